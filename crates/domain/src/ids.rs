@@ -1,0 +1,85 @@
+//! Identifiers. All are made by the application, so that no database has to hand them out.
+
+use std::fmt;
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// The number of an account; `user_id` outside.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct AccountId(pub i64);
+
+impl AccountId {
+    /// A number that grows with time and cannot be guessed from its neighbour.
+    pub fn new(now_ms: i64, chance: u32) -> Self {
+        Self((now_ms << 20) | i64::from(chance & 0xF_FFFF))
+    }
+}
+
+impl fmt::Display for AccountId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for AccountId {
+    type Err = std::num::ParseIntError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+/// The part of the message tables in which an account's rows live; it leads every primary key.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Bucket(pub i32);
+
+/// A message: a version 7 UUID, whose text is the `message_id` of the interface.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct MessageId(pub Uuid);
+
+impl MessageId {
+    /// The id of a message accepted at `now_ms` (Unix milliseconds).
+    pub fn new(now_ms: i64, chance: [u8; 10]) -> Self {
+        Self(uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &chance).into_uuid())
+    }
+
+    /// The lowest id that a message accepted at `at_ms` could have: a border for scans by time.
+    pub fn lowest_at(at_ms: i64) -> Self {
+        Self(Uuid::from_u128(
+            u128::from(at_ms.max(0).unsigned_abs()) << 80,
+        ))
+    }
+
+    /// When the message was accepted, in Unix milliseconds.
+    pub fn accepted_at_ms(self) -> i64 {
+        let (high, _) = self.0.as_u64_pair();
+        i64::try_from(high >> 16).unwrap_or(i64::MAX)
+    }
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for MessageId {
+    type Err = uuid::Error;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::try_parse(text).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_id_is_a_version_7_uuid_that_knows_its_time() {
+        let id = MessageId::new(1_795_000_000_123, [0xAB; 10]);
+        assert_eq!(id.0.get_version_num(), 7);
+        assert_eq!(id.accepted_at_ms(), 1_795_000_000_123);
+        assert!(MessageId::lowest_at(1_795_000_000_123) <= id);
+        assert!(id < MessageId::lowest_at(1_795_000_000_124));
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+}

@@ -1,0 +1,195 @@
+//! Money: an integer of 1/10,000 naira, so that no price factor ever needs rounding.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+use std::str::FromStr;
+
+/// How many units make one naira.
+const UNITS_PER_NAIRA: i64 = 10_000;
+
+/// An amount in ten-thousandths of a naira; negative for what leaves a wallet.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Money(i64);
+
+impl Money {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// The amount of so many ten-thousandths of a naira, as it is stored.
+    pub const fn from_units(units: i64) -> Self {
+        Self(units)
+    }
+
+    /// The amount of so many whole naira.
+    pub const fn from_naira(naira: i64) -> Self {
+        Self(naira * UNITS_PER_NAIRA)
+    }
+
+    /// Ten-thousandths of a naira, for storage.
+    pub const fn units(self) -> i64 {
+        self.0
+    }
+
+    /// Whether nothing is left.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether this is more than nothing.
+    pub const fn is_positive(self) -> bool {
+        self.0 > 0
+    }
+
+    /// The sum, or `None` where it leaves the range of the integer.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    /// The product, or `None` where it leaves the range of the integer.
+    pub fn checked_mul(self, count: i64) -> Option<Self> {
+        self.0.checked_mul(count).map(Self)
+    }
+}
+
+impl Add for Money {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Money {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Money {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Money {
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
+    }
+}
+
+impl Neg for Money {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl Mul<i64> for Money {
+    type Output = Self;
+    fn mul(self, count: i64) -> Self {
+        Self(self.0 * count)
+    }
+}
+
+impl Sum for Money {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// Naira with at least two and at most four decimals, as people read it: `1234.50`, `-0.0625`.
+///
+/// The same text is a valid JSON number, so no amount ever passes through a float.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let units = self.0.unsigned_abs();
+        let per_naira = UNITS_PER_NAIRA.unsigned_abs();
+        let (naira, rest) = (units / per_naira, units % per_naira);
+        if rest.is_multiple_of(100) {
+            write!(f, "{sign}{naira}.{:02}", rest / 100)
+        } else if rest.is_multiple_of(10) {
+            write!(f, "{sign}{naira}.{:03}", rest / 10)
+        } else {
+            write!(f, "{sign}{naira}.{rest:04}")
+        }
+    }
+}
+
+/// Why a text is not an amount.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not an amount in naira with at most four decimals, such as 1000.00")]
+pub struct NotMoney;
+
+/// Reads digits with at most four decimals and an optional sign; no separators, no exponent.
+impl FromStr for Money {
+    type Err = NotMoney;
+
+    fn from_str(text: &str) -> Result<Self, NotMoney> {
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (naira, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
+        let all_digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+        if !all_digits(naira) || !all_digits(decimals) || decimals.len() > 4 {
+            return Err(NotMoney);
+        }
+        let naira: i64 = naira.parse().map_err(|_| NotMoney)?;
+        let decimals: i64 = format!("{decimals:0<4}").parse().map_err(|_| NotMoney)?;
+        let units = naira
+            .checked_mul(UNITS_PER_NAIRA)
+            .and_then(|units| units.checked_add(decimals))
+            .ok_or(NotMoney)?;
+        Ok(Self(if negative { -units } else { units }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_amount_reads_as_naira_with_two_to_four_decimals() {
+        let table = [
+            (0, "0.00"),
+            (60_000, "6.00"),
+            (65_000, "6.50"),
+            (625, "0.0625"),
+            (-12_345, "-1.2345"),
+            (10_010, "1.001"),
+        ];
+        for (units, text) in table {
+            assert_eq!(Money::from_units(units).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_amount_is_refused() {
+        for text in [
+            "",
+            "-",
+            ".",
+            "1.",
+            ".5",
+            "1,000",
+            "1e3",
+            "1.00001",
+            "+1",
+            " 1",
+            "99999999999999999",
+        ] {
+            assert_eq!(text.parse::<Money>(), Err(NotMoney), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reading_what_was_written_gives_the_amount(units in -(1i64 << 60)..(1i64 << 60)) {
+            let money = Money::from_units(units);
+            prop_assert_eq!(money.to_string().parse::<Money>(), Ok(money));
+        }
+    }
+}

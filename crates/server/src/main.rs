@@ -1,0 +1,2 @@
+//! ogene
+fn main() {}
