@@ -30,7 +30,7 @@ impl FromStr for AccountId {
 
 /// The part of the message tables in which an account's rows live; it leads every primary key.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Bucket(pub i32);
+pub struct Bucket(pub i64);
 
 /// A message: a version 7 UUID, whose text is the `message_id` of the interface.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -3,10 +3,22 @@
 //! The test for what belongs here: could a table of inputs and outputs test it? No input or output,
 //! no clock, no randomness: time and chance are arguments.
 
+mod account;
+mod delivery;
 mod ids;
 mod money;
+mod refusal;
+mod retry;
+pub mod token;
 mod wallet;
 
+pub use account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};
+pub use delivery::{
+    Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, PENDING, Refund, SECOND_LEG, Terms,
+    Transition, transition,
+};
 pub use ids::{AccountId, Bucket, MessageId};
 pub use money::{Money, NotMoney};
+pub use refusal::Refusal;
+pub use retry::{Next, SubmitFault, after_fault};
 pub use wallet::{Component, Purse};

@@ -101,6 +101,7 @@ impl Purse {
     ///
     /// The component drawn last gets its money back first, until each has what it gave. What exceeds
     /// the rest of the draw is not refunded: nobody gets back more than was paid.
+    #[must_use]
     pub fn refund(&self, refunded: &Purse, amount: Money) -> Purse {
         let mut rest = amount;
         let mut back = Purse::default();

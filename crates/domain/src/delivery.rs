@@ -1,0 +1,451 @@
+//! The delivery state machine: what becomes of one recipient, and what it moves.
+
+use crate::account::named;
+
+named! {
+    /// Where the delivery to a recipient stands, as stored.
+    DeliveryStatus {
+        /// Taken by the carrier; no final outcome yet.
+        Sent = "sent",
+        /// Handed to the wire, no response known.
+        InDoubt = "in_doubt",
+        /// Delivered.
+        Delivered = "delivrd",
+        /// Not delivered, says the carrier.
+        Undelivered = "undeliv",
+        /// Validity passed, or no receipt in time.
+        Expired = "expired",
+        /// Refused by the carrier.
+        Rejected = "rejectd",
+        /// Anything else that will not be delivered.
+        Failed = "failed",
+    }
+}
+
+/// What the interface calls a recipient without a final outcome.
+pub const PENDING: &str = "sent awaiting status";
+
+impl DeliveryStatus {
+    /// Whether this is an outcome.
+    pub const fn is_final(self) -> bool {
+        !matches!(self, Self::Sent | Self::InDoubt)
+    }
+
+    /// The word of the interface (section 2.4).
+    pub const fn outside(self) -> &'static str {
+        match self {
+            Self::Sent | Self::InDoubt => PENDING,
+            Self::Delivered | Self::Undelivered | Self::Expired | Self::Rejected | Self::Failed => {
+                self.as_str()
+            }
+        }
+    }
+}
+
+/// The first of two legs, or the only one.
+pub const FIRST_LEG: i64 = 1;
+/// The second leg of `dual-backup`.
+pub const SECOND_LEG: i64 = 2;
+
+/// What is known of one recipient.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Delivery {
+    /// Where it stands.
+    pub status: DeliveryStatus,
+    /// The last leg that was submitted; 0 when none was.
+    pub leg: i64,
+    /// Bit 0: the first leg failed; bit 1: the second did.
+    pub failed_legs: i64,
+    /// Pages of a leg.
+    pub pages: i64,
+    /// Pages delivered, by leg.
+    pub delivered_pages: [i64; 2],
+    /// Expired because we stopped waiting, not because a carrier said so.
+    pub gave_up: bool,
+}
+
+impl Delivery {
+    /// A recipient of which nothing has been submitted yet.
+    pub const fn unsent(pages: i64) -> Self {
+        Self {
+            status: DeliveryStatus::Sent,
+            leg: 0,
+            failed_legs: 0,
+            pages,
+            delivered_pages: [0, 0],
+            gave_up: false,
+        }
+    }
+
+    fn has_failed(&self, leg: i64) -> bool {
+        self.failed_legs & leg_bit(leg) != 0
+    }
+}
+
+const fn leg_bit(leg: i64) -> i64 {
+    if leg < SECOND_LEG { 1 } else { 2 }
+}
+
+/// What the message's gateway promises.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Terms {
+    /// The charge goes back when the recipient is not delivered.
+    pub refund_undelivered: bool,
+    /// A second leg follows where the first fails (`dual-backup`).
+    pub two_legs: bool,
+}
+
+/// What happened to a recipient.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum DeliveryEvent {
+    /// The carrier took all pages of a leg.
+    Submitted {
+        /// Which leg.
+        leg: i64,
+    },
+    /// A leg was handed to the wire and its outcome is unknown.
+    Doubted {
+        /// Which leg.
+        leg: i64,
+    },
+    /// A receipt that is not final: the carrier has it.
+    Acknowledged,
+    /// A receipt says that one more page of a leg is delivered.
+    PageDelivered {
+        /// Which leg.
+        leg: i64,
+    },
+    /// A leg has come to a bad end.
+    Failed {
+        /// Which leg.
+        leg: i64,
+        /// Which end.
+        status: DeliveryStatus,
+    },
+    /// No outcome in time.
+    GaveUp,
+}
+
+/// What goes back to the wallet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Refund {
+    /// All that the recipient was charged.
+    Charge,
+    /// What was reserved for a second leg that was never submitted.
+    Reserve,
+}
+
+/// What an event makes of a delivery.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Transition {
+    /// The delivery after it.
+    pub delivery: Delivery,
+    /// What goes back to the wallet.
+    pub refund: Option<Refund>,
+    /// Whether the customer is called back with the outcome.
+    pub callback: bool,
+    /// Whether the second leg goes out now.
+    pub second_leg: bool,
+}
+
+/// Applies an event; `None` when it changes nothing.
+///
+/// The first final status stays, with one exception: where we ourselves gave up waiting, a late
+/// delivery corrects the report, without a second callback or charge (`decisions.md`, Delivery status).
+pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Option<Transition> {
+    let mut delivery = before.clone();
+    match event {
+        DeliveryEvent::Submitted { leg } => {
+            delivery.leg = delivery.leg.max(leg);
+            if delivery.status == DeliveryStatus::InDoubt {
+                delivery.status = DeliveryStatus::Sent;
+            }
+            quiet(before, delivery)
+        }
+        DeliveryEvent::Doubted { leg } => {
+            delivery.leg = delivery.leg.max(leg);
+            if delivery.status == DeliveryStatus::Sent {
+                delivery.status = DeliveryStatus::InDoubt;
+            }
+            quiet(before, delivery)
+        }
+        DeliveryEvent::Acknowledged => {
+            if delivery.status == DeliveryStatus::InDoubt {
+                delivery.status = DeliveryStatus::Sent;
+            }
+            quiet(before, delivery)
+        }
+        DeliveryEvent::PageDelivered { leg } => page_delivered(delivery, terms, leg),
+        DeliveryEvent::Failed { leg, status } => failed(delivery, terms, leg, status),
+        DeliveryEvent::GaveUp => gave_up(delivery, terms),
+    }
+}
+
+/// A change that neither moves money nor tells the customer.
+fn quiet(before: &Delivery, delivery: Delivery) -> Option<Transition> {
+    (*before != delivery).then_some(Transition {
+        delivery,
+        refund: None,
+        callback: false,
+        second_leg: false,
+    })
+}
+
+fn page_delivered(mut delivery: Delivery, terms: Terms, leg: i64) -> Option<Transition> {
+    let open = !delivery.status.is_final() || delivery.gave_up;
+    if !open || delivery.has_failed(leg) {
+        return None;
+    }
+    let before = delivery.clone();
+    let count = &mut delivery.delivered_pages[usize::from(leg >= SECOND_LEG)];
+    *count += 1;
+    if *count < delivery.pages {
+        if delivery.status == DeliveryStatus::InDoubt {
+            delivery.status = DeliveryStatus::Sent;
+        }
+        return quiet(&before, delivery);
+    }
+    delivery.status = DeliveryStatus::Delivered;
+    if delivery.gave_up {
+        delivery.gave_up = false;
+        return quiet(&before, delivery);
+    }
+    Some(Transition {
+        refund: unused_second_leg(&delivery, terms),
+        delivery,
+        callback: true,
+        second_leg: false,
+    })
+}
+
+fn failed(
+    mut delivery: Delivery,
+    terms: Terms,
+    leg: i64,
+    status: DeliveryStatus,
+) -> Option<Transition> {
+    if delivery.status.is_final() || delivery.has_failed(leg) {
+        return None;
+    }
+    let before = delivery.clone();
+    delivery.failed_legs |= leg_bit(leg);
+    if terms.two_legs {
+        let both = leg_bit(FIRST_LEG) | leg_bit(SECOND_LEG);
+        if delivery.failed_legs != both {
+            let second_leg = leg < SECOND_LEG && delivery.leg < SECOND_LEG;
+            delivery.status = DeliveryStatus::Sent;
+            return quiet(&before, delivery).map(|change| Transition {
+                second_leg,
+                ..change
+            });
+        }
+    }
+    delivery.status = status;
+    let refund = if terms.refund_undelivered {
+        Some(Refund::Charge)
+    } else {
+        unused_second_leg(&delivery, terms)
+    };
+    Some(Transition {
+        delivery,
+        refund,
+        callback: true,
+        second_leg: false,
+    })
+}
+
+fn gave_up(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
+    if delivery.status.is_final() {
+        return None;
+    }
+    delivery.status = DeliveryStatus::Expired;
+    delivery.gave_up = true;
+    let refund = if terms.refund_undelivered {
+        Some(Refund::Charge)
+    } else {
+        unused_second_leg(&delivery, terms)
+    };
+    Some(Transition {
+        delivery,
+        refund,
+        callback: true,
+        second_leg: false,
+    })
+}
+
+fn unused_second_leg(delivery: &Delivery, terms: Terms) -> Option<Refund> {
+    (terms.two_legs && delivery.leg < SECOND_LEG).then_some(Refund::Reserve)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use DeliveryEvent as E;
+    use DeliveryStatus as S;
+    use proptest::prelude::*;
+
+    const REFUND: Terms = Terms {
+        refund_undelivered: true,
+        two_legs: false,
+    };
+    const CORPORATE: Terms = Terms {
+        refund_undelivered: false,
+        two_legs: false,
+    };
+    const DUAL: Terms = Terms {
+        refund_undelivered: false,
+        two_legs: true,
+    };
+
+    /// Runs events from the start; gives the end and how often money moved and the customer was told.
+    fn run(terms: Terms, pages: i64, events: &[E]) -> (S, Vec<Refund>, usize, usize) {
+        let mut delivery = Delivery::unsent(pages);
+        let (mut refunds, mut callbacks, mut second_legs) = (Vec::new(), 0, 0);
+        for &event in events {
+            if let Some(change) = transition(&delivery, terms, event) {
+                delivery = change.delivery;
+                refunds.extend(change.refund);
+                callbacks += usize::from(change.callback);
+                second_legs += usize::from(change.second_leg);
+            }
+        }
+        (delivery.status, refunds, callbacks, second_legs)
+    }
+
+    const SENT: E = E::Submitted { leg: 1 };
+    const SENT_2: E = E::Submitted { leg: 2 };
+    const PAGE: E = E::PageDelivered { leg: 1 };
+    const PAGE_2: E = E::PageDelivered { leg: 2 };
+    const UNDELIV: E = E::Failed {
+        leg: 1,
+        status: S::Undelivered,
+    };
+    const REJECTD_2: E = E::Failed {
+        leg: 2,
+        status: S::Rejected,
+    };
+
+    #[test]
+    fn a_delivered_recipient_keeps_its_charge_and_is_told_once() {
+        assert_eq!(
+            run(REFUND, 1, &[SENT, PAGE, PAGE, UNDELIV, E::GaveUp]),
+            (S::Delivered, vec![], 1, 0)
+        );
+    }
+
+    #[test]
+    fn an_undelivered_recipient_is_refunded_once_where_the_gateway_refunds() {
+        assert_eq!(
+            run(REFUND, 1, &[SENT, UNDELIV, UNDELIV, PAGE]),
+            (S::Undelivered, vec![Refund::Charge], 1, 0)
+        );
+        assert_eq!(
+            run(CORPORATE, 1, &[SENT, UNDELIV]),
+            (S::Undelivered, vec![], 1, 0)
+        );
+    }
+
+    #[test]
+    fn a_recipient_is_delivered_when_all_pages_are_and_failed_as_soon_as_one_is() {
+        assert_eq!(run(REFUND, 3, &[SENT, PAGE, PAGE]).0, S::Sent);
+        assert_eq!(run(REFUND, 3, &[SENT, PAGE, PAGE, PAGE]).0, S::Delivered);
+        assert_eq!(
+            run(REFUND, 3, &[SENT, PAGE, UNDELIV, PAGE, PAGE]).0,
+            S::Undelivered
+        );
+    }
+
+    #[test]
+    fn a_late_delivery_corrects_what_we_gave_up_without_a_second_callback() {
+        assert_eq!(
+            run(REFUND, 1, &[SENT, E::GaveUp, PAGE]),
+            (S::Delivered, vec![Refund::Charge], 1, 0)
+        );
+        assert_eq!(
+            run(REFUND, 1, &[SENT, E::GaveUp, UNDELIV]),
+            (S::Expired, vec![Refund::Charge], 1, 0)
+        );
+    }
+
+    #[test]
+    fn the_second_leg_follows_a_failed_first_and_its_price_is_kept() {
+        assert_eq!(
+            run(DUAL, 1, &[SENT, UNDELIV, SENT_2, PAGE_2]),
+            (S::Delivered, vec![], 1, 1)
+        );
+        assert_eq!(
+            run(DUAL, 1, &[SENT, UNDELIV, SENT_2, REJECTD_2]),
+            (S::Rejected, vec![], 1, 1)
+        );
+    }
+
+    #[test]
+    fn the_difference_goes_back_when_the_second_leg_was_never_submitted() {
+        assert_eq!(
+            run(DUAL, 1, &[SENT, PAGE]),
+            (S::Delivered, vec![Refund::Reserve], 1, 0)
+        );
+        assert_eq!(
+            run(DUAL, 1, &[SENT, UNDELIV, REJECTD_2]),
+            (S::Rejected, vec![Refund::Reserve], 1, 1)
+        );
+    }
+
+    #[test]
+    fn the_first_delivery_of_either_leg_wins() {
+        assert_eq!(
+            run(DUAL, 1, &[SENT, SENT_2, PAGE]),
+            (S::Delivered, vec![], 1, 0)
+        );
+        assert_eq!(
+            run(DUAL, 1, &[SENT, SENT_2, REJECTD_2, PAGE]),
+            (S::Delivered, vec![], 1, 0)
+        );
+        assert_eq!(
+            run(DUAL, 1, &[SENT, SENT_2, UNDELIV, PAGE_2]),
+            (S::Delivered, vec![], 1, 0)
+        );
+    }
+
+    #[test]
+    fn a_receipt_ends_the_doubt() {
+        let doubted = E::Doubted { leg: 1 };
+        assert_eq!(run(REFUND, 1, &[doubted]).0, S::InDoubt);
+        assert_eq!(run(REFUND, 1, &[doubted, E::Acknowledged]).0, S::Sent);
+        assert_eq!(
+            run(REFUND, 1, &[doubted, PAGE]),
+            (S::Delivered, vec![], 1, 0)
+        );
+    }
+
+    fn event() -> impl Strategy<Value = E> {
+        let leg = 1..=2i64;
+        let bad = prop_oneof![
+            Just(S::Undelivered),
+            Just(S::Expired),
+            Just(S::Rejected),
+            Just(S::Failed)
+        ];
+        prop_oneof![
+            leg.clone().prop_map(|leg| E::Submitted { leg }),
+            leg.clone().prop_map(|leg| E::Doubted { leg }),
+            Just(E::Acknowledged),
+            leg.clone().prop_map(|leg| E::PageDelivered { leg }),
+            (leg, bad).prop_map(|(leg, status)| E::Failed { leg, status }),
+            Just(E::GaveUp),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_happens_money_and_customer_hear_of_it_at_most_once(
+            events in proptest::collection::vec(event(), 0..40), pages in 1..4i64,
+            terms in prop_oneof![Just(REFUND), Just(CORPORATE), Just(DUAL)],
+        ) {
+            let (status, refunds, callbacks, second_legs) = run(terms, pages, &events);
+            prop_assert!(refunds.len() <= 1);
+            prop_assert!(callbacks <= 1 && second_legs <= 1);
+            prop_assert_eq!(callbacks == 1, status.is_final());
+        }
+    }
+}

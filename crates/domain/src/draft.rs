@@ -1,0 +1,342 @@
+//! From the raw fields of a request to a valid draft of a message, or to the first refusal.
+
+use crate::{
+    Account, AccountId, AppendSender, Environment, Gateway, GatewayRules, Money, Priority, Recipient,
+    Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url, number, sender, text,
+};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap};
+
+/// Longest `customer_reference`, in characters.
+pub const MAX_REFERENCE_CHARACTERS: usize = 255;
+
+/// The fields of a send as they came, from whatever part of the request; absent ones are `None`.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct SendFields {
+    /// Sender ID.
+    pub from: Option<String>,
+    /// Recipients, separated by commas.
+    pub to: Option<String>,
+    /// Message text.
+    pub body: Option<String>,
+    /// Gateway, by name or number.
+    pub gateway: Option<String>,
+    /// The older way to choose a gateway.
+    pub dnd: Option<String>,
+    /// Whether the text is sent exactly as written.
+    pub unicode: Option<String>,
+    /// Whether the sender ID is added to the text.
+    pub append_sender: Option<String>,
+    /// Where outcomes are POSTed.
+    pub callback_url: Option<String>,
+    /// The caller's own reference.
+    pub customer_reference: Option<String>,
+}
+
+/// An account with its sender IDs, as a send is judged by.
+#[derive(Clone, Debug)]
+pub struct Customer {
+    /// The account.
+    pub account: Account,
+    /// Its sender IDs by their compare form ([`sender::key`]).
+    pub senders: HashMap<String, SenderId>,
+}
+
+/// The recipients of one network: same carrier, same text, same charge.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Class {
+    /// Index of the preferred carrier in [`Rulebook::carriers`].
+    pub carrier: usize,
+    /// Whether the sender ID is added to the text.
+    pub suffixed: bool,
+    /// Pages of the text.
+    pub pages: i64,
+    /// What one recipient is charged.
+    pub charge: Money,
+    /// The part of the charge that goes back when a second leg is never submitted.
+    pub reserve: Money,
+    /// Who they are, in the order of the request.
+    pub recipients: Vec<Recipient>,
+}
+
+/// A message that may be accepted, if it is no duplicate and the wallet can pay.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Whose it is.
+    pub account: AccountId,
+    /// Which world it belongs to.
+    pub environment: Environment,
+    /// The gateway asked for.
+    pub gateway: Gateway,
+    /// The sender ID as registered.
+    pub sender: String,
+    /// The prepared text, before any suffix.
+    pub text: Text,
+    /// All recipients, in the order of the request.
+    pub recipients: Vec<Recipient>,
+    /// What was in the list and is no recipient.
+    pub invalid: Vec<String>,
+    /// The recipients by network.
+    pub classes: Vec<Class>,
+    /// The largest number of pages of a recipient.
+    pub page_count: i64,
+    /// What all recipients are charged together.
+    pub cost: Money,
+    /// When it is served.
+    pub priority: Priority,
+    /// Where outcomes are POSTed.
+    pub callback_url: Option<String>,
+    /// The caller's own reference.
+    pub customer_reference: Option<String>,
+    /// What makes two sends the same within the duplicate window.
+    pub fingerprint: Fingerprint,
+}
+
+/// SHA-256 of account, environment, text before any suffix and sorted recipients, cut to 16 bytes.
+pub type Fingerprint = [u8; 16];
+
+/// Judges the fields of a send, in the check order of `decisions.md`, from "`from` present" to the rules
+/// of the gateway. What needs the database (duplicate, balance) comes after it.
+pub fn draft(
+    fields: SendFields,
+    customer: &Customer,
+    environment: Environment,
+    rules: &Rulebook,
+) -> Result<Draft, Refusal> {
+    let present = |field: Option<String>| field.filter(|text| !text.trim().is_empty());
+    let from = present(fields.from).ok_or(Refusal::FromMissing)?;
+    let to = present(fields.to).ok_or(Refusal::ToMissing)?;
+    let body = present(fields.body).ok_or(Refusal::BodyMissing)?;
+    let sender = approved_sender(&from, customer)?;
+    let gateway = chosen_gateway(fields.gateway.as_deref(), fields.dnd.as_deref(), rules)?;
+    let unicode = flag("unicode", fields.unicode.as_deref())?;
+    let append = AppendSender::parse(fields.append_sender.as_deref().unwrap_or_default())?;
+    let callback_url = checked_callback(present(fields.callback_url), rules)?;
+    let customer_reference = checked_reference(fields.customer_reference)?;
+    let list = recipients(&to, gateway.gateway, environment, rules)?;
+    let text = prepared(&body, unicode)?;
+    check_gateway(gateway, sender, &text, rules)?;
+
+    let classes = classes(&list.valid, &text, &sender.name, append, gateway, customer, rules);
+    let cost = total_cost(&classes)?;
+    Ok(Draft {
+        account: customer.account.id,
+        environment,
+        gateway: gateway.gateway,
+        sender: sender.name.clone(),
+        fingerprint: fingerprint(customer.account.id, environment, &text, &list.valid),
+        text,
+        page_count: classes.iter().map(|class| class.pages).max().unwrap_or(0),
+        cost,
+        priority: Priority::of(gateway.gateway, list.valid.len()),
+        classes,
+        recipients: list.valid,
+        invalid: list.invalid,
+        callback_url,
+        customer_reference,
+    })
+}
+
+fn approved_sender<'a>(from: &str, customer: &'a Customer) -> Result<&'a SenderId, Refusal> {
+    let from = from.trim();
+    if !sender::is_well_formed(from) {
+        return Err(Refusal::SenderForm);
+    }
+    customer
+        .senders
+        .get(&sender::key(from))
+        .filter(|sender| sender.status == SenderStatus::Approved)
+        .ok_or_else(|| Refusal::SenderNotApproved(from.to_owned()))
+}
+
+fn chosen_gateway<'a>(
+    gateway: Option<&str>,
+    dnd: Option<&str>,
+    rules: &'a Rulebook,
+) -> Result<&'a GatewayRules, Refusal> {
+    let (text, parsed) = match (gateway.filter(|text| !text.trim().is_empty()), dnd) {
+        (Some(name), _) => (name, Gateway::parse(name)),
+        (None, Some(dnd)) => (dnd, Gateway::parse_dnd(dnd)),
+        (None, None) => ("", Some(Gateway::DirectRefund)),
+    };
+    parsed.and_then(|gateway| rules.gateway(gateway)).ok_or_else(|| {
+        let names: Vec<_> = rules.gateways.iter().map(|rules| rules.gateway.as_str()).collect();
+        let shown = match (parsed, text.trim()) {
+            (Some(gateway), _) => gateway.as_str().to_owned(),
+            (None, text) => text.chars().take(32).collect(),
+        };
+        Refusal::UnknownGateway(shown, names.join(", "))
+    })
+}
+
+/// Reads a boolean as JSON, forms and query strings spell it.
+fn flag(name: &str, text: Option<&str>) -> Result<bool, Refusal> {
+    match text.map(str::trim).unwrap_or_default() {
+        "" | "0" | "false" | "False" | "FALSE" | "off" | "no" => Ok(false),
+        "1" | "true" | "True" | "TRUE" | "on" | "yes" => Ok(true),
+        _ => Err(Refusal::Malformed(format!("`{name}` must be true, false, 1 or 0."))),
+    }
+}
+
+fn checked_callback(url: Option<String>, rules: &Rulebook) -> Result<Option<String>, Refusal> {
+    let Some(url) = url else { return Ok(None) };
+    match callback_url::check(url.trim(), rules.private_callbacks) {
+        Ok(()) => Ok(Some(url.trim().to_owned())),
+        Err(fault) => Err(Refusal::CallbackUrl(fault.to_string())),
+    }
+}
+
+fn checked_reference(reference: Option<String>) -> Result<Option<String>, Refusal> {
+    match reference {
+        Some(text) if text.chars().count() > MAX_REFERENCE_CHARACTERS => Err(Refusal::Malformed(format!(
+            "`customer_reference` must be at most {MAX_REFERENCE_CHARACTERS} characters."
+        ))),
+        reference => Ok(reference),
+    }
+}
+
+fn recipients(
+    to: &str,
+    gateway: Gateway,
+    environment: Environment,
+    rules: &Rulebook,
+) -> Result<number::RecipientList, Refusal> {
+    let parse = match (gateway, environment) {
+        (Gateway::International, _) => number::parse_international,
+        (_, Environment::Sandbox) => number::parse_sandbox,
+        (_, Environment::Live) => number::parse_national,
+    };
+    let limit = rules.max_recipients;
+    let list =
+        number::read_recipients(to, parse, limit).map_err(|_| Refusal::TooManyRecipients { limit })?;
+    match (list.valid.len(), list.invalid_count) {
+        (0, 0) => Err(Refusal::ToMissing),
+        (0, 1) => Err(Refusal::RecipientInvalid),
+        (0, _) => Err(Refusal::NoValidRecipient),
+        _ => Ok(list),
+    }
+}
+
+fn prepared(body: &str, unicode: bool) -> Result<Text, Refusal> {
+    let limit = text::MAX_BODY_CHARACTERS;
+    // A text of no more bytes than the limit cannot have more characters.
+    if body.len() > limit {
+        let length = body.chars().count();
+        if length > limit {
+            return Err(Refusal::TooLong { length, limit });
+        }
+    }
+    Text::prepare(body, unicode).ok_or(Refusal::BodyMissing)
+}
+
+fn check_gateway(
+    gateway: &GatewayRules,
+    sender: &SenderId,
+    text: &Text,
+    rules: &Rulebook,
+) -> Result<(), Refusal> {
+    if sender.international && gateway.gateway != Gateway::International {
+        return Err(Refusal::InternationalSender(sender.name.clone()));
+    }
+    if !gateway.transactional
+        && let Some(phrase) = rules.code_words.transactional(text.as_str())
+    {
+        return Err(Refusal::Transactional { phrase, gateway: gateway.gateway.as_str() });
+    }
+    Ok(())
+}
+
+/// Sorts the recipients into classes by network, which settles carrier, suffix and charge of each.
+fn classes(
+    recipients: &[Recipient],
+    text: &Text,
+    sender: &str,
+    append: AppendSender,
+    gateway: &GatewayRules,
+    customer: &Customer,
+    rules: &Rulebook,
+) -> Vec<Class> {
+    let plain_pages = text.page_count();
+    let suffixed_pages = match append {
+        AppendSender::None => plain_pages,
+        AppendSender::Hosted | AppendSender::All => text.with_sender(sender).page_count(),
+    };
+    let unicode = text.is_unicode();
+    let mut by_network: BTreeMap<Option<u8>, Class> = BTreeMap::new();
+    for &recipient in recipients {
+        let network = rules.network_of(recipient);
+        let class = by_network.entry(network).or_insert_with(|| {
+            let first = rules.leg(gateway.gateway, crate::FIRST_LEG).unwrap_or(gateway);
+            let carrier = first.preference.carriers(network).first().copied().unwrap_or(0);
+            let suffixed = match append {
+                AppendSender::None => false,
+                AppendSender::All => true,
+                AppendSender::Hosted => {
+                    rules.carriers.get(carrier).is_some_and(|carrier| carrier.rewrites_sender)
+                }
+            };
+            let pages = if suffixed { suffixed_pages } else { plain_pages };
+            let pages = i64::try_from(pages).unwrap_or(i64::MAX);
+            let (charge, reserve) =
+                charge(gateway, rules, customer.account.id, network, unicode, i64::from(pages));
+            Class { carrier, suffixed, pages, charge, reserve, recipients: Vec::new() }
+        });
+        class.recipients.push(recipient);
+    }
+    by_network.into_values().collect()
+}
+
+/// What one recipient is charged for its pages, and how much of that is kept for a second leg only.
+fn charge(
+    gateway: &GatewayRules,
+    rules: &Rulebook,
+    account: AccountId,
+    network: Option<u8>,
+    unicode: bool,
+    pages: i64,
+) -> (Money, Money) {
+    let of = |rules: &GatewayRules| {
+        let price = rules.tariff.price(account, network);
+        (if unicode { price.unicode } else { price.plain }) * pages
+    };
+    let leg = |leg| rules.leg(gateway.gateway, leg).map_or(Money::ZERO, of);
+    match gateway.legs {
+        None => (of(gateway), Money::ZERO),
+        Some(_) => {
+            let (first, second) = (leg(crate::FIRST_LEG), leg(crate::SECOND_LEG));
+            let dearer = first.max(second);
+            (dearer, dearer - first)
+        }
+    }
+}
+
+fn total_cost(classes: &[Class]) -> Result<Money, Refusal> {
+    classes
+        .iter()
+        .try_fold(Money::ZERO, |sum, class| {
+            let count = i64::try_from(class.recipients.len()).ok()?;
+            sum.checked_add(class.charge.checked_mul(count)?)
+        })
+        .ok_or_else(|| Refusal::Malformed("The cost of this send exceeds what can be counted.".to_owned()))
+}
+
+fn fingerprint(
+    account: AccountId,
+    environment: Environment,
+    text: &Text,
+    recipients: &[Recipient],
+) -> Fingerprint {
+    let mut sorted = recipients.to_vec();
+    sorted.sort_unstable();
+    let mut hash = Sha256::new();
+    hash.update(account.0.to_be_bytes());
+    hash.update(environment.as_str());
+    hash.update(text.as_str().len().to_be_bytes());
+    hash.update(text.as_str());
+    for recipient in sorted {
+        hash.update(recipient.digits().to_be_bytes());
+    }
+    let mut fingerprint = Fingerprint::default();
+    fingerprint.copy_from_slice(&hash.finalize()[..16]);
+    fingerprint
+}

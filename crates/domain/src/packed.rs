@@ -1,0 +1,56 @@
+//! A list of recipients as bytes: how messages and batches hold theirs.
+
+use crate::Recipient;
+
+/// Octets of one number: 15 decimal digits need 50 bits.
+const WIDTH: usize = 7;
+
+/// Packs numbers in their order, seven octets each, big endian.
+pub fn pack(recipients: &[Recipient]) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(recipients.len() * WIDTH);
+    for recipient in recipients {
+        packed.extend_from_slice(&recipient.digits().to_be_bytes()[8 - WIDTH..]);
+    }
+    packed
+}
+
+/// Unpacks what [`pack`] made.
+pub fn unpack(packed: &[u8]) -> Vec<Recipient> {
+    packed
+        .chunks_exact(WIDTH)
+        .map(|number| {
+            let digits = number.iter().fold(0, |digits, &octet| (digits << 8) | u64::from(octet));
+            Recipient::from_digits(digits)
+        })
+        .collect()
+}
+
+/// How many numbers a packed list holds.
+pub const fn count(packed: &[u8]) -> usize {
+    packed.len() / WIDTH
+}
+
+/// The packed numbers at `from..until`, as far as there are so many.
+pub fn slice(packed: &[u8], from: usize, until: usize) -> &[u8] {
+    let end = packed.len();
+    &packed[(from.saturating_mul(WIDTH)).min(end)..(until.saturating_mul(WIDTH)).min(end)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn unpacking_what_was_packed_gives_the_list(
+            digits in proptest::collection::vec(0u64..1_000_000_000_000_000, 0..50),
+        ) {
+            let list: Vec<_> = digits.into_iter().map(Recipient::from_digits).collect();
+            let packed = pack(&list);
+            prop_assert_eq!(count(&packed), list.len());
+            prop_assert_eq!(unpack(slice(&packed, 1, 3)), list.iter().skip(1).take(2).copied().collect::<Vec<_>>());
+            prop_assert_eq!(unpack(&packed), list);
+        }
+    }
+}

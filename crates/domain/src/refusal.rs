@@ -1,0 +1,145 @@
+//! Everything a caller can do wrong, in words. Codes and HTTP statuses are the server's matter.
+
+use crate::Money;
+
+/// Why a request is refused. The text is what the caller reads: it says what to do.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// No token in any of the four places.
+    #[error(
+        "No API token was given. Send it as `Authorization: Bearer <token>`, in an `api_token` header, in the \
+         query string, or as the field `api_token`."
+    )]
+    TokenMissing,
+    /// The first token present is not a valid one.
+    #[error("The API token is not valid. Check that it was copied whole and has not been revoked.")]
+    TokenInvalid,
+    /// The account is disabled.
+    #[error("This account is disabled. Contact support.")]
+    AccountDisabled,
+    /// The account is dormant.
+    #[error("This account is dormant. Contact support to have it reactivated.")]
+    AccountDormant,
+    /// The account may use the sandbox only.
+    #[error("This account is not activated yet: until it is, only the sandbox can be used.")]
+    AccountPending,
+    /// The account may read, but not send.
+    #[error("This account is restricted: it can read, but not send. Contact support.")]
+    AccountRestricted,
+    /// The request is not of the right form.
+    #[error("{0}")]
+    Malformed(String),
+    /// `from` is missing.
+    #[error("The field `from` is missing: give the sender ID.")]
+    FromMissing,
+    /// `to` is missing.
+    #[error("The field `to` is missing: give one or more phone numbers.")]
+    ToMissing,
+    /// `body` is missing, or nothing is left of it.
+    #[error(
+        "The message text is missing, or nothing is left of it once emoji and characters without a plain \
+         equivalent are removed. Give a `body`, or set `unicode` to true to send it as written."
+    )]
+    BodyMissing,
+    /// The sender ID cannot be one.
+    #[error("The sender ID in `from` must be 1 to 11 printable characters.")]
+    SenderForm,
+    /// The only number given is not a recipient.
+    #[error(
+        "The number in `to` is not a valid mobile number. Use the international format, such as 2348031234567."
+    )]
+    RecipientInvalid,
+    /// None of several numbers is a recipient.
+    #[error(
+        "None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567."
+    )]
+    NoValidRecipient,
+    /// No message of this account has that id.
+    #[error("There is no message with this message_id on this account.")]
+    UnknownMessage,
+    /// The text is too long.
+    #[error("The message text has {length} characters; at most {limit} are allowed.")]
+    TooLong {
+        /// Characters given.
+        length: usize,
+        /// Characters allowed.
+        limit: usize,
+    },
+    /// There is no such gateway here.
+    #[error("There is no gateway `{0}` here. Use one of: {1}.")]
+    UnknownGateway(String, String),
+    /// The sender ID is not registered, or not approved.
+    #[error(
+        "The sender ID `{0}` is not registered and approved on this account. Register it and wait for approval."
+    )]
+    SenderNotApproved(String),
+    /// The same text to the same recipients within the window.
+    #[error(
+        "The same text was sent to the same recipients within the last minute. This one was not sent and not \
+         charged; do not retry it."
+    )]
+    Duplicate,
+    /// Transactional text on a promotional gateway.
+    #[error(
+        "The text looks transactional (`{phrase}`), which the gateway {gateway} does not carry. Send it over \
+         `direct-corporate` or `otp`. It was not sent and not charged."
+    )]
+    Transactional {
+        /// The words that gave it away.
+        phrase: String,
+        /// The gateway asked for.
+        gateway: &'static str,
+    },
+    /// An international sender on a national gateway.
+    #[error("The sender ID `{0}` is international: send it over the gateway `international`.")]
+    InternationalSender(String),
+    /// Too many recipients in one request.
+    #[error("At most {limit} recipients are allowed in a request. Split the list.")]
+    TooManyRecipients {
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// The callback address cannot be one.
+    #[error("`callback_url` is not usable: {0}.")]
+    CallbackUrl(String),
+    /// The request body is too large.
+    #[error("The request body is larger than {limit_mib} MiB. Split the list of recipients.")]
+    BodyTooLarge {
+        /// Allowed size.
+        limit_mib: usize,
+    },
+    /// The wallet cannot pay.
+    #[error(
+        "Insufficient wallet balance: {needed} NGN are needed, {available} NGN are available. Add credit."
+    )]
+    InsufficientFunds {
+        /// What the send costs.
+        needed: Money,
+        /// What the wallet holds.
+        available: Money,
+    },
+    /// Too many requests.
+    #[error(
+        "The rate limit of {limit} requests a minute is reached. Retry after {retry_after_s} s."
+    )]
+    RateLimited {
+        /// Requests in any 60 seconds.
+        limit: u32,
+        /// When there is room again, seconds.
+        retry_after_s: u64,
+    },
+    /// No such path.
+    #[error("There is no such path. See /docs.")]
+    UnknownPath,
+    /// The path exists, the method does not.
+    #[error("This path does not answer this method. See /docs.")]
+    MethodNotAllowed,
+    /// No room now; nothing was charged.
+    #[error(
+        "The service is overloaded or not ready. Nothing was sent or charged; retry after {retry_after_s} s."
+    )]
+    Unavailable {
+        /// When to retry, seconds.
+        retry_after_s: u64,
+    },
+}
