@@ -10,6 +10,7 @@ mod money;
 mod refusal;
 mod retry;
 pub mod token;
+mod text;
 mod wallet;
 
 pub use account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};
@@ -21,4 +22,5 @@ pub use ids::{AccountId, Bucket, MessageId};
 pub use money::{Money, NotMoney};
 pub use refusal::Refusal;
 pub use retry::{Next, SubmitFault, after_fault};
+pub use text::{Alphabet, MAX_BODY_CHARACTERS, Text};
 pub use wallet::{Component, Purse};

@@ -1,0 +1,168 @@
+//! The GSM 7 bit default alphabet and its extension table (3GPP TS 23.038, 6.2.1).
+
+/// The septet that announces a character of the extension table.
+pub(super) const ESCAPE: u8 = 0x1B;
+
+/// A character's place in the alphabet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Code {
+    /// One septet of the default alphabet.
+    Basic(u8),
+    /// The escape, then this septet.
+    Extended(u8),
+}
+
+/// Where the alphabet has this character, if it does.
+///
+/// The form feed of the extension table is left out: no phone shows it.
+pub(super) const fn code(character: char) -> Option<Code> {
+    let basic = match character {
+        // Here the alphabet agrees with ASCII.
+        ' '..='#' | '%'..='?' | 'A'..='Z' | 'a'..='z' | '\n' | '\r' => character as u8,
+        '@' => 0x00,
+        '£' => 0x01,
+        '$' => 0x02,
+        '¥' => 0x03,
+        'è' => 0x04,
+        'é' => 0x05,
+        'ù' => 0x06,
+        'ì' => 0x07,
+        'ò' => 0x08,
+        'Ç' => 0x09,
+        'Ø' => 0x0B,
+        'ø' => 0x0C,
+        'Å' => 0x0E,
+        'å' => 0x0F,
+        'Δ' => 0x10,
+        '_' => 0x11,
+        'Φ' => 0x12,
+        'Γ' => 0x13,
+        'Λ' => 0x14,
+        'Ω' => 0x15,
+        'Π' => 0x16,
+        'Ψ' => 0x17,
+        'Σ' => 0x18,
+        'Θ' => 0x19,
+        'Ξ' => 0x1A,
+        'Æ' => 0x1C,
+        'æ' => 0x1D,
+        'ß' => 0x1E,
+        'É' => 0x1F,
+        '¤' => 0x24,
+        '¡' => 0x40,
+        'Ä' => 0x5B,
+        'Ö' => 0x5C,
+        'Ñ' => 0x5D,
+        'Ü' => 0x5E,
+        '§' => 0x5F,
+        '¿' => 0x60,
+        'ä' => 0x7B,
+        'ö' => 0x7C,
+        'ñ' => 0x7D,
+        'ü' => 0x7E,
+        'à' => 0x7F,
+        _ => return extended(character),
+    };
+    Some(Code::Basic(basic))
+}
+
+const fn extended(character: char) -> Option<Code> {
+    let code = match character {
+        '^' => 0x14,
+        '{' => 0x28,
+        '}' => 0x29,
+        '\\' => 0x2F,
+        '[' => 0x3C,
+        '~' => 0x3D,
+        ']' => 0x3E,
+        '|' => 0x40,
+        '€' => 0x65,
+        _ => return None,
+    };
+    Some(Code::Extended(code))
+}
+
+/// Whether the text is ASCII and all of it in the alphabet: the common case.
+pub(super) fn is_ascii_gsm(text: &str) -> bool {
+    let is_other = |byte: &u8| !matches!(byte, b' '..=b'_' | b'a'..=b'~' | b'\n' | b'\r');
+    // Counting to the end, unlike stopping at the first, compiles to vector instructions.
+    text.bytes().filter(is_other).count() == 0
+}
+
+/// Whether every character is in the alphabet.
+pub(super) fn is_gsm(text: &str) -> bool {
+    is_ascii_gsm(text) || text.chars().all(|character| code(character).is_some())
+}
+
+/// How many septets the text takes on the air; characters outside the alphabet take none.
+pub(super) fn septet_count(text: &str) -> usize {
+    if text.is_ascii() {
+        let escapes = text
+            .bytes()
+            .filter(|byte| matches!(byte, b'^' | b'{' | b'}' | b'\\' | b'[' | b'~' | b']' | b'|'))
+            .count();
+        return text.len() + escapes;
+    }
+    text.chars()
+        .map(|character| match code(character) {
+            Some(Code::Basic(_)) => 1,
+            Some(Code::Extended(_)) => 2,
+            None => 0,
+        })
+        .sum()
+}
+
+/// The septets of the text, one in an octet; characters outside the alphabet are left out.
+pub(super) fn septets(text: &str) -> Vec<u8> {
+    let mut septets = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        match code(character) {
+            Some(Code::Basic(code)) => septets.push(code),
+            Some(Code::Extended(code)) => septets.extend([ESCAPE, code]),
+            None => {}
+        }
+    }
+    septets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The default alphabet in the order of its codes, as the standard prints it.
+    const ALPHABET: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u{1B}ÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
+        ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
+
+    #[test]
+    fn the_alphabet_is_that_of_the_standard() {
+        assert_eq!(ALPHABET.chars().count(), 128);
+        let mut known = 0;
+        for (septet, character) in (0u8..).zip(ALPHABET.chars()) {
+            if septet != ESCAPE {
+                assert_eq!(code(character), Some(Code::Basic(septet)), "{character:?}");
+                known += 1;
+            }
+        }
+        for character in "^{}\\[~]|€".chars() {
+            assert!(matches!(code(character), Some(Code::Extended(_))));
+            known += 1;
+        }
+        let all = ('\0'..=char::MAX).filter(|&c| code(c).is_some()).count();
+        assert_eq!(all, known, "nothing else is in it");
+    }
+
+    #[test]
+    fn the_fast_paths_agree_with_the_table() {
+        for character in '\0'..='\u{FF}' {
+            let text = character.to_string();
+            assert_eq!(
+                is_ascii_gsm(&text),
+                character.is_ascii() && code(character).is_some()
+            );
+            assert_eq!(is_gsm(&text), code(character).is_some());
+            if is_gsm(&text) {
+                assert_eq!(septet_count(&text), septets(&text).len());
+            }
+        }
+    }
+}
