@@ -1,0 +1,344 @@
+//! Phone numbers: which spellings are read, and which numbers may be sent to.
+
+mod list;
+
+pub use list::{MAX_NAMED_INVALID, RecipientList, TooMany, read_recipients};
+
+use std::fmt;
+
+/// The country code of Nigeria.
+const NIGERIA: u64 = 234;
+/// One more than the highest national number: ten digits.
+const NATIONAL: u64 = 10_000_000_000;
+/// The steering numbers of the sandbox are the ones that follow this one; toll-free, so nobody's mobile.
+const STEERING: u64 = 2_348_000_000_000;
+/// The longest number (E.164, 6.1) and two zeros or a trunk zero before it.
+const MAX_DIGITS: u32 = 17;
+
+/// Who receives a message: the digits in international format, without a plus.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Recipient(u64);
+
+impl Recipient {
+    /// The recipient of digits that were read and checked earlier.
+    pub const fn from_digits(digits: u64) -> Self {
+        Self(digits)
+    }
+
+    /// The digits as a number: 2348031234567.
+    pub const fn digits(self) -> u64 {
+        self.0
+    }
+
+    /// The ten digits after the country code, of a Nigerian number.
+    pub(crate) const fn national(self) -> Option<u64> {
+        if self.0 / NATIONAL == NIGERIA {
+            Some(self.0 % NATIONAL)
+        } else {
+            None
+        }
+    }
+
+    /// How the sandbox answers this number, when it is one of those that steer it.
+    pub const fn sandbox_outcome(self) -> Option<SandboxOutcome> {
+        let outcome = match self.0.wrapping_sub(STEERING) {
+            1 => SandboxOutcome::Delivered,
+            2 => SandboxOutcome::Undelivered,
+            3 => SandboxOutcome::Expired,
+            4 => SandboxOutcome::Rejected,
+            5 => SandboxOutcome::Pending,
+            6 => SandboxOutcome::Failed,
+            7 => SandboxOutcome::RefuseFunds,
+            8 => SandboxOutcome::RefuseUnavailable,
+            9 => SandboxOutcome::RefuseRate,
+            _ => return None,
+        };
+        Some(outcome)
+    }
+}
+
+/// As stored and returned: `2348031234567`.
+impl fmt::Display for Recipient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a steering number asks of the sandbox (`2348000000001` to `…09`, in this order).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SandboxOutcome {
+    /// Ends `delivrd`.
+    Delivered,
+    /// Ends `undeliv`.
+    Undelivered,
+    /// Ends `expired`.
+    Expired,
+    /// Ends `rejectd`.
+    Rejected,
+    /// Never ends.
+    Pending,
+    /// Ends `failed`.
+    Failed,
+    /// The send is refused for want of funds.
+    RefuseFunds,
+    /// The send is refused as if the service were overloaded.
+    RefuseUnavailable,
+    /// The send is refused as if it were one too many.
+    RefuseRate,
+}
+
+/// Reads a Nigerian mobile number: `2348031234567`, `+234…`, `00234…`, `08031234567`, `8031234567` or
+/// `23408031234567`, with spaces, hyphens, dots and brackets anywhere.
+pub fn parse_national(text: &str) -> Option<Recipient> {
+    let national = Digits::read(text)?.national()?;
+    is_mobile(national).then_some(Recipient(NIGERIA * NATIONAL + national))
+}
+
+/// Reads what [`parse_national`] does, and the steering numbers of the sandbox.
+pub fn parse_sandbox(text: &str) -> Option<Recipient> {
+    let national = Digits::read(text)?.national()?;
+    let recipient = Recipient(NIGERIA * NATIONAL + national);
+    (is_mobile(national) || recipient.sandbox_outcome().is_some()).then_some(recipient)
+}
+
+/// Reads a number of any country: 8 to 15 digits, with or without `+` or `00`; and what
+/// [`parse_national`] does.
+///
+/// A number of Nigeria must be a mobile one here too: nothing else there takes a message.
+pub fn parse_international(text: &str) -> Option<Recipient> {
+    let digits = Digits::read(text)?;
+    if let Some(national) = digits.national().filter(|&national| is_mobile(national)) {
+        return Some(Recipient(NIGERIA * NATIONAL + national));
+    }
+    let length = digits.count - digits.leading_zeros;
+    let prefixed_well = match digits.leading_zeros {
+        0 => true,
+        2 => !digits.plus,
+        _ => false,
+    };
+    let is_foreign = !starts_with_country(digits.value, length, NIGERIA);
+    (prefixed_well && (8..=15).contains(&length) && is_foreign).then_some(Recipient(digits.value))
+}
+
+fn starts_with_country(value: u64, length: u32, country: u64) -> bool {
+    length >= 3 && value / 10_u64.pow(length - 3) == country
+}
+
+/// The digits of a spelling, and what stood around them.
+#[derive(Clone, Copy)]
+struct Digits {
+    plus: bool,
+    leading_zeros: u32,
+    count: u32,
+    value: u64,
+}
+
+impl Digits {
+    fn read(text: &str) -> Option<Self> {
+        let mut digits = Self {
+            plus: false,
+            leading_zeros: 0,
+            count: 0,
+            value: 0,
+        };
+        for byte in text.bytes() {
+            match byte {
+                b'0'..=b'9' if digits.count < MAX_DIGITS => {
+                    digits.count += 1;
+                    digits.value = digits.value * 10 + u64::from(byte - b'0');
+                    digits.leading_zeros += u32::from(digits.value == 0);
+                }
+                b' ' | b'-' | b'.' | b'(' | b')' | b'[' | b']' => {}
+                b'+' if digits.count == 0 && !digits.plus => digits.plus = true,
+                _ => return None,
+            }
+        }
+        Some(digits)
+    }
+
+    /// The ten digits of a Nigerian number, whatever the form, not yet known to be a mobile one.
+    fn national(self) -> Option<u64> {
+        let is_spelled_well = match (self.value / NATIONAL, self.count) {
+            // 8031234567, 08031234567
+            (0, 10 | 11) => !self.plus && self.leading_zeros == self.count - 10,
+            // 2348031234567, 23408031234567
+            (NIGERIA, 13) | (2340, 14) => true,
+            // 002348031234567, 0023408031234567
+            (NIGERIA, 15) | (2340, 16) => !self.plus,
+            _ => false,
+        };
+        is_spelled_well.then_some(self.value % NATIONAL)
+    }
+}
+
+/// Whether ten national digits are a mobile number's, in the pattern of libphonenumber:
+/// `(?:702[0-24-9]|819[01])\d{6}|(?:7(?:0[13-9]|[12]\d)|8(?:0[1-9]|1[0-8])|9(?:0[1-9]|1[1-6]))\d{7}`.
+const fn is_mobile(national: u64) -> bool {
+    matches!(
+        national / 1_000_000,
+        7010..=7022 | 7024..=7299 | 8010..=8191 | 9010..=9099 | 9110..=9169
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The pattern, letter by letter, on the first four digits.
+    fn pattern(prefix: [u64; 4]) -> bool {
+        match prefix {
+            [7, 0, 2, x] => matches!(x, 0..=2 | 4..=9),
+            [8, 1, 9, x] => matches!(x, 0 | 1),
+            [7, 0, x, _] => matches!(x, 1 | 3..=9),
+            [7, 1 | 2, _, _] => true,
+            [8, 1, x, _] => matches!(x, 0..=8),
+            [8 | 9, 0, x, _] => matches!(x, 1..=9),
+            [9, 1, x, _] => matches!(x, 1..=6),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn a_mobile_number_matches_the_pattern_for_every_prefix() {
+        for prefix in 0..10_000u64 {
+            let digits = [
+                prefix / 1000,
+                prefix / 100 % 10,
+                prefix / 10 % 10,
+                prefix % 10,
+            ];
+            for rest in [0, 123_456, 999_999] {
+                assert_eq!(
+                    is_mobile(prefix * 1_000_000 + rest),
+                    pattern(digits),
+                    "{prefix}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_accepted_spelling_is_the_same_recipient() {
+        for text in [
+            "2348031234567",
+            "+2348031234567",
+            "002348031234567",
+            "08031234567",
+            "8031234567",
+            "23408031234567",
+            "+234 (0) 803-123.4567",
+            " 0803 123 4567 ",
+            "[0803]1234567",
+        ] {
+            let recipient = parse_national(text).unwrap();
+            assert_eq!(recipient.to_string(), "2348031234567", "{text}");
+            assert_eq!(parse_international(text), Some(recipient), "{text}");
+            assert_eq!(parse_sandbox(text), Some(recipient), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_nigerian_mobile_number_is_refused() {
+        for text in [
+            "",
+            "+",
+            " - ",
+            "0803123456",
+            "080312345678",
+            "+08031234567",
+            "+8031234567",
+            "++2348031234567",
+            "234+8031234567",
+            "0002348031234567",
+            "+002348031234567",
+            "2340080312345",
+            "23480312345678",
+            "07031234",
+            "0012345678",
+            "0000000000",
+            "07002345678",
+            "08001234567",
+            "09171234567",
+            "012345678",
+            "447911123456",
+            "0803123456x",
+            "٠٨٠٣١٢٣٤٥٦٧",
+            "99999999999999999999999999",
+            "2.34803E+12",
+        ] {
+            assert_eq!(parse_national(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_international_number_has_8_to_15_digits_of_any_country() {
+        let table = [
+            ("447911123456", Some(447_911_123_456)),
+            ("+44 7911 123456", Some(447_911_123_456)),
+            ("00447911123456", Some(447_911_123_456)),
+            ("12345678", Some(12_345_678)),
+            ("123456789012345", Some(123_456_789_012_345)),
+            ("00123456789012345", Some(123_456_789_012_345)),
+            ("1234567", None),
+            ("1234567890123456", None),
+            ("0447911123456", None),
+            ("000447911123456", None),
+            ("+00447911123456", None),
+            ("2348000000001", None),
+            ("2341234567890", None),
+            ("", None),
+        ];
+        for (text, digits) in table {
+            assert_eq!(
+                parse_international(text).map(Recipient::digits),
+                digits,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn steering_numbers_are_read_in_the_sandbox_alone() {
+        use SandboxOutcome::{
+            Delivered, Expired, Failed, Pending, RefuseFunds, RefuseRate, RefuseUnavailable,
+            Rejected, Undelivered,
+        };
+        let outcomes = [
+            Delivered,
+            Undelivered,
+            Expired,
+            Rejected,
+            Pending,
+            Failed,
+            RefuseFunds,
+            RefuseUnavailable,
+            RefuseRate,
+        ];
+        for (number, outcome) in (2_348_000_000_001u64..).zip(outcomes) {
+            let text = number.to_string();
+            let recipient = parse_sandbox(&text).unwrap();
+            assert_eq!(recipient.sandbox_outcome(), Some(outcome));
+            assert_eq!(parse_national(&text), None);
+            assert_eq!(parse_international(&text), None);
+        }
+        assert_eq!(
+            parse_sandbox("08000000003").map(Recipient::digits),
+            Some(2_348_000_000_003)
+        );
+        assert_eq!(parse_sandbox("2348000000000"), None);
+        assert_eq!(parse_sandbox("2348000000010"), None);
+        assert_eq!(Recipient(2_348_031_234_567).sandbox_outcome(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn reading_never_panics_and_what_was_read_reads_the_same(text in "[-+0-9 .()]{0,24}") {
+            for parse in [parse_national, parse_international, parse_sandbox] {
+                if let Some(recipient) = parse(&text) {
+                    prop_assert_eq!(parse(&recipient.to_string()), Some(recipient));
+                }
+            }
+        }
+    }
+}

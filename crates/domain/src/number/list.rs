@@ -1,0 +1,139 @@
+//! The recipients of one request: a list as people write it, read once.
+
+use super::Recipient;
+use std::collections::HashSet;
+
+/// How many invalid numbers an answer names; the rest are only counted.
+pub const MAX_NAMED_INVALID: usize = 100;
+/// How much of an invalid number an answer repeats, in characters.
+const MAX_NAMED_CHARACTERS: usize = 32;
+
+/// What was read from a list of numbers.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RecipientList {
+    /// Each recipient once, in the order given.
+    pub valid: Vec<Recipient>,
+    /// What is not a valid number, as it was spelled: at most [`MAX_NAMED_INVALID`] items, each cut to 32
+    /// characters.
+    pub invalid: Vec<String>,
+    /// How many items were not valid.
+    pub invalid_count: usize,
+}
+
+/// The list is longer than a request may be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("more than {max} recipients in one request")]
+pub struct TooMany {
+    /// How many are allowed.
+    pub max: usize,
+}
+
+/// Reads a list of numbers separated by commas (or semicolons, or lines) with one of the parsers.
+///
+/// Empty items are skipped, duplicates collapse. The limit counts items as given, so that it does not
+/// depend on what they hold.
+pub fn read_recipients(
+    to: &str,
+    parse: fn(&str) -> Option<Recipient>,
+    max: usize,
+) -> Result<RecipientList, TooMany> {
+    let items = to
+        .split([',', ';', '\n', '\r'])
+        .map(str::trim)
+        .filter(|item| !item.is_empty());
+    let mut list = RecipientList::default();
+    for (before, item) in items.enumerate() {
+        if before == max {
+            return Err(TooMany { max });
+        }
+        match parse(item) {
+            Some(recipient) => list.valid.push(recipient),
+            None => list.add_invalid(item),
+        }
+    }
+    list.collapse();
+    Ok(list)
+}
+
+impl RecipientList {
+    fn add_invalid(&mut self, item: &str) {
+        self.invalid_count += 1;
+        if self.invalid.len() < MAX_NAMED_INVALID {
+            self.invalid
+                .push(item.chars().take(MAX_NAMED_CHARACTERS).collect());
+        }
+    }
+
+    fn collapse(&mut self) {
+        if self.valid.len() > 1 {
+            let mut seen = HashSet::with_capacity(self.valid.len());
+            self.valid.retain(|&recipient| seen.insert(recipient));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse_national;
+
+    fn read(to: &str) -> RecipientList {
+        read_recipients(to, parse_national, 10_000).unwrap()
+    }
+
+    #[test]
+    fn duplicates_collapse_and_the_order_stays() {
+        let list = read("08031234567, 2347012345678,+2348031234567,,\n9011234567;8031234567\r\n");
+        let digits: Vec<u64> = list
+            .valid
+            .iter()
+            .map(|recipient| recipient.digits())
+            .collect();
+        assert_eq!(
+            digits,
+            [2_348_031_234_567, 2_347_012_345_678, 2_349_011_234_567]
+        );
+        assert_eq!((list.invalid.len(), list.invalid_count), (0, 0));
+    }
+
+    #[test]
+    fn invalid_numbers_are_named_as_they_were_spelled() {
+        let list = read("0803, 08031234567,  +44 7911 123456 ,ẹẹ");
+        assert_eq!(list.valid.len(), 1);
+        assert_eq!(list.invalid, ["0803", "+44 7911 123456", "ẹẹ"]);
+    }
+
+    #[test]
+    fn an_answer_cannot_be_blown_up() {
+        let long = "ẹ".repeat(5000);
+        let list = read(&vec![long; 500].join(","));
+        assert_eq!(
+            (list.invalid.len(), list.invalid_count),
+            (MAX_NAMED_INVALID, 500)
+        );
+        assert!(
+            list.invalid
+                .iter()
+                .all(|item| item.chars().count() == MAX_NAMED_CHARACTERS)
+        );
+    }
+
+    #[test]
+    fn the_limit_counts_items_given() {
+        let to = "08031234567,08031234567,x";
+        assert_eq!(
+            read_recipients(to, parse_national, 3).unwrap().valid.len(),
+            1
+        );
+        assert_eq!(
+            read_recipients(to, parse_national, 2),
+            Err(TooMany { max: 2 })
+        );
+        assert!(
+            read_recipients(",,;\n,", parse_national, 0)
+                .unwrap()
+                .valid
+                .is_empty()
+        );
+    }
+}
