@@ -10,6 +10,7 @@ mod money;
 mod refusal;
 mod retry;
 pub mod token;
+mod network;
 mod number;
 mod text;
 mod wallet;
@@ -23,6 +24,7 @@ pub use ids::{AccountId, Bucket, MessageId};
 pub use money::{Money, NotMoney};
 pub use refusal::Refusal;
 pub use retry::{Next, SubmitFault, after_fault};
+pub use network::NumberPlan;
 pub use number::{
     MAX_NAMED_INVALID, Recipient, RecipientList, SandboxOutcome, TooMany, parse_international,
     parse_national, parse_sandbox, read_recipients,
