@@ -12,6 +12,7 @@ mod retry;
 pub mod token;
 mod network;
 mod number;
+pub mod sender;
 mod text;
 mod wallet;
 
@@ -29,5 +30,6 @@ pub use number::{
     MAX_NAMED_INVALID, Recipient, RecipientList, SandboxOutcome, TooMany, parse_international,
     parse_national, parse_sandbox, read_recipients,
 };
+pub use sender::SenderFault;
 pub use text::{Alphabet, MAX_BODY_CHARACTERS, Text};
 pub use wallet::{Component, Purse};
