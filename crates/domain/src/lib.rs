@@ -5,6 +5,7 @@
 
 mod account;
 mod delivery;
+mod content;
 mod ids;
 mod money;
 mod refusal;
@@ -21,6 +22,7 @@ pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, PENDING, Refund, SECOND_LEG, Terms,
     Transition, transition,
 };
+pub use content::CodeWords;
 pub use ids::{AccountId, Bucket, MessageId};
 pub use money::{Money, NotMoney};
 pub use refusal::Refusal;

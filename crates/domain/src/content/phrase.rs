@@ -1,0 +1,92 @@
+//! Words of a text, and phrases made of words.
+
+use std::ops::Range;
+
+/// How many octets may stand between two words of a phrase: enough for a curly apostrophe.
+const MAX_BETWEEN: usize = 3;
+
+/// The runs of ASCII letters and digits in a text, as ranges of octets.
+pub(super) struct Words<'a> {
+    octets: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        Self {
+            octets: text.as_bytes(),
+            at: 0,
+        }
+    }
+}
+
+impl Iterator for Words<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let rest = &self.octets[self.at..];
+        let start = self.at + rest.iter().position(u8::is_ascii_alphanumeric)?;
+        let end = end_of_word(self.octets, start);
+        self.at = end;
+        Some(start..end)
+    }
+}
+
+fn end_of_word(octets: &[u8], start: usize) -> usize {
+    let length = octets[start..]
+        .iter()
+        .position(|octet| !octet.is_ascii_alphanumeric());
+    length.map_or(octets.len(), |length| start + length)
+}
+
+/// One code word of the list.
+#[derive(Clone, Debug)]
+pub(super) struct Phrase {
+    spelled: String,
+    words: Vec<String>,
+    wants_colon: bool,
+}
+
+impl Phrase {
+    /// The phrase as it was spelled; `None` when it has no word.
+    pub(super) fn new(spelled: &str) -> Option<Self> {
+        let words: Vec<String> = Words::of(spelled)
+            .map(|word| spelled[word].to_owned())
+            .collect();
+        (!words.is_empty()).then(|| Self {
+            spelled: spelled.to_owned(),
+            words,
+            wants_colon: spelled.trim_end().ends_with(':'),
+        })
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.spelled
+    }
+
+    /// Its first letter or digit, in lower case.
+    pub(super) fn initial(&self) -> u8 {
+        self.words[0].as_bytes()[0].to_ascii_lowercase()
+    }
+
+    /// Where the phrase ends in the text, if it begins at the word that starts at this octet.
+    pub(super) fn end_of_match(&self, text: &str, start: usize) -> Option<usize> {
+        let octets = text.as_bytes();
+        let mut at = start;
+        for (index, word) in self.words.iter().enumerate() {
+            if index > 0 {
+                at += octets[at..]
+                    .iter()
+                    .take(MAX_BETWEEN + 1)
+                    .position(u8::is_ascii_alphanumeric)?;
+            }
+            let end = end_of_word(octets, at);
+            if !octets[at..end].eq_ignore_ascii_case(word.as_bytes()) {
+                return None;
+            }
+            at = end;
+        }
+        let colon = text[at..].trim_start().starts_with(':');
+        (colon || !self.wants_colon).then_some(at)
+    }
+}
