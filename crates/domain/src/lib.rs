@@ -4,6 +4,9 @@
 //! no clock, no randomness: time and chance are arguments.
 
 mod account;
+pub mod address;
+pub mod callback;
+pub mod callback_url;
 mod delivery;
 mod content;
 mod ids;

@@ -1,0 +1,207 @@
+//! Which addresses a customer's URL may lead to.
+//!
+//! Everything in IANA's registries of special-purpose addresses is refused (RFC 6890 and what was added
+//! since), globally reachable or not: a relay or a DNS sink is no place for a webhook either. Only IPv6
+//! global unicast is let through at all, so a range that is assigned later is refused until it is listed.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Whether an address is an ordinary one of the public internet.
+///
+/// An IPv4 address inside an IPv6 address is judged as what it is (`::ffff:0:0/96` and the well-known
+/// translation prefix `64:ff9b::/96`). The other ways to carry one are refused as a whole: compatible
+/// addresses, 6to4, Teredo, local translation and their like are deprecated or not public.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => match embedded(address) {
+            Some(inner) => is_public_v4(inner),
+            None => is_public_v6(address),
+        },
+    }
+}
+
+/// Special-purpose IPv4 ranges: network and length of the prefix.
+const SPECIAL_V4: [(Ipv4Addr, u32); 18] = [
+    (Ipv4Addr::UNSPECIFIED, 8),           // this network
+    (Ipv4Addr::new(10, 0, 0, 0), 8),      // private
+    (Ipv4Addr::new(100, 64, 0, 0), 10),   // shared by carriers
+    (Ipv4Addr::new(127, 0, 0, 0), 8),     // loopback
+    (Ipv4Addr::new(169, 254, 0, 0), 16),  // link-local, cloud metadata
+    (Ipv4Addr::new(172, 16, 0, 0), 12),   // private
+    (Ipv4Addr::new(192, 0, 0, 0), 24),    // protocol assignments
+    (Ipv4Addr::new(192, 0, 2, 0), 24),    // documentation
+    (Ipv4Addr::new(192, 31, 196, 0), 24), // AS112
+    (Ipv4Addr::new(192, 52, 193, 0), 24), // multicast tunnelling
+    (Ipv4Addr::new(192, 88, 99, 0), 24),  // 6to4 relay
+    (Ipv4Addr::new(192, 168, 0, 0), 16),  // private
+    (Ipv4Addr::new(192, 175, 48, 0), 24), // AS112
+    (Ipv4Addr::new(198, 18, 0, 0), 15),   // benchmarks
+    (Ipv4Addr::new(198, 51, 100, 0), 24), // documentation
+    (Ipv4Addr::new(203, 0, 113, 0), 24),  // documentation
+    (Ipv4Addr::new(224, 0, 0, 0), 4),     // multicast
+    (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
+];
+
+/// IPv6 global unicast: whatever is outside is loopback, local, multicast, discard or unassigned.
+const GLOBAL_UNICAST_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
+
+/// Special-purpose ranges within global unicast.
+const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments, Teredo
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4
+    (Ipv6Addr::new(0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0), 48), // AS112
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation
+];
+
+/// The well-known prefix of translation to IPv4 (RFC 6052).
+const TRANSLATED_V4: (Ipv6Addr, u32) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let bits = address.to_bits();
+    !SPECIAL_V4
+        .iter()
+        .any(|&(network, length)| (bits ^ network.to_bits()) >> (32 - length) == 0)
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    within(address, GLOBAL_UNICAST_V6) && !SPECIAL_V6.iter().any(|&range| within(address, range))
+}
+
+fn within(address: Ipv6Addr, (network, length): (Ipv6Addr, u32)) -> bool {
+    (address.to_bits() ^ network.to_bits()) >> (128 - length) == 0
+}
+
+/// The IPv4 address that a packet to this one would be for.
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    address.to_ipv4_mapped().or_else(|| {
+        let [.., a, b, c, d] = address.octets();
+        within(address, TRANSLATED_V4).then_some(Ipv4Addr::new(a, b, c, d))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn public(address: &str) -> bool {
+        is_public(address.parse().unwrap())
+    }
+
+    #[test]
+    fn every_special_purpose_range_is_refused_from_its_first_to_its_last_address() {
+        let ranges = [
+            "0.0.0.0-0.255.255.255",
+            "10.0.0.0-10.255.255.255",
+            "100.64.0.0-100.127.255.255",
+            "127.0.0.0-127.255.255.255",
+            "169.254.0.0-169.254.255.255",
+            "172.16.0.0-172.31.255.255",
+            "192.0.0.0-192.0.0.255",
+            "192.0.2.0-192.0.2.255",
+            "192.31.196.0-192.31.196.255",
+            "192.52.193.0-192.52.193.255",
+            "192.88.99.0-192.88.99.255",
+            "192.168.0.0-192.168.255.255",
+            "192.175.48.0-192.175.48.255",
+            "198.18.0.0-198.19.255.255",
+            "198.51.100.0-198.51.100.255",
+            "203.0.113.0-203.0.113.255",
+            "224.0.0.0-255.255.255.255",
+            "::-::ffff:ffff",
+            "64:ff9b:1::-64:ff9b:1:ffff:ffff:ffff:ffff:ffff",
+            "100::-100::ffff:ffff:ffff:ffff",
+            "100:0:0:1::-100:0:0:1:ffff:ffff:ffff:ffff",
+            "2001::-2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff",
+            "2001:2::-2001:2:0:ffff:ffff:ffff:ffff:ffff",
+            "2001:db8::-2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
+            "2002::-2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            "2620:4f:8000::-2620:4f:8000:ffff:ffff:ffff:ffff:ffff",
+            "3fff::-3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff",
+            "5f00::-5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            "fc00::-fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            "fe80::-febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            "fec0::-feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            "ff00::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+        ];
+        for range in ranges {
+            let (first, last) = range.split_once('-').unwrap();
+            assert!(!public(first), "{first}");
+            assert!(!public(last), "{last}");
+        }
+    }
+
+    #[test]
+    fn the_neighbours_of_special_ranges_are_public() {
+        let neighbours = [
+            "1.0.0.0",
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "126.255.255.255",
+            "128.0.0.0",
+            "169.253.255.255",
+            "169.255.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.0.1.0",
+            "192.0.3.0",
+            "192.167.255.255",
+            "192.169.0.0",
+            "198.17.255.255",
+            "198.20.0.0",
+            "223.255.255.255",
+            "2001:200::",
+            "2001:db7::",
+            "2001:db9::",
+            "2003::",
+            "2620:4f:8001::",
+            "3fff:1000::",
+            "2a00::1",
+        ];
+        for address in neighbours {
+            assert!(public(address), "{address}");
+        }
+    }
+
+    #[test]
+    fn ipv4_inside_ipv6_is_judged_as_ipv4_or_refused() {
+        let table = [
+            ("::ffff:8.8.8.8", true),
+            ("::ffff:127.0.0.1", false),
+            ("::ffff:169.254.169.254", false),
+            ("64:ff9b::8.8.8.8", true),
+            ("64:ff9b::10.0.0.1", false),
+            ("::8.8.8.8", false),
+            ("::127.0.0.1", false),
+            ("::ffff:0:8.8.8.8", false),
+            ("64:ff9b:1::8.8.8.8", false),
+            ("2002:0808:0808::1", false),
+            ("2002:7f00:0001::1", false),
+        ];
+        for (address, expected) in table {
+            assert_eq!(public(address), expected, "{address}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn wrapping_never_makes_an_address_public(bits: u32) {
+            let inner = Ipv4Addr::from_bits(bits);
+            let [a, b, c, d] = inner.octets();
+            let (high, low) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+            for outer in [
+                inner.to_ipv6_mapped(),
+                inner.to_ipv6_compatible(),
+                Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low),
+                Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, high, low),
+                Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
+            ] {
+                prop_assert!(is_public(inner.into()) || !is_public(outer.into()));
+            }
+        }
+    }
+}

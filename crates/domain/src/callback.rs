@@ -1,0 +1,291 @@
+//! Callbacks: what is told to a customer, and what follows from the answer.
+
+mod retry_after;
+
+use crate::MessageId;
+use std::fmt::Write;
+
+/// What became of one attempt.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Attempt<'a> {
+    /// The receiver answered.
+    Answered {
+        /// HTTP status code.
+        status: u16,
+        /// The header `Retry-After`, where there is one.
+        retry_after: Option<&'a str>,
+    },
+    /// No answer: refused, unreachable, cut off or too slow.
+    Unanswered,
+}
+
+/// What an attempt says about the callback.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// It has arrived.
+    Accepted,
+    /// It may work later.
+    Retry {
+        /// When the receiver wants to be asked again at the earliest, Unix milliseconds.
+        not_before_ms: Option<i64>,
+    },
+    /// The receiver does not want it.
+    Refused,
+    /// The receiver wants no more callbacks of this message.
+    Gone,
+}
+
+/// What becomes of the callback.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Next {
+    /// It is done and can be forgotten.
+    Done,
+    /// It is due again.
+    Retry {
+        /// When, Unix milliseconds.
+        at_ms: i64,
+    },
+    /// It is kept as dead, visible and replayable.
+    Dead,
+    /// As dead, and with it all other callbacks of the message.
+    EndMessage,
+}
+
+/// The furthest that a receiver's `Retry-After` is honoured, milliseconds.
+pub const MAX_RETRY_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Judges an attempt (`decisions.md`, Callbacks).
+pub fn verdict(attempt: Attempt<'_>, now_ms: i64) -> Verdict {
+    match attempt {
+        Attempt::Unanswered => Verdict::Retry {
+            not_before_ms: None,
+        },
+        Attempt::Answered {
+            status,
+            retry_after,
+        } => match status {
+            200..=299 => Verdict::Accepted,
+            410 => Verdict::Gone,
+            408 | 425 | 429 | 500..=599 => Verdict::Retry {
+                not_before_ms: retry_after
+                    .and_then(|text| retry_after::read(text, now_ms))
+                    .map(|at_ms| at_ms.min(now_ms.saturating_add(MAX_RETRY_AFTER_MS))),
+            },
+            _ => Verdict::Refused,
+        },
+    }
+}
+
+/// What follows from the verdict on the last of `attempts` attempts.
+///
+/// `waits_ms` are the waits after the first, second, … attempt; each is stretched or shortened by up to a
+/// fifth, as `chance` (any number) says, so that callbacks that failed together do not come back together.
+pub fn next(attempts: usize, waits_ms: &[i64], verdict: Verdict, chance: u32, now_ms: i64) -> Next {
+    match verdict {
+        Verdict::Accepted => Next::Done,
+        Verdict::Refused => Next::Dead,
+        Verdict::Gone => Next::EndMessage,
+        Verdict::Retry { not_before_ms } => match waits_ms.get(attempts.saturating_sub(1)) {
+            None => Next::Dead,
+            Some(&delay_ms) => {
+                let at_ms = now_ms.saturating_add(spread(delay_ms, chance));
+                Next::Retry {
+                    at_ms: at_ms.max(not_before_ms.unwrap_or(at_ms)),
+                }
+            }
+        },
+    }
+}
+
+/// 80 % to 120 % of a delay.
+fn spread(delay_ms: i64, chance: u32) -> i64 {
+    let share = i128::from(chance) * 400 / i128::from(u32::MAX) + 800;
+    i64::try_from(i128::from(delay_ms) * share / 1000).unwrap_or(delay_ms)
+}
+
+/// The JSON that the receiver gets (interface, section 6).
+///
+/// `recipient` is in international form, `status` the outcome in the interface's word, and `url` the one
+/// that was given with the message, untouched.
+pub fn body(
+    message: MessageId,
+    recipient: &str,
+    status: &str,
+    reference: Option<&str>,
+    url: &str,
+) -> String {
+    let reference = reference.map_or_else(|| "null".to_owned(), quoted);
+    let mut fields = String::with_capacity(160 + reference.len());
+    // Writing to a string cannot fail.
+    let _ = write!(
+        fields,
+        r#""message_id":"{message}","recipient":{},"delivery_status":{},"customer_reference":{reference}"#,
+        quoted(recipient),
+        quoted(status),
+    );
+    format!(
+        r#"{{{fields},"callback_url":{},"data":{{{fields}}}}}"#,
+        quoted(url)
+    )
+}
+
+/// A JSON string (RFC 8259, section 7).
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..='\x1F' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NOW: i64 = 1_795_000_000_000;
+    const DELAYS: [i64; 3] = [5_000, 30_000, 120_000];
+    const RETRY: Verdict = Verdict::Retry {
+        not_before_ms: None,
+    };
+
+    fn answered(status: u16, retry_after: Option<&str>) -> Verdict {
+        verdict(
+            Attempt::Answered {
+                status,
+                retry_after,
+            },
+            NOW,
+        )
+    }
+
+    #[test]
+    fn each_answer_is_judged_by_its_status() {
+        for status in [200, 201, 202, 204, 299] {
+            assert_eq!(answered(status, None), Verdict::Accepted, "{status}");
+        }
+        for status in [408, 425, 429, 500, 502, 503, 504, 599] {
+            assert_eq!(answered(status, None), RETRY, "{status}");
+        }
+        for status in [
+            101, 301, 302, 307, 308, 400, 401, 403, 404, 405, 422, 600, 999,
+        ] {
+            assert_eq!(answered(status, None), Verdict::Refused, "{status}");
+        }
+        assert_eq!(answered(410, None), Verdict::Gone);
+        assert_eq!(verdict(Attempt::Unanswered, NOW), RETRY);
+    }
+
+    #[test]
+    fn retry_after_is_honoured_up_to_a_day() {
+        let not_before = |after_ms| Verdict::Retry {
+            not_before_ms: Some(NOW + after_ms),
+        };
+        assert_eq!(answered(429, Some("120")), not_before(120_000));
+        assert_eq!(answered(503, Some("120")), not_before(120_000));
+        assert_eq!(
+            answered(429, Some("999999999")),
+            not_before(MAX_RETRY_AFTER_MS)
+        );
+        assert_eq!(answered(429, Some("soon")), RETRY);
+        assert_eq!(answered(404, Some("120")), Verdict::Refused);
+    }
+
+    #[test]
+    fn a_callback_is_retried_after_each_delay_and_then_dead() {
+        let middle = u32::MAX / 2 + 1;
+        let after = |attempts| next(attempts, &DELAYS, RETRY, middle, NOW);
+        assert_eq!(after(1), Next::Retry { at_ms: NOW + 5_000 });
+        assert_eq!(
+            after(2),
+            Next::Retry {
+                at_ms: NOW + 30_000
+            }
+        );
+        assert_eq!(
+            after(3),
+            Next::Retry {
+                at_ms: NOW + 120_000
+            }
+        );
+        assert_eq!(after(4), Next::Dead);
+    }
+
+    #[test]
+    fn the_receiver_can_put_off_a_retry_but_not_bring_it_forward() {
+        let at = |not_before_ms| {
+            next(
+                1,
+                &DELAYS,
+                Verdict::Retry {
+                    not_before_ms: Some(not_before_ms),
+                },
+                0,
+                NOW,
+            )
+        };
+        assert_eq!(
+            at(NOW + 60_000),
+            Next::Retry {
+                at_ms: NOW + 60_000
+            }
+        );
+        assert_eq!(at(NOW), Next::Retry { at_ms: NOW + 4_000 });
+    }
+
+    #[test]
+    fn everything_else_ends_the_callback() {
+        assert_eq!(next(1, &DELAYS, Verdict::Accepted, 0, NOW), Next::Done);
+        assert_eq!(next(1, &DELAYS, Verdict::Refused, 0, NOW), Next::Dead);
+        assert_eq!(next(1, &DELAYS, Verdict::Gone, 0, NOW), Next::EndMessage);
+    }
+
+    #[test]
+    fn the_body_is_the_interfaces_with_its_data_repeated() {
+        let message = MessageId::new(NOW, [7; 10]);
+        let text = body(
+            message,
+            "2348031234567",
+            "delivrd",
+            None,
+            "https://example.ng/?a=\"b\"",
+        );
+        insta::assert_snapshot!(text, @r#"{"message_id":"01a1ee56-5e00-7707-8707-070707070707","recipient":"2348031234567","delivery_status":"delivrd","customer_reference":null,"callback_url":"https://example.ng/?a=\"b\"","data":{"message_id":"01a1ee56-5e00-7707-8707-070707070707","recipient":"2348031234567","delivery_status":"delivrd","customer_reference":null}}"#);
+    }
+
+    proptest! {
+        #[test]
+        fn a_delay_is_spread_by_a_fifth_each_way(delay_ms in 0i64..=86_400_000, chance: u32) {
+            let spread_ms = spread(delay_ms, chance);
+            prop_assert!(spread_ms >= delay_ms * 8 / 10 && spread_ms <= delay_ms * 12 / 10);
+        }
+
+        #[test]
+        fn the_body_says_any_reference_and_url_as_they_are(reference in ".{0,40}", control in "[\\x00-\\x1F\"\\\\/\u{7f}é😀]{0,20}") {
+            let reference = format!("{control}{reference}");
+            let message = MessageId::new(NOW, [7; 10]);
+            let text = body(message, "2348031234567", "failed", Some(&reference), &control);
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let fields = serde_json::json!({
+                "message_id": message.to_string(), "recipient": "2348031234567",
+                "delivery_status": "failed", "customer_reference": reference,
+            });
+            let mut expected = fields.clone();
+            expected["callback_url"] = control.into();
+            expected["data"] = fields;
+            prop_assert_eq!(json, expected);
+        }
+    }
+}
