@@ -2,7 +2,7 @@
 
 mod retry_after;
 
-use crate::MessageId;
+use crate::{DeliveryStatus, MessageId, Recipient};
 use std::fmt::Write;
 
 /// What became of one attempt.
@@ -105,28 +105,21 @@ fn spread(delay_ms: i64, chance: u32) -> i64 {
 
 /// The JSON that the receiver gets (interface, section 6).
 ///
-/// `recipient` is in international form, `status` the outcome in the interface's word, and `url` the one
-/// that was given with the message, untouched.
+/// `url` is the one that was given with the message, untouched.
 pub fn body(
     message: MessageId,
-    recipient: &str,
-    status: &str,
+    recipient: Recipient,
+    status: DeliveryStatus,
     reference: Option<&str>,
     url: &str,
 ) -> String {
     let reference = reference.map_or_else(|| "null".to_owned(), quoted);
-    let mut fields = String::with_capacity(160 + reference.len());
-    // Writing to a string cannot fail.
-    let _ = write!(
-        fields,
-        r#""message_id":"{message}","recipient":{},"delivery_status":{},"customer_reference":{reference}"#,
-        quoted(recipient),
-        quoted(status),
+    let status = status.outside();
+    let fields = format!(
+        r#""message_id":"{message}","recipient":"{recipient}","delivery_status":"{status}","customer_reference":{reference}"#
     );
-    format!(
-        r#"{{{fields},"callback_url":{},"data":{{{fields}}}}}"#,
-        quoted(url)
-    )
+    let url = quoted(url);
+    format!(r#"{{{fields},"callback_url":{url},"data":{{{fields}}}}}"#)
 }
 
 /// A JSON string (RFC 8259, section 7).
@@ -141,6 +134,7 @@ fn quoted(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             '\0'..='\x1F' => {
+                // Writing to a string cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
             _ => out.push(c),
@@ -156,6 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     const NOW: i64 = 1_795_000_000_000;
+    const RECIPIENT: Recipient = Recipient::from_digits(2_348_031_234_567);
     const DELAYS: [i64; 3] = [5_000, 30_000, 120_000];
     const RETRY: Verdict = Verdict::Retry {
         not_before_ms: None,
@@ -257,8 +252,8 @@ mod tests {
         let message = MessageId::new(NOW, [7; 10]);
         let text = body(
             message,
-            "2348031234567",
-            "delivrd",
+            RECIPIENT,
+            DeliveryStatus::Delivered,
             None,
             "https://example.ng/?a=\"b\"",
         );
@@ -276,7 +271,7 @@ mod tests {
         fn the_body_says_any_reference_and_url_as_they_are(reference in ".{0,40}", control in "[\\x00-\\x1F\"\\\\/\u{7f}é😀]{0,20}") {
             let reference = format!("{control}{reference}");
             let message = MessageId::new(NOW, [7; 10]);
-            let text = body(message, "2348031234567", "failed", Some(&reference), &control);
+            let text = body(message, RECIPIENT, DeliveryStatus::Failed, Some(&reference), &control);
             let json: serde_json::Value = serde_json::from_str(&text).unwrap();
             let fields = serde_json::json!({
                 "message_id": message.to_string(), "recipient": "2348031234567",
