@@ -1,8 +1,9 @@
 //! From the raw fields of a request to a valid draft of a message, or to the first refusal.
 
 use crate::{
-    Account, AccountId, AppendSender, Environment, Gateway, GatewayRules, Money, Priority, Recipient,
-    Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url, number, sender, text,
+    Account, AccountId, Alphabet, AppendSender, Environment, Gateway, GatewayRules, Money,
+    Priority, Recipient, Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url, number,
+    sender, text,
 };
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -117,7 +118,15 @@ pub fn draft(
     let text = prepared(&body, unicode)?;
     check_gateway(gateway, sender, &text, rules)?;
 
-    let classes = classes(&list.valid, &text, &sender.name, append, gateway, customer, rules);
+    let classes = classes(
+        &list.valid,
+        &text,
+        &sender.name,
+        append,
+        gateway,
+        customer,
+        rules,
+    );
     let cost = total_cost(&classes)?;
     Ok(Draft {
         account: customer.account.id,
@@ -159,14 +168,20 @@ fn chosen_gateway<'a>(
         (None, Some(dnd)) => (dnd, Gateway::parse_dnd(dnd)),
         (None, None) => ("", Some(Gateway::DirectRefund)),
     };
-    parsed.and_then(|gateway| rules.gateway(gateway)).ok_or_else(|| {
-        let names: Vec<_> = rules.gateways.iter().map(|rules| rules.gateway.as_str()).collect();
-        let shown = match (parsed, text.trim()) {
-            (Some(gateway), _) => gateway.as_str().to_owned(),
-            (None, text) => text.chars().take(32).collect(),
-        };
-        Refusal::UnknownGateway(shown, names.join(", "))
-    })
+    parsed
+        .and_then(|gateway| rules.gateway(gateway))
+        .ok_or_else(|| {
+            let names: Vec<_> = rules
+                .gateways
+                .iter()
+                .map(|rules| rules.gateway.as_str())
+                .collect();
+            let shown = match (parsed, text.trim()) {
+                (Some(gateway), _) => gateway.as_str().to_owned(),
+                (None, text) => text.chars().take(32).collect(),
+            };
+            Refusal::UnknownGateway(shown, names.join(", "))
+        })
 }
 
 /// Reads a boolean as JSON, forms and query strings spell it.
@@ -174,7 +189,9 @@ fn flag(name: &str, text: Option<&str>) -> Result<bool, Refusal> {
     match text.map(str::trim).unwrap_or_default() {
         "" | "0" | "false" | "False" | "FALSE" | "off" | "no" => Ok(false),
         "1" | "true" | "True" | "TRUE" | "on" | "yes" => Ok(true),
-        _ => Err(Refusal::Malformed(format!("`{name}` must be true, false, 1 or 0."))),
+        _ => Err(Refusal::Malformed(format!(
+            "`{name}` must be true, false, 1 or 0."
+        ))),
     }
 }
 
@@ -188,9 +205,9 @@ fn checked_callback(url: Option<String>, rules: &Rulebook) -> Result<Option<Stri
 
 fn checked_reference(reference: Option<String>) -> Result<Option<String>, Refusal> {
     match reference {
-        Some(text) if text.chars().count() > MAX_REFERENCE_CHARACTERS => Err(Refusal::Malformed(format!(
-            "`customer_reference` must be at most {MAX_REFERENCE_CHARACTERS} characters."
-        ))),
+        Some(text) if text.chars().count() > MAX_REFERENCE_CHARACTERS => Err(Refusal::Malformed(
+            format!("`customer_reference` must be at most {MAX_REFERENCE_CHARACTERS} characters."),
+        )),
         reference => Ok(reference),
     }
 }
@@ -207,8 +224,8 @@ fn recipients(
         (_, Environment::Live) => number::parse_national,
     };
     let limit = rules.max_recipients;
-    let list =
-        number::read_recipients(to, parse, limit).map_err(|_| Refusal::TooManyRecipients { limit })?;
+    let list = number::read_recipients(to, parse, limit)
+        .map_err(|_| Refusal::TooManyRecipients { limit })?;
     match (list.valid.len(), list.invalid_count) {
         (0, 0) => Err(Refusal::ToMissing),
         (0, 1) => Err(Refusal::RecipientInvalid),
@@ -241,7 +258,10 @@ fn check_gateway(
     if !gateway.transactional
         && let Some(phrase) = rules.code_words.transactional(text.as_str())
     {
-        return Err(Refusal::Transactional { phrase, gateway: gateway.gateway.as_str() });
+        return Err(Refusal::Transactional {
+            phrase,
+            gateway: gateway.gateway.as_str(),
+        });
     }
     Ok(())
 }
@@ -261,25 +281,44 @@ fn classes(
         AppendSender::None => plain_pages,
         AppendSender::Hosted | AppendSender::All => text.with_sender(sender).page_count(),
     };
-    let unicode = text.is_unicode();
+    let unicode = text.alphabet() == Alphabet::Ucs2;
     let mut by_network: BTreeMap<Option<u8>, Class> = BTreeMap::new();
     for &recipient in recipients {
         let network = rules.network_of(recipient);
         let class = by_network.entry(network).or_insert_with(|| {
-            let first = rules.leg(gateway.gateway, crate::FIRST_LEG).unwrap_or(gateway);
-            let carrier = first.preference.carriers(network).first().copied().unwrap_or(0);
+            let first = rules
+                .leg(gateway.gateway, crate::FIRST_LEG)
+                .unwrap_or(gateway);
+            let carrier = first
+                .preference
+                .carriers(network)
+                .first()
+                .copied()
+                .unwrap_or(0);
             let suffixed = match append {
                 AppendSender::None => false,
                 AppendSender::All => true,
-                AppendSender::Hosted => {
-                    rules.carriers.get(carrier).is_some_and(|carrier| carrier.rewrites_sender)
-                }
+                AppendSender::Hosted => rules
+                    .carriers
+                    .get(carrier)
+                    .is_some_and(|carrier| carrier.rewrites_sender),
             };
-            let pages = if suffixed { suffixed_pages } else { plain_pages };
+            let pages = if suffixed {
+                suffixed_pages
+            } else {
+                plain_pages
+            };
             let pages = i64::try_from(pages).unwrap_or(i64::MAX);
             let (charge, reserve) =
-                charge(gateway, rules, customer.account.id, network, unicode, i64::from(pages));
-            Class { carrier, suffixed, pages, charge, reserve, recipients: Vec::new() }
+                charge(gateway, rules, customer.account.id, network, unicode, pages);
+            Class {
+                carrier,
+                suffixed,
+                pages,
+                charge,
+                reserve,
+                recipients: Vec::new(),
+            }
         });
         class.recipients.push(recipient);
     }
@@ -300,14 +339,12 @@ fn charge(
         (if unicode { price.unicode } else { price.plain }) * pages
     };
     let leg = |leg| rules.leg(gateway.gateway, leg).map_or(Money::ZERO, of);
-    match gateway.legs {
-        None => (of(gateway), Money::ZERO),
-        Some(_) => {
-            let (first, second) = (leg(crate::FIRST_LEG), leg(crate::SECOND_LEG));
-            let dearer = first.max(second);
-            (dearer, dearer - first)
-        }
+    if gateway.legs.is_none() {
+        return (of(gateway), Money::ZERO);
     }
+    let (first, second) = (leg(crate::FIRST_LEG), leg(crate::SECOND_LEG));
+    let dearer = first.max(second);
+    (dearer, dearer - first)
 }
 
 fn total_cost(classes: &[Class]) -> Result<Money, Refusal> {
@@ -317,7 +354,9 @@ fn total_cost(classes: &[Class]) -> Result<Money, Refusal> {
             let count = i64::try_from(class.recipients.len()).ok()?;
             sum.checked_add(class.charge.checked_mul(count)?)
         })
-        .ok_or_else(|| Refusal::Malformed("The cost of this send exceeds what can be counted.".to_owned()))
+        .ok_or_else(|| {
+            Refusal::Malformed("The cost of this send exceeds what can be counted.".to_owned())
+        })
 }
 
 fn fingerprint(
@@ -339,4 +378,272 @@ fn fingerprint(
     let mut fingerprint = Fingerprint::default();
     fingerprint.copy_from_slice(&hash.finalize()[..16]);
     fingerprint
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        AccountStatus, CarrierRules, CodeWords, InDoubt, Legs, NumberPlan, Preference, Price,
+        Tariff, Verification,
+    };
+
+    fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {
+        let base = Price {
+            plain: Money::from_naira(naira),
+            unicode: Money::from_naira(2 * naira),
+        };
+        let promotional = matches!(gateway, Gateway::DirectRefund | Gateway::DualBackup);
+        GatewayRules {
+            gateway,
+            tariff: Tariff {
+                base,
+                networks: Vec::new(),
+                accounts: HashMap::new(),
+            },
+            preference: Preference {
+                default: vec![0],
+                networks: Vec::new(),
+            },
+            refund_undelivered: gateway == Gateway::DirectRefund,
+            transactional: !promotional,
+            in_doubt: InDoubt::Hold,
+            receipt_timeout_ms: 1,
+            validity_ms: 1,
+            legs: (gateway == Gateway::DualBackup).then_some(Legs {
+                first: Gateway::DirectRefund,
+                second: Gateway::DirectCorporate,
+                timeout_ms: 120_000,
+            }),
+            quiet_hours: None,
+        }
+    }
+
+    fn rules() -> Rulebook {
+        let plan = NumberPlan::nigeria();
+        let glo = plan
+            .networks()
+            .iter()
+            .position(|name| name == "glo")
+            .unwrap();
+        let mut refund = gateway(Gateway::DirectRefund, 6);
+        refund.preference.networks = vec![None; plan.networks().len()];
+        refund.preference.networks[glo] = Some(vec![1]);
+        Rulebook {
+            plan,
+            carriers: vec![
+                CarrierRules {
+                    name: "mtn".into(),
+                    rewrites_sender: false,
+                },
+                CarrierRules {
+                    name: "hosted".into(),
+                    rewrites_sender: true,
+                },
+            ],
+            gateways: vec![
+                refund,
+                gateway(Gateway::DirectCorporate, 8),
+                gateway(Gateway::DualBackup, 0),
+                gateway(Gateway::Otp, 9),
+            ],
+            code_words: CodeWords::standard(),
+            max_recipients: 3,
+            private_callbacks: false,
+        }
+    }
+
+    fn customer() -> Customer {
+        let sender = |name: &str, status, international| {
+            let sender = SenderId {
+                name: name.into(),
+                status,
+                purpose: String::new(),
+                international,
+                approved_at_ms: None,
+                rejection_reason: None,
+            };
+            (sender::key(name), sender)
+        };
+        Customer {
+            account: Account {
+                id: AccountId(7),
+                email: String::new(),
+                name: String::new(),
+                status: AccountStatus::Active,
+                verification: Verification::Verified,
+                created_at_ms: 0,
+            },
+            senders: HashMap::from([
+                sender("Ogene", SenderStatus::Approved, false),
+                sender("Waiting", SenderStatus::Pending, false),
+                sender("Abroad", SenderStatus::Approved, true),
+            ]),
+        }
+    }
+
+    /// Fields from `name=value` lines.
+    fn fields(text: &str) -> SendFields {
+        let mut fields = SendFields::default();
+        for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
+            let value = Some(value.to_owned());
+            match name {
+                "from" => fields.from = value,
+                "to" => fields.to = value,
+                "body" => fields.body = value,
+                "gateway" => fields.gateway = value,
+                "dnd" => fields.dnd = value,
+                "unicode" => fields.unicode = value,
+                "append" => fields.append_sender = value,
+                "url" => fields.callback_url = value,
+                "reference" => fields.customer_reference = value,
+                _ => panic!("{name}"),
+            }
+        }
+        fields
+    }
+
+    fn judge(text: &str) -> Result<Draft, Refusal> {
+        draft(fields(text), &customer(), Environment::Live, &rules())
+    }
+
+    const GOOD: &str = "from=ogene&to=2348031234567&body=Good morning";
+
+    #[test]
+    fn the_first_fault_in_the_check_order_is_the_answer() {
+        let long = "x".repeat(1531);
+        let faults: [(&str, fn(&Refusal) -> bool); 16] = [
+            ("to=&body=", |fault| *fault == Refusal::FromMissing),
+            ("from=Ogene&body=", |fault| *fault == Refusal::ToMissing),
+            ("from=Ogene&to=,&body=hi", |fault| {
+                *fault == Refusal::ToMissing
+            }),
+            ("from=Ogene&to=1&body= ", |fault| {
+                *fault == Refusal::BodyMissing
+            }),
+            ("from=LongerThan11&to=1&body=hi&gateway=x", |fault| {
+                *fault == Refusal::SenderForm
+            }),
+            ("from=Other&to=1&body=hi&gateway=x", |fault| {
+                matches!(fault, Refusal::SenderNotApproved(_))
+            }),
+            ("from=Waiting&to=1&body=hi", |fault| {
+                matches!(fault, Refusal::SenderNotApproved(_))
+            }),
+            ("from=Ogene&to=1&body=hi&gateway=x", |fault| {
+                matches!(fault, Refusal::UnknownGateway(..))
+            }),
+            ("from=Ogene&to=1&body=hi&gateway=7", |fault| {
+                matches!(fault, Refusal::UnknownGateway(..))
+            }),
+            ("from=Ogene&to=1&body=hi&unicode=maybe", |fault| {
+                matches!(fault, Refusal::Malformed(_))
+            }),
+            ("from=Ogene&to=1&body=hi&url=ftp://x", |fault| {
+                matches!(fault, Refusal::CallbackUrl(_))
+            }),
+            ("from=Ogene&to=1&body=hi", |fault| {
+                *fault == Refusal::RecipientInvalid
+            }),
+            ("from=Ogene&to=1,2&body=hi", |fault| {
+                *fault == Refusal::NoValidRecipient
+            }),
+            ("from=Ogene&to=1,2,3,4&body=hi", |fault| {
+                matches!(fault, Refusal::TooManyRecipients { .. })
+            }),
+            ("from=Ogene&to=2348031234567&body=🙂", |fault| {
+                *fault == Refusal::BodyMissing
+            }),
+            (
+                "from=Ogene&to=2348031234567&body=Your OTP is 482913",
+                |fault| matches!(fault, Refusal::Transactional { .. }),
+            ),
+        ];
+        for (text, is_it) in faults {
+            let fault = judge(text).expect_err(text);
+            assert!(is_it(&fault), "{text}: {fault:?}");
+        }
+        let fault = judge(&format!("from=Ogene&to=2348031234567&body={long}")).unwrap_err();
+        assert_eq!(
+            fault,
+            Refusal::TooLong {
+                length: 1531,
+                limit: 1530
+            }
+        );
+    }
+
+    #[test]
+    fn a_good_send_becomes_a_draft_with_its_price() {
+        let draft = judge(GOOD).unwrap();
+        assert_eq!(draft.sender, "Ogene");
+        assert_eq!(draft.cost, Money::from_naira(6));
+        assert_eq!(
+            (draft.page_count, draft.recipients.len(), draft.gateway),
+            (1, 1, Gateway::DirectRefund)
+        );
+    }
+
+    #[test]
+    fn a_hosted_carrier_gets_the_sender_in_the_text_and_pays_for_it() {
+        // 0805 is Glo, whose carrier here replaces the sender ID; 160 characters and a suffix are two pages.
+        let body = "x".repeat(160);
+        let draft = judge(&format!(
+            "from=Ogene&to=08031234567,08051234567&body={body}"
+        ))
+        .unwrap();
+        let suffixed: Vec<_> = draft
+            .classes
+            .iter()
+            .map(|class| (class.carrier, class.suffixed))
+            .collect();
+        assert_eq!(suffixed, [(0, false), (1, true)]);
+        assert_eq!(draft.page_count, 2);
+        assert_eq!(draft.cost, Money::from_naira(6 + 12));
+        let none = judge(&format!("from=Ogene&to=08051234567&body={body}&append=1")).unwrap();
+        assert_eq!((none.page_count, none.classes[0].suffixed), (1, false));
+    }
+
+    #[test]
+    fn dual_backup_charges_the_dearer_leg_and_reserves_the_difference() {
+        let draft = judge(&format!("{GOOD}&dnd=4")).unwrap();
+        assert_eq!(draft.gateway, Gateway::DualBackup);
+        assert_eq!(draft.cost, Money::from_naira(8));
+        assert_eq!(draft.classes[0].reserve, Money::from_naira(2));
+    }
+
+    #[test]
+    fn an_international_sender_goes_by_the_international_gateway_only() {
+        let fault = judge("from=Abroad&to=2348031234567&body=hi").unwrap_err();
+        assert_eq!(fault, Refusal::InternationalSender("Abroad".into()));
+    }
+
+    #[test]
+    fn transactional_text_is_carried_where_it_is_allowed() {
+        let text = "from=Ogene&to=2348031234567&body=Your OTP is 482913";
+        assert!(judge(&format!("{text}&gateway=otp")).is_ok());
+        assert!(judge(&format!("{text}&gateway=2")).is_ok());
+    }
+
+    #[test]
+    fn the_fingerprint_is_of_text_and_recipients_alone() {
+        let print = |text: &str| judge(text).unwrap().fingerprint;
+        let two = "from=Ogene&to=08031234567,08051234567&body=hi";
+        assert_eq!(
+            print(two),
+            print("from=Ogene&to=2348051234567,2348031234567&body=hi&gateway=2")
+        );
+        assert_ne!(print(two), print("from=Ogene&to=08031234567&body=hi"));
+        assert_ne!(
+            print(two),
+            print("from=Ogene&to=08031234567,08051234567&body=ho")
+        );
+    }
+
+    #[test]
+    fn sandbox_numbers_are_recipients_in_the_sandbox_only() {
+        let text = "from=Ogene&to=2348000000001&body=hi";
+        assert_eq!(judge(text).unwrap_err(), Refusal::RecipientInvalid);
+        assert!(draft(fields(text), &customer(), Environment::Sandbox, &rules()).is_ok());
+    }
 }

@@ -61,7 +61,9 @@ impl AppendSender {
             "" | "0" | "hosted" | "2" => Ok(Self::Hosted),
             "none" | "1" => Ok(Self::None),
             "all" | "3" => Ok(Self::All),
-            _ => Err(Refusal::Malformed("`append_sender` must be none, hosted or all.".to_owned())),
+            _ => Err(Refusal::Malformed(
+                "`append_sender` must be none, hosted or all.".to_owned(),
+            )),
         }
     }
 }
@@ -81,6 +83,21 @@ pub enum Priority {
 const BULK_FROM: usize = 50;
 
 impl Priority {
+    /// All, in the order in which they are served.
+    pub const ALL: [Self; 3] = [Self::Otp, Self::Normal, Self::Bulk];
+
+    /// Its place in that order, for storage.
+    pub const fn rank(self) -> i64 {
+        self as i64
+    }
+
+    /// The priority of that place.
+    pub fn from_rank(rank: i64) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|priority| priority.rank() == rank)
+    }
+
     /// The priority of a send of so many recipients over `gateway`.
     pub fn of(gateway: Gateway, recipients: usize) -> Self {
         match gateway {
@@ -122,8 +139,13 @@ pub struct Tariff {
 impl Tariff {
     /// The price of a page to a number of `network` for `account`.
     pub fn price(&self, account: AccountId, network: Option<u8>) -> Price {
-        let of_network = || network.and_then(|index| self.networks.get(usize::from(index)).copied().flatten());
-        self.accounts.get(&account).copied().or_else(of_network).unwrap_or(self.base)
+        let of_network =
+            || network.and_then(|index| self.networks.get(usize::from(index)).copied().flatten());
+        self.accounts
+            .get(&account)
+            .copied()
+            .or_else(of_network)
+            .unwrap_or(self.base)
     }
 }
 
@@ -273,7 +295,9 @@ impl Rulebook {
 
     /// The index of the carrier of that name.
     pub fn carrier(&self, name: &str) -> Option<usize> {
-        self.carriers.iter().position(|carrier| carrier.name == name)
+        self.carriers
+            .iter()
+            .position(|carrier| carrier.name == name)
     }
 
     /// The network of a number, by the number plan.
@@ -307,8 +331,12 @@ mod tests {
 
     #[test]
     fn quiet_hours_hold_until_their_end_in_lagos() {
-        let quiet = QuietHours { from_minute: 20 * 60, until_minute: 8 * 60 };
-        let lagos = |day: i64, hour: i64, minute: i64| ((day * 24 + hour) * 60 + minute - 60) * MINUTE_MS;
+        let quiet = QuietHours {
+            from_minute: 20 * 60,
+            until_minute: 8 * 60,
+        };
+        let lagos =
+            |day: i64, hour: i64, minute: i64| ((day * 24 + hour) * 60 + minute - 60) * MINUTE_MS;
         let table = [
             (lagos(5, 19, 59), lagos(5, 19, 59)),
             (lagos(5, 20, 0), lagos(6, 8, 0)),

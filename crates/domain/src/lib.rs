@@ -7,34 +7,42 @@ mod account;
 pub mod address;
 pub mod callback;
 pub mod callback_url;
-mod delivery;
 mod content;
+mod delivery;
+mod draft;
+mod gateway;
 mod ids;
 mod money;
-mod refusal;
-mod retry;
-pub mod token;
 mod network;
 mod number;
+pub mod packed;
+mod refusal;
+mod retry;
 pub mod sender;
 mod text;
+pub mod token;
 mod wallet;
 
 pub use account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};
+pub use content::CodeWords;
 pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, PENDING, Refund, SECOND_LEG, Terms,
     Transition, transition,
 };
-pub use content::CodeWords;
+pub use draft::{Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, SendFields, draft};
+pub use gateway::{
+    AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, Preference, Price, Priority,
+    QuietHours, Rulebook, Tariff,
+};
 pub use ids::{AccountId, Bucket, MessageId};
 pub use money::{Money, NotMoney};
-pub use refusal::Refusal;
-pub use retry::{Next, SubmitFault, after_fault};
 pub use network::NumberPlan;
 pub use number::{
     MAX_NAMED_INVALID, Recipient, RecipientList, SandboxOutcome, TooMany, parse_international,
     parse_national, parse_sandbox, read_recipients,
 };
+pub use refusal::Refusal;
+pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use text::{Alphabet, MAX_BODY_CHARACTERS, Text};
-pub use wallet::{Component, Purse};
+pub use wallet::{Component, NotPurse, Purse};

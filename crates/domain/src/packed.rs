@@ -19,7 +19,9 @@ pub fn unpack(packed: &[u8]) -> Vec<Recipient> {
     packed
         .chunks_exact(WIDTH)
         .map(|number| {
-            let digits = number.iter().fold(0, |digits, &octet| (digits << 8) | u64::from(octet));
+            let digits = number
+                .iter()
+                .fold(0, |digits, &octet| (digits << 8) | u64::from(octet));
             Recipient::from_digits(digits)
         })
         .collect()

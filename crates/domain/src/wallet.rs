@@ -1,6 +1,8 @@
 //! The prepaid wallet: six components, the order in which they pay, and where a refund goes.
 
 use crate::Money;
+use std::fmt;
+use std::str::FromStr;
 
 /// One of the six pockets of a wallet, in the order in which they are drawn from.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -115,6 +117,40 @@ impl Purse {
     }
 }
 
+/// `sms_bonus:500,sms_wallet:60000`: how a message keeps what paid it. Empty when nothing did.
+impl fmt::Display for Purse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (component, amount)) in self.parts().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma}{}:{}", component.as_str(), amount.units())?;
+        }
+        Ok(())
+    }
+}
+
+/// A text is not what a purse is written as.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not amounts by wallet component")]
+pub struct NotPurse;
+
+impl FromStr for Purse {
+    type Err = NotPurse;
+
+    fn from_str(text: &str) -> Result<Self, NotPurse> {
+        text.split(',')
+            .filter(|part| !part.is_empty())
+            .map(|part| {
+                let (name, units) = part.split_once(':')?;
+                Some((
+                    Component::from_name(name)?,
+                    Money::from_units(units.parse().ok()?),
+                ))
+            })
+            .collect::<Option<Self>>()
+            .ok_or(NotPurse)
+    }
+}
+
 impl FromIterator<(Component, Money)> for Purse {
     fn from_iter<I: IntoIterator<Item = (Component, Money)>>(parts: I) -> Self {
         let mut purse = Self::default();
@@ -169,6 +205,11 @@ mod tests {
                     prop_assert!(Component::ALL.iter().all(|&c| left.get(c) >= Money::ZERO));
                 }
             }
+        }
+
+        #[test]
+        fn reading_what_was_written_gives_the_purse(amounts in proptest::array::uniform6(-5i64..5)) {
+            prop_assert_eq!(purse(amounts).to_string().parse(), Ok(purse(amounts)));
         }
 
         #[test]

@@ -1,0 +1,202 @@
+//! Accepting messages: the one place where a wallet is charged.
+//!
+//! Drafts that arrive together are decided and committed together. A refusal costs the others nothing.
+
+use crate::batches::{self, Batch};
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::id_bytes;
+use crate::sql::{execute_rows, fetch_rows};
+use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
+use crate::{Error, Store};
+use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, packed};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+/// How long the same text to the same recipients is a duplicate.
+const DUPLICATE_WINDOW_MS: i64 = 60_000;
+
+/// A draft that asks to become a message.
+#[derive(Clone, Debug)]
+pub struct NewMessage {
+    /// The id that it will have.
+    pub id: MessageId,
+    /// What it says, to whom, and what it costs.
+    pub draft: Arc<Draft>,
+    /// What its gateway promises.
+    pub terms: Terms,
+    /// The work that it makes.
+    pub batches: Vec<Batch>,
+}
+
+/// The answer to one draft.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Accepted {
+    /// It is a message now, and paid for.
+    Yes {
+        /// What the wallet holds after it; zero in the sandbox, which has no wallet.
+        balance: Money,
+    },
+    /// It is not, and nothing was charged.
+    No(Refusal),
+}
+
+struct Accept {
+    store: Store,
+    now_ms: i64,
+    messages: Vec<NewMessage>,
+}
+
+impl Store {
+    /// Accepts messages: charges the wallets and keeps the messages with their batches, all in one durable
+    /// commit. The answers are in the order of the messages. No two messages of one call may have the same
+    /// fingerprint.
+    pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
+        self.db.change(Accept { store: self.clone(), now_ms, messages }).await
+    }
+}
+
+impl Change for Accept {
+    type Output = Vec<Accepted>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<Accepted>> {
+        let owners: BTreeSet<Owner> =
+            self.messages.iter().filter(|message| is_live(message)).map(|message| self.owner(message)).collect();
+        let owners: Vec<Owner> = owners.into_iter().collect();
+        let mut wallets = wallets::lock(tx, &owners).await?;
+        let fresh = self.arm(tx).await?;
+        let mut spent: BTreeMap<Owner, Purse> = BTreeMap::new();
+        let mut answers = Vec::with_capacity(self.messages.len());
+        let mut kept: Vec<(&NewMessage, Purse)> = Vec::with_capacity(self.messages.len());
+        let mut unpaid = Vec::new();
+        for message in &self.messages {
+            if !fresh.contains(&message.draft.fingerprint[..]) {
+                answers.push(Accepted::No(Refusal::Duplicate));
+                continue;
+            }
+            if !is_live(message) {
+                kept.push((message, Purse::default()));
+                answers.push(Accepted::Yes { balance: Money::ZERO });
+                continue;
+            }
+            let owner = self.owner(message);
+            let wallet = wallets.get_mut(&owner).ok_or(Error::Impossible("an account has no wallet"))?;
+            let Some(drawn) = wallet.draw(message.draft.cost) else {
+                let (needed, available) = (message.draft.cost, wallet.total());
+                answers.push(Accepted::No(Refusal::InsufficientFunds { needed, available }));
+                unpaid.push(message);
+                continue;
+            };
+            wallet.pay(&drawn);
+            spent.entry(owner).or_default().pay(&drawn);
+            answers.push(Accepted::Yes { balance: wallet.total() });
+            kept.push((message, drawn));
+        }
+        self.disarm(tx, &unpaid).await?;
+        self.charge(tx, &spent, &kept).await?;
+        self.keep(tx, &kept).await?;
+        Ok(answers)
+    }
+}
+
+fn is_live(message: &NewMessage) -> bool {
+    message.draft.environment == Environment::Live
+}
+
+impl Accept {
+    fn owner(&self, message: &NewMessage) -> Owner {
+        let account = message.draft.account;
+        (self.store.bucket_of(account), account)
+    }
+
+    /// Arms the duplicate window of every message; gives the fingerprints for which it was not armed yet.
+    async fn arm(&self, tx: &mut Tx) -> Result<HashSet<Vec<u8>>> {
+        let armed: Vec<(Vec<u8>,)> = fetch_rows!(
+            tx,
+            &self.messages,
+            3,
+            "insert into recent_sends (bucket, fingerprint, expires_at_ms) values {rows}
+             on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
+                 where recent_sends.expires_at_ms <= {1}
+             returning fingerprint",
+            |query, message| query
+                .bind(self.owner(message).0.0)
+                .bind(&message.draft.fingerprint[..])
+                .bind(self.now_ms + DUPLICATE_WINDOW_MS),
+            after |query| query.bind(self.now_ms)
+        );
+        Ok(armed.into_iter().map(|(fingerprint,)| fingerprint).collect())
+    }
+
+    /// A refused send never arms the window.
+    async fn disarm(&self, tx: &mut Tx, messages: &[&NewMessage]) -> Result<()> {
+        execute_rows!(
+            tx,
+            messages,
+            2,
+            "delete from recent_sends where (bucket, fingerprint) in (values {rows})",
+            |query, message| query
+                .bind(self.owner(message).0.0)
+                .bind(&message.draft.fingerprint[..])
+        );
+        Ok(())
+    }
+
+    async fn charge(
+        &self,
+        tx: &mut Tx,
+        spent: &BTreeMap<Owner, Purse>,
+        kept: &[(&NewMessage, Purse)],
+    ) -> Result<()> {
+        wallets::add(tx, spent).await?;
+        let mut entries = Vec::with_capacity(kept.len());
+        for (message, drawn) in kept {
+            entries.extend(drawn.parts().map(|(component, amount)| LedgerEntry {
+                account: message.draft.account,
+                subject: message.id,
+                recipient: None,
+                kind: EntryKind::Charge,
+                component,
+                amount: -amount,
+                created_at_ms: self.now_ms,
+                reference: None,
+            }));
+        }
+        let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries).await?.len();
+        if new == entries.len() { Ok(()) } else { Err(Error::Impossible("a message id came twice")) }
+    }
+
+    async fn keep(&self, tx: &mut Tx, kept: &[(&NewMessage, Purse)]) -> Result<()> {
+        execute_rows!(
+            tx,
+            kept,
+            15,
+            "insert into messages (bucket, message_id, account_id, sandbox, gateway, refund_undelivered,
+                 two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
+                 recipients)
+             values {rows}",
+            |query, row| {
+                let (message, drawn) = row;
+                let draft = &message.draft;
+                query
+                    .bind(self.owner(message).0.0)
+                    .bind(id_bytes(&message.id))
+                    .bind(draft.account.0)
+                    .bind(draft.environment == Environment::Sandbox)
+                    .bind(draft.gateway.as_str())
+                    .bind(message.terms.refund_undelivered)
+                    .bind(message.terms.two_legs)
+                    .bind(&draft.sender)
+                    .bind(draft.text.as_str())
+                    .bind(&draft.callback_url)
+                    .bind(&draft.customer_reference)
+                    .bind(draft.cost.units())
+                    .bind(draft.page_count)
+                    .bind(drawn.to_string())
+                    .bind(packed::pack(&draft.recipients))
+            }
+        );
+        let work: Vec<&Batch> = kept.iter().flat_map(|(message, _)| &message.batches).collect();
+        batches::insert(tx, &work).await
+    }
+}

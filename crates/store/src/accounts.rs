@@ -1,0 +1,152 @@
+//! Accounts, and the revision that tells a running server that something about them has changed.
+
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::named;
+use crate::sql::on;
+use crate::{Store, wallets};
+use domain::{Account, AccountId, AccountStatus, Verification};
+
+#[derive(sqlx::FromRow)]
+struct AccountRow {
+    account_id: i64,
+    email: String,
+    name: String,
+    status: String,
+    verification: String,
+    created_at_ms: i64,
+}
+
+impl AccountRow {
+    fn account(self) -> Result<Account> {
+        Ok(Account {
+            id: AccountId(self.account_id),
+            email: self.email,
+            name: self.name,
+            status: named(AccountStatus::from_name, &self.status)?,
+            verification: named(Verification::from_name, &self.verification)?,
+            created_at_ms: self.created_at_ms,
+        })
+    }
+}
+
+struct CreateAccount {
+    account: Account,
+    bucket: domain::Bucket,
+}
+
+impl Change for CreateAccount {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let account = &self.account;
+        on!(tx, |connection| sqlx::query(
+            "insert into accounts (account_id, email, name, status, verification, created_at_ms)
+             values ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(account.id.0)
+        .bind(&account.email)
+        .bind(&account.name)
+        .bind(account.status.as_str())
+        .bind(account.verification.as_str())
+        .bind(account.created_at_ms)
+        .execute(connection)
+        .await
+        .map(drop))?;
+        wallets::create(tx, self.bucket, account.id).await?;
+        touch(tx).await
+    }
+}
+
+/// Which standing of an account to change.
+enum Standing {
+    Status(AccountStatus),
+    Verification(Verification),
+}
+
+struct SetStanding {
+    account: AccountId,
+    standing: Standing,
+}
+
+impl Change for SetStanding {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (sql, name) = match self.standing {
+            Standing::Status(status) => {
+                ("update accounts set status = $2 where account_id = $1", status.as_str())
+            }
+            Standing::Verification(verification) => {
+                ("update accounts set verification = $2 where account_id = $1", verification.as_str())
+            }
+        };
+        let changed = on!(tx, |connection| sqlx::query(sql)
+            .bind(self.account.0)
+            .bind(name)
+            .execute(connection)
+            .await?
+            .rows_affected());
+        touch(tx).await?;
+        Ok(changed == 1)
+    }
+}
+
+impl Store {
+    /// Keeps a new account and gives it an empty wallet.
+    pub async fn create_account(&self, account: Account) -> Result<()> {
+        let bucket = self.bucket_of(account.id);
+        self.db.change(CreateAccount { account, bucket }).await
+    }
+
+    /// The account of that number.
+    pub async fn account(&self, id: AccountId) -> Result<Option<Account>> {
+        let row: Option<AccountRow> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as("select * from accounts where account_id = $1")
+                .bind(id.0)
+                .fetch_optional(connection)
+                .await?
+        });
+        row.map(AccountRow::account).transpose()
+    }
+
+    /// All accounts, oldest first.
+    pub async fn accounts(&self) -> Result<Vec<Account>> {
+        let rows: Vec<AccountRow> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as("select * from accounts order by account_id").fetch_all(connection).await?
+        });
+        rows.into_iter().map(AccountRow::account).collect()
+    }
+
+    /// Changes what an account may do; `false` when there is no such account.
+    pub async fn set_account_status(&self, account: AccountId, status: AccountStatus) -> Result<bool> {
+        self.db.change(SetStanding { account, standing: Standing::Status(status) }).await
+    }
+
+    /// Changes how far an account is known; `false` when there is no such account.
+    pub async fn set_verification(&self, account: AccountId, verification: Verification) -> Result<bool> {
+        self.db.change(SetStanding { account, standing: Standing::Verification(verification) }).await
+    }
+
+    /// A number that changes with every change of accounts, tokens and sender IDs.
+    pub async fn revision(&self) -> Result<i64> {
+        let found: Option<i64> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_scalar("select value from marks where name = 'revision'")
+                .fetch_optional(connection)
+                .await?
+        });
+        Ok(found.unwrap_or(0))
+    }
+}
+
+/// Raises the revision, in the transaction of the change that it tells of.
+pub(crate) async fn touch(tx: &mut Tx) -> Result<()> {
+    on!(tx, |connection| sqlx::query(
+        "insert into marks (name, value) values ('revision', 1)
+         on conflict (name) do update set value = marks.value + 1",
+    )
+    .execute(connection)
+    .await
+    .map(drop))?;
+    Ok(())
+}

@@ -1,0 +1,346 @@
+//! Callbacks that wait, are in hand, or are dead.
+
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::{id_bytes, message_id, named, number, recipient};
+use crate::sql::{execute_rows, on};
+use domain::{AccountId, Bucket, DeliveryStatus, MessageId, Recipient};
+use std::sync::Arc;
+
+/// The outcome of one recipient, to be POSTed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Callback {
+    /// Where its account's rows live.
+    pub bucket: Bucket,
+    /// Whose it is.
+    pub account: AccountId,
+    /// Scheme, host and port of the address.
+    pub origin: String,
+    /// When it is due, Unix milliseconds.
+    pub due_at_ms: i64,
+    /// Which message.
+    pub message: MessageId,
+    /// Which recipient.
+    pub recipient: Recipient,
+    /// The outcome.
+    pub status: DeliveryStatus,
+    /// Attempts made.
+    pub attempts: i64,
+    /// Where it goes.
+    pub url: Arc<str>,
+    /// The caller's own reference.
+    pub customer_reference: Option<Arc<str>>,
+}
+
+/// What becomes of a callback that was in hand.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Finished {
+    /// Delivered: it is gone.
+    Done,
+    /// To be tried again.
+    Retry {
+        /// When, Unix milliseconds.
+        at_ms: i64,
+    },
+    /// Kept, but not tried again.
+    Dead,
+    /// Kept as dead, with all others of its message.
+    EndMessage,
+    /// Not tried: it goes back as it was.
+    Untouched,
+}
+
+const DUE: &str = "due";
+const CLAIMED: &str = "claimed";
+const DEAD: &str = "dead";
+
+/// Keeps callbacks; `claimed` names the node that has them in hand, and until when.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    callbacks: &[Callback],
+    claimed: Option<(i64, i64)>,
+) -> Result<()> {
+    let state = if claimed.is_some() { CLAIMED } else { DUE };
+    insert_as(tx, &callbacks.iter().collect::<Vec<_>>(), state, claimed.unwrap_or_default()).await
+}
+
+async fn insert_as(
+    tx: &mut Tx,
+    callbacks: &[&Callback],
+    state: &str,
+    (node, until_ms): (i64, i64),
+) -> Result<()> {
+    execute_rows!(
+        tx,
+        callbacks,
+        11,
+        "insert into callbacks (bucket, state, account_id, origin, due_at_ms, message_id, recipient,
+             status, attempts, claimed_by, claimed_until_ms)
+         values {rows}",
+        |query, callback| query
+            .bind(callback.bucket.0)
+            .bind(state)
+            .bind(callback.account.0)
+            .bind(&callback.origin)
+            .bind(callback.due_at_ms)
+            .bind(id_bytes(&callback.message))
+            .bind(number(callback.recipient))
+            .bind(callback.status.as_str())
+            .bind(callback.attempts)
+            .bind(node)
+            .bind(until_ms)
+    );
+    Ok(())
+}
+
+async fn delete(tx: &mut Tx, callbacks: &[&Callback], state: &str) -> Result<()> {
+    execute_rows!(
+        tx,
+        callbacks,
+        7,
+        "delete from callbacks
+         where (bucket, state, account_id, origin, due_at_ms, message_id, recipient) in (values {rows})",
+        |query, callback| query
+            .bind(callback.bucket.0)
+            .bind(state)
+            .bind(callback.account.0)
+            .bind(&callback.origin)
+            .bind(callback.due_at_ms)
+            .bind(id_bytes(&callback.message))
+            .bind(number(callback.recipient))
+    );
+    Ok(())
+}
+
+#[derive(sqlx::FromRow)]
+struct CallbackRow {
+    bucket: i64,
+    account_id: i64,
+    origin: String,
+    due_at_ms: i64,
+    message_id: Vec<u8>,
+    recipient: i64,
+    status: String,
+    attempts: i64,
+    callback_url: Option<String>,
+    customer_reference: Option<String>,
+}
+
+impl CallbackRow {
+    fn callback(self) -> Result<Callback> {
+        Ok(Callback {
+            bucket: Bucket(self.bucket),
+            account: AccountId(self.account_id),
+            origin: self.origin,
+            due_at_ms: self.due_at_ms,
+            message: message_id(&self.message_id)?,
+            recipient: recipient(self.recipient),
+            status: named(DeliveryStatus::from_name, &self.status)?,
+            attempts: self.attempts,
+            url: self.callback_url.unwrap_or_default().into(),
+            customer_reference: self.customer_reference.map(Into::into),
+        })
+    }
+}
+
+struct ClaimCallbacks {
+    bucket: Bucket,
+    account: AccountId,
+    origin: String,
+    now_ms: i64,
+    limit: i64,
+    node: i64,
+    until_ms: i64,
+}
+
+impl Change for ClaimCallbacks {
+    type Output = Vec<Callback>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
+        let sql = format!(
+            "select c.bucket, c.account_id, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
+                 c.attempts, m.callback_url, m.customer_reference
+             from callbacks c join messages m on m.bucket = c.bucket and m.message_id = c.message_id
+             where c.bucket = $1 and c.state = $2 and c.account_id = $3 and c.origin = $4
+                 and c.due_at_ms <= $5
+             order by c.due_at_ms, c.message_id, c.recipient limit $6{}",
+            tx.skip_locked("c")
+        );
+        let rows: Vec<CallbackRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(self.bucket.0)
+            .bind(DUE)
+            .bind(self.account.0)
+            .bind(&self.origin)
+            .bind(self.now_ms)
+            .bind(self.limit)
+            .fetch_all(connection)
+            .await?);
+        let callbacks: Vec<Callback> =
+            rows.into_iter().map(CallbackRow::callback).collect::<Result<_>>()?;
+        let all: Vec<&Callback> = callbacks.iter().collect();
+        delete(tx, &all, DUE).await?;
+        insert_as(tx, &all, CLAIMED, (self.node, self.until_ms)).await?;
+        Ok(callbacks)
+    }
+}
+
+struct FinishCallbacks {
+    finished: Vec<(Callback, Finished)>,
+}
+
+impl Change for FinishCallbacks {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let all: Vec<&Callback> = self.finished.iter().map(|(callback, _)| callback).collect();
+        delete(tx, &all, CLAIMED).await?;
+        let (mut due, mut dead) = (Vec::new(), Vec::new());
+        for (callback, finished) in &self.finished {
+            match *finished {
+                Finished::Done => {}
+                Finished::Retry { at_ms } => due.push(Callback {
+                    due_at_ms: at_ms,
+                    attempts: callback.attempts + 1,
+                    ..callback.clone()
+                }),
+                Finished::Untouched => due.push(callback.clone()),
+                Finished::Dead | Finished::EndMessage => {
+                    dead.push(Callback { attempts: callback.attempts + 1, ..callback.clone() });
+                }
+            }
+        }
+        insert(tx, &due, None).await?;
+        insert_as(tx, &dead.iter().collect::<Vec<_>>(), DEAD, (0, 0)).await?;
+        for (callback, finished) in &self.finished {
+            if *finished == Finished::EndMessage {
+                end_message(tx, callback).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The receiver said that it is gone: the callbacks of the message that wait are dead.
+async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
+    on!(tx, |connection| sqlx::query(
+        "update callbacks set state = $1 where bucket = $2 and state = $3 and account_id = $4
+             and origin = $5 and message_id = $6",
+    )
+    .bind(DEAD)
+    .bind(callback.bucket.0)
+    .bind(DUE)
+    .bind(callback.account.0)
+    .bind(&callback.origin)
+    .bind(id_bytes(&callback.message))
+    .execute(connection)
+    .await
+    .map(drop))?;
+    Ok(())
+}
+
+struct FreeCallbacks {
+    node: i64,
+    now_ms: i64,
+    embedded: bool,
+}
+
+impl Change for FreeCallbacks {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        let mut freed = 0;
+        for bucket in crate::rows::buckets(self.embedded) {
+            freed += on!(tx, |connection| sqlx::query(
+                "update callbacks set state = $1, claimed_by = 0, claimed_until_ms = 0
+                 where bucket = $2 and state = $3 and claimed_by <> $4
+                     and (claimed_until_ms < $5 or $6)",
+            )
+            .bind(DUE)
+            .bind(bucket.0)
+            .bind(CLAIMED)
+            .bind(self.node)
+            .bind(self.now_ms)
+            .bind(self.embedded)
+            .execute(connection)
+            .await?
+            .rows_affected());
+        }
+        Ok(freed)
+    }
+}
+
+impl Store {
+    /// The account and origin of callbacks that are due, each once.
+    pub async fn due_origins(&self, now_ms: i64) -> Result<Vec<(Bucket, AccountId, String)>> {
+        let mut tx = self.db.read().await?;
+        let mut origins = Vec::new();
+        for bucket in crate::rows::buckets(self.db.is_embedded()) {
+            // Jumps from one origin to the next along the key, however many callbacks each has.
+            let rows: Vec<(i64, String, i64)> = on!(&mut tx, |connection| sqlx::query_as(
+                "with recursive o (account_id, origin, due_at_ms) as (
+                     select * from (select account_id, origin, due_at_ms from callbacks
+                         where bucket = $1 and state = $2
+                         order by account_id, origin, due_at_ms limit 1) as first
+                     union all
+                     select n.account_id, n.origin, n.due_at_ms from o
+                     join callbacks n on n.bucket = $1 and n.state = $2
+                         and (n.account_id, n.origin, n.due_at_ms, n.message_id, n.recipient) = (
+                             select account_id, origin, due_at_ms, message_id, recipient from callbacks
+                             where bucket = $1 and state = $2
+                                 and (account_id, origin) > (o.account_id, o.origin)
+                             order by account_id, origin, due_at_ms, message_id, recipient limit 1))
+                 select account_id, origin, due_at_ms from o where due_at_ms <= $3",
+            )
+            .bind(bucket.0)
+            .bind(DUE)
+            .bind(now_ms)
+            .fetch_all(connection)
+            .await?);
+            origins.extend(
+                rows.into_iter().map(|(account, origin, _)| (bucket, AccountId(account), origin)),
+            );
+        }
+        Ok(origins)
+    }
+
+    /// Claims due callbacks of one origin.
+    #[expect(clippy::too_many_arguments, reason = "an origin is named by three of them")]
+    pub async fn claim_callbacks(
+        &self,
+        bucket: Bucket,
+        account: AccountId,
+        origin: &str,
+        now_ms: i64,
+        limit: usize,
+        node: i64,
+        until_ms: i64,
+    ) -> Result<Vec<Callback>> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let origin = origin.to_owned();
+        self.db
+            .change(ClaimCallbacks { bucket, account, origin, now_ms, limit, node, until_ms })
+            .await
+    }
+
+    /// Keeps what became of callbacks in hand.
+    pub async fn finish_callbacks(&self, finished: Vec<(Callback, Finished)>) -> Result<()> {
+        self.db.change(FinishCallbacks { finished }).await
+    }
+
+    /// Frees callbacks that nobody has in hand any more; gives how many.
+    pub async fn free_callbacks(&self, node: i64, now_ms: i64) -> Result<u64> {
+        let embedded = self.db.is_embedded();
+        self.db.change(FreeCallbacks { node, now_ms, embedded }).await
+    }
+
+    /// Callbacks by state.
+    pub async fn callback_counts(&self) -> Result<Vec<(String, i64)>> {
+        let rows: Vec<(String, i64)> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as("select state, count(*) from callbacks group by state")
+                .fetch_all(connection)
+                .await?
+        });
+        Ok(rows)
+    }
+}

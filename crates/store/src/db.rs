@@ -1,0 +1,284 @@
+//! The two databases: opening them, and the transactions in which all changes are made.
+
+use crate::error::{Error, Result};
+use crate::writer::Writer;
+use sqlx::migrate::Migrator;
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgPool, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use sqlx::{ConnectOptions, Connection, Postgres, SqliteConnection};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Which database to open.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// An embedded database in this directory, made when it is not there.
+    Directory(PathBuf),
+    /// A PostgreSQL server.
+    Postgres(String),
+}
+
+/// Readers beside the one writer of SQLite.
+const READERS: u32 = 3;
+/// Connections to PostgreSQL.
+const POSTGRES_CONNECTIONS: u32 = 8;
+/// How long another process (a command) may hold SQLite's write lock.
+const BUSY: Duration = Duration::from_secs(10);
+/// Prepared statements kept by a connection: set-based texts come in some lengths each.
+const STATEMENTS: usize = 500;
+/// Pages after which the write-ahead log is folded back: large enough that it is seldom in the way.
+const CHECKPOINT_PAGES: &str = "4000";
+
+static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// A change of the database that applies whole or not at all. It may be run again when the
+/// database asks for it, so it keeps its input.
+pub(crate) trait Change: Send + Sync + 'static {
+    /// What the change gives once it is durable.
+    type Output: Send + 'static;
+
+    /// Makes the change within a transaction.
+    fn apply(&self, tx: &mut Tx) -> impl Future<Output = Result<Self::Output>> + Send;
+}
+
+/// A connection within a transaction, or one that reads.
+pub(crate) enum Tx {
+    Sqlite(Box<SqliteTx>),
+    Postgres(PoolConnection<Postgres>),
+}
+
+/// SQLite's connection is the writer's own or one of the readers'.
+pub(crate) enum SqliteTx {
+    Writer(SqliteConnection),
+    Reader(PoolConnection<sqlx::Sqlite>),
+}
+
+impl std::ops::Deref for SqliteTx {
+    type Target = SqliteConnection;
+    fn deref(&self) -> &SqliteConnection {
+        match self {
+            Self::Writer(connection) => connection,
+            Self::Reader(connection) => connection,
+        }
+    }
+}
+
+impl std::ops::DerefMut for SqliteTx {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        match self {
+            Self::Writer(connection) => connection,
+            Self::Reader(connection) => connection,
+        }
+    }
+}
+
+impl Tx {
+    /// Locks the rows that a select reads; SQLite's one writer needs no such thing.
+    pub(crate) fn for_update(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => " for update",
+        }
+    }
+
+    /// A query in which ids are shown as hexadecimal digits.
+    pub(crate) fn hex(&self, sql: &str) -> String {
+        match self {
+            Self::Sqlite(_) => sql.to_owned(),
+            Self::Postgres(_) => {
+                sql.replace("lower(hex(", "encode(cast(").replace("message_id))", "message_id as bytea), 'hex')")
+                    .replace("subject))", "subject as bytea), 'hex')")
+            }
+        }
+    }
+
+    /// Locks the rows that a select reads, passing over those that another node has locked.
+    pub(crate) fn skip_locked(&self, table: &'static str) -> String {
+        match self {
+            Self::Sqlite(_) => String::new(),
+            Self::Postgres(_) => format!(" for update of {table} skip locked"),
+        }
+    }
+}
+
+/// An open database.
+#[derive(Clone)]
+pub(crate) enum Db {
+    Sqlite { writer: Writer, readers: SqlitePool },
+    Postgres(PgPool),
+}
+
+impl Db {
+    /// Opens the database and brings its schema up to date.
+    pub(crate) async fn open(target: &Target) -> Result<Self> {
+        match target {
+            Target::Directory(path) => {
+                prepare_directory(path)?;
+                let options = SqliteConnectOptions::new()
+                    .filename(path.join("ogene.db"))
+                    .create_if_missing(true);
+                open_sqlite(options).await
+            }
+            Target::Postgres(url) => open_postgres(url).await,
+        }
+    }
+
+    /// A connection that only reads.
+    pub(crate) async fn read(&self) -> Result<Tx> {
+        Ok(match self {
+            Self::Sqlite { readers, .. } => {
+                Tx::Sqlite(Box::new(SqliteTx::Reader(readers.acquire().await?)))
+            }
+            Self::Postgres(pool) => Tx::Postgres(pool.acquire().await?),
+        })
+    }
+
+    /// Makes a change and waits until it is durable.
+    pub(crate) async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
+        match self {
+            Self::Sqlite { writer, .. } => writer.change(change).await,
+            Self::Postgres(pool) => change_postgres(pool, &change).await,
+        }
+    }
+
+    /// Whether the database keeps all accounts in one bucket.
+    pub(crate) fn is_embedded(&self) -> bool {
+        matches!(self, Self::Sqlite { .. })
+    }
+
+    /// Ends all connections; the write-ahead log is folded back.
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// Makes the directory, readable by its owner alone, and syncs it: SQLite ignores a failed sync of the
+/// directory that holds its file, so a disk that cannot do it is found out here.
+fn prepare_directory(path: &Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    let fault = |source| Error::Directory { path: path.display().to_string(), source };
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault)?;
+    std::fs::File::open(path).and_then(|directory| directory.sync_all()).map_err(fault)
+}
+
+async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db> {
+    let options = options
+        .busy_timeout(BUSY)
+        .foreign_keys(true)
+        .statement_cache_capacity(STATEMENTS)
+        .pragma("journal_mode", "wal")
+        .pragma("synchronous", "full")
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
+        .pragma("cache_size", "-32000")
+        .pragma("temp_store", "memory")
+        .disable_statement_logging();
+    let mut writer = options.connect().await?;
+    read_back(&mut writer).await?;
+    migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
+    let readers = SqlitePoolOptions::new()
+        .max_connections(READERS)
+        .min_connections(0)
+        .connect_with(options.pragma("cache_size", "-4000").pragma("query_only", "on"))
+        .await?;
+    Ok(Db::Sqlite { writer: Writer::start(writer), readers })
+}
+
+/// A failed switch to WAL is silent unless its result is read.
+async fn read_back(connection: &mut SqliteConnection) -> Result<()> {
+    let journal: String = sqlx::query_scalar("pragma journal_mode").fetch_one(&mut *connection).await?;
+    if journal != "wal" {
+        return Err(Error::Setting { setting: "journal_mode", wanted: "wal", found: journal });
+    }
+    let synchronous: i64 = sqlx::query_scalar("pragma synchronous").fetch_one(&mut *connection).await?;
+    if synchronous != 2 {
+        let found = synchronous.to_string();
+        return Err(Error::Setting { setting: "synchronous", wanted: "full (2)", found });
+    }
+    let foreign_keys: i64 = sqlx::query_scalar("pragma foreign_keys").fetch_one(connection).await?;
+    if foreign_keys != 1 {
+        let found = foreign_keys.to_string();
+        return Err(Error::Setting { setting: "foreign_keys", wanted: "on (1)", found });
+    }
+    Ok(())
+}
+
+async fn open_postgres(url: &str) -> Result<Db> {
+    let pool = PgPoolOptions::new()
+        .max_connections(POSTGRES_CONNECTIONS)
+        .acquire_timeout(BUSY)
+        .connect(url)
+        .await?;
+    let mut connection = pool.acquire().await?;
+    let synchronous: String =
+        sqlx::query_scalar("show synchronous_commit").fetch_one(&mut *connection).await?;
+    if synchronous == "off" {
+        return Err(Error::Setting { setting: "synchronous_commit", wanted: "on", found: synchronous });
+    }
+    migrate(&POSTGRES_MIGRATIONS, &mut *connection).await?;
+    Ok(Db::Postgres(pool))
+}
+
+async fn migrate<'c, C>(migrator: &Migrator, connection: &'c mut C) -> Result<()>
+where
+    C: sqlx::migrate::Migrate + Send,
+    &'c mut C: sqlx::Acquire<'c>,
+    <<&'c mut C as sqlx::Acquire<'c>>::Connection as std::ops::Deref>::Target: sqlx::migrate::Migrate,
+{
+    let known = migrator.iter().map(|migration| migration.version).max().unwrap_or(0);
+    migrator.run(connection).await.map_err(|error| match error {
+        sqlx::migrate::MigrateError::VersionMissing(found) if found > known => {
+            Error::Newer { found, known }
+        }
+        error => Error::Migration(error),
+    })
+}
+
+/// Codes of PostgreSQL that ask for the transaction to be run again: serialization failure, deadlock.
+const RUN_AGAIN: [&str; 2] = ["40001", "40P01"];
+/// How often it is.
+const MOST_RUNS: usize = 10;
+
+async fn change_postgres<C: Change>(pool: &PgPool, change: &C) -> Result<C::Output> {
+    let mut runs = 1;
+    loop {
+        match change_postgres_once(pool, change).await {
+            Err(Error::Database(sqlx::Error::Database(error)))
+                if runs < MOST_RUNS
+                    && error.code().is_some_and(|code| RUN_AGAIN.contains(&code.as_ref())) =>
+            {
+                runs += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+async fn change_postgres_once<C: Change>(pool: &PgPool, change: &C) -> Result<C::Output> {
+    let mut connection = pool.acquire().await?;
+    sqlx::query("begin").execute(&mut *connection).await?;
+    let mut tx = Tx::Postgres(connection);
+    let result = change.apply(&mut tx).await;
+    let Tx::Postgres(mut connection) = tx else { return Err(Error::Closed) };
+    match result {
+        Ok(output) => {
+            sqlx::query("commit").execute(&mut *connection).await?;
+            Ok(output)
+        }
+        Err(error) => {
+            // A connection that cannot even roll back must not go back to the pool.
+            if sqlx::query("rollback").execute(&mut *connection).await.is_err() {
+                connection.detach().close_hard().await?;
+            }
+            Err(error)
+        }
+    }
+}

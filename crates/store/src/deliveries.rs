@@ -1,0 +1,79 @@
+//! Deliveries as they are stored.
+
+use crate::db::Tx;
+use crate::error::Result;
+use crate::rows::{id_bytes, message_id, named, number, recipient};
+use crate::settle::Case;
+use crate::sql::fetch_rows;
+use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
+use std::collections::HashMap;
+
+/// The columns of a delivery that settling needs.
+#[derive(sqlx::FromRow)]
+pub(crate) struct CaseRow {
+    bucket: i64,
+    message_id: Vec<u8>,
+    recipient: i64,
+    status: String,
+    leg: i64,
+    failed_legs: i64,
+    pages: i64,
+    delivered_first: i64,
+    delivered_second: i64,
+    gave_up: bool,
+    charge: i64,
+    reserve: i64,
+    carrier: String,
+}
+
+impl CaseRow {
+    /// The stored case, without events.
+    pub(crate) fn case(self) -> Result<Case> {
+        Ok(Case {
+            bucket: Bucket(self.bucket),
+            message: message_id(&self.message_id)?,
+            recipient: recipient(self.recipient),
+            stored: true,
+            delivery: Delivery {
+                status: named(DeliveryStatus::from_name, &self.status)?,
+                leg: self.leg,
+                failed_legs: self.failed_legs,
+                pages: self.pages,
+                delivered_pages: [self.delivered_first, self.delivered_second],
+                gave_up: self.gave_up,
+            },
+            charge: Money::from_units(self.charge),
+            reserve: Money::from_units(self.reserve),
+            carrier: self.carrier,
+            error: None,
+            events: Vec::new(),
+        })
+    }
+
+    /// Whether this is the row of that case.
+    pub(crate) fn is_of(&self, case: &Case) -> bool {
+        self.recipient == number(case.recipient) && self.message_id == id_bytes(&case.message)
+    }
+}
+
+/// Reads deliveries by their full keys.
+pub(crate) async fn stored(
+    tx: &mut Tx,
+    keys: &[(Bucket, MessageId, Recipient)],
+) -> Result<HashMap<(MessageId, Recipient), Case>> {
+    let rows: Vec<CaseRow> = fetch_rows!(
+        tx,
+        keys,
+        3,
+        "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
+             delivered_second, gave_up, charge, reserve, carrier
+         from deliveries where (bucket, message_id, recipient) in (values {rows})",
+        |query, key| query.bind(key.0.0).bind(id_bytes(&key.1)).bind(number(key.2))
+    );
+    rows.into_iter()
+        .map(|row| {
+            let case = row.case()?;
+            Ok(((case.message, case.recipient), case))
+        })
+        .collect()
+}

@@ -1,0 +1,423 @@
+//! What a carrier says: responses to submits and receipts, committed together in the order they came.
+
+use crate::batches::{self, Batch, Progress};
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::{id_bytes, message_id, named, number, recipient};
+use crate::settle::{self, Case, Planner, Settled, Terrain};
+use crate::sql::{execute_rows, fetch_rows, on};
+use crate::deliveries::stored;
+use crate::{Store, parts};
+use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What a receipt says of a page.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ReceiptWord {
+    /// Not final: the carrier has it.
+    Pending,
+    /// Final.
+    Final(DeliveryStatus),
+}
+
+impl ReceiptWord {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Final(status) => status.as_str(),
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "pending" => Some(Self::Pending),
+            name => DeliveryStatus::from_name(name).map(Self::Final),
+        }
+    }
+}
+
+/// A receipt, in the terms of the trade.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Receipt {
+    /// The carrier's id of the page, in the form in which responses are kept.
+    pub carrier_id: String,
+    /// The number that the message went to, as far as the receipt tells.
+    pub recipient: Option<Recipient>,
+    /// The sender ID that it came from.
+    pub sender: String,
+    /// What it says.
+    pub word: ReceiptWord,
+    /// The carrier's error code.
+    pub error: Option<String>,
+}
+
+struct Report {
+    store: Store,
+    carrier: Arc<str>,
+    terrain: Terrain,
+    progress: Vec<Progress>,
+    receipts: Vec<Receipt>,
+    first_number: i64,
+}
+
+/// What a carrier said, and the state of the node that heard it.
+pub struct CarrierReport {
+    /// Which carrier.
+    pub carrier: Arc<str>,
+    /// Now, Unix milliseconds.
+    pub now_ms: i64,
+    /// What became of submits.
+    pub progress: Vec<Progress>,
+    /// Receipts.
+    pub receipts: Vec<Receipt>,
+    /// Makes second legs.
+    pub planner: Planner,
+    /// The node that takes fresh callbacks in hand.
+    pub node: i64,
+    /// Until when they are its own.
+    pub claimed_until_ms: i64,
+    /// How many it has room for.
+    pub callback_room: usize,
+    /// A number from which parked receipts are counted.
+    pub first_number: i64,
+}
+
+impl Store {
+    /// Keeps what a carrier said and settles the recipients concerned, in one durable commit. Gives what was
+    /// settled and how many receipts found no recipient and were parked.
+    pub async fn report(&self, report: CarrierReport) -> Result<(Settled, usize)> {
+        let terrain = Terrain {
+            now_ms: report.now_ms,
+            planner: report.planner,
+            node: report.node,
+            claimed_until_ms: report.claimed_until_ms,
+            callback_room: report.callback_room,
+        };
+        self.db
+            .change(Report {
+                store: self.clone(),
+                carrier: report.carrier,
+                terrain,
+                progress: report.progress,
+                receipts: report.receipts,
+                first_number: report.first_number,
+            })
+            .await
+    }
+}
+
+impl Change for Report {
+    type Output = (Settled, usize);
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, usize)> {
+        let mut settled = self.progressed(tx).await?;
+        let mut receipts = self.receipts.clone();
+        receipts.extend(self.unpark(tx).await?);
+        let (more, parked) = self.received(tx, receipts).await?;
+        settled.join(more);
+        Ok((settled, parked))
+    }
+}
+
+impl Report {
+    /// Accounts for recipients of claimed batches.
+    async fn progressed(&self, tx: &mut Tx) -> Result<Settled> {
+        if self.progress.is_empty() {
+            return Ok(Settled::default());
+        }
+        let fresh = self.progress.iter().flat_map(|progress| cases(progress)).collect::<Vec<_>>();
+        let cases = self.known(tx, fresh).await?;
+        let ids = cases.iter().map(|case| (case.bucket, case.message)).collect();
+        let messages = settle::messages(tx, ids).await?;
+        let mut settled =
+            settle::settle(tx, &self.store, &self.terrain, cases, &messages).await?;
+        self.keep_parts(tx).await?;
+        let (done, open): (Vec<&Progress>, Vec<&Progress>) =
+            self.progress.iter().partition(|progress| progress.remaining.is_empty());
+        batches::delete(tx, &done.iter().map(|progress| &progress.claimed.batch).collect::<Vec<_>>())
+            .await?;
+        let open: Vec<(&Batch, &[Recipient])> = open
+            .iter()
+            .map(|progress| (&progress.claimed.batch, &progress.remaining[..]))
+            .collect();
+        batches::shrink(tx, &open).await?;
+        let again: Vec<&Batch> = self.progress.iter().flat_map(|progress| &progress.again).collect();
+        batches::insert(tx, &again).await?;
+        settled.work.extend(again.iter().map(|batch| (batch.carrier.clone(), batch.due_at_ms)));
+        Ok(settled)
+    }
+
+    /// Gives cases of later sends the delivery that is stored.
+    async fn known(&self, tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
+        let (known, mut all): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.stored);
+        if known.is_empty() {
+            return Ok(all);
+        }
+        let keys: Vec<_> = known.iter().map(|case| (case.bucket, case.message, case.recipient)).collect();
+        let mut stored = stored(tx, &keys).await?;
+        for case in known {
+            all.push(match stored.remove(&(case.message, case.recipient)) {
+                Some(found) => Case { carrier: case.carrier, error: case.error, events: case.events, ..found },
+                None => Case { stored: false, ..case },
+            });
+        }
+        Ok(all)
+    }
+
+    async fn keep_parts(&self, tx: &mut Tx) -> Result<()> {
+        let mut parts = Vec::new();
+        for progress in &self.progress {
+            let batch = &progress.claimed.batch;
+            for (recipient, ids) in &progress.submitted {
+                for (page, id) in (1_i64..).zip(ids) {
+                    parts.push((batch, *recipient, page, id));
+                }
+            }
+        }
+        parts::keep(tx, &parts).await
+    }
+
+    /// Takes out the parked receipts of pages whose response has come now.
+    async fn unpark(&self, tx: &mut Tx) -> Result<Vec<Receipt>> {
+        let ids: Vec<&String> = self
+            .progress
+            .iter()
+            .flat_map(|progress| &progress.submitted)
+            .flat_map(|(_, ids)| ids)
+            .collect();
+        if ids.is_empty() || !self.any_parked(tx).await? {
+            return Ok(Vec::new());
+        }
+        let rows: Vec<ParkedRow> = fetch_rows!(
+            tx,
+            &ids,
+            1,
+            "delete from parked_receipts
+             where bucket = 0 and carrier = {1} and carrier_id in (values {rows})
+             returning carrier_id, recipient, sender, state, error",
+            |query, id| query.bind(id.as_str()),
+            after |query| query.bind(&*self.carrier)
+        );
+        rows.into_iter().map(ParkedRow::receipt).collect()
+    }
+
+    async fn any_parked(&self, tx: &mut Tx) -> Result<bool> {
+        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+            "select received_at_ms from parked_receipts where bucket = 0 and carrier = $1 limit 1",
+        )
+        .bind(&*self.carrier)
+        .fetch_optional(connection)
+        .await?);
+        Ok(found.is_some())
+    }
+
+    async fn received(&self, tx: &mut Tx, receipts: Vec<Receipt>) -> Result<(Settled, usize)> {
+        if receipts.is_empty() {
+            return Ok((Settled::default(), 0));
+        }
+        let matched = parts::match_receipts(tx, &self.store, &self.carrier, self.terrain.now_ms, &receipts).await?;
+        let (mut delivered_parts, mut unmatched) = (Vec::new(), Vec::new());
+        let mut cases: HashMap<(MessageId, Recipient), Case> = HashMap::new();
+        let mut seen: HashSet<(usize, ReceiptWord)> = HashSet::new();
+        for receipt in receipts {
+            let Some(found) = matched.find(&receipt) else {
+                unmatched.push(receipt);
+                continue;
+            };
+            let (index, part) = found;
+            let repeated = part.delivered || !seen.insert((index, receipt.word));
+            if repeated {
+                continue;
+            }
+            let event = match receipt.word {
+                ReceiptWord::Pending => DeliveryEvent::Acknowledged,
+                ReceiptWord::Final(DeliveryStatus::Delivered) => {
+                    if part.case.delivery.pages > 1 {
+                        delivered_parts.push(index);
+                    }
+                    DeliveryEvent::PageDelivered { leg: part.leg }
+                }
+                ReceiptWord::Final(status) => DeliveryEvent::Failed { leg: part.leg, status },
+            };
+            let key = (part.case.message, part.case.recipient);
+            let case = cases.entry(key).or_insert_with(|| part.case.clone());
+            case.events.push(event);
+            case.error = receipt.error.or_else(|| case.error.take());
+        }
+        let adopted = self.adopt(tx, unmatched, &mut cases).await?;
+        self.park(tx, &adopted).await?;
+        matched.mark_delivered(tx, &self.carrier, &delivered_parts).await?;
+        let cases: Vec<Case> = cases.into_values().collect();
+        let ids = cases.iter().map(|case| (case.bucket, case.message)).collect();
+        let messages = settle::messages(tx, ids).await?;
+        let settled = settle::settle(tx, &self.store, &self.terrain, cases, &messages).await?;
+        Ok((settled, adopted.len()))
+    }
+
+    /// Lets receipts with unknown ids adopt recipients in doubt: same carrier, same number, same sender.
+    /// Gives back those that found none.
+    async fn adopt(
+        &self,
+        tx: &mut Tx,
+        receipts: Vec<Receipt>,
+        cases: &mut HashMap<(MessageId, Recipient), Case>,
+    ) -> Result<Vec<Receipt>> {
+        let mut left = Vec::new();
+        for receipt in receipts {
+            let Some(recipient) = receipt.recipient else {
+                left.push(receipt);
+                continue;
+            };
+            let Some((bucket, message, leg)) = self.doubted(tx, recipient, &receipt.sender).await? else {
+                left.push(receipt);
+                continue;
+            };
+            let Some(case) = stored(tx, &[(bucket, message, recipient)]).await?.remove(&(message, recipient))
+            else {
+                left.push(receipt);
+                continue;
+            };
+            let case = cases.entry((message, recipient)).or_insert(case);
+            case.events.push(match receipt.word {
+                ReceiptWord::Pending => DeliveryEvent::Acknowledged,
+                ReceiptWord::Final(DeliveryStatus::Delivered) => DeliveryEvent::PageDelivered { leg },
+                ReceiptWord::Final(status) => DeliveryEvent::Failed { leg, status },
+            });
+            adopt_part(tx, bucket, &self.carrier, &receipt, message, recipient, leg).await?;
+        }
+        Ok(left)
+    }
+
+    async fn doubted(
+        &self,
+        tx: &mut Tx,
+        recipient: Recipient,
+        sender: &str,
+    ) -> Result<Option<(Bucket, MessageId, i64)>> {
+        for bucket in crate::rows::buckets(self.store.db.is_embedded()) {
+            let row: Option<(Vec<u8>, i64)> = on!(tx, |connection| sqlx::query_as(
+                "select d.message_id, d.leg from deliveries d
+                 join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+                 where d.bucket = $1 and d.carrier = $2 and d.recipient = $3 and d.status = 'in_doubt'
+                     and lower(m.sender) = lower($4)
+                 order by d.message_id limit 1",
+            )
+            .bind(bucket.0)
+            .bind(&*self.carrier)
+            .bind(number(recipient))
+            .bind(sender)
+            .fetch_optional(connection)
+            .await?);
+            if let Some((id, leg)) = row {
+                return Ok(Some((bucket, message_id(&id)?, leg)));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn park(&self, tx: &mut Tx, receipts: &[Receipt]) -> Result<()> {
+        let numbered: Vec<(i64, &Receipt)> = (self.first_number..).zip(receipts).collect();
+        execute_rows!(
+            tx,
+            &numbered,
+            9,
+            "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
+                 sender, state, error)
+             values {rows}",
+            |query, row| {
+                let (count, receipt) = row;
+                query
+                    .bind(0_i64)
+                    .bind(&*self.carrier)
+                    .bind(&receipt.carrier_id)
+                    .bind(self.terrain.now_ms)
+                    .bind(*count)
+                    .bind(receipt.recipient.map_or(0, number))
+                    .bind(&receipt.sender)
+                    .bind(receipt.word.as_str())
+                    .bind(&receipt.error)
+            }
+        );
+        Ok(())
+    }
+}
+
+/// A receipt that adopted a recipient names the page from now on: a second one finds it by its id.
+async fn adopt_part(
+    tx: &mut Tx,
+    bucket: Bucket,
+    carrier: &str,
+    receipt: &Receipt,
+    message: MessageId,
+    recipient: Recipient,
+    leg: i64,
+) -> Result<()> {
+    on!(tx, |connection| sqlx::query(
+        "insert into parts (bucket, carrier, carrier_id, message_id, recipient, leg, page, delivered)
+         values ($1, $2, $3, $4, $5, $6, 0, $7) on conflict do nothing",
+    )
+    .bind(bucket.0)
+    .bind(carrier)
+    .bind(&receipt.carrier_id)
+    .bind(id_bytes(&message))
+    .bind(number(recipient))
+    .bind(leg)
+    .bind(receipt.word == ReceiptWord::Final(DeliveryStatus::Delivered))
+    .execute(connection)
+    .await
+    .map(drop))?;
+    Ok(())
+}
+
+/// The cases that a batch's progress makes.
+fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
+    let batch = &progress.claimed.batch;
+    let case = move |recipient: Recipient, event: DeliveryEvent, error: Option<String>| Case {
+        bucket: batch.bucket,
+        message: batch.message,
+        recipient,
+        stored: batch.kind != crate::BatchKind::First,
+        delivery: Delivery::unsent(batch.pages),
+        charge: batch.charge,
+        reserve: batch.reserve,
+        carrier: batch.carrier.to_string(),
+        error,
+        events: vec![event],
+    };
+    let leg = batch.leg;
+    let submitted = progress
+        .submitted
+        .iter()
+        .map(move |&(recipient, _)| case(recipient, DeliveryEvent::Submitted { leg }, None));
+    let doubted = progress
+        .doubted
+        .iter()
+        .map(move |&recipient| case(recipient, DeliveryEvent::Doubted { leg }, None));
+    let ended = progress.ended.iter().map(move |ended| {
+        let event = DeliveryEvent::Failed { leg, status: ended.status };
+        case(ended.recipient, event, Some(ended.error.clone()))
+    });
+    submitted.chain(doubted).chain(ended)
+}
+
+#[derive(sqlx::FromRow)]
+struct ParkedRow {
+    carrier_id: String,
+    recipient: i64,
+    sender: String,
+    state: String,
+    error: Option<String>,
+}
+
+impl ParkedRow {
+    fn receipt(self) -> Result<Receipt> {
+        Ok(Receipt {
+            carrier_id: self.carrier_id,
+            recipient: (self.recipient != 0).then(|| recipient(self.recipient)),
+            sender: self.sender,
+            word: named(ReceiptWord::from_name, &self.state)?,
+            error: self.error,
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! Delivery reports: a slice of a message's list, joined with its deliveries.
+
+use crate::Store;
+use crate::error::Result;
+use crate::rows::{id_bytes, named, number, recipient};
+use crate::sql::{fetch_rows, on};
+use domain::{AccountId, DeliveryStatus, Environment, MessageId, Recipient, packed};
+use std::collections::HashMap;
+
+/// How many recipients of a message stand where.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct StatusCounts {
+    /// All.
+    pub total: u64,
+    /// Delivered.
+    pub delivered: u64,
+    /// Not delivered.
+    pub failed: u64,
+}
+
+/// A page of a message's report.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct MessageReport {
+    /// The caller's own reference.
+    pub customer_reference: Option<String>,
+    /// All recipients, by outcome.
+    pub counts: StatusCounts,
+    /// The recipients asked for; `None` for one that was not submitted yet.
+    pub recipients: Vec<(Recipient, Option<DeliveryStatus>)>,
+}
+
+impl Store {
+    /// The recipients `from..until` of a message, in the order of the request. `None` when the account has
+    /// no such message in that environment.
+    pub async fn message_report(
+        &self,
+        account: AccountId,
+        environment: Environment,
+        message: MessageId,
+        from: usize,
+        until: usize,
+    ) -> Result<Option<MessageReport>> {
+        let bucket = self.bucket_of(account);
+        let mut tx = self.db.read().await?;
+        let row: Option<(Option<String>, Vec<u8>)> = on!(&mut tx, |connection| sqlx::query_as(
+            "select customer_reference, recipients from messages
+             where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4",
+        )
+        .bind(bucket.0)
+        .bind(id_bytes(&message))
+        .bind(account.0)
+        .bind(environment == Environment::Sandbox)
+        .fetch_optional(connection)
+        .await?);
+        let Some((customer_reference, list)) = row else { return Ok(None) };
+        let counts: Vec<(String, i64)> = on!(&mut tx, |connection| sqlx::query_as(
+            "select status, count(*) from deliveries where bucket = $1 and message_id = $2
+             group by status",
+        )
+        .bind(bucket.0)
+        .bind(id_bytes(&message))
+        .fetch_all(connection)
+        .await?);
+        let mut report = MessageReport {
+            customer_reference,
+            counts: StatusCounts { total: packed::count(&list) as u64, ..StatusCounts::default() },
+            recipients: Vec::new(),
+        };
+        for (status, count) in counts {
+            let status = named(DeliveryStatus::from_name, &status)?;
+            if status == DeliveryStatus::Delivered {
+                report.counts.delivered += count.unsigned_abs();
+            } else if status.is_final() {
+                report.counts.failed += count.unsigned_abs();
+            }
+        }
+        let wanted = packed::unpack(packed::slice(&list, from, until));
+        let found: Vec<(i64, String)> = fetch_rows!(
+            &mut tx,
+            &wanted,
+            1,
+            "select recipient, status from deliveries
+             where bucket = {1} and message_id = {2} and recipient in (values {rows})",
+            |query, recipient| query.bind(number(*recipient)),
+            after |query| query.bind(bucket.0).bind(id_bytes(&message))
+        );
+        let found: HashMap<Recipient, DeliveryStatus> = found
+            .into_iter()
+            .map(|(digits, status)| Ok((recipient(digits), named(DeliveryStatus::from_name, &status)?)))
+            .collect::<Result<_>>()?;
+        report.recipients =
+            wanted.into_iter().map(|recipient| (recipient, found.get(&recipient).copied())).collect();
+        Ok(Some(report))
+    }
+}

@@ -1,0 +1,446 @@
+//! Settling recipients: the one place where money goes back and callbacks are made.
+//!
+//! `domain::transition` decides; this applies the decision: delivery, refund with its ledger entry, callback
+//! and second leg, in the transaction of the caller.
+
+use crate::batches::{self, Batch};
+use crate::callbacks::{self, Callback};
+use crate::db::Tx;
+use crate::error::Result;
+use crate::rows::{id_bytes, message_id, named, number};
+use crate::sql::{execute_rows, fetch_rows};
+use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
+use crate::{Error, Store};
+use domain::{
+    AccountId, Bucket, Delivery, DeliveryEvent, DeliveryStatus, Environment, Gateway, MessageId, Money,
+    Purse, Recipient, Refund, Terms, transition,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// What must be known of a message to settle its recipients.
+#[derive(Clone, Debug)]
+pub struct Settling {
+    /// Its id.
+    pub message: MessageId,
+    /// Whose it is.
+    pub account: AccountId,
+    /// Which world.
+    pub environment: Environment,
+    /// The gateway asked for.
+    pub gateway: Gateway,
+    /// What that promises.
+    pub terms: Terms,
+    /// Where outcomes are POSTed.
+    pub callback_url: Option<Arc<str>>,
+    /// The caller's own reference.
+    pub customer_reference: Option<Arc<str>>,
+    /// What each wallet component paid.
+    pub paid_from: Purse,
+}
+
+/// A recipient whose second leg is to go out.
+#[derive(Clone, Debug)]
+pub struct SecondLeg {
+    /// Where its rows live.
+    pub bucket: Bucket,
+    /// Which message.
+    pub message: MessageId,
+    /// The gateway asked for.
+    pub gateway: Gateway,
+    /// Who.
+    pub recipient: Recipient,
+    /// Pages of the text on the first leg.
+    pub pages: i64,
+    /// What was charged.
+    pub charge: Money,
+    /// What of it is for the second leg.
+    pub reserve: Money,
+}
+
+/// Makes the batch of a second leg; knows the carriers, which the store does not.
+pub type Planner = Arc<dyn Fn(&SecondLeg) -> Option<Batch> + Send + Sync>;
+
+/// What settling needs from outside.
+#[derive(Clone)]
+pub(crate) struct Terrain {
+    pub(crate) now_ms: i64,
+    pub(crate) planner: Planner,
+    /// The node that takes fresh callbacks in hand, until when, and how many it has room for.
+    pub(crate) node: i64,
+    pub(crate) claimed_until_ms: i64,
+    pub(crate) callback_room: usize,
+}
+
+/// What settling did.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// Callbacks in hand now: already claimed.
+    pub callbacks: Vec<Callback>,
+    /// Whether further callbacks wait in the database.
+    pub more_callbacks: bool,
+    /// Recipients that came to an end, with the carrier that had them last.
+    pub outcomes: Vec<(Gateway, String, DeliveryStatus)>,
+    /// Carriers that have new work, with when it is due.
+    pub work: Vec<(Arc<str>, i64)>,
+}
+
+impl Settled {
+    /// Adds what another change did.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.callbacks.extend(other.callbacks);
+        self.more_callbacks |= other.more_callbacks;
+        self.outcomes.extend(other.outcomes);
+        self.work.extend(other.work);
+    }
+}
+
+/// One recipient and what happened to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) bucket: Bucket,
+    pub(crate) message: MessageId,
+    pub(crate) recipient: Recipient,
+    /// Whether a delivery row exists.
+    pub(crate) stored: bool,
+    pub(crate) delivery: Delivery,
+    pub(crate) charge: Money,
+    pub(crate) reserve: Money,
+    pub(crate) carrier: String,
+    pub(crate) error: Option<String>,
+    pub(crate) events: Vec<DeliveryEvent>,
+}
+
+/// A case after its events.
+struct Outcome {
+    case: Case,
+    refund: Option<Refund>,
+    callback: bool,
+    second_leg: bool,
+}
+
+/// Applies events to recipients and writes all that follows. A recipient appears once.
+pub(crate) async fn settle(
+    tx: &mut Tx,
+    store: &Store,
+    terrain: &Terrain,
+    cases: Vec<Case>,
+    messages: &HashMap<MessageId, Settling>,
+) -> Result<Settled> {
+    let mut outcomes = Vec::with_capacity(cases.len());
+    for case in cases {
+        let message = messages.get(&case.message).ok_or(Error::Impossible("a message is missing"))?;
+        outcomes.extend(decide(case, message.terms));
+    }
+    write_deliveries(tx, terrain.now_ms, &outcomes).await?;
+    refund(tx, store, terrain.now_ms, &outcomes, messages).await?;
+    let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
+    let legs = second_legs(terrain, &outcomes, messages);
+    batches::insert(tx, &legs.iter().collect::<Vec<_>>()).await?;
+    settled.work = legs.into_iter().map(|batch| (batch.carrier, batch.due_at_ms)).collect();
+    settled.outcomes = outcomes
+        .into_iter()
+        .filter(|outcome| outcome.callback)
+        .filter_map(|outcome| {
+            let gateway = messages.get(&outcome.case.message)?.gateway;
+            Some((gateway, outcome.case.carrier, outcome.case.delivery.status))
+        })
+        .collect();
+    Ok(settled)
+}
+
+fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
+    let (mut refund, mut callback, mut second_leg, mut changed) = (None, false, false, !case.stored);
+    for event in std::mem::take(&mut case.events) {
+        if let Some(change) = transition(&case.delivery, terms, event) {
+            case.delivery = change.delivery;
+            refund = refund.or(change.refund);
+            callback |= change.callback;
+            second_leg |= change.second_leg;
+            changed = true;
+        }
+    }
+    changed.then_some(Outcome { case, refund, callback, second_leg })
+}
+
+async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Outcome]) -> Result<()> {
+    let (stored, new): (Vec<&Outcome>, Vec<&Outcome>) =
+        outcomes.iter().partition(|outcome| outcome.case.stored);
+    insert_deliveries(tx, now_ms, &new).await?;
+    // Most outcomes are the end of a recipient whose other columns stay as they were.
+    let (plain, other): (Vec<&Outcome>, Vec<&Outcome>) = stored.into_iter().partition(|outcome| {
+        let delivery = &outcome.case.delivery;
+        delivery.status == DeliveryStatus::Delivered && delivery.pages == 1 && delivery.leg == 1
+    });
+    end_deliveries(tx, now_ms, &plain).await?;
+    update_deliveries(tx, now_ms, &other).await
+}
+
+async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result<()> {
+    execute_rows!(
+        tx,
+        new,
+        13,
+        "insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages, charge,
+             reserve, carrier, submitted_at_ms, settled_at_ms, error)
+         values {rows}",
+        |query, outcome| {
+            let case = &outcome.case;
+            query
+                .bind(case.bucket.0)
+                .bind(id_bytes(&case.message))
+                .bind(number(case.recipient))
+                .bind(case.delivery.status.as_str())
+                .bind(case.delivery.leg)
+                .bind(case.delivery.failed_legs)
+                .bind(case.delivery.pages)
+                .bind(case.charge.units())
+                .bind(case.reserve.units())
+                .bind(&case.carrier)
+                .bind(now_ms)
+                .bind(case.delivery.status.is_final().then_some(now_ms))
+                .bind(&case.error)
+        }
+    );
+    Ok(())
+}
+
+async fn end_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> Result<()> {
+    execute_rows!(
+        tx,
+        outcomes,
+        4,
+        "with v (bucket, message_id, recipient, status) as (values {rows})
+         update deliveries set status = v.status, settled_at_ms = {1}, delivered_first = 1,
+             gave_up = false
+         from v where deliveries.bucket = v.bucket and deliveries.message_id = v.message_id
+             and deliveries.recipient = v.recipient",
+        |query, outcome| query
+            .bind(outcome.case.bucket.0)
+            .bind(id_bytes(&outcome.case.message))
+            .bind(number(outcome.case.recipient))
+            .bind(outcome.case.delivery.status.as_str()),
+        after |query| query.bind(now_ms)
+    );
+    Ok(())
+}
+
+async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> Result<()> {
+    execute_rows!(
+        tx,
+        outcomes,
+        12,
+        "with v (bucket, message_id, recipient, status, leg, failed_legs, first, second, gave_up, carrier,
+             error, is_final) as (values {rows})
+         update deliveries set status = v.status, leg = v.leg, failed_legs = v.failed_legs,
+             delivered_first = v.first, delivered_second = v.second, gave_up = v.gave_up,
+             carrier = v.carrier, error = coalesce(v.error, deliveries.error),
+             settled_at_ms = case when v.is_final then {1} else settled_at_ms end
+         from v where deliveries.bucket = v.bucket and deliveries.message_id = v.message_id
+             and deliveries.recipient = v.recipient",
+        |query, outcome| {
+            let (case, delivery) = (&outcome.case, &outcome.case.delivery);
+            query
+                .bind(case.bucket.0)
+                .bind(id_bytes(&case.message))
+                .bind(number(case.recipient))
+                .bind(delivery.status.as_str())
+                .bind(delivery.leg)
+                .bind(delivery.failed_legs)
+                .bind(delivery.delivered_pages[0])
+                .bind(delivery.delivered_pages[1])
+                .bind(delivery.gave_up)
+                .bind(&case.carrier)
+                .bind(&case.error)
+                .bind(delivery.status.is_final())
+        },
+        after |query| query.bind(now_ms)
+    );
+    Ok(())
+}
+
+/// Gives money back to where it came from. The sandbox has no wallet.
+async fn refund(
+    tx: &mut Tx,
+    store: &Store,
+    now_ms: i64,
+    outcomes: &[Outcome],
+    messages: &HashMap<MessageId, Settling>,
+) -> Result<()> {
+    let owed: Vec<(&Outcome, Refund, &Settling)> = outcomes
+        .iter()
+        .filter_map(|outcome| {
+            let message = messages.get(&outcome.case.message)?;
+            let refund = outcome.refund?;
+            (message.environment == Environment::Live).then_some((outcome, refund, message))
+        })
+        .collect();
+    if owed.is_empty() {
+        return Ok(());
+    }
+    let owner = |message: &Settling| -> Owner { (store.bucket_of(message.account), message.account) };
+    let mut owners: Vec<Owner> = owed.iter().map(|(_, _, message)| owner(message)).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    wallets::lock(tx, &owners).await?;
+    let mut mixed: Vec<(Owner, MessageId)> = owed
+        .iter()
+        .filter(|(_, _, message)| message.paid_from.parts().count() > 1)
+        .map(|(_, _, message)| (owner(message), message.message))
+        .collect();
+    mixed.sort_unstable();
+    mixed.dedup();
+    let mut refunded = wallets::refunded(tx, &mixed).await?;
+    let mut entries = Vec::with_capacity(owed.len());
+    for (outcome, refund, message) in owed {
+        let so_far = refunded.entry(message.message).or_default();
+        let entry = entry(now_ms, &outcome.case, refund, message);
+        for (component, amount) in back(&outcome.case, refund, message, so_far).parts() {
+            so_far.add(component, amount);
+            entries.push(LedgerEntry { component, amount, ..entry.clone() });
+        }
+    }
+    let mut amounts: BTreeMap<Owner, Purse> = BTreeMap::new();
+    for entry in wallets::enter(tx, |account| store.bucket_of(account), &entries).await? {
+        let owner = (store.bucket_of(entry.account), entry.account);
+        amounts.entry(owner).or_default().add(entry.component, entry.amount);
+    }
+    wallets::add(tx, &amounts).await
+}
+
+fn back(case: &Case, refund: Refund, message: &Settling, so_far: &Purse) -> Purse {
+    let amount = match refund {
+        Refund::Charge => case.charge,
+        Refund::Reserve => case.reserve,
+    };
+    let mut parts = message.paid_from.parts();
+    match (parts.next(), parts.next()) {
+        // All was paid by one component: no need to know what went back before.
+        (Some((component, _)), None) => Purse::from_iter([(component, amount)]),
+        _ => message.paid_from.refund(so_far, amount),
+    }
+}
+
+fn entry(now_ms: i64, case: &Case, refund: Refund, message: &Settling) -> LedgerEntry {
+    LedgerEntry {
+        account: message.account,
+        subject: message.message,
+        recipient: Some(case.recipient),
+        kind: match refund {
+            Refund::Charge => EntryKind::Refund,
+            Refund::Reserve => EntryKind::UnusedLeg,
+        },
+        component: domain::Component::SmsWallet,
+        amount: Money::ZERO,
+        created_at_ms: now_ms,
+        reference: None,
+    }
+}
+
+async fn call_back(
+    tx: &mut Tx,
+    terrain: &Terrain,
+    outcomes: &[Outcome],
+    messages: &HashMap<MessageId, Settling>,
+) -> Result<Settled> {
+    let mut fresh: Vec<Callback> = outcomes
+        .iter()
+        .filter(|outcome| outcome.callback)
+        .filter_map(|outcome| {
+            let message = messages.get(&outcome.case.message)?;
+            let url = message.callback_url.clone()?;
+            Some(Callback {
+                bucket: outcome.case.bucket,
+                account: message.account,
+                origin: domain::callback_url::origin(&url),
+                due_at_ms: terrain.now_ms,
+                message: message.message,
+                recipient: outcome.case.recipient,
+                status: outcome.case.delivery.status,
+                attempts: 0,
+                url,
+                customer_reference: message.customer_reference.clone(),
+            })
+        })
+        .collect();
+    let waiting = fresh.split_off(terrain.callback_room.min(fresh.len()));
+    callbacks::insert(tx, &fresh, Some((terrain.node, terrain.claimed_until_ms))).await?;
+    callbacks::insert(tx, &waiting, None).await?;
+    Ok(Settled { callbacks: fresh, more_callbacks: !waiting.is_empty(), ..Settled::default() })
+}
+
+fn second_legs(
+    terrain: &Terrain,
+    outcomes: &[Outcome],
+    messages: &HashMap<MessageId, Settling>,
+) -> Vec<Batch> {
+    outcomes
+        .iter()
+        .filter(|outcome| outcome.second_leg)
+        .filter_map(|outcome| {
+            let case = &outcome.case;
+            (terrain.planner)(&SecondLeg {
+                bucket: case.bucket,
+                message: case.message,
+                gateway: messages.get(&case.message)?.gateway,
+                recipient: case.recipient,
+                pages: case.delivery.pages,
+                charge: case.charge,
+                reserve: case.reserve,
+            })
+        })
+        .collect()
+}
+
+#[derive(sqlx::FromRow)]
+struct SettlingRow {
+    message_id: Vec<u8>,
+    account_id: i64,
+    sandbox: bool,
+    gateway: String,
+    refund_undelivered: bool,
+    two_legs: bool,
+    callback_url: Option<String>,
+    customer_reference: Option<String>,
+    paid_from: String,
+}
+
+/// Reads what must be known of these messages.
+pub(crate) async fn messages(
+    tx: &mut Tx,
+    mut ids: Vec<(Bucket, MessageId)>,
+) -> Result<HashMap<MessageId, Settling>> {
+    ids.sort_unstable();
+    ids.dedup();
+    let rows: Vec<SettlingRow> = fetch_rows!(
+        tx,
+        &ids,
+        2,
+        "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs, callback_url,
+             customer_reference, paid_from
+         from messages where (bucket, message_id) in (values {rows})",
+        |query, row| query.bind(row.0.0).bind(id_bytes(&row.1))
+    );
+    rows.into_iter()
+        .map(|row| {
+            let message = message_id(&row.message_id)?;
+            let settling = Settling {
+                message,
+                account: AccountId(row.account_id),
+                environment: if row.sandbox { Environment::Sandbox } else { Environment::Live },
+                gateway: named(Gateway::from_name, &row.gateway)?,
+                terms: Terms {
+                    refund_undelivered: row.refund_undelivered,
+                    two_legs: row.two_legs,
+                },
+                callback_url: row.callback_url.map(Into::into),
+                customer_reference: row.customer_reference.map(Into::into),
+                paid_from: row
+                    .paid_from
+                    .parse()
+                    .map_err(|error: domain::NotPurse| Error::Unreadable(error.to_string()))?,
+            };
+            Ok((message, settling))
+        })
+        .collect()
+}

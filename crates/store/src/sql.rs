@@ -1,0 +1,120 @@
+//! One SQL text for both databases: the macros that run it, and the texts of set-based statements.
+
+/// Writes one expression into the arms of both drivers.
+macro_rules! on {
+    ($tx:expr, |$connection:ident| $body:expr) => {
+        match $tx {
+            $crate::db::Tx::Sqlite($connection) => {
+                let $connection = &mut **$connection;
+                $body
+            }
+            $crate::db::Tx::Postgres($connection) => {
+                let $connection = &mut **$connection;
+                $body
+            }
+        }
+    };
+}
+
+/// Runs a statement over many rows, some at a time; gives the number of changed rows.
+///
+/// `{rows}` in the text becomes `($1, $2), ($3, $4), …`; the closure binds the columns of one row. `$after`
+/// binds what the text names behind the rows, as `{1}`, `{2}`, ….
+macro_rules! execute_rows {
+    ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {{
+        let mut changed: u64 = 0;
+        for chunk in $crate::sql::chunks($rows) {
+            let text = $crate::sql::with_rows($sql, chunk.len(), $columns);
+            changed += on!($tx, |connection| {
+                let mut $query = sqlx::query(sqlx::AssertSqlSafe(text));
+                for $row in chunk {
+                    $query = $bind;
+                }
+                $(let $rest = $query; $query = $after;)?
+                $query.execute(connection).await?.rows_affected()
+            });
+        }
+        changed
+    }};
+}
+
+/// Like `execute_rows`, but collects the rows that the statement returns.
+macro_rules! fetch_rows {
+    ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {{
+        let mut found = Vec::new();
+        for chunk in $crate::sql::chunks($rows) {
+            let text = $crate::sql::with_rows($sql, chunk.len(), $columns);
+            found.extend(on!($tx, |connection| {
+                let mut $query = sqlx::query_as(sqlx::AssertSqlSafe(text));
+                for $row in chunk {
+                    $query = $bind;
+                }
+                $(let $rest = $query; $query = $after;)?
+                $query.fetch_all(connection).await?
+            }));
+        }
+        found
+    }};
+}
+
+pub(crate) use {execute_rows, fetch_rows, on};
+
+/// Most rows in one statement: far below the limits on bound values (32,766 on SQLite, 65,535 on
+/// PostgreSQL), and beyond it larger statements were not faster.
+const MOST_ROWS: usize = 128;
+
+/// Cuts rows into chunks whose lengths are powers of two, so that few statement texts exist and their
+/// prepared forms are found again.
+pub(crate) fn chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let length = 1 << rows.len().min(MOST_ROWS).checked_ilog2()?;
+        let (chunk, rest) = rows.split_at(length);
+        rows = rest;
+        Some(chunk)
+    })
+}
+
+/// Writes so many rows of placeholders in place of `{rows}`, and the placeholders behind them in place
+/// of `{1}` to `{4}`.
+pub(crate) fn with_rows(sql: &str, rows: usize, columns: usize) -> String {
+    use std::fmt::Write as _;
+    let mut placeholders = String::with_capacity(rows * columns * 6);
+    for row in 0..rows {
+        placeholders.push_str(if row == 0 { "(" } else { ",(" });
+        for column in 0..columns {
+            let comma = if column == 0 { "" } else { "," };
+            // Writing to a String cannot fail.
+            let _ = write!(placeholders, "{comma}${}", row * columns + column + 1);
+        }
+        placeholders.push(')');
+    }
+    let mut text = sql.replace("{rows}", &placeholders);
+    for after in 1..=4 {
+        let marker = format!("{{{after}}}");
+        if text.contains(&marker) {
+            text = text.replace(&marker, &format!("${}", rows * columns + after));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_powers_of_two_and_lose_no_row() {
+        let rows: Vec<_> = (0..300).collect();
+        let lengths: Vec<_> = chunks(&rows).map(<[i32]>::len).collect();
+        assert_eq!(lengths, [128, 128, 32, 8, 4]);
+        assert_eq!(chunks(&rows).flatten().copied().collect::<Vec<_>>(), rows);
+    }
+
+    #[test]
+    fn rows_become_placeholders_and_what_follows_counts_on() {
+        assert_eq!(
+            with_rows("insert into t values {rows} where x < {1} or y = {2}", 2, 2),
+            "insert into t values ($1,$2),($3,$4) where x < $5 or y = $6"
+        );
+    }
+}

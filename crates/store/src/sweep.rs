@@ -1,0 +1,168 @@
+//! What time does: recipients expire, windows close, old parked receipts go.
+
+use crate::db::{Change, Tx};
+use crate::deliveries::CaseRow;
+use crate::error::Result;
+use crate::rows::id_bytes;
+use crate::Store;
+use crate::settle::{self, Case, Planner, Settled, Terrain};
+use crate::sql::on;
+use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
+
+/// Most recipients expired in one transaction.
+const MOST_EXPIRED: i64 = 500;
+/// Most rows tidied in one transaction.
+const MOST_TIDIED: i64 = 2_000;
+/// How long a receipt without a submit is kept for it.
+const PARKED_FOR_MS: i64 = 6 * 3_600_000;
+
+/// Asks for the recipients of a gateway's messages to be expired that have no outcome in time.
+#[derive(Clone)]
+pub struct Expiry {
+    /// Which gateway.
+    pub gateway: Gateway,
+    /// After how long, milliseconds from acceptance.
+    pub timeout_ms: i64,
+    /// Now, Unix milliseconds.
+    pub now_ms: i64,
+    /// Makes second legs (none are made here, but settling asks for it).
+    pub planner: Planner,
+}
+
+struct Expire {
+    store: Store,
+    expiry: Expiry,
+    bucket: Bucket,
+}
+
+impl Change for Expire {
+    /// What was settled, and whether more remains.
+    type Output = (Settled, bool);
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, bool)> {
+        let mark = format!("expired-{}-{}", self.expiry.gateway.as_str(), self.bucket.0);
+        let from = read_mark(tx, &mark).await?;
+        let until = self.expiry.now_ms - self.expiry.timeout_ms;
+        let rows: Vec<CaseRow> = on!(tx, |connection| sqlx::query_as(
+            "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
+                 d.delivered_first, d.delivered_second, d.gave_up, d.charge, d.reserve, d.carrier
+             from deliveries d
+             join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+             where d.bucket = $1 and d.message_id >= $2 and d.message_id < $3
+                 and d.status in ('sent', 'in_doubt') and m.gateway = $4
+             order by d.message_id, d.recipient limit $5",
+        )
+        .bind(self.bucket.0)
+        .bind(id_bytes(&MessageId::lowest_at(from)))
+        .bind(id_bytes(&MessageId::lowest_at(until)))
+        .bind(self.expiry.gateway.as_str())
+        .bind(MOST_EXPIRED)
+        .fetch_all(connection)
+        .await?);
+        let more = rows.len() as i64 == MOST_EXPIRED;
+        let cases: Vec<Case> = rows.into_iter().map(CaseRow::case).collect::<Result<_>>()?;
+        let swept = if more { cases.last().map_or(from, |case| case.message.accepted_at_ms()) } else { until };
+        let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
+        write_mark(tx, &mark, swept).await?;
+        Ok((settled, more))
+    }
+}
+
+async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) -> Result<Settled> {
+    let ids = cases.iter().map(|case| (case.bucket, case.message)).collect();
+    let messages = settle::messages(tx, ids).await?;
+    let cases = cases
+        .into_iter()
+        .map(|case| Case {
+            error: Some("no receipt in time".to_owned()),
+            events: vec![DeliveryEvent::GaveUp],
+            ..case
+        })
+        .collect();
+    let terrain = Terrain {
+        now_ms: expiry.now_ms,
+        planner: expiry.planner.clone(),
+        node: 0,
+        claimed_until_ms: 0,
+        callback_room: 0,
+    };
+    settle::settle(tx, store, &terrain, cases, &messages).await
+}
+
+async fn read_mark(tx: &mut Tx, name: &str) -> Result<i64> {
+    let found: Option<i64> =
+        on!(tx, |connection| sqlx::query_scalar("select value from marks where name = $1")
+            .bind(name)
+            .fetch_optional(connection)
+            .await?);
+    Ok(found.unwrap_or(0))
+}
+
+async fn write_mark(tx: &mut Tx, name: &str, value: i64) -> Result<()> {
+    on!(tx, |connection| sqlx::query(
+        "insert into marks (name, value) values ($1, $2)
+         on conflict (name) do update set value = excluded.value",
+    )
+    .bind(name)
+    .bind(value)
+    .execute(connection)
+    .await
+    .map(drop))?;
+    Ok(())
+}
+
+struct Tidy {
+    bucket: Bucket,
+    now_ms: i64,
+}
+
+impl Change for Tidy {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let closed = on!(tx, |connection| sqlx::query(
+            "delete from recent_sends where bucket = $1 and fingerprint in (
+                 select fingerprint from recent_sends where bucket = $1 and expires_at_ms <= $2
+                 order by expires_at_ms limit $3)",
+        )
+        .bind(self.bucket.0)
+        .bind(self.now_ms)
+        .bind(MOST_TIDIED)
+        .execute(connection)
+        .await?
+        .rows_affected());
+        on!(tx, |connection| sqlx::query(
+            "delete from parked_receipts where bucket = $1 and received_at_ms < $2",
+        )
+        .bind(self.bucket.0)
+        .bind(self.now_ms - PARKED_FOR_MS)
+        .execute(connection)
+        .await
+        .map(drop))?;
+        Ok(closed >= MOST_TIDIED.unsigned_abs())
+    }
+}
+
+impl Store {
+    /// Expires some recipients that have no outcome in time. Gives what was settled, and whether more
+    /// remain: then call again.
+    pub async fn expire(&self, expiry: &Expiry) -> Result<(Settled, bool)> {
+        let (mut all, mut any_more) = (Settled::default(), false);
+        for bucket in crate::rows::buckets(self.db.is_embedded()) {
+            let change = Expire { store: self.clone(), expiry: expiry.clone(), bucket };
+            let (settled, more) = self.db.change(change).await?;
+            all.join(settled);
+            any_more |= more;
+        }
+        Ok((all, any_more))
+    }
+
+    /// Forgets closed duplicate windows and old parked receipts, in small steps; whether more remain.
+    pub async fn tidy(&self, now_ms: i64) -> Result<bool> {
+        let mut more = false;
+        for bucket in crate::rows::buckets(self.db.is_embedded()) {
+            more |= self.db.change(Tidy { bucket, now_ms }).await?;
+        }
+        Ok(more)
+    }
+}

@@ -1,0 +1,139 @@
+//! Recomputes every balance from the ledger and checks what must always hold.
+
+use crate::Store;
+use crate::error::Result;
+use crate::sql::on;
+
+/// What was looked at, and what was found wrong.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Verification {
+    /// Wallets.
+    pub wallets: i64,
+    /// Ledger entries.
+    pub entries: i64,
+    /// Messages.
+    pub messages: i64,
+    /// Deliveries.
+    pub deliveries: i64,
+    /// One sentence for each thing that is wrong, some of each kind at most.
+    pub violations: Vec<String>,
+}
+
+/// A query that finds nothing when all is well; the text says what a row means, `{}` is its first column.
+struct Check {
+    sentence: &'static str,
+    sql: &'static str,
+}
+
+/// What must always hold; at most 20 rows of a kind are named.
+const CHECKS: [Check; 9] = [
+    Check {
+        sentence: "the wallet of account {} is not the sum of its ledger entries",
+        sql: "select cast(w.account_id as text) from wallets w
+              left join (
+                  select bucket, account_id,
+                      sum(case when component = 'promo_bonus' then amount else 0 end) as promo,
+                      sum(case when component = 'volume_bonus' then amount else 0 end) as volume,
+                      sum(case when component = 'sms_bonus' then amount else 0 end) as bonus,
+                      sum(case when component = 'sms_wallet' then amount else 0 end) as sms,
+                      sum(case when component = 'main_balance' then amount else 0 end) as main,
+                      sum(case when component = 'universal_wallet' then amount else 0 end) as universal
+                  from ledger group by bucket, account_id
+              ) l on l.bucket = w.bucket and l.account_id = w.account_id
+              where w.promo_bonus <> coalesce(l.promo, 0) or w.volume_bonus <> coalesce(l.volume, 0)
+                  or w.sms_bonus <> coalesce(l.bonus, 0) or w.sms_wallet <> coalesce(l.sms, 0)
+                  or w.main_balance <> coalesce(l.main, 0)
+                  or w.universal_wallet <> coalesce(l.universal, 0)
+              limit 20",
+    },
+    Check {
+        sentence: "account {} has ledger entries but no wallet",
+        sql: "select distinct cast(l.account_id as text) from ledger l
+              left join wallets w on w.bucket = l.bucket and w.account_id = l.account_id
+              where w.account_id is null limit 20",
+    },
+    Check {
+        sentence: "the live message {} was not charged exactly its cost",
+        sql: "select m.hex from (
+                  select lower(hex(m.message_id)) as hex, m.cost as cost,
+                      coalesce(-sum(l.amount), 0) as charged
+                  from messages m
+                  left join ledger l on l.bucket = m.bucket and l.account_id = m.account_id
+                      and l.subject = m.message_id and l.kind = 'charge'
+                  where not m.sandbox group by m.bucket, m.message_id, m.cost
+              ) m where m.cost <> m.charged limit 20",
+    },
+    Check {
+        sentence: "the sandbox message {} has ledger entries",
+        sql: "select lower(hex(m.message_id)) from messages m
+              join ledger l on l.bucket = m.bucket and l.account_id = m.account_id
+                  and l.subject = m.message_id
+              where m.sandbox limit 20",
+    },
+    Check {
+        sentence: "the message {} gave back more than it was charged",
+        sql: "select lower(hex(subject)) from ledger where kind <> 'credit'
+              group by bucket, account_id, subject, component having sum(amount) > 0 limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} was refunded more than it was charged",
+        sql: "select lower(hex(l.subject)) from ledger l
+              join deliveries d on d.bucket = l.bucket and d.message_id = l.subject
+                  and d.recipient = l.recipient
+              where l.kind in ('refund', 'unused_leg')
+              group by l.bucket, l.subject, l.recipient, d.charge
+              having sum(l.amount) > d.charge limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} was refunded without a final status",
+        sql: "select lower(hex(l.subject)) from ledger l
+              left join deliveries d on d.bucket = l.bucket and d.message_id = l.subject
+                  and d.recipient = l.recipient
+              where l.kind in ('refund', 'unused_leg')
+                  and coalesce(d.status, 'sent') in ('sent', 'in_doubt') limit 20",
+    },
+    Check {
+        sentence: "message {} has more deliveries than recipients",
+        sql: "select lower(hex(m.message_id)) from messages m
+              join deliveries d on d.bucket = m.bucket and d.message_id = m.message_id
+              group by m.bucket, m.message_id, m.recipients
+              having count(*) > length(m.recipients) / 7 limit 20",
+    },
+    Check {
+        sentence: "a live recipient of message {} that was to be refunded is not",
+        sql: "select lower(hex(m.message_id)) from messages m
+              join deliveries d on d.bucket = m.bucket and d.message_id = m.message_id
+                  and d.status in ('undeliv', 'expired', 'rejectd', 'failed')
+              left join ledger l on l.bucket = m.bucket and l.account_id = m.account_id
+                  and l.subject = m.message_id and l.recipient = d.recipient and l.kind = 'refund'
+              where m.refund_undelivered and not m.sandbox and d.charge > 0 and l.subject is null
+              limit 20",
+    },
+];
+
+impl Store {
+    /// Checks everything; reads all messages, so it takes its time on a large database.
+    pub async fn verify(&self) -> Result<Verification> {
+        let mut tx = self.db.read().await?;
+        let mut verification = Verification::default();
+        for (count, sql) in [
+            (&mut verification.wallets, "select count(*) from wallets"),
+            (&mut verification.entries, "select count(*) from ledger"),
+            (&mut verification.messages, "select count(*) from messages"),
+            (&mut verification.deliveries, "select count(*) from deliveries"),
+        ] {
+            *count = on!(&mut tx, |connection| sqlx::query_scalar(sql).fetch_one(connection).await?);
+        }
+        for check in &CHECKS {
+            let sql = tx.hex(check.sql);
+            let found: Vec<String> =
+                on!(&mut tx, |connection| sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
+                    .fetch_all(connection)
+                    .await?);
+            verification
+                .violations
+                .extend(found.iter().map(|subject| check.sentence.replace("{}", subject)));
+        }
+        Ok(verification)
+    }
+}

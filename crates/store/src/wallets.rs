@@ -1,0 +1,322 @@
+//! Wallets and the ledger: a balance changes only with an entry, in one transaction.
+
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::{Error, Result};
+use crate::rows::{id_bytes, message_id, named};
+use crate::sql::{execute_rows, fetch_rows, on};
+use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient};
+use std::collections::BTreeMap;
+
+/// Whose wallet, and in which bucket it lies.
+pub(crate) type Owner = (Bucket, AccountId);
+
+/// Why money moved.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum EntryKind {
+    /// Money came in from outside.
+    Credit,
+    /// A send was accepted.
+    Charge,
+    /// A recipient was not delivered.
+    Refund,
+    /// A second leg was never submitted.
+    UnusedLeg,
+}
+
+impl EntryKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Credit, Self::Charge, Self::Refund, Self::UnusedLeg];
+
+    /// The name in the database and the commands.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Credit => "credit",
+            Self::Charge => "charge",
+            Self::Refund => "refund",
+            Self::UnusedLeg => "unused_leg",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// One movement of money on one component of a wallet.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LedgerEntry {
+    /// Whose wallet.
+    pub account: AccountId,
+    /// The message that it belongs to, or the id of a credit.
+    pub subject: MessageId,
+    /// The recipient that was refunded.
+    pub recipient: Option<Recipient>,
+    /// Why.
+    pub kind: EntryKind,
+    /// Which component.
+    pub component: Component,
+    /// How much; negative for what leaves.
+    pub amount: Money,
+    /// When, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// The reference of a credit.
+    pub reference: Option<String>,
+}
+
+impl LedgerEntry {
+    fn number(&self) -> i64 {
+        self.recipient.map_or(0, crate::rows::number)
+    }
+}
+
+/// What a credit did.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Credited {
+    /// The wallet has it now.
+    New,
+    /// This reference was credited before, with this amount and component; nothing changed.
+    Before {
+        /// The amount of then.
+        amount: Money,
+        /// The component of then.
+        component: Component,
+    },
+    /// There is no such account.
+    NoAccount,
+}
+
+#[derive(sqlx::FromRow)]
+struct WalletRow {
+    bucket: i64,
+    account_id: i64,
+    promo_bonus: i64,
+    volume_bonus: i64,
+    sms_bonus: i64,
+    sms_wallet: i64,
+    main_balance: i64,
+    universal_wallet: i64,
+}
+
+impl WalletRow {
+    fn purse(&self) -> Purse {
+        Component::ALL
+            .into_iter()
+            .zip([
+                self.promo_bonus,
+                self.volume_bonus,
+                self.sms_bonus,
+                self.sms_wallet,
+                self.main_balance,
+                self.universal_wallet,
+            ])
+            .map(|(component, units)| (component, Money::from_units(units)))
+            .collect()
+    }
+}
+
+pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> Result<()> {
+    on!(tx, |connection| sqlx::query("insert into wallets (bucket, account_id) values ($1, $2)")
+        .bind(bucket.0)
+        .bind(account.0)
+        .execute(connection)
+        .await
+        .map(drop))?;
+    Ok(())
+}
+
+/// Reads the wallets of these accounts and keeps others from changing them until the commit.
+pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Purse>> {
+    let sql = format!(
+        "select * from wallets where (bucket, account_id) in (values {{rows}})
+         order by bucket, account_id{}",
+        tx.for_update()
+    );
+    let rows: Vec<WalletRow> = fetch_rows!(tx, owners, 2, &sql, |query, owner| query
+        .bind(owner.0.0)
+        .bind(owner.1.0));
+    Ok(rows.iter().map(|row| ((Bucket(row.bucket), AccountId(row.account_id)), row.purse())).collect())
+}
+
+/// Adds to wallets; negative amounts take away, never below zero.
+pub(crate) async fn add(tx: &mut Tx, amounts: &BTreeMap<Owner, Purse>) -> Result<()> {
+    let rows: Vec<_> = amounts.iter().collect();
+    let changed = execute_rows!(
+        tx,
+        &rows,
+        8,
+        "with v (bucket, account_id, promo, volume, bonus, sms, main, universal) as (values {rows})
+         update wallets set promo_bonus = promo_bonus + v.promo, volume_bonus = volume_bonus + v.volume,
+             sms_bonus = sms_bonus + v.bonus, sms_wallet = sms_wallet + v.sms,
+             main_balance = main_balance + v.main, universal_wallet = universal_wallet + v.universal
+         from v where wallets.bucket = v.bucket and wallets.account_id = v.account_id",
+        |query, row| {
+            let ((bucket, account), purse) = row;
+            query = query.bind(bucket.0).bind(account.0);
+            for component in Component::ALL {
+                query = query.bind(purse.get(component).units());
+            }
+            query
+        }
+    );
+    if changed == rows.len() as u64 { Ok(()) } else { Err(Error::Impossible("a wallet is missing")) }
+}
+
+/// Writes entries and leaves out those that are there already; gives back the ones that are new.
+pub(crate) async fn enter<'e>(
+    tx: &mut Tx,
+    bucket_of: impl Fn(AccountId) -> Bucket,
+    entries: &'e [LedgerEntry],
+) -> Result<Vec<&'e LedgerEntry>> {
+    type Key = (i64, Vec<u8>, i64, String, String);
+    let new: Vec<Key> = fetch_rows!(
+        tx,
+        entries,
+        9,
+        "insert into ledger (bucket, account_id, subject, recipient, kind, component, amount,
+             created_at_ms, reference)
+         values {rows} on conflict do nothing
+         returning account_id, subject, recipient, kind, component",
+        |query, entry| query
+            .bind(bucket_of(entry.account).0)
+            .bind(entry.account.0)
+            .bind(id_bytes(&entry.subject))
+            .bind(entry.number())
+            .bind(entry.kind.as_str())
+            .bind(entry.component.as_str())
+            .bind(entry.amount.units())
+            .bind(entry.created_at_ms)
+            .bind(&entry.reference)
+    );
+    if new.len() == entries.len() {
+        return Ok(entries.iter().collect());
+    }
+    let new: std::collections::HashSet<Key> = new.into_iter().collect();
+    let key = |entry: &LedgerEntry| -> Key {
+        let subject = id_bytes(&entry.subject).to_vec();
+        let (kind, component) = (entry.kind.as_str().to_owned(), entry.component.as_str().to_owned());
+        (entry.account.0, subject, entry.number(), kind, component)
+    };
+    Ok(entries.iter().filter(|entry| new.contains(&key(entry))).collect())
+}
+
+/// What went back of these messages so far.
+pub(crate) async fn refunded(
+    tx: &mut Tx,
+    messages: &[(Owner, MessageId)],
+) -> Result<BTreeMap<MessageId, Purse>> {
+    let rows: Vec<(Vec<u8>, String, i64)> = fetch_rows!(
+        tx,
+        messages,
+        3,
+        "select subject, component, cast(sum(amount) as bigint) from ledger
+         where (bucket, account_id, subject) in (values {rows}) and kind in ('refund', 'unused_leg')
+         group by subject, component",
+        |query, row| query.bind(row.0.0.0).bind(row.0.1.0).bind(id_bytes(&row.1))
+    );
+    let mut refunded: BTreeMap<MessageId, Purse> = BTreeMap::new();
+    for (subject, component, amount) in rows {
+        let component = named(Component::from_name, &component)?;
+        refunded.entry(message_id(&subject)?).or_default().add(component, Money::from_units(amount));
+    }
+    Ok(refunded)
+}
+
+struct CreditWallet {
+    bucket: Bucket,
+    entry: LedgerEntry,
+}
+
+impl Change for CreditWallet {
+    type Output = Credited;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Credited> {
+        let owner = (self.bucket, self.entry.account);
+        if lock(tx, &[owner]).await?.is_empty() {
+            return Ok(Credited::NoAccount);
+        }
+        let before: Option<(i64, String)> = on!(tx, |connection| sqlx::query_as(
+            "select amount, component from ledger
+             where bucket = $1 and account_id = $2 and reference = $3 and kind = 'credit'",
+        )
+        .bind(self.bucket.0)
+        .bind(self.entry.account.0)
+        .bind(&self.entry.reference)
+        .fetch_optional(connection)
+        .await?);
+        if let Some((amount, component)) = before {
+            let component = named(Component::from_name, &component)?;
+            return Ok(Credited::Before { amount: Money::from_units(amount), component });
+        }
+        let entries = std::slice::from_ref(&self.entry);
+        if enter(tx, |_| self.bucket, entries).await?.len() != 1 {
+            return Err(Error::Impossible("a credit is there already"));
+        }
+        let amount = Purse::from_iter([(self.entry.component, self.entry.amount)]);
+        add(tx, &BTreeMap::from([(owner, amount)])).await?;
+        Ok(Credited::New)
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct LedgerRow {
+    account_id: i64,
+    subject: Vec<u8>,
+    recipient: i64,
+    kind: String,
+    component: String,
+    amount: i64,
+    created_at_ms: i64,
+    reference: Option<String>,
+}
+
+impl LedgerRow {
+    fn entry(self) -> Result<LedgerEntry> {
+        Ok(LedgerEntry {
+            account: AccountId(self.account_id),
+            subject: message_id(&self.subject)?,
+            recipient: (self.recipient != 0).then(|| crate::rows::recipient(self.recipient)),
+            kind: named(EntryKind::from_name, &self.kind)?,
+            component: named(Component::from_name, &self.component)?,
+            amount: Money::from_units(self.amount),
+            created_at_ms: self.created_at_ms,
+            reference: self.reference,
+        })
+    }
+}
+
+impl Store {
+    /// What a wallet holds.
+    pub async fn wallet(&self, account: AccountId) -> Result<Option<Purse>> {
+        let row: Option<WalletRow> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as("select * from wallets where bucket = $1 and account_id = $2")
+                .bind(self.bucket_of(account).0)
+                .bind(account.0)
+                .fetch_optional(connection)
+                .await?
+        });
+        Ok(row.map(|row| row.purse()))
+    }
+
+    /// Adds credit from outside. The entry's reference credits once per account.
+    pub async fn credit(&self, entry: LedgerEntry) -> Result<Credited> {
+        let bucket = self.bucket_of(entry.account);
+        self.db.change(CreditWallet { bucket, entry }).await
+    }
+
+    /// The latest entries of an account, newest first.
+    pub async fn statement(&self, account: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
+        let rows: Vec<LedgerRow> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as(
+                "select * from ledger where bucket = $1 and account_id = $2
+                 order by created_at_ms desc, subject desc, recipient, component limit $3",
+            )
+            .bind(self.bucket_of(account).0)
+            .bind(account.0)
+            .bind(i64::from(limit))
+            .fetch_all(connection)
+            .await?
+        });
+        rows.into_iter().map(LedgerRow::entry).collect()
+    }
+}
