@@ -509,10 +509,12 @@ mod tests {
 
     const GOOD: &str = "from=ogene&to=2348031234567&body=Good morning";
 
+    type IsIt = fn(&Refusal) -> bool;
+
     #[test]
     fn the_first_fault_in_the_check_order_is_the_answer() {
         let long = "x".repeat(1531);
-        let faults: [(&str, fn(&Refusal) -> bool); 16] = [
+        let faults: [(&str, IsIt); 16] = [
             ("to=&body=", |fault| *fault == Refusal::FromMissing),
             ("from=Ogene&body=", |fault| *fault == Refusal::ToMissing),
             ("from=Ogene&to=,&body=hi", |fault| {

@@ -52,7 +52,13 @@ impl Store {
     /// commit. The answers are in the order of the messages. No two messages of one call may have the same
     /// fingerprint.
     pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
-        self.db.change(Accept { store: self.clone(), now_ms, messages }).await
+        self.db
+            .change(Accept {
+                store: self.clone(),
+                now_ms,
+                messages,
+            })
+            .await
     }
 }
 
@@ -60,8 +66,12 @@ impl Change for Accept {
     type Output = Vec<Accepted>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Accepted>> {
-        let owners: BTreeSet<Owner> =
-            self.messages.iter().filter(|message| is_live(message)).map(|message| self.owner(message)).collect();
+        let owners: BTreeSet<Owner> = self
+            .messages
+            .iter()
+            .filter(|message| is_live(message))
+            .map(|message| self.owner(message))
+            .collect();
         let owners: Vec<Owner> = owners.into_iter().collect();
         let mut wallets = wallets::lock(tx, &owners).await?;
         let fresh = self.arm(tx).await?;
@@ -76,20 +86,29 @@ impl Change for Accept {
             }
             if !is_live(message) {
                 kept.push((message, Purse::default()));
-                answers.push(Accepted::Yes { balance: Money::ZERO });
+                answers.push(Accepted::Yes {
+                    balance: Money::ZERO,
+                });
                 continue;
             }
             let owner = self.owner(message);
-            let wallet = wallets.get_mut(&owner).ok_or(Error::Impossible("an account has no wallet"))?;
+            let wallet = wallets
+                .get_mut(&owner)
+                .ok_or(Error::Impossible("an account has no wallet"))?;
             let Some(drawn) = wallet.draw(message.draft.cost) else {
                 let (needed, available) = (message.draft.cost, wallet.total());
-                answers.push(Accepted::No(Refusal::InsufficientFunds { needed, available }));
+                answers.push(Accepted::No(Refusal::InsufficientFunds {
+                    needed,
+                    available,
+                }));
                 unpaid.push(message);
                 continue;
             };
             wallet.pay(&drawn);
             spent.entry(owner).or_default().pay(&drawn);
-            answers.push(Accepted::Yes { balance: wallet.total() });
+            answers.push(Accepted::Yes {
+                balance: wallet.total(),
+            });
             kept.push((message, drawn));
         }
         self.disarm(tx, &unpaid).await?;
@@ -123,9 +142,12 @@ impl Accept {
                 .bind(self.owner(message).0.0)
                 .bind(&message.draft.fingerprint[..])
                 .bind(self.now_ms + DUPLICATE_WINDOW_MS),
-            after |query| query.bind(self.now_ms)
+            after | query | query.bind(self.now_ms)
         );
-        Ok(armed.into_iter().map(|(fingerprint,)| fingerprint).collect())
+        Ok(armed
+            .into_iter()
+            .map(|(fingerprint,)| fingerprint)
+            .collect())
     }
 
     /// A refused send never arms the window.
@@ -162,8 +184,14 @@ impl Accept {
                 reference: None,
             }));
         }
-        let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries).await?.len();
-        if new == entries.len() { Ok(()) } else { Err(Error::Impossible("a message id came twice")) }
+        let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries)
+            .await?
+            .len();
+        if new == entries.len() {
+            Ok(())
+        } else {
+            Err(Error::Impossible("a message id came twice"))
+        }
     }
 
     async fn keep(&self, tx: &mut Tx, kept: &[(&NewMessage, Purse)]) -> Result<()> {
@@ -196,7 +224,10 @@ impl Accept {
                     .bind(packed::pack(&draft.recipients))
             }
         );
-        let work: Vec<&Batch> = kept.iter().flat_map(|(message, _)| &message.batches).collect();
+        let work: Vec<&Batch> = kept
+            .iter()
+            .flat_map(|(message, _)| &message.batches)
+            .collect();
         batches::insert(tx, &work).await
     }
 }

@@ -74,12 +74,14 @@ impl Change for SetStanding {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let (sql, name) = match self.standing {
-            Standing::Status(status) => {
-                ("update accounts set status = $2 where account_id = $1", status.as_str())
-            }
-            Standing::Verification(verification) => {
-                ("update accounts set verification = $2 where account_id = $1", verification.as_str())
-            }
+            Standing::Status(status) => (
+                "update accounts set status = $2 where account_id = $1",
+                status.as_str(),
+            ),
+            Standing::Verification(verification) => (
+                "update accounts set verification = $2 where account_id = $1",
+                verification.as_str(),
+            ),
         };
         let changed = on!(tx, |connection| sqlx::query(sql)
             .bind(self.account.0)
@@ -113,19 +115,39 @@ impl Store {
     /// All accounts, oldest first.
     pub async fn accounts(&self) -> Result<Vec<Account>> {
         let rows: Vec<AccountRow> = on!(&mut self.db.read().await?, |connection| {
-            sqlx::query_as("select * from accounts order by account_id").fetch_all(connection).await?
+            sqlx::query_as("select * from accounts order by account_id")
+                .fetch_all(connection)
+                .await?
         });
         rows.into_iter().map(AccountRow::account).collect()
     }
 
     /// Changes what an account may do; `false` when there is no such account.
-    pub async fn set_account_status(&self, account: AccountId, status: AccountStatus) -> Result<bool> {
-        self.db.change(SetStanding { account, standing: Standing::Status(status) }).await
+    pub async fn set_account_status(
+        &self,
+        account: AccountId,
+        status: AccountStatus,
+    ) -> Result<bool> {
+        self.db
+            .change(SetStanding {
+                account,
+                standing: Standing::Status(status),
+            })
+            .await
     }
 
     /// Changes how far an account is known; `false` when there is no such account.
-    pub async fn set_verification(&self, account: AccountId, verification: Verification) -> Result<bool> {
-        self.db.change(SetStanding { account, standing: Standing::Verification(verification) }).await
+    pub async fn set_verification(
+        &self,
+        account: AccountId,
+        verification: Verification,
+    ) -> Result<bool> {
+        self.db
+            .change(SetStanding {
+                account,
+                standing: Standing::Verification(verification),
+            })
+            .await
     }
 
     /// A number that changes with every change of accounts, tokens and sender IDs.

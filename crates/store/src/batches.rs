@@ -207,7 +207,11 @@ pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
             .bind(batch.due_at_ms)
             .bind(batch.id)
     );
-    if deleted == batches.len() as u64 { Ok(()) } else { Err(Error::Impossible("a batch is gone")) }
+    if deleted == batches.len() as u64 {
+        Ok(())
+    } else {
+        Err(Error::Impossible("a batch is gone"))
+    }
 }
 
 /// Leaves in claimed batches only those recipients that are not accounted for.
@@ -233,7 +237,11 @@ pub(crate) async fn shrink(tx: &mut Tx, batches: &[(&Batch, &[Recipient])]) -> R
                 .bind(packed::pack(remaining))
         }
     );
-    if changed == batches.len() as u64 { Ok(()) } else { Err(Error::Impossible("a batch is gone")) }
+    if changed == batches.len() as u64 {
+        Ok(())
+    } else {
+        Err(Error::Impossible("a batch is gone"))
+    }
 }
 
 #[derive(sqlx::FromRow)]
@@ -290,12 +298,19 @@ impl BatchRow {
         };
         let content = Content {
             account: AccountId(self.account_id),
-            environment: if self.sandbox { Environment::Sandbox } else { Environment::Live },
+            environment: if self.sandbox {
+                Environment::Sandbox
+            } else {
+                Environment::Live
+            },
             gateway: named(Gateway::from_name, &self.gateway)?,
             sender: self.sender,
             body: self.body,
         };
-        Ok(Claimed { batch, content: Arc::new(content) })
+        Ok(Claimed {
+            batch,
+            content: Arc::new(content),
+        })
     }
 }
 
@@ -313,7 +328,10 @@ impl Change for ClaimBatches {
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Claimed>> {
         let mut claimed = Vec::new();
         let mut room = self.claim.recipients;
-        for priority in Priority::ALL.into_iter().filter(|&priority| priority <= self.claim.priority) {
+        for priority in Priority::ALL
+            .into_iter()
+            .filter(|&priority| priority <= self.claim.priority)
+        {
             for &bucket in &self.buckets {
                 if room > 0 {
                     let found = self.due(tx, bucket, priority, room).await?;
@@ -340,7 +358,9 @@ impl ClaimBatches {
              order by b.due_at_ms, b.batch_id limit $5{}",
             tx.skip_locked("b")
         );
-        let limit = i64::try_from(room).unwrap_or(MOST_BATCHES).min(MOST_BATCHES);
+        let limit = i64::try_from(room)
+            .unwrap_or(MOST_BATCHES)
+            .min(MOST_BATCHES);
         let rows: Vec<BatchRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
             .bind(bucket.0)
             .bind(&*self.claim.carrier)
@@ -405,10 +425,12 @@ impl ClaimBatches {
                 .bind(batch.priority.rank())
                 .bind(batch.due_at_ms)
                 .bind(batch.id),
-            after |query| query
-                .bind(self.claim.node)
-                .bind(self.claim.until_ms)
-                .bind(&*self.claim.carrier)
+            after
+                | query
+                | query
+                    .bind(self.claim.node)
+                    .bind(self.claim.until_ms)
+                    .bind(&*self.claim.carrier)
         );
         Ok(())
     }
@@ -428,12 +450,14 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
         let batch = &claimed.batch;
         let states = delivery_states(tx, batch).await?;
         let wanted = |recipient: &Recipient| {
-            states.get(recipient).is_none_or(|&(status, leg)| match batch.kind {
-                BatchKind::First => true,
-                BatchKind::Resend => status == DeliveryStatus::InDoubt,
-                BatchKind::Backup => !status.is_final() && leg < SECOND_LEG,
-                BatchKind::Again => !status.is_final(),
-            })
+            states
+                .get(recipient)
+                .is_none_or(|&(status, leg)| match batch.kind {
+                    BatchKind::First => true,
+                    BatchKind::Resend => status == DeliveryStatus::InDoubt,
+                    BatchKind::Backup => !status.is_final() && leg < SECOND_LEG,
+                    BatchKind::Again => !status.is_final(),
+                })
         };
         let left: Vec<Recipient> = batch.recipients.iter().copied().filter(wanted).collect();
         if left.is_empty() {
@@ -463,11 +487,14 @@ async fn delivery_states(
         "select recipient, status, leg from deliveries
          where bucket = {1} and message_id = {2} and recipient in (values {rows})",
         |query, recipient| query.bind(number(*recipient)),
-        after |query| query.bind(batch.bucket.0).bind(id_bytes(&batch.message))
+        after | query | query.bind(batch.bucket.0).bind(id_bytes(&batch.message))
     );
     rows.into_iter()
         .map(|(digits, status, leg)| {
-            Ok((recipient(digits), (named(DeliveryStatus::from_name, &status)?, leg)))
+            Ok((
+                recipient(digits),
+                (named(DeliveryStatus::from_name, &status)?, leg),
+            ))
         })
         .collect()
 }
@@ -480,10 +507,12 @@ async fn begin_second_leg(tx: &mut Tx, batch: &Batch, recipients: &[Recipient]) 
         "update deliveries set leg = {3}
          where bucket = {1} and message_id = {2} and recipient in (values {rows})",
         |query, recipient| query.bind(number(*recipient)),
-        after |query| query
-            .bind(batch.bucket.0)
-            .bind(id_bytes(&batch.message))
-            .bind(SECOND_LEG)
+        after
+            | query
+            | query
+                .bind(batch.bucket.0)
+                .bind(id_bytes(&batch.message))
+                .bind(SECOND_LEG)
     );
     Ok(())
 }
@@ -506,7 +535,10 @@ impl Change for Release {
                 claimed_by: WAITING,
                 claimed_until_ms: 0,
                 due_at_ms: self.due_at_ms,
-                carrier: self.carrier.clone().unwrap_or_else(|| batch.carrier.clone()),
+                carrier: self
+                    .carrier
+                    .clone()
+                    .unwrap_or_else(|| batch.carrier.clone()),
                 ..batch.clone()
             })
             .collect();
@@ -528,11 +560,21 @@ impl Store {
         due_at_ms: i64,
         carrier: Option<Arc<str>>,
     ) -> Result<()> {
-        self.db.change(Release { claimed, due_at_ms, carrier }).await
+        self.db
+            .change(Release {
+                claimed,
+                due_at_ms,
+                carrier,
+            })
+            .await
     }
 
     /// The batches that other nodes than `node` have in hand: on SQLite, those of a process that died.
-    pub async fn claimed_by_others(&self, carriers: &[Arc<str>], node: i64) -> Result<Vec<Claimed>> {
+    pub async fn claimed_by_others(
+        &self,
+        carriers: &[Arc<str>],
+        node: i64,
+    ) -> Result<Vec<Claimed>> {
         let mut tx = self.db.read().await?;
         let mut found = Vec::new();
         let carriers: HashSet<&Arc<str>> = carriers.iter().collect();
@@ -542,13 +584,14 @@ impl Store {
                     "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by > 0
                          and b.claimed_by <> $3"
                 );
-                let rows: Vec<BatchRow> =
-                    on!(&mut tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                        .bind(bucket.0)
-                        .bind(&***carrier)
-                        .bind(node)
-                        .fetch_all(connection)
-                        .await?);
+                let rows: Vec<BatchRow> = on!(&mut tx, |connection| sqlx::query_as(
+                    sqlx::AssertSqlSafe(sql)
+                )
+                .bind(bucket.0)
+                .bind(&***carrier)
+                .bind(node)
+                .fetch_all(connection)
+                .await?);
                 for row in rows {
                     found.push(row.claimed()?);
                 }
@@ -559,9 +602,8 @@ impl Store {
 
     /// Batches that wait and whose time to be sent is over, some at a time.
     pub async fn late_batches(&self, now_ms: i64) -> Result<Vec<Claimed>> {
-        let sql = format!(
-            "select {COLUMNS} where b.claimed_by = 0 and b.expires_at_ms <= $1 limit $2"
-        );
+        let sql =
+            format!("select {COLUMNS} where b.claimed_by = 0 and b.expires_at_ms <= $1 limit $2");
         let rows: Vec<BatchRow> = on!(&mut self.db.read().await?, |connection| {
             sqlx::query_as(sqlx::AssertSqlSafe(sql))
                 .bind(now_ms)

@@ -62,7 +62,13 @@ pub(crate) async fn insert(
     claimed: Option<(i64, i64)>,
 ) -> Result<()> {
     let state = if claimed.is_some() { CLAIMED } else { DUE };
-    insert_as(tx, &callbacks.iter().collect::<Vec<_>>(), state, claimed.unwrap_or_default()).await
+    insert_as(
+        tx,
+        &callbacks.iter().collect::<Vec<_>>(),
+        state,
+        claimed.unwrap_or_default(),
+    )
+    .await
 }
 
 async fn insert_as(
@@ -176,8 +182,10 @@ impl Change for ClaimCallbacks {
             .bind(self.limit)
             .fetch_all(connection)
             .await?);
-        let callbacks: Vec<Callback> =
-            rows.into_iter().map(CallbackRow::callback).collect::<Result<_>>()?;
+        let callbacks: Vec<Callback> = rows
+            .into_iter()
+            .map(CallbackRow::callback)
+            .collect::<Result<_>>()?;
         let all: Vec<&Callback> = callbacks.iter().collect();
         delete(tx, &all, DUE).await?;
         insert_as(tx, &all, CLAIMED, (self.node, self.until_ms)).await?;
@@ -206,7 +214,10 @@ impl Change for FinishCallbacks {
                 }),
                 Finished::Untouched => due.push(callback.clone()),
                 Finished::Dead | Finished::EndMessage => {
-                    dead.push(Callback { attempts: callback.attempts + 1, ..callback.clone() });
+                    dead.push(Callback {
+                        attempts: callback.attempts + 1,
+                        ..callback.clone()
+                    });
                 }
             }
         }
@@ -277,7 +288,8 @@ impl Store {
         let mut origins = Vec::new();
         for bucket in crate::rows::buckets(self.db.is_embedded()) {
             // Jumps from one origin to the next along the key, however many callbacks each has.
-            let rows: Vec<(i64, String, i64)> = on!(&mut tx, |connection| sqlx::query_as(
+            let rows: Vec<(i64, String, i64)> = on!(&mut tx, |connection| {
+                sqlx::query_as(
                 "with recursive o (account_id, origin, due_at_ms) as (
                      select * from (select account_id, origin, due_at_ms from callbacks
                          where bucket = $1 and state = $2
@@ -296,16 +308,21 @@ impl Store {
             .bind(DUE)
             .bind(now_ms)
             .fetch_all(connection)
-            .await?);
+            .await?
+            });
             origins.extend(
-                rows.into_iter().map(|(account, origin, _)| (bucket, AccountId(account), origin)),
+                rows.into_iter()
+                    .map(|(account, origin, _)| (bucket, AccountId(account), origin)),
             );
         }
         Ok(origins)
     }
 
     /// Claims due callbacks of one origin.
-    #[expect(clippy::too_many_arguments, reason = "an origin is named by three of them")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "an origin is named by three of them"
+    )]
     pub async fn claim_callbacks(
         &self,
         bucket: Bucket,
@@ -319,7 +336,15 @@ impl Store {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let origin = origin.to_owned();
         self.db
-            .change(ClaimCallbacks { bucket, account, origin, now_ms, limit, node, until_ms })
+            .change(ClaimCallbacks {
+                bucket,
+                account,
+                origin,
+                now_ms,
+                limit,
+                node,
+                until_ms,
+            })
             .await
     }
 
@@ -331,7 +356,13 @@ impl Store {
     /// Frees callbacks that nobody has in hand any more; gives how many.
     pub async fn free_callbacks(&self, node: i64, now_ms: i64) -> Result<u64> {
         let embedded = self.db.is_embedded();
-        self.db.change(FreeCallbacks { node, now_ms, embedded }).await
+        self.db
+            .change(FreeCallbacks {
+                node,
+                now_ms,
+                embedded,
+            })
+            .await
     }
 
     /// Callbacks by state.

@@ -88,10 +88,10 @@ impl Tx {
     pub(crate) fn hex(&self, sql: &str) -> String {
         match self {
             Self::Sqlite(_) => sql.to_owned(),
-            Self::Postgres(_) => {
-                sql.replace("lower(hex(", "encode(cast(").replace("message_id))", "message_id as bytea), 'hex')")
-                    .replace("subject))", "subject as bytea), 'hex')")
-            }
+            Self::Postgres(_) => sql
+                .replace("lower(hex(", "encode(cast(")
+                .replace("message_id))", "message_id as bytea), 'hex')")
+                .replace("subject))", "subject as bytea), 'hex')"),
         }
     }
 
@@ -165,9 +165,18 @@ impl Db {
 /// directory that holds its file, so a disk that cannot do it is found out here.
 fn prepare_directory(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    let fault = |source| Error::Directory { path: path.display().to_string(), source };
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault)?;
-    std::fs::File::open(path).and_then(|directory| directory.sync_all()).map_err(fault)
+    let fault = |source| Error::Directory {
+        path: path.display().to_string(),
+        source,
+    };
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(fault)?;
+    std::fs::File::open(path)
+        .and_then(|directory| directory.sync_all())
+        .map_err(fault)
 }
 
 async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db> {
@@ -187,26 +196,51 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db> {
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
         .min_connections(0)
-        .connect_with(options.pragma("cache_size", "-4000").pragma("query_only", "on"))
+        .connect_with(
+            options
+                .pragma("cache_size", "-4000")
+                .pragma("query_only", "on"),
+        )
         .await?;
-    Ok(Db::Sqlite { writer: Writer::start(writer), readers })
+    Ok(Db::Sqlite {
+        writer: Writer::start(writer),
+        readers,
+    })
 }
 
 /// A failed switch to WAL is silent unless its result is read.
 async fn read_back(connection: &mut SqliteConnection) -> Result<()> {
-    let journal: String = sqlx::query_scalar("pragma journal_mode").fetch_one(&mut *connection).await?;
+    let journal: String = sqlx::query_scalar("pragma journal_mode")
+        .fetch_one(&mut *connection)
+        .await?;
     if journal != "wal" {
-        return Err(Error::Setting { setting: "journal_mode", wanted: "wal", found: journal });
+        return Err(Error::Setting {
+            setting: "journal_mode",
+            wanted: "wal",
+            found: journal,
+        });
     }
-    let synchronous: i64 = sqlx::query_scalar("pragma synchronous").fetch_one(&mut *connection).await?;
+    let synchronous: i64 = sqlx::query_scalar("pragma synchronous")
+        .fetch_one(&mut *connection)
+        .await?;
     if synchronous != 2 {
         let found = synchronous.to_string();
-        return Err(Error::Setting { setting: "synchronous", wanted: "full (2)", found });
+        return Err(Error::Setting {
+            setting: "synchronous",
+            wanted: "full (2)",
+            found,
+        });
     }
-    let foreign_keys: i64 = sqlx::query_scalar("pragma foreign_keys").fetch_one(connection).await?;
+    let foreign_keys: i64 = sqlx::query_scalar("pragma foreign_keys")
+        .fetch_one(connection)
+        .await?;
     if foreign_keys != 1 {
         let found = foreign_keys.to_string();
-        return Err(Error::Setting { setting: "foreign_keys", wanted: "on (1)", found });
+        return Err(Error::Setting {
+            setting: "foreign_keys",
+            wanted: "on (1)",
+            found,
+        });
     }
     Ok(())
 }
@@ -218,10 +252,15 @@ async fn open_postgres(url: &str) -> Result<Db> {
         .connect(url)
         .await?;
     let mut connection = pool.acquire().await?;
-    let synchronous: String =
-        sqlx::query_scalar("show synchronous_commit").fetch_one(&mut *connection).await?;
+    let synchronous: String = sqlx::query_scalar("show synchronous_commit")
+        .fetch_one(&mut *connection)
+        .await?;
     if synchronous == "off" {
-        return Err(Error::Setting { setting: "synchronous_commit", wanted: "on", found: synchronous });
+        return Err(Error::Setting {
+            setting: "synchronous_commit",
+            wanted: "on",
+            found: synchronous,
+        });
     }
     migrate(&POSTGRES_MIGRATIONS, &mut *connection).await?;
     Ok(Db::Postgres(pool))
@@ -231,9 +270,14 @@ async fn migrate<'c, C>(migrator: &Migrator, connection: &'c mut C) -> Result<()
 where
     C: sqlx::migrate::Migrate + Send,
     &'c mut C: sqlx::Acquire<'c>,
-    <<&'c mut C as sqlx::Acquire<'c>>::Connection as std::ops::Deref>::Target: sqlx::migrate::Migrate,
+    <<&'c mut C as sqlx::Acquire<'c>>::Connection as std::ops::Deref>::Target:
+        sqlx::migrate::Migrate,
 {
-    let known = migrator.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let known = migrator
+        .iter()
+        .map(|migration| migration.version)
+        .max()
+        .unwrap_or(0);
     migrator.run(connection).await.map_err(|error| match error {
         sqlx::migrate::MigrateError::VersionMissing(found) if found > known => {
             Error::Newer { found, known }
@@ -253,7 +297,9 @@ async fn change_postgres<C: Change>(pool: &PgPool, change: &C) -> Result<C::Outp
         match change_postgres_once(pool, change).await {
             Err(Error::Database(sqlx::Error::Database(error)))
                 if runs < MOST_RUNS
-                    && error.code().is_some_and(|code| RUN_AGAIN.contains(&code.as_ref())) =>
+                    && error
+                        .code()
+                        .is_some_and(|code| RUN_AGAIN.contains(&code.as_ref())) =>
             {
                 runs += 1;
             }
@@ -267,7 +313,9 @@ async fn change_postgres_once<C: Change>(pool: &PgPool, change: &C) -> Result<C:
     sqlx::query("begin").execute(&mut *connection).await?;
     let mut tx = Tx::Postgres(connection);
     let result = change.apply(&mut tx).await;
-    let Tx::Postgres(mut connection) = tx else { return Err(Error::Closed) };
+    let Tx::Postgres(mut connection) = tx else {
+        return Err(Error::Closed);
+    };
     match result {
         Ok(output) => {
             sqlx::query("commit").execute(&mut *connection).await?;
@@ -275,7 +323,11 @@ async fn change_postgres_once<C: Change>(pool: &PgPool, change: &C) -> Result<C:
         }
         Err(error) => {
             // A connection that cannot even roll back must not go back to the pool.
-            if sqlx::query("rollback").execute(&mut *connection).await.is_err() {
+            if sqlx::query("rollback")
+                .execute(&mut *connection)
+                .await
+                .is_err()
+            {
                 connection.detach().close_hard().await?;
             }
             Err(error)

@@ -61,7 +61,8 @@ pub(crate) async fn stored(
     tx: &mut Tx,
     keys: &[(Bucket, MessageId, Recipient)],
 ) -> Result<HashMap<(MessageId, Recipient), Case>> {
-    let rows: Vec<CaseRow> = fetch_rows!(
+    let rows: Vec<CaseRow> =
+        fetch_rows!(
         tx,
         keys,
         3,

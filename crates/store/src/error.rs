@@ -21,7 +21,9 @@ pub enum Error {
         known: i64,
     },
     /// A setting on which durability rests did not take.
-    #[error("the database does not keep `{setting}` at {wanted}, it says {found}: refusing to start")]
+    #[error(
+        "the database does not keep `{setting}` at {wanted}, it says {found}: refusing to start"
+    )]
     Setting {
         /// Name of the setting.
         setting: &'static str,
@@ -56,16 +58,18 @@ pub enum Error {
 impl Error {
     /// Whether the same request may work later: no room on the disk, a busy or vanished server.
     pub fn is_unavailable(&self) -> bool {
-        const FULL: &str = "13";
-        const BUSY: &str = "5";
-        const IO: &str = "10";
+        const BUSY: u32 = 5;
+        const IO: u32 = 10;
+        const FULL: u32 = 13;
         match self {
-            Self::Closed => true,
-            Self::Database(sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => true,
+            Self::Closed
+            | Self::Database(
+                sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed,
+            ) => true,
             Self::Database(sqlx::Error::Database(error)) => {
                 // SQLite's extended codes carry the primary code in their low byte.
                 let code = error.code().and_then(|code| code.parse::<u32>().ok());
-                code.is_some_and(|code| [FULL, BUSY, IO].contains(&(code & 0xFF).to_string().as_str()))
+                code.is_some_and(|code| [BUSY, IO, FULL].contains(&(code & 0xFF)))
             }
             Self::Database(_)
             | Self::Migration(_)

@@ -1,1 +1,66 @@
-//! store
+//! Every line of SQL of Ogene, one file per noun.
+//!
+//! One SQL text serves SQLite and PostgreSQL ([`sql`]); the dialects meet in [`db`] only. All changes are
+//! transactions ([`db::Change`]); on SQLite those that arrive together share a commit ([`writer`]). Money
+//! moves in two places: [`accept`] charges, and [`settle`] refunds.
+
+mod accept;
+mod accounts;
+mod batches;
+mod callbacks;
+mod db;
+mod deliveries;
+mod error;
+mod parts;
+mod receipts;
+mod reports;
+mod rows;
+mod sender_ids;
+mod settle;
+mod sql;
+mod sweep;
+mod tokens;
+mod verify;
+mod wallets;
+mod writer;
+
+pub use accept::{Accepted, NewMessage};
+pub use batches::{
+    Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
+};
+pub use callbacks::{Callback, Finished};
+pub use db::Target;
+pub use error::{Error, Result};
+pub use receipts::{CarrierReport, Receipt, ReceiptWord};
+pub use reports::{MessageReport, StatusCounts};
+pub use settle::{Planner, SecondLeg, Settled, Settling};
+pub use tokens::TokenInfo;
+pub use verify::Verification;
+pub use wallets::{Credited, EntryKind, LedgerEntry};
+
+use domain::{AccountId, Bucket};
+
+/// The database, as the rest of Ogene sees it.
+#[derive(Clone)]
+pub struct Store {
+    db: db::Db,
+}
+
+impl Store {
+    /// Opens a database, making or upgrading its tables.
+    pub async fn open(target: &Target) -> Result<Self> {
+        Ok(Self {
+            db: db::Db::open(target).await?,
+        })
+    }
+
+    /// Finishes what waits and ends all connections.
+    pub async fn close(&self) {
+        self.db.close().await;
+    }
+
+    /// The part of the message tables in which an account's rows live.
+    pub fn bucket_of(&self, account: AccountId) -> Bucket {
+        rows::bucket_of(account, self.db.is_embedded())
+    }
+}

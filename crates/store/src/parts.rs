@@ -36,7 +36,11 @@ impl Matched {
         indexes
             .iter()
             .map(|&index| (index, &self.parts[index]))
-            .filter(|(_, part)| receipt.recipient.is_none_or(|number| number == part.case.recipient))
+            .filter(|(_, part)| {
+                receipt
+                    .recipient
+                    .is_none_or(|number| number == part.case.recipient)
+            })
             .max_by_key(|(_, part)| part.case.message)
     }
 
@@ -72,7 +76,7 @@ impl Matched {
                     .bind(part.leg)
                     .bind(part.page)
             },
-            after |query| query.bind(carrier)
+            after | query | query.bind(carrier)
         );
         Ok(())
     }
@@ -97,7 +101,10 @@ pub(crate) async fn match_receipts(
     receipts: &[Receipt],
 ) -> Result<Matched> {
     let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
-    let mut matched = Matched { parts: Vec::new(), by_id: HashMap::with_capacity(receipts.len()) };
+    let mut matched = Matched {
+        parts: Vec::new(),
+        by_id: HashMap::with_capacity(receipts.len()),
+    };
     for bucket in crate::rows::buckets(store.db.is_embedded()) {
         let rows: Vec<PartRow> = fetch_rows!(
             tx,
@@ -112,17 +119,25 @@ pub(crate) async fn match_receipts(
              where p.bucket = {1} and p.carrier = {2} and p.message_id >= {3}
                  and p.carrier_id in (values {rows})",
             |query, receipt| query.bind(receipt.carrier_id.as_str()),
-            after |query| query.bind(bucket.0).bind(carrier).bind(id_bytes(&oldest))
+            after | query | query.bind(bucket.0).bind(carrier).bind(id_bytes(&oldest))
         );
         for row in rows {
             let index = matched.parts.len();
             let indexes = matched.by_id.entry(row.carrier_id).or_default();
-            if indexes.iter().any(|&other| matched.parts[other].is(&row.case, row.part_leg, row.page)) {
+            if indexes
+                .iter()
+                .any(|&other| matched.parts[other].is(&row.case, row.part_leg, row.page))
+            {
                 continue;
             }
             indexes.push(index);
             let (leg, page, delivered) = (row.part_leg, row.page, row.delivered);
-            matched.parts.push(Part { leg, page, delivered, case: row.case.case()? });
+            matched.parts.push(Part {
+                leg,
+                page,
+                delivered,
+                case: row.case.case()?,
+            });
         }
     }
     Ok(matched)

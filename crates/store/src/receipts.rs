@@ -2,11 +2,11 @@
 
 use crate::batches::{self, Batch, Progress};
 use crate::db::{Change, Tx};
+use crate::deliveries::stored;
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
 use crate::settle::{self, Case, Planner, Settled, Terrain};
 use crate::sql::{execute_rows, fetch_rows, on};
-use crate::deliveries::stored;
 use crate::{Store, parts};
 use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
 use std::collections::{HashMap, HashSet};
@@ -126,40 +126,70 @@ impl Report {
         if self.progress.is_empty() {
             return Ok(Settled::default());
         }
-        let fresh = self.progress.iter().flat_map(|progress| cases(progress)).collect::<Vec<_>>();
+        let fresh = self.progress.iter().flat_map(cases).collect::<Vec<_>>();
         let cases = self.known(tx, fresh).await?;
-        let ids = cases.iter().map(|case| (case.bucket, case.message)).collect();
+        let ids = cases
+            .iter()
+            .map(|case| (case.bucket, case.message))
+            .collect();
         let messages = settle::messages(tx, ids).await?;
-        let mut settled =
-            settle::settle(tx, &self.store, &self.terrain, cases, &messages).await?;
+        let mut settled = settle::settle(tx, &self.store, &self.terrain, cases, &messages).await?;
         self.keep_parts(tx).await?;
-        let (done, open): (Vec<&Progress>, Vec<&Progress>) =
-            self.progress.iter().partition(|progress| progress.remaining.is_empty());
-        batches::delete(tx, &done.iter().map(|progress| &progress.claimed.batch).collect::<Vec<_>>())
-            .await?;
+        let (done, open): (Vec<&Progress>, Vec<&Progress>) = self
+            .progress
+            .iter()
+            .partition(|progress| progress.remaining.is_empty());
+        batches::delete(
+            tx,
+            &done
+                .iter()
+                .map(|progress| &progress.claimed.batch)
+                .collect::<Vec<_>>(),
+        )
+        .await?;
         let open: Vec<(&Batch, &[Recipient])> = open
             .iter()
             .map(|progress| (&progress.claimed.batch, &progress.remaining[..]))
             .collect();
         batches::shrink(tx, &open).await?;
-        let again: Vec<&Batch> = self.progress.iter().flat_map(|progress| &progress.again).collect();
+        let again: Vec<&Batch> = self
+            .progress
+            .iter()
+            .flat_map(|progress| &progress.again)
+            .collect();
         batches::insert(tx, &again).await?;
-        settled.work.extend(again.iter().map(|batch| (batch.carrier.clone(), batch.due_at_ms)));
+        settled.work.extend(
+            again
+                .iter()
+                .map(|batch| (batch.carrier.clone(), batch.due_at_ms)),
+        );
         Ok(settled)
     }
 
     /// Gives cases of later sends the delivery that is stored.
     async fn known(&self, tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
-        let (known, mut all): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.stored);
+        let (known, mut all): (Vec<Case>, Vec<Case>) =
+            cases.into_iter().partition(|case| case.stored);
         if known.is_empty() {
             return Ok(all);
         }
-        let keys: Vec<_> = known.iter().map(|case| (case.bucket, case.message, case.recipient)).collect();
+        let keys: Vec<_> = known
+            .iter()
+            .map(|case| (case.bucket, case.message, case.recipient))
+            .collect();
         let mut stored = stored(tx, &keys).await?;
         for case in known {
             all.push(match stored.remove(&(case.message, case.recipient)) {
-                Some(found) => Case { carrier: case.carrier, error: case.error, events: case.events, ..found },
-                None => Case { stored: false, ..case },
+                Some(found) => Case {
+                    carrier: case.carrier,
+                    error: case.error,
+                    events: case.events,
+                    ..found
+                },
+                None => Case {
+                    stored: false,
+                    ..case
+                },
             });
         }
         Ok(all)
@@ -197,18 +227,20 @@ impl Report {
              where bucket = 0 and carrier = {1} and carrier_id in (values {rows})
              returning carrier_id, recipient, sender, state, error",
             |query, id| query.bind(id.as_str()),
-            after |query| query.bind(&*self.carrier)
+            after | query | query.bind(&*self.carrier)
         );
         rows.into_iter().map(ParkedRow::receipt).collect()
     }
 
     async fn any_parked(&self, tx: &mut Tx) -> Result<bool> {
-        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+        let found: Option<i64> = on!(tx, |connection| {
+            sqlx::query_scalar(
             "select received_at_ms from parked_receipts where bucket = 0 and carrier = $1 limit 1",
         )
         .bind(&*self.carrier)
         .fetch_optional(connection)
-        .await?);
+        .await?
+        });
         Ok(found.is_some())
     }
 
@@ -216,7 +248,14 @@ impl Report {
         if receipts.is_empty() {
             return Ok((Settled::default(), 0));
         }
-        let matched = parts::match_receipts(tx, &self.store, &self.carrier, self.terrain.now_ms, &receipts).await?;
+        let matched = parts::match_receipts(
+            tx,
+            &self.store,
+            &self.carrier,
+            self.terrain.now_ms,
+            &receipts,
+        )
+        .await?;
         let (mut delivered_parts, mut unmatched) = (Vec::new(), Vec::new());
         let mut cases: HashMap<(MessageId, Recipient), Case> = HashMap::new();
         let mut seen: HashSet<(usize, ReceiptWord)> = HashSet::new();
@@ -238,7 +277,10 @@ impl Report {
                     }
                     DeliveryEvent::PageDelivered { leg: part.leg }
                 }
-                ReceiptWord::Final(status) => DeliveryEvent::Failed { leg: part.leg, status },
+                ReceiptWord::Final(status) => DeliveryEvent::Failed {
+                    leg: part.leg,
+                    status,
+                },
             };
             let key = (part.case.message, part.case.recipient);
             let case = cases.entry(key).or_insert_with(|| part.case.clone());
@@ -247,9 +289,14 @@ impl Report {
         }
         let adopted = self.adopt(tx, unmatched, &mut cases).await?;
         self.park(tx, &adopted).await?;
-        matched.mark_delivered(tx, &self.carrier, &delivered_parts).await?;
+        matched
+            .mark_delivered(tx, &self.carrier, &delivered_parts)
+            .await?;
         let cases: Vec<Case> = cases.into_values().collect();
-        let ids = cases.iter().map(|case| (case.bucket, case.message)).collect();
+        let ids = cases
+            .iter()
+            .map(|case| (case.bucket, case.message))
+            .collect();
         let messages = settle::messages(tx, ids).await?;
         let settled = settle::settle(tx, &self.store, &self.terrain, cases, &messages).await?;
         Ok((settled, adopted.len()))
@@ -269,11 +316,14 @@ impl Report {
                 left.push(receipt);
                 continue;
             };
-            let Some((bucket, message, leg)) = self.doubted(tx, recipient, &receipt.sender).await? else {
+            let Some((bucket, message, leg)) = self.doubted(tx, recipient, &receipt.sender).await?
+            else {
                 left.push(receipt);
                 continue;
             };
-            let Some(case) = stored(tx, &[(bucket, message, recipient)]).await?.remove(&(message, recipient))
+            let Some(case) = stored(tx, &[(bucket, message, recipient)])
+                .await?
+                .remove(&(message, recipient))
             else {
                 left.push(receipt);
                 continue;
@@ -281,7 +331,9 @@ impl Report {
             let case = cases.entry((message, recipient)).or_insert(case);
             case.events.push(match receipt.word {
                 ReceiptWord::Pending => DeliveryEvent::Acknowledged,
-                ReceiptWord::Final(DeliveryStatus::Delivered) => DeliveryEvent::PageDelivered { leg },
+                ReceiptWord::Final(DeliveryStatus::Delivered) => {
+                    DeliveryEvent::PageDelivered { leg }
+                }
                 ReceiptWord::Final(status) => DeliveryEvent::Failed { leg, status },
             });
             adopt_part(tx, bucket, &self.carrier, &receipt, message, recipient, leg).await?;
@@ -296,7 +348,8 @@ impl Report {
         sender: &str,
     ) -> Result<Option<(Bucket, MessageId, i64)>> {
         for bucket in crate::rows::buckets(self.store.db.is_embedded()) {
-            let row: Option<(Vec<u8>, i64)> = on!(tx, |connection| sqlx::query_as(
+            let row: Option<(Vec<u8>, i64)> = on!(tx, |connection| {
+                sqlx::query_as(
                 "select d.message_id, d.leg from deliveries d
                  join messages m on m.bucket = d.bucket and m.message_id = d.message_id
                  where d.bucket = $1 and d.carrier = $2 and d.recipient = $3 and d.status = 'in_doubt'
@@ -308,7 +361,8 @@ impl Report {
             .bind(number(recipient))
             .bind(sender)
             .fetch_optional(connection)
-            .await?);
+            .await?
+            });
             if let Some((id, leg)) = row {
                 return Ok(Some((bucket, message_id(&id)?, leg)));
             }
@@ -353,7 +407,8 @@ async fn adopt_part(
     recipient: Recipient,
     leg: i64,
 ) -> Result<()> {
-    on!(tx, |connection| sqlx::query(
+    on!(tx, |connection| {
+        sqlx::query(
         "insert into parts (bucket, carrier, carrier_id, message_id, recipient, leg, page, delivered)
          values ($1, $2, $3, $4, $5, $6, 0, $7) on conflict do nothing",
     )
@@ -366,7 +421,8 @@ async fn adopt_part(
     .bind(receipt.word == ReceiptWord::Final(DeliveryStatus::Delivered))
     .execute(connection)
     .await
-    .map(drop))?;
+    .map(drop)
+    })?;
     Ok(())
 }
 
@@ -395,7 +451,10 @@ fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
         .iter()
         .map(move |&recipient| case(recipient, DeliveryEvent::Doubted { leg }, None));
     let ended = progress.ended.iter().map(move |ended| {
-        let event = DeliveryEvent::Failed { leg, status: ended.status };
+        let event = DeliveryEvent::Failed {
+            leg,
+            status: ended.status,
+        };
         case(ended.recipient, event, Some(ended.error.clone()))
     });
     submitted.chain(doubted).chain(ended)

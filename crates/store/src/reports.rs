@@ -52,7 +52,9 @@ impl Store {
         .bind(environment == Environment::Sandbox)
         .fetch_optional(connection)
         .await?);
-        let Some((customer_reference, list)) = row else { return Ok(None) };
+        let Some((customer_reference, list)) = row else {
+            return Ok(None);
+        };
         let counts: Vec<(String, i64)> = on!(&mut tx, |connection| sqlx::query_as(
             "select status, count(*) from deliveries where bucket = $1 and message_id = $2
              group by status",
@@ -63,7 +65,10 @@ impl Store {
         .await?);
         let mut report = MessageReport {
             customer_reference,
-            counts: StatusCounts { total: packed::count(&list) as u64, ..StatusCounts::default() },
+            counts: StatusCounts {
+                total: packed::count(&list) as u64,
+                ..StatusCounts::default()
+            },
             recipients: Vec::new(),
         };
         for (status, count) in counts {
@@ -82,14 +87,21 @@ impl Store {
             "select recipient, status from deliveries
              where bucket = {1} and message_id = {2} and recipient in (values {rows})",
             |query, recipient| query.bind(number(*recipient)),
-            after |query| query.bind(bucket.0).bind(id_bytes(&message))
+            after | query | query.bind(bucket.0).bind(id_bytes(&message))
         );
         let found: HashMap<Recipient, DeliveryStatus> = found
             .into_iter()
-            .map(|(digits, status)| Ok((recipient(digits), named(DeliveryStatus::from_name, &status)?)))
+            .map(|(digits, status)| {
+                Ok((
+                    recipient(digits),
+                    named(DeliveryStatus::from_name, &status)?,
+                ))
+            })
             .collect::<Result<_>>()?;
-        report.recipients =
-            wanted.into_iter().map(|recipient| (recipient, found.get(&recipient).copied())).collect();
+        report.recipients = wanted
+            .into_iter()
+            .map(|recipient| (recipient, found.get(&recipient).copied()))
+            .collect();
         Ok(Some(report))
     }
 }

@@ -36,7 +36,11 @@ const BUCKETS: i64 = 16;
 
 /// The bucket of an account.
 pub(crate) fn bucket_of(account: AccountId, embedded: bool) -> Bucket {
-    if embedded { Bucket(0) } else { Bucket(account.0.rem_euclid(BUCKETS)) }
+    if embedded {
+        Bucket(0)
+    } else {
+        Bucket(account.0.rem_euclid(BUCKETS))
+    }
 }
 
 /// All buckets.

@@ -44,7 +44,8 @@ impl Change for AddSender {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let added = on!(tx, |connection| sqlx::query(
+        let added = on!(tx, |connection| {
+            sqlx::query(
             "insert into sender_ids (account_id, sender_key, name, status, purpose, international,
                  created_at_ms)
              values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
@@ -58,7 +59,8 @@ impl Change for AddSender {
         .bind(self.now_ms)
         .execute(connection)
         .await?
-        .rows_affected());
+        .rows_affected()
+        });
         touch(tx).await?;
         Ok(added == 1)
     }
@@ -97,8 +99,19 @@ impl Change for SetSenderStatus {
 
 impl Store {
     /// Keeps a new sender ID; `false` when the account has one that compares equal.
-    pub async fn add_sender(&self, account: AccountId, sender: SenderId, now_ms: i64) -> Result<bool> {
-        self.db.change(AddSender { account, sender, now_ms }).await
+    pub async fn add_sender(
+        &self,
+        account: AccountId,
+        sender: SenderId,
+        now_ms: i64,
+    ) -> Result<bool> {
+        self.db
+            .change(AddSender {
+                account,
+                sender,
+                now_ms,
+            })
+            .await
     }
 
     /// Changes where a sender ID stands; `false` when the account has none of that name.
@@ -111,7 +124,15 @@ impl Store {
         now_ms: i64,
     ) -> Result<bool> {
         let (key, reason) = (sender::key(name), reason.map(str::to_owned));
-        self.db.change(SetSenderStatus { account, key, status, reason, now_ms }).await
+        self.db
+            .change(SetSenderStatus {
+                account,
+                key,
+                status,
+                reason,
+                now_ms,
+            })
+            .await
     }
 
     /// All sender IDs, or those of one account, in the order of their registration.

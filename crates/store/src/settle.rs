@@ -12,8 +12,8 @@ use crate::sql::{execute_rows, fetch_rows};
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
 use crate::{Error, Store};
 use domain::{
-    AccountId, Bucket, Delivery, DeliveryEvent, DeliveryStatus, Environment, Gateway, MessageId, Money,
-    Purse, Recipient, Refund, Terms, transition,
+    AccountId, Bucket, Delivery, DeliveryEvent, DeliveryStatus, Environment, Gateway, MessageId,
+    Money, Purse, Recipient, Refund, Terms, transition,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -129,7 +129,9 @@ pub(crate) async fn settle(
 ) -> Result<Settled> {
     let mut outcomes = Vec::with_capacity(cases.len());
     for case in cases {
-        let message = messages.get(&case.message).ok_or(Error::Impossible("a message is missing"))?;
+        let message = messages
+            .get(&case.message)
+            .ok_or(Error::Impossible("a message is missing"))?;
         outcomes.extend(decide(case, message.terms));
     }
     write_deliveries(tx, terrain.now_ms, &outcomes).await?;
@@ -137,7 +139,10 @@ pub(crate) async fn settle(
     let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
     let legs = second_legs(terrain, &outcomes, messages);
     batches::insert(tx, &legs.iter().collect::<Vec<_>>()).await?;
-    settled.work = legs.into_iter().map(|batch| (batch.carrier, batch.due_at_ms)).collect();
+    settled.work = legs
+        .into_iter()
+        .map(|batch| (batch.carrier, batch.due_at_ms))
+        .collect();
     settled.outcomes = outcomes
         .into_iter()
         .filter(|outcome| outcome.callback)
@@ -150,7 +155,8 @@ pub(crate) async fn settle(
 }
 
 fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
-    let (mut refund, mut callback, mut second_leg, mut changed) = (None, false, false, !case.stored);
+    let (mut refund, mut callback, mut second_leg, mut changed) =
+        (None, false, false, !case.stored);
     for event in std::mem::take(&mut case.events) {
         if let Some(change) = transition(&case.delivery, terms, event) {
             case.delivery = change.delivery;
@@ -160,7 +166,12 @@ fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
             changed = true;
         }
     }
-    changed.then_some(Outcome { case, refund, callback, second_leg })
+    changed.then_some(Outcome {
+        case,
+        refund,
+        callback,
+        second_leg,
+    })
 }
 
 async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Outcome]) -> Result<()> {
@@ -220,7 +231,7 @@ async fn end_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> Resu
             .bind(id_bytes(&outcome.case.message))
             .bind(number(outcome.case.recipient))
             .bind(outcome.case.delivery.status.as_str()),
-        after |query| query.bind(now_ms)
+        after | query | query.bind(now_ms)
     );
     Ok(())
 }
@@ -278,7 +289,8 @@ async fn refund(
     if owed.is_empty() {
         return Ok(());
     }
-    let owner = |message: &Settling| -> Owner { (store.bucket_of(message.account), message.account) };
+    let owner =
+        |message: &Settling| -> Owner { (store.bucket_of(message.account), message.account) };
     let mut owners: Vec<Owner> = owed.iter().map(|(_, _, message)| owner(message)).collect();
     owners.sort_unstable();
     owners.dedup();
@@ -297,13 +309,20 @@ async fn refund(
         let entry = entry(now_ms, &outcome.case, refund, message);
         for (component, amount) in back(&outcome.case, refund, message, so_far).parts() {
             so_far.add(component, amount);
-            entries.push(LedgerEntry { component, amount, ..entry.clone() });
+            entries.push(LedgerEntry {
+                component,
+                amount,
+                ..entry.clone()
+            });
         }
     }
     let mut amounts: BTreeMap<Owner, Purse> = BTreeMap::new();
     for entry in wallets::enter(tx, |account| store.bucket_of(account), &entries).await? {
         let owner = (store.bucket_of(entry.account), entry.account);
-        amounts.entry(owner).or_default().add(entry.component, entry.amount);
+        amounts
+            .entry(owner)
+            .or_default()
+            .add(entry.component, entry.amount);
     }
     wallets::add(tx, &amounts).await
 }
@@ -366,7 +385,11 @@ async fn call_back(
     let waiting = fresh.split_off(terrain.callback_room.min(fresh.len()));
     callbacks::insert(tx, &fresh, Some((terrain.node, terrain.claimed_until_ms))).await?;
     callbacks::insert(tx, &waiting, None).await?;
-    Ok(Settled { callbacks: fresh, more_callbacks: !waiting.is_empty(), ..Settled::default() })
+    Ok(Settled {
+        callbacks: fresh,
+        more_callbacks: !waiting.is_empty(),
+        ..Settled::default()
+    })
 }
 
 fn second_legs(
@@ -427,7 +450,11 @@ pub(crate) async fn messages(
             let settling = Settling {
                 message,
                 account: AccountId(row.account_id),
-                environment: if row.sandbox { Environment::Sandbox } else { Environment::Live },
+                environment: if row.sandbox {
+                    Environment::Sandbox
+                } else {
+                    Environment::Live
+                },
                 gateway: named(Gateway::from_name, &row.gateway)?,
                 terms: Terms {
                     refund_undelivered: row.refund_undelivered,

@@ -5,11 +5,11 @@ macro_rules! on {
     ($tx:expr, |$connection:ident| $body:expr) => {
         match $tx {
             $crate::db::Tx::Sqlite($connection) => {
-                let $connection = &mut **$connection;
+                let $connection: &mut sqlx::SqliteConnection = $connection;
                 $body
             }
             $crate::db::Tx::Postgres($connection) => {
-                let $connection = &mut **$connection;
+                let $connection: &mut sqlx::PgConnection = $connection;
                 $body
             }
         }
@@ -25,12 +25,12 @@ macro_rules! execute_rows {
         let mut changed: u64 = 0;
         for chunk in $crate::sql::chunks($rows) {
             let text = $crate::sql::with_rows($sql, chunk.len(), $columns);
-            changed += on!($tx, |connection| {
+            changed += $crate::sql::on!($tx, |connection| {
                 let mut $query = sqlx::query(sqlx::AssertSqlSafe(text));
                 for $row in chunk {
                     $query = $bind;
                 }
-                $(let $rest = $query; $query = $after;)?
+                $($query = { let $rest = $query; $after };)?
                 $query.execute(connection).await?.rows_affected()
             });
         }
@@ -44,12 +44,12 @@ macro_rules! fetch_rows {
         let mut found = Vec::new();
         for chunk in $crate::sql::chunks($rows) {
             let text = $crate::sql::with_rows($sql, chunk.len(), $columns);
-            found.extend(on!($tx, |connection| {
+            found.extend($crate::sql::on!($tx, |connection| {
                 let mut $query = sqlx::query_as(sqlx::AssertSqlSafe(text));
                 for $row in chunk {
                     $query = $bind;
                 }
-                $(let $rest = $query; $query = $after;)?
+                $($query = { let $rest = $query; $after };)?
                 $query.fetch_all(connection).await?
             }));
         }

@@ -1,16 +1,16 @@
 //! What time does: recipients expire, windows close, old parked receipts go.
 
+use crate::Store;
 use crate::db::{Change, Tx};
 use crate::deliveries::CaseRow;
 use crate::error::Result;
 use crate::rows::id_bytes;
-use crate::Store;
 use crate::settle::{self, Case, Planner, Settled, Terrain};
 use crate::sql::on;
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 
 /// Most recipients expired in one transaction.
-const MOST_EXPIRED: i64 = 500;
+const MOST_EXPIRED: usize = 500;
 /// Most rows tidied in one transaction.
 const MOST_TIDIED: i64 = 2_000;
 /// How long a receipt without a submit is kept for it.
@@ -43,7 +43,8 @@ impl Change for Expire {
         let mark = format!("expired-{}-{}", self.expiry.gateway.as_str(), self.bucket.0);
         let from = read_mark(tx, &mark).await?;
         let until = self.expiry.now_ms - self.expiry.timeout_ms;
-        let rows: Vec<CaseRow> = on!(tx, |connection| sqlx::query_as(
+        let rows: Vec<CaseRow> = on!(tx, |connection| {
+            sqlx::query_as(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
                  d.delivered_first, d.delivered_second, d.gave_up, d.charge, d.reserve, d.carrier
              from deliveries d
@@ -56,12 +57,19 @@ impl Change for Expire {
         .bind(id_bytes(&MessageId::lowest_at(from)))
         .bind(id_bytes(&MessageId::lowest_at(until)))
         .bind(self.expiry.gateway.as_str())
-        .bind(MOST_EXPIRED)
+        .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX))
         .fetch_all(connection)
-        .await?);
-        let more = rows.len() as i64 == MOST_EXPIRED;
+        .await?
+        });
+        let more = rows.len() == MOST_EXPIRED;
         let cases: Vec<Case> = rows.into_iter().map(CaseRow::case).collect::<Result<_>>()?;
-        let swept = if more { cases.last().map_or(from, |case| case.message.accepted_at_ms()) } else { until };
+        let swept = if more {
+            cases
+                .last()
+                .map_or(from, |case| case.message.accepted_at_ms())
+        } else {
+            until
+        };
         let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
         write_mark(tx, &mark, swept).await?;
         Ok((settled, more))
@@ -69,7 +77,10 @@ impl Change for Expire {
 }
 
 async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) -> Result<Settled> {
-    let ids = cases.iter().map(|case| (case.bucket, case.message)).collect();
+    let ids = cases
+        .iter()
+        .map(|case| (case.bucket, case.message))
+        .collect();
     let messages = settle::messages(tx, ids).await?;
     let cases = cases
         .into_iter()
@@ -90,11 +101,12 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
 }
 
 async fn read_mark(tx: &mut Tx, name: &str) -> Result<i64> {
-    let found: Option<i64> =
-        on!(tx, |connection| sqlx::query_scalar("select value from marks where name = $1")
-            .bind(name)
-            .fetch_optional(connection)
-            .await?);
+    let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+        "select value from marks where name = $1"
+    )
+    .bind(name)
+    .fetch_optional(connection)
+    .await?);
     Ok(found.unwrap_or(0))
 }
 
@@ -149,7 +161,11 @@ impl Store {
     pub async fn expire(&self, expiry: &Expiry) -> Result<(Settled, bool)> {
         let (mut all, mut any_more) = (Settled::default(), false);
         for bucket in crate::rows::buckets(self.db.is_embedded()) {
-            let change = Expire { store: self.clone(), expiry: expiry.clone(), bucket };
+            let change = Expire {
+                store: self.clone(),
+                expiry: expiry.clone(),
+                bucket,
+            };
             let (settled, more) = self.db.change(change).await?;
             all.join(settled);
             any_more |= more;

@@ -26,7 +26,13 @@ pub struct TokenInfo {
 type TokenRow = (String, i64, String, i64, Option<i64>);
 
 fn token_info((id, account, name, created_at_ms, revoked_at_ms): TokenRow) -> TokenInfo {
-    TokenInfo { id, account: AccountId(account), name, created_at_ms, revoked_at_ms }
+    TokenInfo {
+        id,
+        account: AccountId(account),
+        name,
+        created_at_ms,
+        revoked_at_ms,
+    }
 }
 
 struct AddToken {
@@ -63,14 +69,16 @@ impl Change for RevokeToken {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let changed = on!(tx, |connection| sqlx::query(
+        let changed = on!(tx, |connection| {
+            sqlx::query(
             "update tokens set revoked_at_ms = $2 where token_id = $1 and revoked_at_ms is null",
         )
         .bind(&self.id)
         .bind(self.now_ms)
         .execute(connection)
         .await?
-        .rows_affected());
+        .rows_affected()
+        });
         touch(tx).await?;
         Ok(changed == 1)
     }
@@ -84,7 +92,12 @@ impl Store {
 
     /// Revokes a token; `false` when there is none of that id that was still good.
     pub async fn revoke_token(&self, id: &str, now_ms: i64) -> Result<bool> {
-        self.db.change(RevokeToken { id: id.to_owned(), now_ms }).await
+        self.db
+            .change(RevokeToken {
+                id: id.to_owned(),
+                now_ms,
+            })
+            .await
     }
 
     /// The account that a good token belongs to.

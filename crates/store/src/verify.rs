@@ -120,19 +120,27 @@ impl Store {
             (&mut verification.wallets, "select count(*) from wallets"),
             (&mut verification.entries, "select count(*) from ledger"),
             (&mut verification.messages, "select count(*) from messages"),
-            (&mut verification.deliveries, "select count(*) from deliveries"),
+            (
+                &mut verification.deliveries,
+                "select count(*) from deliveries",
+            ),
         ] {
-            *count = on!(&mut tx, |connection| sqlx::query_scalar(sql).fetch_one(connection).await?);
+            *count = on!(&mut tx, |connection| sqlx::query_scalar(sql)
+                .fetch_one(connection)
+                .await?);
         }
         for check in &CHECKS {
             let sql = tx.hex(check.sql);
-            let found: Vec<String> =
-                on!(&mut tx, |connection| sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
-                    .fetch_all(connection)
-                    .await?);
-            verification
-                .violations
-                .extend(found.iter().map(|subject| check.sentence.replace("{}", subject)));
+            let found: Vec<String> = on!(&mut tx, |connection| sqlx::query_scalar(
+                sqlx::AssertSqlSafe(sql)
+            )
+            .fetch_all(connection)
+            .await?);
+            verification.violations.extend(
+                found
+                    .iter()
+                    .map(|subject| check.sentence.replace("{}", subject)),
+            );
         }
         Ok(verification)
     }

@@ -116,12 +116,14 @@ impl WalletRow {
 }
 
 pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> Result<()> {
-    on!(tx, |connection| sqlx::query("insert into wallets (bucket, account_id) values ($1, $2)")
-        .bind(bucket.0)
-        .bind(account.0)
-        .execute(connection)
-        .await
-        .map(drop))?;
+    on!(tx, |connection| sqlx::query(
+        "insert into wallets (bucket, account_id) values ($1, $2)"
+    )
+    .bind(bucket.0)
+    .bind(account.0)
+    .execute(connection)
+    .await
+    .map(drop))?;
     Ok(())
 }
 
@@ -135,7 +137,10 @@ pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner
     let rows: Vec<WalletRow> = fetch_rows!(tx, owners, 2, &sql, |query, owner| query
         .bind(owner.0.0)
         .bind(owner.1.0));
-    Ok(rows.iter().map(|row| ((Bucket(row.bucket), AccountId(row.account_id)), row.purse())).collect())
+    Ok(rows
+        .iter()
+        .map(|row| ((Bucket(row.bucket), AccountId(row.account_id)), row.purse()))
+        .collect())
 }
 
 /// Adds to wallets; negative amounts take away, never below zero.
@@ -159,7 +164,11 @@ pub(crate) async fn add(tx: &mut Tx, amounts: &BTreeMap<Owner, Purse>) -> Result
             query
         }
     );
-    if changed == rows.len() as u64 { Ok(()) } else { Err(Error::Impossible("a wallet is missing")) }
+    if changed == rows.len() as u64 {
+        Ok(())
+    } else {
+        Err(Error::Impossible("a wallet is missing"))
+    }
 }
 
 /// Writes entries and leaves out those that are there already; gives back the ones that are new.
@@ -194,10 +203,16 @@ pub(crate) async fn enter<'e>(
     let new: std::collections::HashSet<Key> = new.into_iter().collect();
     let key = |entry: &LedgerEntry| -> Key {
         let subject = id_bytes(&entry.subject).to_vec();
-        let (kind, component) = (entry.kind.as_str().to_owned(), entry.component.as_str().to_owned());
+        let (kind, component) = (
+            entry.kind.as_str().to_owned(),
+            entry.component.as_str().to_owned(),
+        );
         (entry.account.0, subject, entry.number(), kind, component)
     };
-    Ok(entries.iter().filter(|entry| new.contains(&key(entry))).collect())
+    Ok(entries
+        .iter()
+        .filter(|entry| new.contains(&key(entry)))
+        .collect())
 }
 
 /// What went back of these messages so far.
@@ -217,7 +232,10 @@ pub(crate) async fn refunded(
     let mut refunded: BTreeMap<MessageId, Purse> = BTreeMap::new();
     for (subject, component, amount) in rows {
         let component = named(Component::from_name, &component)?;
-        refunded.entry(message_id(&subject)?).or_default().add(component, Money::from_units(amount));
+        refunded
+            .entry(message_id(&subject)?)
+            .or_default()
+            .add(component, Money::from_units(amount));
     }
     Ok(refunded)
 }
@@ -246,7 +264,10 @@ impl Change for CreditWallet {
         .await?);
         if let Some((amount, component)) = before {
             let component = named(Component::from_name, &component)?;
-            return Ok(Credited::Before { amount: Money::from_units(amount), component });
+            return Ok(Credited::Before {
+                amount: Money::from_units(amount),
+                component,
+            });
         }
         let entries = std::slice::from_ref(&self.entry);
         if enter(tx, |_| self.bucket, entries).await?.len() != 1 {

@@ -68,8 +68,15 @@ impl Writer {
 
     pub(crate) async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
         let (answer, result) = oneshot::channel();
-        let waiting = Waiting { change, output: None, answer };
-        self.queue.send(Order::Change(Box::new(waiting))).await.map_err(|_| Error::Closed)?;
+        let waiting = Waiting {
+            change,
+            output: None,
+            answer,
+        };
+        self.queue
+            .send(Order::Change(Box::new(waiting)))
+            .await
+            .map_err(|_| Error::Closed)?;
         result.await.map_err(|_| Error::Closed)?
     }
 
@@ -156,7 +163,11 @@ struct Fate {
 
 impl Fate {
     fn new(error: Error) -> Self {
-        Self { unavailable: error.is_unavailable(), text: error.to_string(), first: Some(error) }
+        Self {
+            unavailable: error.is_unavailable(),
+            text: error.to_string(),
+            first: Some(error),
+        }
     }
 
     fn share(&mut self) -> Error {
@@ -208,6 +219,9 @@ async fn within_savepoint(tx: &mut Tx, change: &mut dyn Pending) -> Option<Failu
 }
 
 async fn statement(tx: &mut Tx, text: &'static str) -> Result<()> {
-    crate::sql::on!(tx, |connection| sqlx::query(text).execute(connection).await.map(drop))?;
+    crate::sql::on!(tx, |connection| sqlx::query(text)
+        .execute(connection)
+        .await
+        .map(drop))?;
     Ok(())
 }
