@@ -14,36 +14,43 @@ use phrase::{Phrase, Words};
 /// How far a code may be from its code word, in characters between the two.
 const NEAR_CHARACTERS: usize = 60;
 
-/// The list an operator begins with (decisions, "Transactional text"), by first and second word.
-const STANDARD: [(&str, &[&str]); 16] = [
-    (
-        "",
-        &[
-            "OTP",
-            "O.T.P",
-            "passcode",
-            "pass code",
-            "2FA",
-            "verify your",
-            "PIN is",
-            "PIN:",
-        ],
-    ),
-    ("one-time", &["password", "passcode", "pass", "PIN", "code"]),
-    ("onetime", &["password", "passcode", "pass", "PIN", "code"]),
-    ("verification", &["code"]),
-    ("security", &["code"]),
-    ("login", &["code"]),
-    ("log-in", &["code"]),
-    ("sign-in", &["code"]),
-    ("signin", &["code"]),
-    ("access", &["code"]),
-    ("confirmation", &["code"]),
-    ("authentication", &["code"]),
-    ("do not", &["share", "disclose"]),
-    ("don't", &["share", "disclose"]),
-    ("dont", &["share", "disclose"]),
-    ("never", &["share", "disclose"]),
+/// The list an operator begins with (decisions, "Transactional text").
+const STANDARD: [&str; 35] = [
+    "OTP",
+    "O.T.P",
+    "passcode",
+    "pass code",
+    "2FA",
+    "PIN is",
+    "PIN:",
+    "verify your",
+    "one-time password",
+    "one-time passcode",
+    "one-time pass",
+    "one-time PIN",
+    "one-time code",
+    "onetime password",
+    "onetime passcode",
+    "onetime pass",
+    "onetime PIN",
+    "onetime code",
+    "verification code",
+    "security code",
+    "login code",
+    "log-in code",
+    "sign-in code",
+    "signin code",
+    "access code",
+    "confirmation code",
+    "authentication code",
+    "do not share",
+    "do not disclose",
+    "don't share",
+    "don't disclose",
+    "dont share",
+    "dont disclose",
+    "never share",
+    "never disclose",
 ];
 
 /// The code words, made ready for looking through many texts.
@@ -83,12 +90,7 @@ impl CodeWords {
 
     /// The list behind [`standard`](Self::standard), to show in a configuration.
     pub fn standard_phrases() -> Vec<String> {
-        let phrases = STANDARD.iter().flat_map(|(first, seconds)| {
-            seconds
-                .iter()
-                .map(move |second| format!("{first} {second}").trim_start().to_owned())
-        });
-        phrases.collect()
+        STANDARD.map(str::to_owned).to_vec()
     }
 
     /// The code word that makes the text transactional, if any does.
@@ -100,10 +102,12 @@ impl CodeWords {
         if hits.is_empty() || is_invitation(text) {
             return None;
         }
-        let matched = code::candidates(text)
-            .into_iter()
-            .find_map(|code| hits.iter().find(|hit| hit.vouches_for(&code, text)))?;
-        Some(self.phrases[matched.phrase].as_str().to_owned())
+        let codes = code::candidates(text);
+        let matched = find(&hits, &codes, |hit, code| hit.leads_to(code, text)).or_else(|| {
+            let likely = code::likely(codes, text);
+            find(&hits, &likely, |hit, code| hit.is_near(code, text))
+        });
+        matched.map(|hit| self.phrases[hit.phrase].as_str().to_owned())
     }
 
     /// Every place where a code word stands.
@@ -133,28 +137,38 @@ struct Hit {
 }
 
 impl Hit {
-    /// Whether the code stands near enough, and looks enough like one.
-    fn vouches_for(&self, code: &Code, text: &str) -> bool {
-        if self.leads_to(code, text) {
-            return true;
-        }
+    /// Whether at most [`NEAR_CHARACTERS`] are between the code word and the code.
+    fn is_near(&self, code: &Code, text: &str) -> bool {
         let between = if self.end <= code.start {
-            text.get(self.end..code.start)
+            self.end..code.start
         } else {
-            text.get(code.end..self.start)
+            code.end..self.start
         };
-        let is_near = between.is_some_and(|gap| gap.chars().nth(NEAR_CHARACTERS).is_none());
-        is_near && code.stands_alone(text)
+        // A character has at most four octets; this keeps long texts from being counted again and again.
+        between.len() <= 4 * NEAR_CHARACTERS
+            && text
+                .get(between)
+                .is_some_and(|gap| gap.chars().nth(NEAR_CHARACTERS).is_none())
     }
 
     /// Whether the text says outright that this is the code: "OTP is 2026", "login code: 5000".
     fn leads_to(&self, code: &Code, text: &str) -> bool {
-        text.get(self.end..code.start).is_some_and(|gap| {
-            let links =
-                |gap: &str| Words::of(gap).all(|word| is_one_of(&gap[word], "is code number"));
-            !gap.contains(['.', '!', '?', ';', ',']) && links(gap)
-        })
+        self.end <= code.start && self.is_near(code, text) && {
+            let gap = &text[self.end..code.start];
+            let links = Words::of(gap).all(|word| is_one_of(&gap[word], "is code number"));
+            links && !gap.contains(['.', '!', '?', ';', ','])
+        }
     }
+}
+
+/// The code word that stands in some relation to one of the codes.
+fn find<'a>(
+    hits: &'a [Hit],
+    codes: &[Code],
+    relates: impl Fn(&Hit, &Code) -> bool,
+) -> Option<&'a Hit> {
+    hits.iter()
+        .find(|hit| codes.iter().any(|code| relates(hit, code)))
 }
 
 /// Whether the text invites to a video meeting: its passcode is for all, and no secret.
@@ -298,7 +312,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "[ẹ₦’ a-zA-Z0-9.,:*#/-]{0,80}(OTP|PIN is|do not share)?[ẹ₦’ a-z0-9.,:*#/-]{0,40}") {
+        fn no_text_makes_it_panic(
+            before in "[ẹ₦’ a-zA-Z0-9.,:*#/-]{0,80}",
+            word in "(OTP|PIN is|2FA|do not share)?",
+            after in "[ẹ₦’ a-z0-9.,:*#/-]{0,40}",
+        ) {
+            let text = [before, word, after].concat();
             CodeWords::standard().transactional(&text);
         }
     }

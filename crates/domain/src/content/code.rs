@@ -12,19 +12,20 @@ const LONG_NUMBER: usize = 9;
 /// What is written before an amount without a space between.
 const CURRENCIES: &str = "n ngn usd gbp rs";
 /// What is written after a quantity or a time without a space between.
-const UNITS: &str = "k m b g l x kg gb mb tb kb km cm mm ml cl hp kv kva kwh sqm mah am pm h hr hrs min mins \
-    sec secs day days wks st nd rd th naira pcs";
+const UNITS: &str = "k m b g l x kg gb mb tb kb km cm mm ml cl hp kv kva kwh sqm mah am pm h hr \
+    hrs min mins sec secs day days wks st nd rd th naira pcs";
 /// Words that may stand right before a code: `use 482913`.
-const BEFORE_CODE: &str = "is code codes otp pin passcode password pass token use using enter input type provide \
-    submit quote with as be are share disclose p";
+const BEFORE_CODE: &str = "is code codes otp pin passcode password pass token use using enter \
+    input type provide submit quote with as be are share disclose p";
 /// Words that say of a number after them, even after a colon, that it is something else: `Room: 1204`.
-const NO_CODE_AFTER: &str = "amount amt bal balance total fee fees price cost due levy dues room seat hall gate plot \
-    block flat house shop ref reference rrn rrr id no number acct acc ac card invoice order \
-    ticket time date tel call phone units points score serial terminal booking pickup table";
+const NO_CODE_AFTER: &str = "amount amt bal balance total fee fees price cost due levy dues room \
+    seat hall gate plot block flat house shop ref reference rrn rrr id no number acct acc ac \
+    card invoice order ticket time date tel call phone units points score serial terminal \
+    booking pickup table";
 /// Words that may follow a code; before any other, a number counts something: `1250 outlets`.
-const AFTER_CODE: &str = "is to as for and or if it this do dont don will expires valid in on at within your the by \
-    when before please kindly now never not use with into one login verification code \
-    thanks thank regards enter call expire";
+const AFTER_CODE: &str = "is to as for and or if it this do dont don will expires valid in on at \
+    within your the by when before please kindly now never not use with into one login \
+    verification code thanks thank regards enter call expire";
 /// Words of advertising.
 const OFFERS: &str = "promo discount coupon voucher off offer offers refer referral invite";
 
@@ -53,20 +54,28 @@ pub(super) fn candidates(text: &str) -> Vec<Code> {
     codes
 }
 
+/// Those that are likely codes without being called so: not in an offer, not a year or a round sum, and
+/// between words that go with a code.
+pub(super) fn likely(codes: Vec<Code>, text: &str) -> Vec<Code> {
+    if is_offer(text) {
+        return Vec::new();
+    }
+    let is_likely = |code: &Code| {
+        code.looks_likely(text)
+            && code.goes_with_what_is_before(text)
+            && code.goes_with_what_is_after(text)
+    };
+    codes.into_iter().filter(is_likely).collect()
+}
+
 impl Code {
-    /// Whether it is likely a code without being called one: not a year or a round sum, and between words
-    /// that go with a code.
-    pub(super) fn stands_alone(&self, text: &str) -> bool {
+    fn looks_likely(&self, text: &str) -> bool {
         let spelled = &text[self.start..self.end];
-        let is_likely = if is_number(spelled) {
+        if is_number(spelled) {
             !is_year(spelled) && !is_round(spelled)
         } else {
             is_likely_mixed(spelled)
-        };
-        is_likely
-            && !is_offer(text)
-            && self.goes_with_what_is_before(text)
-            && self.goes_with_what_is_after(text)
+        }
     }
 
     fn goes_with_what_is_before(&self, text: &str) -> bool {
