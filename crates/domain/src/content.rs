@@ -153,11 +153,22 @@ impl Hit {
 
     /// Whether the text says outright that this is the code: "OTP is 2026", "login code: 5000".
     fn leads_to(&self, code: &Code, text: &str) -> bool {
-        self.end <= code.start && self.is_near(code, text) && {
-            let gap = &text[self.end..code.start];
-            let links = Words::of(gap).all(|word| is_one_of(&gap[word], "is code number"));
-            links && !gap.contains(['.', '!', '?', ';', ','])
+        if self.end > code.start || !self.is_near(code, text) {
+            return false;
         }
+        let gap = &text[self.end..code.start];
+        let mut words = Words::of(gap).map(|word| &gap[word]).peekable();
+        let is_said =
+            words.peek().is_some() || gap.contains([':', '=', '-']) || self.ends_in_is(text);
+        let is_of_the_code = words.all(|word| is_one_of(word, "is code number"));
+        is_said && is_of_the_code && !gap.contains(['.', '!', '?', ';', ','])
+    }
+
+    /// Whether the code word itself says so: "PIN is".
+    fn ends_in_is(&self, text: &str) -> bool {
+        text[self.start..self.end]
+            .to_ascii_lowercase()
+            .ends_with(" is")
     }
 }
 
@@ -232,6 +243,8 @@ mod tests {
             ("Don’t share 482913", Some("don't share")),
             ("Your pin: 4829", Some("PIN:")),
             ("Your PIN 4829", None),
+            ("Our OTP is 2026", Some("OTP")),
+            ("OTP 2026 summit in Abuja", None),
             ("Your verification code follows", None),
         ];
         for (text, expected) in table {
