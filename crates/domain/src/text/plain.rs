@@ -4,7 +4,7 @@ use super::equivalents::EQUIVALENTS;
 use super::gsm;
 use std::sync::LazyLock;
 
-/// The lowest character outside ASCII that a page of mathematical letters begins with: 𝐀.
+/// 𝐀, the first of thirteen mathematical styles of letters.
 const STYLED_LETTERS: u32 = 0x1_D400;
 /// 𝟎, the first of five styles of digits.
 const STYLED_DIGITS: u32 = 0x1_D7CE;
@@ -175,4 +175,23 @@ fn is_unseen(character: char) -> bool {
         // Combining marks.
         | '\u{0300}'..='\u{036F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
         | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_has_two_equivalents() {
+        let twice = BY_CHARACTER.windows(2).find(|two| two[0].0 == two[1].0);
+        assert_eq!(twice, None);
+    }
+
+    #[test]
+    fn whatever_is_written_for_a_character_is_plain() {
+        for character in ('\0'..='\u{1FFFF}').chain('\u{E0000}'..='\u{E0FFF}') {
+            let written = plain(&character.to_string());
+            assert!(written.chars().all(is_plain), "{character:?}: {written:?}");
+        }
+    }
 }
