@@ -1,1 +1,33 @@
-//! smpp
+//! SMPP 3.4, written for bulk: many PDUs per read and per write, nothing allocated per PDU but what
+//! is handed out.
+//!
+//! One file per layer, and the lower never knows the upper:
+//!
+//! | layer | file |
+//! |---|---|
+//! | where a PDU begins and ends | `frame`, with the numbers in `command` and `status` |
+//! | what is in it | `pdu` (owned), `tlv`, `codec` (borrowed, octets to PDUs and back) |
+//! | the client's connection | `session`: bind, window, timers, outcomes |
+//! | what a message means | `receipt` (delivery receipts, ids), `long` (user data headers) |
+//! | the other side | `smsc`, the simulator (feature `simulator`) |
+//!
+//! Strict in what is sent, lax in what is taken: one odd PDU never ends a session; only a broken
+//! `command_length` does. Wallets, carriers and HTTP are deliberately not known here.
+
+pub mod codec;
+mod command;
+mod frame;
+mod pdu;
+mod status;
+mod tlv;
+
+pub use command::Command;
+pub use frame::{
+    BrokenLength, Frame, HEADER_OCTETS, Header, MAX_FRAME_OCTETS, MAX_SEQUENCE, first_frame,
+    next_sequence,
+};
+pub use pdu::{
+    Address, Bind, BindKind, DeliverSm, MAX_SHORT_MESSAGE_OCTETS, ShortMessage, SubmitSm, esm_class,
+};
+pub use status::{CommandStatus, StatusClass};
+pub use tlv::{Tlv, TlvIter, Tlvs, tag};
