@@ -17,7 +17,11 @@
 pub mod codec;
 mod command;
 mod frame;
+mod input;
+mod long;
+mod output;
 mod pdu;
+mod session;
 mod status;
 mod tlv;
 
@@ -26,8 +30,13 @@ pub use frame::{
     BrokenLength, Frame, HEADER_OCTETS, Header, MAX_FRAME_OCTETS, MAX_SEQUENCE, first_frame,
     next_sequence,
 };
+pub use long::udh;
 pub use pdu::{
     Address, Bind, BindKind, DeliverSm, MAX_SHORT_MESSAGE_OCTETS, ShortMessage, SubmitSm, esm_class,
+};
+pub use session::{
+    BindError, BindOptions, CloseReason, Counters, Event, EventStream, MAX_QUEUED, MAX_WINDOW,
+    Outcome, Peer, Session, Submit, bind, connect,
 };
 pub use status::{CommandStatus, StatusClass};
 pub use tlv::{Tlv, TlvIter, Tlvs, tag};

@@ -1,0 +1,55 @@
+//! The read buffer of a connection: filled by large reads, emptied frame by frame.
+
+use crate::frame::{BrokenLength, Frame, MAX_FRAME_OCTETS, first_frame};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// As large as the longest frame, so that a frame always fits once those before it are gone.
+const INPUT_OCTETS: usize = MAX_FRAME_OCTETS;
+
+/// Octets read and not yet understood.
+#[derive(Debug)]
+pub(crate) struct Input {
+    octets: Box<[u8]>,
+    start: usize,
+    end: usize,
+}
+
+impl Input {
+    pub(crate) fn new() -> Self {
+        Self {
+            octets: vec![0; INPUT_OCTETS].into(),
+            start: 0,
+            end: 0,
+        }
+    }
+
+    /// Reads once. Call it only when `next_frame` has nothing more to give. Zero is the end of the stream.
+    pub(crate) fn poll_fill<S: AsyncRead + Unpin>(
+        &mut self,
+        stream: &mut S,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        if self.start > 0 {
+            self.octets.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        let mut room = ReadBuf::new(&mut self.octets[self.end..]);
+        ready!(Pin::new(stream).poll_read(cx, &mut room))?;
+        let read = room.filled().len();
+        self.end += read;
+        Poll::Ready(Ok(read))
+    }
+
+    /// Takes the next whole frame out.
+    pub(crate) fn next_frame(&mut self) -> Result<Option<Frame<'_>>, BrokenLength> {
+        let frame = first_frame(&self.octets[self.start..self.end])?;
+        if let Some(frame) = &frame {
+            self.start += frame.octets();
+        }
+        Ok(frame)
+    }
+}

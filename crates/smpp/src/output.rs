@@ -1,0 +1,84 @@
+//! The write buffer of a connection: many PDUs, one write.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::AsyncWrite;
+
+/// Written octets are dropped from the front when there are this many and more to come.
+const COMPACT_OCTETS: usize = 64 * 1024;
+
+/// Octets encoded and not yet written, and where in the whole stream they stand.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    /// PDUs are appended here.
+    pub(crate) octets: Vec<u8>,
+    written: usize,
+    /// How many octets went before the first of `octets`.
+    base: u64,
+    broken: bool,
+}
+
+impl Output {
+    /// Where in the stream the next PDU will start.
+    pub(crate) fn position(&self) -> u64 {
+        self.base + self.octets.len() as u64
+    }
+
+    /// How many octets of the stream were handed to the transport: what starts at or behind this
+    /// was certainly not sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.base + self.written as u64
+    }
+
+    /// How many octets wait.
+    pub(crate) fn waiting(&self) -> usize {
+        if self.broken {
+            0
+        } else {
+            self.octets.len() - self.written
+        }
+    }
+
+    /// Writes as much as the transport takes. After an error nothing is written any more.
+    pub(crate) fn poll_write<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: &mut S,
+        cx: &mut Context<'_>,
+    ) -> io::Result<bool> {
+        let mut progress = false;
+        while self.waiting() > 0 {
+            match Pin::new(&mut *stream).poll_write(cx, &self.octets[self.written..]) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(0)) => return Err(self.fail(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(written)) => {
+                    self.written += written;
+                    progress = true;
+                }
+                Poll::Ready(Err(error)) => return Err(self.fail(error)),
+            }
+        }
+        self.compact();
+        if progress && let Poll::Ready(Err(error)) = Pin::new(stream).poll_flush(cx) {
+            return Err(self.fail(error));
+        }
+        Ok(progress)
+    }
+
+    fn fail(&mut self, error: io::Error) -> io::Error {
+        self.broken = true;
+        error
+    }
+
+    fn compact(&mut self) {
+        if self.written == self.octets.len() {
+            self.base += self.written as u64;
+            self.octets.clear();
+            self.written = 0;
+        } else if self.written >= COMPACT_OCTETS {
+            self.base += self.written as u64;
+            self.octets.drain(..self.written);
+            self.written = 0;
+        }
+    }
+}

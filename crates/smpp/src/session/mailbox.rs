@@ -1,0 +1,277 @@
+//! What callers and the task of a session share: a queue each way, and nothing per message.
+
+use super::link::Link;
+use super::{CloseReason, Counters, Event, Outcome, Peer, Submit};
+use crate::status::CommandStatus;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// The most submits that a session queues. A caller that follows the window stays far below.
+pub const MAX_QUEUED: usize = 100_000;
+
+/// The caller's end of a session. Clones share the connection.
+#[derive(Clone, Debug)]
+pub struct Session {
+    mailbox: Arc<Mailbox>,
+}
+
+/// The events of a session. Dropping it unbinds: nobody would hear the outcomes.
+#[derive(Debug)]
+pub struct EventStream {
+    mailbox: Arc<Mailbox>,
+}
+
+#[derive(Debug)]
+pub(super) struct Mailbox {
+    inbox: Mutex<Inbox>,
+    outbox: Mutex<Outbox>,
+    outstanding: AtomicUsize,
+    submits: bool,
+    peer: Peer,
+}
+
+/// From the callers to the task.
+#[derive(Debug, Default)]
+struct Inbox {
+    submits: VecDeque<Submit>,
+    answers: Vec<(u32, CommandStatus)>,
+    unbind: bool,
+    closed: bool,
+    task: Option<Waker>,
+}
+
+/// From the task to the reader of the events.
+#[derive(Debug, Default)]
+struct Outbox {
+    events: Vec<Event>,
+    /// Octets of the `deliver_sm` among the events.
+    unread_octets: usize,
+    counters: Counters,
+    finished: bool,
+    /// The reader was dropped: events would only pile up.
+    abandoned: bool,
+    reader: Option<Waker>,
+}
+
+/// What the task takes out of the inbox at a time.
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    pub(super) submits: Vec<Submit>,
+    pub(super) answers: Vec<(u32, CommandStatus)>,
+    pub(super) unbind: bool,
+}
+
+impl Session {
+    /// Queues messages; never waits. They are given back when the session is closed or closing, when
+    /// it is bound to receive only, or when [`MAX_QUEUED`] are waiting.
+    pub fn submit(&self, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
+        let mut inbox = lock(&self.mailbox.inbox);
+        let full = inbox.submits.len() + submits.len() > MAX_QUEUED;
+        if inbox.closed || inbox.unbind || full || !self.mailbox.submits {
+            return Err(submits);
+        }
+        inbox.submits.extend(submits);
+        wake(inbox);
+        Ok(())
+    }
+
+    /// Answers `deliver_sm` and `data_sm` by the sequence numbers they came with. Without effect
+    /// once the session is closed: the peer will deliver them again.
+    pub fn answer(&self, answers: Vec<(u32, CommandStatus)>) {
+        let mut inbox = lock(&self.mailbox.inbox);
+        if !inbox.closed {
+            inbox.answers.extend(answers);
+            wake(inbox);
+        }
+    }
+
+    /// Ends the session in order: what is queued comes back as `NotSent`, open responses are waited
+    /// for, then it unbinds and closes. The `Closed` event tells when that is done.
+    pub fn unbind(&self) {
+        self.mailbox.unbind();
+    }
+
+    /// How many submits are unanswered.
+    pub fn outstanding(&self) -> usize {
+        self.mailbox.outstanding.load(Ordering::Relaxed)
+    }
+
+    /// How many submits wait for a place in the window.
+    pub fn queued(&self) -> usize {
+        lock(&self.mailbox.inbox).submits.len()
+    }
+
+    /// Whether nothing can be submitted any more.
+    pub fn is_closed(&self) -> bool {
+        let inbox = lock(&self.mailbox.inbox);
+        inbox.closed || inbox.unbind
+    }
+
+    /// What was counted so far.
+    pub fn counters(&self) -> Counters {
+        lock(&self.mailbox.outbox).counters
+    }
+
+    /// Who answered the bind.
+    pub fn peer(&self) -> &Peer {
+        &self.mailbox.peer
+    }
+}
+
+impl EventStream {
+    /// All events since the last call, at least one; `None` after `Closed` was given.
+    pub async fn next(&mut self) -> Option<Vec<Event>> {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Vec<Event>>> {
+        let mut outbox = lock(&self.mailbox.outbox);
+        if outbox.events.is_empty() {
+            if outbox.finished {
+                return Poll::Ready(None);
+            }
+            outbox.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        let events = std::mem::take(&mut outbox.events);
+        let was_full = outbox.unread_octets >= super::task::MAX_UNREAD_OCTETS;
+        outbox.unread_octets = 0;
+        drop(outbox);
+        if was_full {
+            wake(lock(&self.mailbox.inbox));
+        }
+        Poll::Ready(Some(events))
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        let mut outbox = lock(&self.mailbox.outbox);
+        outbox.abandoned = true;
+        outbox.unread_octets = 0;
+        outbox.events = Vec::new();
+        drop(outbox);
+        self.mailbox.unbind();
+    }
+}
+
+impl Mailbox {
+    pub(super) fn open(submits: bool, peer: Peer) -> (Arc<Self>, Session, EventStream) {
+        let mailbox = Arc::new(Self {
+            inbox: Mutex::default(),
+            outbox: Mutex::default(),
+            outstanding: AtomicUsize::new(0),
+            submits,
+            peer,
+        });
+        let session = Session {
+            mailbox: Arc::clone(&mailbox),
+        };
+        let events = EventStream {
+            mailbox: Arc::clone(&mailbox),
+        };
+        (mailbox, session, events)
+    }
+
+    fn unbind(&self) {
+        let mut inbox = lock(&self.inbox);
+        inbox.unbind = true;
+        wake(inbox);
+    }
+
+    /// Takes all commands, and at most `room` submits; the task is woken when there are more.
+    pub(super) fn take(&self, room: usize, commands: &mut Commands, cx: &Context<'_>) {
+        let mut inbox = lock(&self.inbox);
+        let count = room.min(inbox.submits.len());
+        commands.submits.extend(inbox.submits.drain(..count));
+        commands.answers.append(&mut inbox.answers);
+        commands.unbind |= inbox.unbind;
+        match &mut inbox.task {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+    }
+
+    /// Takes everything that was never looked at, and lets nothing more in.
+    pub(super) fn stop_submits(&self) -> VecDeque<Submit> {
+        let mut inbox = lock(&self.inbox);
+        inbox.unbind = true;
+        std::mem::take(&mut inbox.submits)
+    }
+
+    /// Hands the link's events to the reader, unless that is gone.
+    pub(super) fn publish(&self, link: &mut Link, outstanding: usize) {
+        // Before the events: who reads them may ask at once what is outstanding.
+        self.outstanding.store(outstanding, Ordering::Relaxed);
+        let octets = std::mem::take(&mut link.event_octets);
+        let mut outbox = lock(&self.outbox);
+        outbox.counters = link.counters;
+        if link.events.is_empty() {
+            return;
+        }
+        if outbox.abandoned {
+            link.events.clear();
+            return;
+        }
+        if outbox.events.is_empty() {
+            std::mem::swap(&mut outbox.events, &mut link.events);
+        } else {
+            outbox.events.append(&mut link.events);
+        }
+        outbox.unread_octets += octets;
+        wake_reader(outbox);
+    }
+
+    /// Octets of `deliver_sm` that the reader has not taken.
+    pub(super) fn unread_octets(&self) -> usize {
+        lock(&self.outbox).unread_octets
+    }
+
+    /// Ends the stream of events. What is still queued was not sent.
+    pub(super) fn finish(&self, reason: CloseReason) {
+        let queued = {
+            let mut inbox = lock(&self.inbox);
+            inbox.closed = true;
+            inbox.answers = Vec::new();
+            inbox.task = None;
+            std::mem::take(&mut inbox.submits)
+        };
+        let mut outbox = lock(&self.outbox);
+        if outbox.finished {
+            return;
+        }
+        outbox
+            .events
+            .extend(queued.into_iter().map(|submit| Event::Submitted {
+                tag: submit.tag,
+                outcome: Outcome::NotSent,
+            }));
+        outbox.events.push(Event::Closed(reason));
+        outbox.finished = true;
+        wake_reader(outbox);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Wakes the task after the lock is released, so that it does not run into it.
+fn wake(inbox: MutexGuard<'_, Inbox>) {
+    let waker = inbox.task.clone();
+    drop(inbox);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+fn wake_reader(mut outbox: MutexGuard<'_, Outbox>) {
+    let waker = outbox.reader.take();
+    drop(outbox);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}

@@ -1,0 +1,203 @@
+//! The task of a session: moves octets between the socket and the link, and nothing else.
+
+use super::link::Link;
+use super::mailbox::{Commands, Mailbox};
+use super::{CloseReason, Submit};
+use crate::frame::first_frame;
+use crate::input::Input;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// Reading stops while this many octets of `deliver_sm` wait for the caller.
+pub(super) const MAX_UNREAD_OCTETS: usize = 4 * 1024 * 1024;
+/// Reading stops while this many octets wait to be written: the peer asks, but does not listen.
+const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
+/// Rounds before other tasks get their turn.
+const ROUNDS: usize = 32;
+/// How long the timer sleeps when nothing is due.
+const FAR: Duration = Duration::from_hours(1);
+
+pub(super) struct Task<S> {
+    stream: S,
+    input: Input,
+    link: Link,
+    mailbox: Arc<Mailbox>,
+    commands: Commands,
+    timer: Pin<Box<Sleep>>,
+    /// Since when the caller is behind: reading waits for it, and time stands still.
+    behind_since: Option<Instant>,
+    /// The last read found nothing.
+    drained: bool,
+    ended: bool,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
+    pub(super) fn new(stream: S, input: Input, link: Link, mailbox: Arc<Mailbox>) -> Self {
+        Self {
+            stream,
+            input,
+            link,
+            mailbox,
+            commands: Commands::default(),
+            timer: Box::pin(sleep_until(Instant::now() + FAR)),
+            behind_since: None,
+            drained: false,
+            ended: false,
+        }
+    }
+
+    /// PDUs that came before the response to the bind.
+    pub(super) fn take_early(&mut self, mut octets: &[u8]) {
+        let now = Instant::now();
+        while let Ok(Some(frame)) = first_frame(octets) {
+            self.link.on_frame(&frame, now);
+            octets = &octets[frame.octets()..];
+        }
+    }
+
+    /// Ready when the session is over.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        for _ in 0..ROUNDS {
+            let now = Instant::now();
+            // Responses come before everything else: they make room in the window.
+            let read = self.read(cx, now);
+            self.obey(cx, now);
+            if self.drained {
+                self.link.on_time(now);
+            }
+            let written = self.write(cx, now);
+            self.publish();
+            if let Some(reason) = self.link.ended(self.drained, now) {
+                self.finish(reason);
+                let _ = Pin::new(&mut self.stream).poll_shutdown(cx);
+                return Poll::Ready(());
+            }
+            if !read && !written && !self.time_is_due(cx) {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Reads once and handles every whole PDU. False: nothing was there.
+    fn read(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
+        self.drained = false;
+        if self.is_behind(now) {
+            return false;
+        }
+        if self.link.output.waiting() >= MAX_UNWRITTEN_OCTETS {
+            // For a peer that does not listen time goes on.
+            self.drained = true;
+            return false;
+        }
+        match self.input.poll_fill(&mut self.stream, cx) {
+            Poll::Pending => {
+                self.drained = true;
+                false
+            }
+            Poll::Ready(Ok(0)) => self.stop(CloseReason::PeerClosed, now),
+            Poll::Ready(Err(error)) => self.stop(CloseReason::Io(error.kind()), now),
+            Poll::Ready(Ok(_)) => {
+                self.link.heard(now);
+                self.handle_frames(now);
+                true
+            }
+        }
+    }
+
+    /// Whether the caller is behind. Once it has caught up, the pause is added to all deadlines.
+    fn is_behind(&mut self, now: Instant) -> bool {
+        if self.mailbox.unread_octets() >= MAX_UNREAD_OCTETS {
+            self.behind_since.get_or_insert(now);
+        } else if let Some(since) = self.behind_since.take() {
+            self.link.postpone(now - since);
+        }
+        self.behind_since.is_some()
+    }
+
+    /// Nothing more can be read.
+    fn stop(&mut self, reason: CloseReason, now: Instant) -> bool {
+        self.link.leave(reason, now);
+        self.drained = true;
+        false
+    }
+
+    fn handle_frames(&mut self, now: Instant) {
+        loop {
+            match self.input.next_frame() {
+                Ok(Some(frame)) => self.link.on_frame(&frame, now),
+                Ok(None) => return,
+                Err(_) => {
+                    self.link.on_broken_length(now);
+                    self.input = Input::new();
+                    return;
+                }
+            }
+        }
+    }
+
+    fn obey(&mut self, cx: &Context<'_>, now: Instant) {
+        let room = self.link.room();
+        self.mailbox.take(room, &mut self.commands, cx);
+        if self.commands.unbind {
+            for submit in self.mailbox.stop_submits() {
+                self.link.give_back(&submit);
+            }
+        }
+        self.link.obey(&mut self.commands, now);
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
+        match self.link.output.poll_write(&mut self.stream, cx) {
+            Ok(progress) => progress,
+            Err(error) => {
+                // What the peer wrote before may still be readable: responses, for instance.
+                let reason = CloseReason::Io(error.kind());
+                self.link.leave(reason, now + Duration::from_secs(1));
+                true
+            }
+        }
+    }
+
+    fn publish(&mut self) {
+        let outstanding = self.link.outstanding();
+        self.mailbox.publish(&mut self.link, outstanding);
+    }
+
+    /// Sets the timer; true when it has run out already.
+    fn time_is_due(&mut self, cx: &mut Context<'_>) -> bool {
+        let deadline = self.link.deadline().unwrap_or_else(|| Instant::now() + FAR);
+        if self.timer.is_elapsed() || self.timer.deadline() > deadline {
+            self.timer.as_mut().reset(deadline);
+        }
+        // A caller that is behind wakes the task when it has caught up.
+        self.timer.as_mut().poll(cx).is_ready() && self.behind_since.is_none()
+    }
+}
+
+impl<S> Task<S> {
+    fn finish(&mut self, reason: CloseReason) {
+        self.ended = true;
+        self.link.abandon();
+        self.mailbox.publish(&mut self.link, 0);
+        self.mailbox.finish(reason);
+    }
+}
+
+/// Every submit has its outcome even when the runtime ends before the session does.
+impl<S> Drop for Task<S> {
+    fn drop(&mut self) {
+        if !self.ended {
+            let submits: Vec<Submit> = self.commands.submits.drain(..).collect();
+            for submit in &submits {
+                self.link.give_back(submit);
+            }
+            self.finish(CloseReason::Aborted);
+        }
+    }
+}
