@@ -21,6 +21,7 @@ mod input;
 mod long;
 mod output;
 mod pdu;
+pub mod receipt;
 mod session;
 mod status;
 mod tlv;
@@ -34,6 +35,7 @@ pub use long::udh;
 pub use pdu::{
     Address, Bind, BindKind, DeliverSm, MAX_SHORT_MESSAGE_OCTETS, ShortMessage, SubmitSm, esm_class,
 };
+pub use receipt::{Receipt, ReceiptIds, ReceiptState};
 pub use session::{
     BindError, BindOptions, CloseReason, Counters, Event, EventStream, MAX_QUEUED, MAX_WINDOW,
     Outcome, Peer, Session, Submit, bind, connect,

@@ -1,0 +1,150 @@
+//! Message ids, which carriers write one way in the response and another way in the receipt.
+
+use std::str::FromStr;
+
+/// How the id of a response and the id of its receipt are brought together.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum ReceiptIds {
+    /// They are the same text.
+    #[default]
+    Exact,
+    /// The response is in hex, the receipt in decimal.
+    HexResponseDecimalReceipt,
+    /// The response is in decimal, the receipt in hex.
+    DecimalResponseHexReceipt,
+    /// Both are numbers, one of them with leading zeros.
+    Numeric,
+}
+
+impl ReceiptIds {
+    /// What to keep of the id in a response; equal to the `receipt_key` of its receipt.
+    pub fn response_key(&self, id: &str) -> String {
+        match self {
+            Self::Exact => id.trim().to_owned(),
+            Self::HexResponseDecimalReceipt => key(id, 16),
+            Self::DecimalResponseHexReceipt | Self::Numeric => key(id, 10),
+        }
+    }
+
+    /// What to look for when a receipt names this id.
+    pub fn receipt_key(&self, id: &str) -> String {
+        match self {
+            Self::Exact => id.trim().to_owned(),
+            Self::DecimalResponseHexReceipt => key(id, 16),
+            Self::HexResponseDecimalReceipt | Self::Numeric => key(id, 10),
+        }
+    }
+
+    /// The word in the configuration.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::HexResponseDecimalReceipt => "hex-response-decimal-receipt",
+            Self::DecimalResponseHexReceipt => "decimal-response-hex-receipt",
+            Self::Numeric => "numeric",
+        }
+    }
+}
+
+impl FromStr for ReceiptIds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [
+            Self::Exact,
+            Self::HexResponseDecimalReceipt,
+            Self::DecimalResponseHexReceipt,
+            Self::Numeric,
+        ];
+        all.into_iter()
+            .find(|mode| mode.as_str() == text)
+            .ok_or_else(|| {
+                let names = all.map(|mode| mode.as_str()).join(", ");
+                format!("unknown receipt_ids \"{text}\": one of {names}")
+            })
+    }
+}
+
+/// The number in decimal; what is not a number stays as it is, in lower case.
+fn key(id: &str, radix: u32) -> String {
+    let id = id.trim();
+    let digits = match radix {
+        16 => id
+            .strip_prefix("0x")
+            .or(id.strip_prefix("0X"))
+            .unwrap_or(id),
+        _ => id,
+    };
+    // from_str_radix would take a sign.
+    let number = digits
+        .bytes()
+        .all(|octet| octet.is_ascii_alphanumeric())
+        .then(|| u128::from_str_radix(digits, radix).ok())
+        .flatten();
+    number.map_or_else(|| id.to_ascii_lowercase(), |number| number.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn both_sides_of_an_id_meet() {
+        use ReceiptIds::*;
+        let table = [
+            (Exact, "Ab-1 ", " Ab-1", true),
+            (Exact, "ab", "AB", false),
+            (Exact, "024", "24", false),
+            (HexResponseDecimalReceipt, "1F4A9", "128169", true),
+            (HexResponseDecimalReceipt, "0x001f4a9", "0000128169", true),
+            (HexResponseDecimalReceipt, "10", "10", false),
+            (DecimalResponseHexReceipt, "128169", "0001F4A9", true),
+            (
+                DecimalResponseHexReceipt,
+                "not-a-number",
+                "NOT-A-NUMBER",
+                true,
+            ),
+            (Numeric, "000024", "24", true),
+            (Numeric, "0", "0000", true),
+            (Numeric, "24", "25", false),
+            (Numeric, "+24", "24", false),
+        ];
+        for (mode, response, receipt, same) in table {
+            assert_eq!(
+                mode.response_key(response) == mode.receipt_key(receipt),
+                same,
+                "{mode:?} {response} {receipt}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_id_too_long_for_a_number_is_kept() {
+        let long = "F".repeat(40);
+        let mode = ReceiptIds::HexResponseDecimalReceipt;
+        assert_eq!(mode.response_key(&long), long.to_lowercase());
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_meets_its_other_form(number: u64, zeros in 0usize..5) {
+            let zeros = "0".repeat(zeros);
+            let hex = ReceiptIds::HexResponseDecimalReceipt;
+            prop_assert_eq!(
+                hex.response_key(&format!("{zeros}{number:X}")), hex.receipt_key(&number.to_string())
+            );
+            let decimal = ReceiptIds::DecimalResponseHexReceipt;
+            prop_assert_eq!(
+                decimal.response_key(&number.to_string()), decimal.receipt_key(&format!("{zeros}{number:x}"))
+            );
+        }
+    }
+
+    #[test]
+    fn the_words_of_the_configuration_are_read() {
+        assert_eq!("numeric".parse(), Ok(ReceiptIds::Numeric));
+        assert!("hex".parse::<ReceiptIds>().unwrap_err().contains("exact"));
+    }
+}

@@ -1,0 +1,255 @@
+use super::*;
+use crate::pdu::Address;
+use crate::tlv::Tlv;
+use ReceiptState::{
+    Accepted, Deleted, Delivered, Enroute, Expired, Other, Rejected, Undeliverable, Unknown,
+};
+
+const USUAL: &str = "id:0123456789 sub:001 dlvrd:001 submit date:2611201200 done date:2611201201 stat:DELIVRD err:000 text:Hello";
+
+fn deliver(esm_class: u8, text: &str, tlvs: Vec<Tlv>) -> DeliverSm {
+    DeliverSm {
+        source: Address::international("2348031234567"),
+        destination: Address::alphanumeric("Ogene"),
+        esm_class,
+        short_message: text.to_owned().into(),
+        tlvs,
+        ..DeliverSm::default()
+    }
+}
+
+fn receipt(text: &str) -> Receipt {
+    parse(&deliver(esm_class::RECEIPT, text, Vec::new())).unwrap()
+}
+
+/// Id, state, error, submit date, done date; a dash for what is missing.
+fn told(receipt: &Receipt) -> String {
+    let or_dash = |field: &Option<String>| field.clone().unwrap_or_else(|| "-".into());
+    format!(
+        "{} {:?} {} {} {}",
+        receipt.id,
+        receipt.state,
+        or_dash(&receipt.error),
+        or_dash(&receipt.submit_date),
+        or_dash(&receipt.done_date)
+    )
+}
+
+/// What carriers send: the dialect, its text, what it tells.
+const DIALECTS: &[(&str, &str, &str)] = &[
+    (
+        "the usual",
+        USUAL,
+        "0123456789 Delivered 000 2611201200 2611201201",
+    ),
+    (
+        "Text with a capital",
+        "id:1 sub:001 dlvrd:001 submit date:2611201200 done date:2611201201 stat:DELIVRD err:000 Text:stat:UNDELIV id:9",
+        "1 Delivered 000 2611201200 2611201201",
+    ),
+    (
+        "no text at all",
+        "id:1 sub:001 dlvrd:001 submit date:2611201200 done date:2611201201 stat:EXPIRED err:3E7",
+        "1 Expired 3E7 2611201200 2611201201",
+    ),
+    (
+        "dates without a space in the label",
+        "id:1 submitdate:2611201200 donedate:2611201201 stat:UNDELIV err:abcd",
+        "1 Undeliverable abcd 2611201200 2611201201",
+    ),
+    (
+        "dates of twelve digits",
+        "id:1 submit date:261120120059 done date:261120120101 stat:DELIVRD err:0",
+        "1 Delivered 0 261120120059 261120120101",
+    ),
+    (
+        "dates of fourteen digits",
+        "id:1 submit date:20261120120059 done date:20261120120101 stat:DELIVRD err:0",
+        "1 Delivered 0 20261120120059 20261120120101",
+    ),
+    (
+        "REJECTED in full",
+        "id:1 stat:REJECTED err:0085",
+        "1 Rejected 0085 - -",
+    ),
+    (
+        "an id with letters and dashes",
+        "id:c449ab97-f44c-a0ca sub:001 stat:DELIVRD err:000",
+        "c449ab97-f44c-a0ca Delivered 000 - -",
+    ),
+    (
+        "another order",
+        "stat:DELIVRD done date:2611201201 err:000 id:77",
+        "77 Delivered 000 - 2611201201",
+    ),
+    ("fields missing", "id:77 stat:DELIVRD", "77 Delivered - - -"),
+    (
+        "empty fields",
+        "id:77 sub: dlvrd: submit date: done date: stat:UNKNOWN err: text:",
+        "77 Unknown - - -",
+    ),
+    (
+        "capitals everywhere",
+        "ID:77 SUB:001 STAT:delivrd ERR:000 TEXT:",
+        "77 Delivered 000 - -",
+    ),
+    (
+        "lines instead of spaces",
+        "id:77\nstat:DELIVRD\r\nerr:000",
+        "77 Delivered 000 - -",
+    ),
+    (
+        "a label of the carrier's own",
+        "id:77 net:62130 stat:DELIVRD mccmnc:62120 err:000",
+        "77 Delivered 000 - -",
+    ),
+    (
+        "leading zeros kept",
+        "id:0000077 stat:DELIVRD",
+        "0000077 Delivered - - -",
+    ),
+    (
+        "a state by number",
+        "id:77 stat:5 err:001",
+        "77 Undeliverable 001 - -",
+    ),
+    (
+        "a block list",
+        "id:77 stat:DND err:0x12",
+        "77 Other(\"DND\") 0x12 - -",
+    ),
+];
+
+#[test]
+fn every_dialect_is_understood() {
+    for (dialect, text, expected) in DIALECTS {
+        assert_eq!(told(&receipt(text)), *expected, "{dialect}");
+    }
+}
+
+#[test]
+fn every_word_has_its_state() {
+    let table = [
+        ("DELIVRD", Delivered, true),
+        ("UNDELIV", Undeliverable, true),
+        ("EXPIRED", Expired, true),
+        ("REJECTD", Rejected, true),
+        ("REJECTED", Rejected, true),
+        ("DELETED", Deleted, true),
+        ("SKIPPED", Deleted, true),
+        ("FAILED", Deleted, true),
+        ("UNKNOWN", Unknown, true),
+        ("BLACKLIST", Other("BLACKLIST".into()), true),
+        ("ACCEPTD", Accepted, false),
+        ("ENROUTE", Enroute, false),
+        ("SCHEDULED", Enroute, false),
+        ("BUFFRED", Enroute, false),
+        ("BUFFERD", Enroute, false),
+        ("ACKED", Enroute, false),
+        ("SENT", Enroute, false),
+        ("PENDING", Enroute, false),
+        ("ENQUEUE", Enroute, false),
+    ];
+    for (word, state, is_final) in table {
+        let receipt = receipt(&format!("id:1 stat:{word} err:000"));
+        assert_eq!(
+            (&receipt.state, receipt.is_final()),
+            (&state, is_final),
+            "{word}"
+        );
+        assert_eq!(receipt.raw_state, word);
+    }
+}
+
+#[test]
+fn parameters_win_for_id_and_state_and_the_text_has_the_rest() {
+    let tlvs = vec![
+        Tlv::new(tag::RECEIPTED_MESSAGE_ID, &b"ABC\0"[..]),
+        Tlv::new(tag::MESSAGE_STATE, &[5][..]),
+    ];
+    let receipt = parse(&deliver(0x04, USUAL, tlvs)).unwrap();
+    assert_eq!(
+        told(&receipt),
+        "ABC Undeliverable 000 2611201200 2611201201"
+    );
+    assert_eq!(receipt.raw_state, "DELIVRD");
+}
+
+#[test]
+fn parameters_alone_are_enough() {
+    let id = Tlv::new(tag::RECEIPTED_MESSAGE_ID, &b"no-nul"[..]);
+    let state = |state: u8| Tlv::new(tag::MESSAGE_STATE, vec![state]);
+    let error = |value: &'static [u8]| Tlv::new(tag::NETWORK_ERROR_CODE, value);
+    let table = [
+        (vec![id.clone(), state(2)], "no-nul Delivered - - -"),
+        (
+            vec![id.clone(), state(8), error(&[3, 0, 34])],
+            "no-nul Rejected 034 - -",
+        ),
+        (
+            vec![id.clone(), state(3), error(&[1, 2])],
+            "no-nul Expired 258 - -",
+        ),
+        (vec![id.clone(), state(77)], "no-nul Other(\"77\") - - -"),
+    ];
+    for (tlvs, expected) in table {
+        // Some links leave esm_class zero.
+        for esm_class in [0x04, 0x00] {
+            let receipt = parse(&deliver(esm_class, "", tlvs.clone())).unwrap();
+            assert_eq!(told(&receipt), expected);
+        }
+    }
+    assert_eq!(parse(&deliver(0x04, "", vec![id])), None, "no state");
+    assert_eq!(parse(&deliver(0x04, "", vec![state(2)])), None, "no id");
+}
+
+#[test]
+fn the_text_may_lie_in_the_payload() {
+    let tlvs = vec![Tlv::new(tag::MESSAGE_PAYLOAD, USUAL.as_bytes())];
+    let receipt = parse(&deliver(0x04, "", tlvs)).unwrap();
+    assert_eq!(receipt.id, "0123456789");
+}
+
+#[test]
+fn the_kind_of_a_message_decides_what_is_a_receipt() {
+    let table = [
+        (0x00, USUAL, Some((false, false))),
+        (0x04, USUAL, Some((true, false))),
+        (0x44, USUAL, Some((true, false))),
+        (0x07, USUAL, Some((true, false))),
+        (0x20, USUAL, Some((true, true))),
+        (0x08, USUAL, None),
+        (0x10, USUAL, None),
+        (0x18, USUAL, None),
+        (0x00, "Please send your id: 12 and stay", None),
+        (0x00, "Kedu?", None),
+        (0x04, "", None),
+    ];
+    for (esm_class, text, expected) in table {
+        let found = parse(&deliver(esm_class, text, Vec::new()));
+        let found = found.map(|receipt| (receipt.marked, receipt.intermediate));
+        assert_eq!(found, expected, "{esm_class:#x} {text}");
+    }
+}
+
+#[test]
+fn an_intermediate_receipt_is_not_the_last_word() {
+    let receipt = parse(&deliver(0x20, "id:1 stat:UNDELIV", Vec::new())).unwrap();
+    assert!(receipt.state.is_final() && !receipt.is_final());
+    let silent = parse(&deliver(0x20, "id:1", Vec::new())).unwrap();
+    assert_eq!(silent.state, Enroute);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_the_parser_panic(esm_class: u8, text in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..80)) {
+        let message = DeliverSm { esm_class, short_message: text.into(), ..DeliverSm::default() };
+        let _ = parse(&message);
+    }
+
+    #[test]
+    fn labels_between_any_words_are_found(id in "[A-Za-z0-9-]{1,20}", junk in "[ -9;-~]{0,20}") {
+        let receipt = receipt(&format!("{junk} id:{id} stat:DELIVRD text:{junk}"));
+        proptest::prop_assert_eq!((receipt.id, receipt.state), (id, Delivered));
+    }
+}
