@@ -23,6 +23,8 @@ mod output;
 mod pdu;
 pub mod receipt;
 mod session;
+#[cfg(feature = "simulator")]
+pub mod smsc;
 mod status;
 mod tlv;
 

@@ -50,13 +50,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         }
     }
 
-    /// PDUs that came before the response to the bind.
+    /// PDUs that came before the response to the bind, and those that were read together with it.
     pub(super) fn take_early(&mut self, mut octets: &[u8]) {
         let now = Instant::now();
         while let Ok(Some(frame)) = first_frame(octets) {
             self.link.on_frame(&frame, now);
             octets = &octets[frame.octets()..];
         }
+        self.handle_frames(now);
     }
 
     /// Ready when the session is over.

@@ -399,7 +399,7 @@ async fn an_odd_pdu_is_answered_and_only_a_broken_length_ends_the_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_comes_before_the_bind_response_is_not_lost() {
+async fn what_comes_around_the_bind_response_is_not_lost() {
     let (ours, stream) = duplex(1 << 16);
     let mut smsc = Smsc {
         stream,
@@ -412,8 +412,13 @@ async fn what_comes_before_the_bind_response_is_not_lost() {
             .await;
         smsc.write(CommandStatus::ROK, 4, Pdu::EnquireLink).await;
         assert_eq!(smsc.expect(Command::ENQUIRE_LINK_RESP).await, 4);
+        // The response, and something right behind it in the same segment.
+        let mut out = Vec::new();
         let response = Pdu::Other(Command::BIND_TRANSCEIVER_RESP, b"");
-        smsc.write(CommandStatus::ROK, sequence, response).await;
+        encode(&mut out, CommandStatus::ROK, sequence, &response).unwrap();
+        let next = Pdu::Deliver(Sm::of(&message));
+        encode(&mut out, CommandStatus::ROK, 5, &next).unwrap();
+        smsc.stream.write_all(&out).await.unwrap();
         smsc
     };
     let options = options();
@@ -421,7 +426,13 @@ async fn what_comes_before_the_bind_response_is_not_lost() {
     let (session, mut events) = bound.unwrap();
     let batch = events.next().await.unwrap();
     assert!(
-        matches!(batch[..], [Event::Deliver { sequence: 3, .. }]),
+        matches!(
+            batch[..],
+            [
+                Event::Deliver { sequence: 3, .. },
+                Event::Deliver { sequence: 5, .. }
+            ]
+        ),
         "{batch:?}"
     );
 

@@ -1,0 +1,190 @@
+//! What the simulator makes of a submit: the script's rules, mix and faults.
+
+use super::{Conversation, End, Response};
+use crate::codec::{Pdu, Sm, encode_empty};
+use crate::command::Command;
+use crate::frame::Header;
+use crate::receipt::ReceiptState;
+use crate::smsc::Received;
+use crate::smsc::letter::{self, Due, Letter};
+use crate::smsc::script::{Fate, Fault, Quirk};
+use crate::status::CommandStatus;
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a response is held back, so that its receipt comes first.
+const AFTER_RECEIPT: Duration = Duration::from_millis(20);
+
+impl Conversation {
+    pub(super) fn on_submit(&mut self, header: Header, submit: &Sm<'_>, now: Instant) {
+        if !self
+            .bound
+            .as_ref()
+            .is_some_and(|bound| bound.kind.submits())
+        {
+            self.stats.odd_pdus += 1;
+            self.respond(header, CommandStatus::RINVBNDSTS);
+            return;
+        }
+        self.submits += 1;
+        self.stats.submits += 1;
+        let script = Arc::clone(&self.script);
+        if let Some(window) = script.drop_at_window {
+            if self.submits >= window as u64 {
+                self.end = End::Now;
+            }
+            return;
+        }
+        if script
+            .max_per_second
+            .is_some_and(|limit| self.is_too_fast(limit, now))
+        {
+            self.refuse(header, submit, CommandStatus::RTHROTTLED, now);
+            return;
+        }
+        match script.fault(self.submits) {
+            None => self.decide(header, submit, now),
+            Some(Fault::Refuse(status)) => self.refuse(header, submit, status, now),
+            Some(Fault::Silence) => {}
+            Some(Fault::Drop) => self.end = End::Now,
+            Some(Fault::HalfOpen) => self.mute = true,
+            Some(Fault::WrongSequence) => {
+                let wrong = Header {
+                    sequence: header.sequence ^ 0x4000_0000,
+                    ..header
+                };
+                self.decide(wrong, submit, now);
+            }
+            Some(Fault::Garbage) => {
+                self.write(1, &Pdu::Other(Command(0x0BAD), b"\x01\x02\x03"));
+                self.write(2, &Pdu::Other(Command::DELIVER_SM, b"\x01\x02\x03"));
+                self.decide(header, submit, now);
+            }
+            Some(Fault::BrokenLength) => {
+                self.output.octets.extend_from_slice(&[0xFF; 16]);
+                self.decide(header, submit, now);
+            }
+        }
+    }
+
+    fn decide(&mut self, header: Header, submit: &Sm<'_>, now: Instant) {
+        match self
+            .script
+            .fate(submit.destination.digits, &mut self.chance)
+        {
+            Fate::Receipt(state) => self.accept(header, submit, Some(state), now),
+            Fate::Pending => self.accept(header, submit, None, now),
+            Fate::Refuse(status) => self.refuse(header, submit, status, now),
+            Fate::Silence => {}
+            Fate::Drop => self.end = End::Now,
+        }
+    }
+
+    fn accept(
+        &mut self,
+        header: Header,
+        submit: &Sm<'_>,
+        state: Option<ReceiptState>,
+        now: Instant,
+    ) {
+        self.stats.accepted += 1;
+        let script = Arc::clone(&self.script);
+        let style = &script.receipts;
+        let id = self.server.next_message_id();
+        let mut wait = script.response_delay.pick(&mut self.chance);
+        if style.has(Quirk::BeforeResponse) {
+            wait = wait.max(AFTER_RECEIPT);
+        }
+        let response = Response {
+            sequence: header.sequence,
+            status: 0,
+            message_id: Some(id),
+        };
+        self.reply(response, now, wait);
+        self.record(submit, Some(id));
+        let asked = state.filter(|state| wants_receipt(submit.registered_delivery, state));
+        let Some(state) = asked else { return };
+        let due = Due::of(submit, id, state, self.server.unix_s(&script, now));
+        let mut at = now + script.receipt_delay.pick(&mut self.chance);
+        if !style.has(Quirk::BeforeResponse) {
+            at += wait;
+        }
+        if style.has(Quirk::Intermediate) {
+            self.fresh
+                .push((at, Letter::Receipt(Box::new(due.first()))));
+        }
+        if style.has(Quirk::Duplicate) {
+            self.fresh
+                .push((at, Letter::Receipt(Box::new(due.clone()))));
+        }
+        self.fresh.push((at, Letter::Receipt(Box::new(due))));
+    }
+
+    fn refuse(&mut self, header: Header, submit: &Sm<'_>, status: CommandStatus, now: Instant) {
+        self.stats.refused += 1;
+        let wait = self.script.response_delay.pick(&mut self.chance);
+        let response = Response {
+            sequence: header.sequence,
+            status: status.0,
+            message_id: None,
+        };
+        self.reply(response, now, wait);
+        self.record(submit, None);
+    }
+
+    fn reply(&mut self, response: Response, now: Instant, wait: Duration) {
+        if wait.is_zero() {
+            self.write_response(response);
+        } else {
+            self.responses += 1;
+            let number = self.responses;
+            self.delayed.push(Reverse((now + wait, number, response)));
+        }
+    }
+
+    pub(super) fn write_response(&mut self, response: Response) {
+        if self.mute {
+            return;
+        }
+        if let Some(id) = response.message_id {
+            let id = letter::response_id(self.script.receipts.ids, id);
+            self.write(response.sequence, &Pdu::SubmitResp(id.as_bytes()));
+        } else {
+            let (command, status) = (Command::SUBMIT_SM_RESP, CommandStatus(response.status));
+            encode_empty(&mut self.output.octets, command, status, response.sequence);
+        }
+    }
+
+    fn is_too_fast(&mut self, limit: u32, now: Instant) -> bool {
+        let (since, count) = self.second;
+        self.second = if now.duration_since(since) >= Duration::from_secs(1) {
+            (now, 1)
+        } else {
+            (since, count.saturating_add(1))
+        };
+        self.second.1 > limit
+    }
+
+    fn record(&self, submit: &Sm<'_>, id: Option<u64>) {
+        let Some(bound) = &self.bound else { return };
+        if self.script.record > 0 {
+            let received = Received {
+                system_id: bound.system_id.clone(),
+                message_id: id.map(|id| letter::response_id(self.script.receipts.ids, id)),
+                submit: submit.to_owned(),
+            };
+            self.server.record(self.script.record, received);
+        }
+    }
+}
+
+/// Bits 0 and 1 of `registered_delivery` (SMPP 3.4, section 5.2.17).
+fn wants_receipt(registered_delivery: u8, state: &ReceiptState) -> bool {
+    match registered_delivery & 0x03 {
+        0 => false,
+        2 => state.is_final() && *state != ReceiptState::Delivered,
+        _ => true,
+    }
+}

@@ -1,0 +1,304 @@
+//! How the simulator writes a receipt.
+
+use super::script::{Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, ReceiptStyle};
+use crate::codec::{AddressFields, Pdu, Sm, encode};
+use crate::pdu::{ShortMessage, esm_class};
+use crate::receipt::{ReceiptIds, ReceiptState};
+use crate::status::CommandStatus;
+use crate::tlv::{Tlvs, tag};
+use std::fmt::Write as _;
+
+/// Something to be delivered to a client.
+#[derive(Debug)]
+pub(super) enum Letter {
+    Receipt(Box<Due>),
+    /// Whatever a test wants to send.
+    Message(Box<ShortMessage>),
+}
+
+/// What a receipt has to tell; kept small, since there may be a million of them.
+#[derive(Clone, Debug)]
+pub(super) struct Due {
+    pub(super) id: u64,
+    pub(super) state: ReceiptState,
+    pub(super) intermediate: bool,
+    /// Type and plan of the sender, then of the recipient.
+    pub(super) kinds: [u8; 4],
+    /// The sender's digits, then the recipient's.
+    pub(super) digits: Box<[u8]>,
+    pub(super) source_octets: usize,
+    /// Unix seconds.
+    pub(super) submitted_at_s: u64,
+}
+
+impl Due {
+    pub(super) fn of(submit: &Sm<'_>, id: u64, state: ReceiptState, submitted_at_s: u64) -> Self {
+        let (from, to) = (submit.source, submit.destination);
+        Self {
+            id,
+            state,
+            intermediate: false,
+            kinds: [from.ton, from.npi, to.ton, to.npi],
+            digits: [from.digits, to.digits].concat().into(),
+            source_octets: from.digits.len(),
+            submitted_at_s,
+        }
+    }
+
+    /// The intermediate receipt that comes before this one.
+    pub(super) fn first(&self) -> Self {
+        Self {
+            state: ReceiptState::Enroute,
+            intermediate: true,
+            ..self.clone()
+        }
+    }
+}
+
+/// The id in `submit_sm_resp`.
+pub(super) fn response_id(ids: ReceiptIds, id: u64) -> String {
+    match ids {
+        ReceiptIds::Exact | ReceiptIds::DecimalResponseHexReceipt => id.to_string(),
+        ReceiptIds::HexResponseDecimalReceipt => format!("{id:X}"),
+        ReceiptIds::Numeric => format!("{id:020}"),
+    }
+}
+
+fn receipt_id(ids: ReceiptIds, id: u64) -> String {
+    match ids {
+        ReceiptIds::DecimalResponseHexReceipt => format!("{id:x}"),
+        ReceiptIds::Exact | ReceiptIds::HexResponseDecimalReceipt | ReceiptIds::Numeric => {
+            id.to_string()
+        }
+    }
+}
+
+/// Appends the letter as `deliver_sm` or `data_sm`.
+pub(super) fn write(
+    out: &mut Vec<u8>,
+    letter: &Letter,
+    style: &ReceiptStyle,
+    sequence: u32,
+    now_s: u64,
+) -> Result<(), CommandStatus> {
+    match letter {
+        Letter::Message(message) => {
+            let pdu = Pdu::Deliver(Sm::of(message));
+            encode(out, CommandStatus::ROK, sequence, &pdu)
+        }
+        Letter::Receipt(due) => receipt(out, due, style, sequence, now_s),
+    }
+}
+
+fn receipt(
+    out: &mut Vec<u8>,
+    due: &Due,
+    style: &ReceiptStyle,
+    sequence: u32,
+    now_s: u64,
+) -> Result<(), CommandStatus> {
+    let id = receipt_id(style.ids, due.id);
+    let text = match style.form {
+        ReceiptForm::Text | ReceiptForm::Both => text(due, style, &id, now_s),
+        ReceiptForm::Tlv => String::new(),
+    };
+    let data_sm = style.has(Quirk::DataSm);
+    let in_payload = style.has(Quirk::Payload) || data_sm;
+    let mut tlvs = Vec::new();
+    if style.form != ReceiptForm::Text {
+        // With its NUL, as the protocol wants it.
+        push_tlv(
+            &mut tlvs,
+            tag::RECEIPTED_MESSAGE_ID,
+            &[id.as_bytes(), &[0]].concat(),
+        );
+        push_tlv(&mut tlvs, tag::MESSAGE_STATE, &[due.state.number()]);
+    }
+    if in_payload && !text.is_empty() {
+        push_tlv(&mut tlvs, tag::MESSAGE_PAYLOAD, text.as_bytes());
+    }
+    let (source, destination) = due.digits.split_at(due.source_octets);
+    let [from_ton, from_npi, to_ton, to_npi] = due.kinds;
+    let message = Sm {
+        // A receipt goes the other way.
+        source: address(to_ton, to_npi, destination),
+        destination: address(from_ton, from_npi, source),
+        esm_class: match (style.has(Quirk::Unmarked), due.intermediate) {
+            (true, _) => 0,
+            (false, true) => esm_class::INTERMEDIATE,
+            (false, false) => esm_class::RECEIPT,
+        },
+        short_message: if in_payload { b"" } else { text.as_bytes() },
+        tlvs: Tlvs::Wire(&tlvs),
+        ..Sm::default()
+    };
+    let pdu = if data_sm {
+        Pdu::Data(message)
+    } else {
+        Pdu::Deliver(message)
+    };
+    encode(out, CommandStatus::ROK, sequence, &pdu)
+}
+
+fn address(ton: u8, npi: u8, digits: &[u8]) -> AddressFields<'_> {
+    AddressFields { ton, npi, digits }
+}
+
+fn push_tlv(out: &mut Vec<u8>, tag: u16, value: &[u8]) {
+    let length = u16::try_from(value.len()).unwrap_or(u16::MAX);
+    out.extend_from_slice(&tag.to_be_bytes());
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(value);
+}
+
+fn text(due: &Due, style: &ReceiptStyle, id: &str, now_s: u64) -> String {
+    let delivered = u8::from(due.state == ReceiptState::Delivered);
+    let state = due.state.word();
+    let error = if due.state.is_final() && delivered == 0 {
+        "001"
+    } else {
+        "000"
+    };
+    let (submit, done) = match style.labels {
+        ReceiptLabels::Short => ("submitdate", "donedate"),
+        ReceiptLabels::Usual | ReceiptLabels::CapitalText | ReceiptLabels::Capitals => {
+            ("submit date", "done date")
+        }
+    };
+    let mut text = String::with_capacity(160);
+    let _ = write!(text, "id:{id} sub:001 dlvrd:{delivered:03} {submit}:");
+    push_date(&mut text, style.dates, due.submitted_at_s);
+    let _ = write!(text, " {done}:");
+    push_date(&mut text, style.dates, now_s);
+    let _ = write!(text, " stat:{state} err:{error}");
+    match style.labels {
+        ReceiptLabels::Usual => text.push_str(" text:"),
+        ReceiptLabels::CapitalText => text.push_str(" Text:"),
+        ReceiptLabels::Short => {}
+        ReceiptLabels::Capitals => {
+            text.push_str(" text:");
+            // The id keeps its case: labels have no digits and ids no labels.
+            text = capitals(&text, id);
+        }
+    }
+    text
+}
+
+fn capitals(text: &str, id: &str) -> String {
+    let rest = text
+        .strip_prefix("id:")
+        .and_then(|rest| rest.strip_prefix(id));
+    format!("ID:{id}{}", rest.unwrap_or_default().to_ascii_uppercase())
+}
+
+/// The date of a Unix time, by the usual arithmetic of the Gregorian calendar.
+fn push_date(text: &mut String, dates: ReceiptDates, unix_s: u64) {
+    let (days, second) = (unix_s / 86_400, unix_s % 86_400);
+    // Years begin in March here, so that the leap day is the last one.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12 + 1;
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let _ = match dates {
+        ReceiptDates::Fourteen => write!(text, "{year:04}"),
+        ReceiptDates::Ten | ReceiptDates::Twelve => write!(text, "{:02}", year % 100),
+    };
+    let (hour, minute) = (second / 3_600, second / 60 % 60);
+    let _ = write!(text, "{month:02}{day:02}{hour:02}{minute:02}");
+    if dates != ReceiptDates::Ten {
+        let _ = write!(text, "{:02}", second % 60);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::decode;
+    use crate::frame::first_frame;
+    use crate::receipt;
+
+    #[test]
+    fn dates_follow_the_calendar() {
+        let table = [
+            (0, "19700101000000"),
+            (951_782_399, "20000228235959"),
+            (951_782_400, "20000229000000"),
+            (1_795_219_261, "20261121000101"),
+        ];
+        for (unix_s, expected) in table {
+            let mut text = String::new();
+            push_date(&mut text, ReceiptDates::Fourteen, unix_s);
+            assert_eq!(text, expected);
+        }
+    }
+
+    /// Every style, written and read back.
+    #[test]
+    fn every_style_is_understood_by_our_own_parser() {
+        let due = Due {
+            id: 305_419_896,
+            state: ReceiptState::Undeliverable,
+            intermediate: false,
+            kinds: [5, 0, 1, 1],
+            digits: b"Ogene2348031234567".as_slice().into(),
+            source_octets: 5,
+            submitted_at_s: 1_795_219_200,
+        };
+        let forms = [ReceiptForm::Text, ReceiptForm::Tlv, ReceiptForm::Both];
+        let all_ids = [
+            ReceiptIds::Exact,
+            ReceiptIds::HexResponseDecimalReceipt,
+            ReceiptIds::DecimalResponseHexReceipt,
+            ReceiptIds::Numeric,
+        ];
+        let all_labels = [
+            ReceiptLabels::Usual,
+            ReceiptLabels::CapitalText,
+            ReceiptLabels::Capitals,
+            ReceiptLabels::Short,
+        ];
+        for form in forms {
+            for ids in all_ids {
+                for labels in all_labels {
+                    for quirk in [
+                        Quirk::Payload,
+                        Quirk::DataSm,
+                        Quirk::Unmarked,
+                        Quirk::Shuffle,
+                    ] {
+                        let style = ReceiptStyle {
+                            form,
+                            ids,
+                            labels,
+                            dates: ReceiptDates::Twelve,
+                            quirks: vec![quirk],
+                        };
+                        let mut out = Vec::new();
+                        let letter = Letter::Receipt(Box::new(due.clone()));
+                        write(&mut out, &letter, &style, 1, 1_795_219_261).unwrap();
+                        let frame = first_frame(&out).unwrap().unwrap();
+                        let pdu = decode(frame.header.command, frame.body).unwrap();
+                        let (Pdu::Deliver(sm) | Pdu::Data(sm)) = pdu else {
+                            panic!("{pdu:?}")
+                        };
+                        let receipt = receipt::parse(&sm.to_owned()).unwrap();
+                        assert_eq!(
+                            ids.receipt_key(&receipt.id),
+                            ids.response_key(&response_id(ids, due.id)),
+                            "{style:?}"
+                        );
+                        assert_eq!(receipt.state, due.state, "{style:?}");
+                        let dated = receipt.done_date.as_deref() == Some("261121000101");
+                        assert_eq!(dated, form != ReceiptForm::Tlv, "{style:?}");
+                        assert_eq!(sm.source.digits, b"2348031234567");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The script in words, for a command line.
+//!
+//! | what | form | example |
+//! |---|---|---|
+//! | fate | a state, `pending`, `silence`, `drop`, `refuse:STATUS` | `undeliv`, `refuse:0x0B` |
+//! | rule | `SUFFIX=FATE` | `0002=expired` |
+//! | mix | `FATE=WEIGHT,…` | `delivrd=95,undeliv=5` |
+//! | delay | a time, or two | `200ms`, `1s..5s` |
+//! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length` | `100=throttle` |
+
+use super::script::{Delay, Fate, Fault, Rule};
+use crate::receipt::ReceiptState;
+use crate::status::CommandStatus;
+use std::time::Duration;
+
+/// A status in decimal or, after `0x`, in hex.
+pub fn parse_status(text: &str) -> Result<CommandStatus, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    number
+        .map(CommandStatus)
+        .map_err(|_| format!("\"{text}\" is not a status: write a number such as 88 or 0x58"))
+}
+
+/// What becomes of a message.
+pub fn parse_fate(text: &str) -> Result<Fate, String> {
+    if let Some(status) = text.strip_prefix("refuse:") {
+        return parse_status(status).map(Fate::Refuse);
+    }
+    match text {
+        "pending" => Ok(Fate::Pending),
+        "silence" => Ok(Fate::Silence),
+        "drop" => Ok(Fate::Drop),
+        word => match ReceiptState::from_word(word) {
+            ReceiptState::Other(_) => Err(format!(
+                "\"{word}\" is no fate: delivrd, undeliv, expired, rejectd, deleted, failed, unknown, \
+                 acceptd, enroute, pending, silence, drop or refuse:STATUS"
+            )),
+            state => Ok(Fate::Receipt(state)),
+        },
+    }
+}
+
+/// The fate of the messages to some destinations.
+pub fn parse_rule(text: &str) -> Result<Rule, String> {
+    let (suffix, fate) = text
+        .split_once('=')
+        .ok_or_else(|| format!("\"{text}\" is no rule: write SUFFIX=FATE"))?;
+    if suffix.is_empty() || !suffix.bytes().all(|octet| octet.is_ascii_digit()) {
+        return Err(format!("\"{suffix}\" is not the end of a number"));
+    }
+    let fate = parse_fate(fate)?;
+    Ok(Rule {
+        suffix: suffix.to_owned(),
+        fate,
+    })
+}
+
+/// How often which fate.
+pub fn parse_mix(text: &str) -> Result<Vec<(u32, Fate)>, String> {
+    text.split(',')
+        .map(|part| {
+            let (fate, weight) = part
+                .split_once('=')
+                .ok_or_else(|| format!("\"{part}\" is no share: write FATE=WEIGHT"))?;
+            let weight = weight
+                .parse()
+                .map_err(|_| format!("\"{weight}\" is not a weight: write a whole number"))?;
+            Ok((weight, parse_fate(fate)?))
+        })
+        .collect()
+}
+
+/// A time, or a range of times.
+pub fn parse_delay(text: &str) -> Result<Delay, String> {
+    let Some((from, to)) = text.split_once("..") else {
+        return parse_time(text).map(Delay::fixed);
+    };
+    let (from, to) = (parse_time(from)?, parse_time(to)?);
+    if from > to {
+        return Err(format!("\"{text}\": the shorter time comes first"));
+    }
+    Ok(Delay { from, to })
+}
+
+/// At which submits what goes wrong.
+pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
+    let (every, fault) = text
+        .split_once('=')
+        .ok_or_else(|| format!("\"{text}\" is no fault: write N=FAULT"))?;
+    let every = every
+        .parse()
+        .ok()
+        .filter(|&every| every > 0)
+        .ok_or_else(|| format!("\"{every}\" is not a number of submits"))?;
+    let fault = match fault {
+        "throttle" => Fault::Refuse(CommandStatus::RTHROTTLED),
+        "queue-full" => Fault::Refuse(CommandStatus::RMSGQFUL),
+        "silence" => Fault::Silence,
+        "drop" => Fault::Drop,
+        "half-open" => Fault::HalfOpen,
+        "wrong-sequence" => Fault::WrongSequence,
+        "garbage" => Fault::Garbage,
+        "broken-length" => Fault::BrokenLength,
+        other => match other.strip_prefix("refuse:") {
+            Some(status) => Fault::Refuse(parse_status(status)?),
+            None => {
+                return Err(format!(
+                    "\"{other}\" is no fault: throttle, queue-full, refuse:STATUS, silence, drop, \
+                     half-open, wrong-sequence, garbage or broken-length"
+                ));
+            }
+        },
+    };
+    Ok((every, fault))
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let unknown = || format!("\"{text}\" is not a time: write it like 200ms, 5s or 2m");
+    let split = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .ok_or_else(unknown)?;
+    let (number, unit) = text.split_at(split);
+    let number: u32 = number.parse().map_err(|_| unknown())?;
+    let unit = match unit {
+        "ms" => Duration::from_millis(1),
+        "s" => Duration::from_secs(1),
+        "m" => Duration::from_mins(1),
+        "h" => Duration::from_hours(1),
+        _ => return Err(unknown()),
+    };
+    Ok(unit * number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_meant() {
+        assert_eq!(
+            parse_rule("0002=undeliv").unwrap().fate,
+            Fate::Receipt(ReceiptState::Undeliverable)
+        );
+        assert_eq!(
+            parse_fate("refuse:0x0B"),
+            Ok(Fate::Refuse(CommandStatus::RINVDSTADR))
+        );
+        assert_eq!(
+            parse_mix("delivrd=95,silence=5"),
+            Ok(vec![
+                (95, Fate::Receipt(ReceiptState::Delivered)),
+                (5, Fate::Silence)
+            ])
+        );
+        assert_eq!(
+            parse_delay("100ms..2s"),
+            Ok(Delay {
+                from: Duration::from_millis(100),
+                to: Duration::from_secs(2)
+            })
+        );
+        assert_eq!(
+            parse_fault("100=throttle"),
+            Ok((100, Fault::Refuse(CommandStatus::RTHROTTLED)))
+        );
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told() {
+        for wrong in [
+            parse_rule("undeliv").unwrap_err(),
+            parse_rule("x=undeliv").unwrap_err(),
+            parse_fate("maybe").unwrap_err(),
+            parse_mix("delivrd").unwrap_err(),
+            parse_delay("5").unwrap_err(),
+            parse_delay("2s..1s").unwrap_err(),
+            parse_fault("0=drop").unwrap_err(),
+            parse_fault("5=flood").unwrap_err(),
+        ] {
+            assert!(wrong.starts_with('"') && wrong.len() > 20, "{wrong}");
+        }
+    }
+}
