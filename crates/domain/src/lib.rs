@@ -15,6 +15,7 @@ mod ids;
 mod money;
 mod network;
 mod number;
+mod pace;
 pub mod packed;
 mod refusal;
 mod retry;
@@ -41,6 +42,7 @@ pub use number::{
     MAX_NAMED_INVALID, Recipient, RecipientList, SandboxOutcome, TooMany, parse_international,
     parse_national, parse_sandbox, read_recipients,
 };
+pub use pace::Pace;
 pub use refusal::Refusal;
 pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;

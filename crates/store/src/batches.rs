@@ -147,8 +147,8 @@ pub struct Ended {
 /// What came back for some recipients of a claimed batch.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// The batch as it was claimed; its recipients are those not accounted for before this.
-    pub claimed: Claimed,
+    /// The batch as it was claimed.
+    pub batch: Arc<Batch>,
     /// Taken by the carrier, with its id of each page.
     pub submitted: Vec<(Recipient, Vec<String>)>,
     /// Handed to the wire, outcome unknown.

@@ -54,11 +54,7 @@ pub struct Receipt {
 
 struct Report {
     store: Store,
-    carrier: Arc<str>,
-    terrain: Terrain,
-    progress: Vec<Progress>,
-    receipts: Vec<Receipt>,
-    first_number: i64,
+    report: Arc<CarrierReport>,
 }
 
 /// What a carrier said, and the state of the node that heard it.
@@ -86,22 +82,11 @@ pub struct CarrierReport {
 impl Store {
     /// Keeps what a carrier said and settles the recipients concerned, in one durable commit. Gives what was
     /// settled and how many receipts found no recipient and were parked.
-    pub async fn report(&self, report: CarrierReport) -> Result<(Settled, usize)> {
-        let terrain = Terrain {
-            now_ms: report.now_ms,
-            planner: report.planner,
-            node: report.node,
-            claimed_until_ms: report.claimed_until_ms,
-            callback_room: report.callback_room,
-        };
+    pub async fn report(&self, report: Arc<CarrierReport>) -> Result<(Settled, usize)> {
         self.db
             .change(Report {
                 store: self.clone(),
-                carrier: report.carrier,
-                terrain,
-                progress: report.progress,
-                receipts: report.receipts,
-                first_number: report.first_number,
+                report,
             })
             .await
     }
@@ -112,7 +97,7 @@ impl Change for Report {
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, usize)> {
         let mut settled = self.progressed(tx).await?;
-        let mut receipts = self.receipts.clone();
+        let mut receipts = self.report.receipts.clone();
         receipts.extend(self.unpark(tx).await?);
         let (more, parked) = self.received(tx, receipts).await?;
         settled.join(more);
@@ -121,21 +106,38 @@ impl Change for Report {
 }
 
 impl Report {
+    fn terrain(&self) -> Terrain {
+        Terrain {
+            now_ms: self.report.now_ms,
+            planner: self.report.planner.clone(),
+            node: self.report.node,
+            claimed_until_ms: self.report.claimed_until_ms,
+            callback_room: self.report.callback_room,
+        }
+    }
+
     /// Accounts for recipients of claimed batches.
     async fn progressed(&self, tx: &mut Tx) -> Result<Settled> {
-        if self.progress.is_empty() {
+        if self.report.progress.is_empty() {
             return Ok(Settled::default());
         }
-        let fresh = self.progress.iter().flat_map(cases).collect::<Vec<_>>();
+        let fresh = self
+            .report
+            .progress
+            .iter()
+            .flat_map(cases)
+            .collect::<Vec<_>>();
         let cases = self.known(tx, fresh).await?;
         let ids = cases
             .iter()
             .map(|case| (case.bucket, case.message))
             .collect();
         let messages = settle::messages(tx, ids).await?;
-        let mut settled = settle::settle(tx, &self.store, &self.terrain, cases, &messages).await?;
+        let mut settled =
+            settle::settle(tx, &self.store, &self.terrain(), cases, &messages).await?;
         self.keep_parts(tx).await?;
         let (done, open): (Vec<&Progress>, Vec<&Progress>) = self
+            .report
             .progress
             .iter()
             .partition(|progress| progress.remaining.is_empty());
@@ -143,16 +145,17 @@ impl Report {
             tx,
             &done
                 .iter()
-                .map(|progress| &progress.claimed.batch)
+                .map(|progress| &*progress.batch)
                 .collect::<Vec<_>>(),
         )
         .await?;
         let open: Vec<(&Batch, &[Recipient])> = open
             .iter()
-            .map(|progress| (&progress.claimed.batch, &progress.remaining[..]))
+            .map(|progress| (&*progress.batch, &progress.remaining[..]))
             .collect();
         batches::shrink(tx, &open).await?;
         let again: Vec<&Batch> = self
+            .report
             .progress
             .iter()
             .flat_map(|progress| &progress.again)
@@ -197,8 +200,8 @@ impl Report {
 
     async fn keep_parts(&self, tx: &mut Tx) -> Result<()> {
         let mut parts = Vec::new();
-        for progress in &self.progress {
-            let batch = &progress.claimed.batch;
+        for progress in &self.report.progress {
+            let batch = &*progress.batch;
             for (recipient, ids) in &progress.submitted {
                 for (page, id) in (1_i64..).zip(ids) {
                     parts.push((batch, *recipient, page, id));
@@ -211,6 +214,7 @@ impl Report {
     /// Takes out the parked receipts of pages whose response has come now.
     async fn unpark(&self, tx: &mut Tx) -> Result<Vec<Receipt>> {
         let ids: Vec<&String> = self
+            .report
             .progress
             .iter()
             .flat_map(|progress| &progress.submitted)
@@ -227,7 +231,7 @@ impl Report {
              where bucket = 0 and carrier = {1} and carrier_id in (values {rows})
              returning carrier_id, recipient, sender, state, error",
             |query, id| query.bind(id.as_str()),
-            after | query | query.bind(&*self.carrier)
+            after | query | query.bind(&*self.report.carrier)
         );
         rows.into_iter().map(ParkedRow::receipt).collect()
     }
@@ -237,7 +241,7 @@ impl Report {
             sqlx::query_scalar(
             "select received_at_ms from parked_receipts where bucket = 0 and carrier = $1 limit 1",
         )
-        .bind(&*self.carrier)
+        .bind(&*self.report.carrier)
         .fetch_optional(connection)
         .await?
         });
@@ -251,8 +255,8 @@ impl Report {
         let matched = parts::match_receipts(
             tx,
             &self.store,
-            &self.carrier,
-            self.terrain.now_ms,
+            &self.report.carrier,
+            self.report.now_ms,
             &receipts,
         )
         .await?;
@@ -290,7 +294,7 @@ impl Report {
         let adopted = self.adopt(tx, unmatched, &mut cases).await?;
         self.park(tx, &adopted).await?;
         matched
-            .mark_delivered(tx, &self.carrier, &delivered_parts)
+            .mark_delivered(tx, &self.report.carrier, &delivered_parts)
             .await?;
         let cases: Vec<Case> = cases.into_values().collect();
         let ids = cases
@@ -298,7 +302,7 @@ impl Report {
             .map(|case| (case.bucket, case.message))
             .collect();
         let messages = settle::messages(tx, ids).await?;
-        let settled = settle::settle(tx, &self.store, &self.terrain, cases, &messages).await?;
+        let settled = settle::settle(tx, &self.store, &self.terrain(), cases, &messages).await?;
         Ok((settled, adopted.len()))
     }
 
@@ -336,7 +340,16 @@ impl Report {
                 }
                 ReceiptWord::Final(status) => DeliveryEvent::Failed { leg, status },
             });
-            adopt_part(tx, bucket, &self.carrier, &receipt, message, recipient, leg).await?;
+            adopt_part(
+                tx,
+                bucket,
+                &self.report.carrier,
+                &receipt,
+                message,
+                recipient,
+                leg,
+            )
+            .await?;
         }
         Ok(left)
     }
@@ -357,7 +370,7 @@ impl Report {
                  order by d.message_id limit 1",
             )
             .bind(bucket.0)
-            .bind(&*self.carrier)
+            .bind(&*self.report.carrier)
             .bind(number(recipient))
             .bind(sender)
             .fetch_optional(connection)
@@ -371,7 +384,7 @@ impl Report {
     }
 
     async fn park(&self, tx: &mut Tx, receipts: &[Receipt]) -> Result<()> {
-        let numbered: Vec<(i64, &Receipt)> = (self.first_number..).zip(receipts).collect();
+        let numbered: Vec<(i64, &Receipt)> = (self.report.first_number..).zip(receipts).collect();
         execute_rows!(
             tx,
             &numbered,
@@ -383,9 +396,9 @@ impl Report {
                 let (count, receipt) = row;
                 query
                     .bind(0_i64)
-                    .bind(&*self.carrier)
+                    .bind(&*self.report.carrier)
                     .bind(&receipt.carrier_id)
-                    .bind(self.terrain.now_ms)
+                    .bind(self.report.now_ms)
                     .bind(*count)
                     .bind(receipt.recipient.map_or(0, number))
                     .bind(&receipt.sender)
@@ -428,7 +441,7 @@ async fn adopt_part(
 
 /// The cases that a batch's progress makes.
 fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
-    let batch = &progress.claimed.batch;
+    let batch = &*progress.batch;
     let case = move |recipient: Recipient, event: DeliveryEvent, error: Option<String>| Case {
         bucket: batch.bucket,
         message: batch.message,

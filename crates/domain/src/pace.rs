@@ -1,0 +1,154 @@
+//! The pace of a carrier: a limit of submits a second that gives way when the carrier says it is too fast.
+
+/// What is counted in: a thousandth of a submit.
+const MILLI: i64 = 1_000;
+/// How long nothing is sent after the carrier said that it is too fast.
+const PAUSE_MS: i64 = 1_000;
+/// The slowest pace that throttling leads to: a submit a second.
+const SLOWEST: i64 = MILLI;
+/// What is regained each second after throttling, as a share of the pace: a twentieth.
+const RECOVERY: i64 = 20;
+/// Submits that may go at once: as many as come due in this time, and at least a whole long message.
+const BURST_MS: i64 = 50;
+const SMALLEST_BURST: i64 = 10;
+/// The pace that a carrier without a limit falls to when it throttles for the first time.
+const FIRST_UNLIMITED: i64 = 1_000 * MILLI;
+
+/// A token bucket, halved by throttling and recovering bit by bit (`smpp.md`, section 2).
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// Thousandths of a submit a second, by configuration; `None` without a limit.
+    limit: Option<i64>,
+    /// The same, now.
+    rate: Option<i64>,
+    tokens_milli: i64,
+    counted_ms: i64,
+    paused_until_ms: i64,
+}
+
+impl Pace {
+    /// A carrier that takes `limit` submits a second, or any number.
+    pub fn new(limit: Option<u32>, now_ms: i64) -> Self {
+        let limit = limit.map(|limit| i64::from(limit) * MILLI);
+        let mut pace = Self {
+            limit,
+            rate: limit,
+            tokens_milli: 0,
+            counted_ms: now_ms,
+            paused_until_ms: 0,
+        };
+        pace.tokens_milli = pace.rate.map_or(0, burst);
+        pace
+    }
+
+    /// How many submits may go now.
+    pub fn room(&mut self, now_ms: i64) -> usize {
+        if now_ms < self.paused_until_ms {
+            return 0;
+        }
+        let Some(rate) = self.recovered(now_ms) else {
+            return usize::MAX;
+        };
+        let passed = (now_ms - self.counted_ms).clamp(0, 10_000);
+        self.counted_ms = now_ms;
+        self.tokens_milli = (self.tokens_milli + rate * passed / 1_000).min(burst(rate));
+        usize::try_from(self.tokens_milli / MILLI).unwrap_or(0)
+    }
+
+    /// Counts submits that went.
+    pub fn spend(&mut self, submits: usize) {
+        if self.rate.is_some() {
+            self.tokens_milli -= i64::try_from(submits).unwrap_or(i64::MAX / MILLI) * MILLI;
+        }
+    }
+
+    /// When there is room again, if there is none: Unix milliseconds.
+    pub fn next_ms(&self, now_ms: i64) -> i64 {
+        let missing = (MILLI - self.tokens_milli).max(0);
+        let wait = self
+            .rate
+            .map_or(0, |rate| missing.div_euclid(rate.max(1)) + 1);
+        (now_ms + wait).max(self.paused_until_ms)
+    }
+
+    /// The carrier said that it is too fast.
+    pub fn throttled(&mut self, now_ms: i64) {
+        // All that was on its way when the pace was still the old one says the same: it counts once.
+        if now_ms < self.paused_until_ms {
+            return;
+        }
+        let rate = self.rate.unwrap_or(FIRST_UNLIMITED);
+        self.rate = Some((rate / 2).max(SLOWEST));
+        self.tokens_milli = self.tokens_milli.clamp(0, MILLI);
+        self.paused_until_ms = now_ms + PAUSE_MS;
+        self.counted_ms = self.paused_until_ms;
+    }
+
+    /// The pace now, after what was regained since it was last counted.
+    fn recovered(&mut self, now_ms: i64) -> Option<i64> {
+        let rate = self.rate?;
+        if Some(rate) == self.limit {
+            return Some(rate);
+        }
+        let passed = (now_ms - self.counted_ms).clamp(0, 60_000);
+        let regained = rate * passed / (RECOVERY * 1_000);
+        let wanted = rate + regained;
+        self.rate = match self.limit {
+            Some(limit) => Some(wanted.min(limit)),
+            None if wanted >= FIRST_UNLIMITED * 10 => None,
+            None => Some(wanted),
+        };
+        self.rate
+    }
+}
+
+/// What may go at once at this pace, in thousandths of a submit.
+fn burst(rate: i64) -> i64 {
+    (rate * BURST_MS / 1_000).max(SMALLEST_BURST * MILLI)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends all there is room for, every 5 ms; gives how many went.
+    fn run(pace: &mut Pace, from_ms: i64, until_ms: i64) -> usize {
+        let mut sent = 0;
+        for now in (from_ms..until_ms).step_by(5) {
+            let room = pace.room(now).min(10_000);
+            pace.spend(room);
+            sent += room;
+        }
+        sent
+    }
+
+    #[test]
+    fn a_limit_is_kept_to_within_the_burst() {
+        let mut pace = Pace::new(Some(500), 0);
+        let sent = run(&mut pace, 0, 10_000);
+        assert!((5_000..=5_030).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn without_a_limit_there_is_always_room() {
+        assert_eq!(Pace::new(None, 0).room(0), usize::MAX);
+    }
+
+    #[test]
+    fn a_long_message_is_never_larger_than_the_burst() {
+        assert!(Pace::new(Some(1), 0).room(0) >= 10);
+    }
+
+    #[test]
+    fn throttling_pauses_halves_and_recovers() {
+        let mut pace = Pace::new(Some(1_000), 0);
+        pace.throttled(0);
+        pace.throttled(10);
+        assert_eq!(run(&mut pace, 0, 1_000), 0);
+        let first = run(&mut pace, 1_000, 2_000);
+        assert!((400..=600).contains(&first), "{first}");
+        run(&mut pace, 2_000, 60_000);
+        let later = run(&mut pace, 60_000, 61_000);
+        assert!(later >= 950, "{later}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Chance: only this file asks the system for it.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+/// Bytes that nobody can guess, from the operating system; zeros if it has none to give, which it always
+/// has once it has booted.
+pub(crate) fn bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    if let Err(error) = getrandom::fill(&mut bytes) {
+        tracing::error!(%error, "the system gave no random bytes");
+    }
+    bytes
+}
+
+/// A number that nobody can guess.
+pub(crate) fn number() -> u64 {
+    u64::from_be_bytes(bytes())
+}
+
+/// Makes numbers for batches and parked receipts: they grow with time, and two processes that start in the
+/// same millisecond begin far apart.
+#[derive(Debug)]
+pub(crate) struct Numbers(AtomicI64);
+
+impl Numbers {
+    pub(crate) fn new(now_ms: i64) -> Self {
+        let apart = i64::try_from(number() & 0xF_FFFF).unwrap_or_default();
+        Self(AtomicI64::new((now_ms << 20) | apart))
+    }
+
+    /// The first of `count` numbers that nobody else has.
+    pub(crate) fn next(&self, count: usize) -> i64 {
+        self.0.fetch_add(i64::try_from(count.max(1)).unwrap_or(1), Ordering::Relaxed)
+    }
+}
+
+/// Unguessable and quick: message ids need ten bytes each, thousands of times a second.
+#[derive(Debug)]
+pub(crate) struct MessageIds {
+    key: [u64; 2],
+    count: AtomicU64,
+}
+
+impl MessageIds {
+    pub(crate) fn new() -> Self {
+        Self { key: [number(), number()], count: AtomicU64::new(0) }
+    }
+
+    /// The id of a message accepted at `now_ms`. Ids of one process never repeat: they hold a count, mixed
+    /// with a key by a bijection, so that one does not give away the next.
+    pub(crate) fn next(&self, now_ms: i64) -> domain::MessageId {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let mixed = mix(count ^ self.key[0]).wrapping_add(self.key[1]);
+        let mut chance = [0; 10];
+        chance[2..].copy_from_slice(&mixed.to_be_bytes());
+        chance[..2].copy_from_slice(&mix(mixed ^ self.key[1]).to_be_bytes()[..2]);
+        domain::MessageId::new(now_ms, chance)
+    }
+}
+
+/// The finaliser of SplitMix64: a bijection that spreads every bit.
+fn mix(mut value: u64) -> u64 {
+    value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}

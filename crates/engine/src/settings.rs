@@ -1,0 +1,89 @@
+//! What an operator settles, as the engine needs it.
+
+use crate::callback::CallbackSettings;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What sends are judged by; its carriers are those below, in the same order.
+    pub rules: domain::Rulebook,
+    /// The carriers.
+    pub carriers: Vec<CarrierSettings>,
+    /// How customers are called back.
+    pub callbacks: CallbackSettings,
+    /// What is too much.
+    pub limits: Limits,
+}
+
+/// What is too much.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Sends of an account in any 60 seconds.
+    pub sends_per_minute: u32,
+    /// Delivery reports read by an account in any 60 seconds.
+    pub reports_per_minute: u32,
+    /// Other reads of an account in any 60 seconds.
+    pub reads_per_minute: u32,
+    /// Sends that may wait for their commit.
+    pub accept_queue: usize,
+}
+
+/// How a carrier is bound.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum BindMode {
+    /// One connection for both directions.
+    Transceiver,
+    /// A connection for submits and one for receipts.
+    TransmitterAndReceiver,
+}
+
+/// One SMSC account.
+#[derive(Clone)]
+pub struct CarrierSettings {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Host and port.
+    pub address: String,
+    /// Who we are there.
+    pub system_id: String,
+    /// What proves it.
+    pub password: String,
+    /// Usually empty.
+    pub system_type: String,
+    /// Usually empty.
+    pub service_type: String,
+    /// Connections held at the same time.
+    pub binds: usize,
+    /// Unanswered submits on one connection.
+    pub window: usize,
+    /// Submits a second, all connections together.
+    pub max_per_second: Option<u32>,
+    /// After how long a silence a connection is probed.
+    pub enquire_link: Duration,
+    /// How long a response is waited for.
+    pub response_timeout: Duration,
+    /// Whether the connection is encrypted.
+    pub tls: bool,
+    /// The authority that signed the carrier's certificate, where it is none that the system knows.
+    pub tls_ca: Option<PathBuf>,
+    /// How ids in receipts are written.
+    pub receipt_ids: smpp::ReceiptIds,
+    /// How it is bound.
+    pub bind_mode: BindMode,
+}
+
+/// Without the password.
+impl fmt::Debug for CarrierSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CarrierSettings")
+            .field("name", &self.name)
+            .field("address", &self.address)
+            .field("system_id", &self.system_id)
+            .field("binds", &self.binds)
+            .field("window", &self.window)
+            .finish_non_exhaustive()
+    }
+}
