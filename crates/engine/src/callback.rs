@@ -1,0 +1,117 @@
+//! Callbacks: every recipient's outcome is posted to the URL that came with its message.
+//!
+//! A callback is a row before it is in hand. Those in hand stand in lanes, one per account and origin
+//! (`lanes`, pure); a task per callback in flight posts it (`client`) over a guarded connection (`connect`,
+//! `network`, `pool`), takes the next one from the lanes, and hands the outcome to a task that commits
+//! outcomes in groups (`desk`). What is not in hand is claimed from the database when it is due.
+//!
+//! A process that dies leaves its claimed callbacks claimed; they are posted again, which the interface
+//! allows (section 6, rule 4).
+
+mod client;
+mod clock;
+mod connect;
+mod desk;
+mod lanes;
+mod network;
+mod pool;
+mod rows;
+
+use client::{Client, Patience};
+use connect::Connector;
+use desk::Desk;
+use network::Internet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+pub use clock::Clock;
+pub use rows::{Callback, Finished, Rows, RowsError};
+
+/// How many outcomes wait for their commit before attempts have to wait for it too.
+const OUTCOME_QUEUE: usize = 1024;
+/// How long a shutdown waits for what is in flight.
+const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What an operator can set.
+#[derive(Clone, Debug)]
+pub struct CallbackSettings {
+    /// Whether addresses outside the public internet may be called.
+    pub allow_private_targets: bool,
+    /// The waits after the first, second, … failed attempt; after the last a callback is dead.
+    pub retry_delays: Vec<Duration>,
+    /// Callbacks in flight to one origin of one account.
+    pub concurrency_per_origin: usize,
+    /// Callbacks in flight altogether.
+    pub concurrency: usize,
+}
+
+/// Why callbacks cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The resolver does not take the system's configuration.
+    #[error("the resolver cannot be set up")]
+    Resolver(#[source] std::io::Error),
+    /// The TLS library does not take its own defaults.
+    #[error("TLS cannot be set up")]
+    Tls(#[source] rustls::Error),
+}
+
+/// The running callbacks; a clone is the same ones.
+#[derive(Clone)]
+pub struct Callbacks<R: Rows> {
+    desk: Arc<Desk<R>>,
+    tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
+}
+
+impl<R: Rows> Callbacks<R> {
+    /// Starts to make callbacks, those first that the database holds.
+    pub fn start(rows: R, settings: &CallbackSettings, clock: Clock) -> Result<Self, StartError> {
+        Self::start_with(rows, settings, clock, Patience::default())
+    }
+
+    fn start_with(
+        rows: R,
+        settings: &CallbackSettings,
+        clock: Clock,
+        patience: Patience,
+    ) -> Result<Self, StartError> {
+        let network = Internet::from_system().map_err(StartError::Resolver)?;
+        let connector = Connector::new(
+            network,
+            settings.allow_private_targets,
+            connect::system_roots(),
+        )
+        .map_err(StartError::Tls)?;
+        let client = Client::new(connector, settings.concurrency_per_origin, patience);
+        let (outcomes, finished) = mpsc::channel(OUTCOME_QUEUE);
+        let desk = Arc::new(Desk::new(rows, client, clock, settings, outcomes));
+        let tasks = vec![
+            tokio::spawn(desk::claim(Arc::clone(&desk))),
+            tokio::spawn(desk::commit(Arc::clone(&desk), finished)),
+        ];
+        Ok(Self {
+            desk,
+            tasks: Arc::new(Mutex::new(tasks)),
+        })
+    }
+
+    /// Takes callbacks that are claimed in the database already, and gives back those there is no room for:
+    /// they are to be released, and will be claimed when there is.
+    #[must_use = "what is given back has to be released"]
+    pub fn offer(&self, callbacks: Vec<Callback>) -> Vec<Callback> {
+        self.desk.take(callbacks)
+    }
+
+    /// A hint that callbacks have become due in the database.
+    pub fn wake(&self) {
+        self.desk.wake();
+    }
+
+    /// Takes nothing new, waits some seconds for what is in flight, and gives back the rest.
+    pub async fn shutdown(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        self.desk.close(SHUTDOWN_PATIENCE, tasks).await;
+    }
+}
