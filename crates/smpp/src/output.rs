@@ -16,6 +16,8 @@ pub(crate) struct Output {
     written: usize,
     /// How many octets went before the first of `octets`.
     base: u64,
+    /// Written, but perhaps still in a buffer of the transport, as with TLS.
+    unflushed: bool,
     broken: bool,
 }
 
@@ -29,6 +31,11 @@ impl Output {
     /// was certainly not sent.
     pub(crate) fn sent(&self) -> u64 {
         self.base + self.written as u64
+    }
+
+    /// Whether nothing is left to write.
+    pub(crate) fn is_done(&self) -> bool {
+        self.broken || (self.waiting() == 0 && !self.unflushed)
     }
 
     /// How many octets wait.
@@ -59,14 +66,20 @@ impl Output {
             }
         }
         self.compact();
-        if progress && let Poll::Ready(Err(error)) = Pin::new(stream).poll_flush(cx) {
-            return Err(self.fail(error));
+        self.unflushed |= progress;
+        if self.unflushed {
+            match Pin::new(stream).poll_flush(cx) {
+                Poll::Pending => {}
+                Poll::Ready(Ok(())) => self.unflushed = false,
+                Poll::Ready(Err(error)) => return Err(self.fail(error)),
+            }
         }
         Ok(progress)
     }
 
     fn fail(&mut self, error: io::Error) -> io::Error {
         self.broken = true;
+        self.unflushed = false;
         error
     }
 

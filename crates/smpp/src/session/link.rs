@@ -215,7 +215,7 @@ impl Link {
     pub(super) fn ended(&self, drained: bool, now: Instant) -> Option<CloseReason> {
         match self.state {
             State::Leaving(reason, at) => {
-                (now >= at || (drained && self.output.waiting() == 0)).then_some(reason)
+                (now >= at || (drained && self.output.is_done())).then_some(reason)
             }
             State::Open | State::Draining(_) | State::Unbinding(_) => None,
         }

@@ -5,7 +5,11 @@ use crate::frame::{Header, first_frame};
 use crate::pdu::Address;
 use crate::status::CommandStatus;
 use crate::tlv::{Tlv, Tlvs, tag};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tokio::io::{
+    AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufStream, DuplexStream, duplex,
+};
 use tokio::time::Instant;
 
 /// The SMSC's end of a connection, driven by hand.
@@ -76,6 +80,17 @@ async fn bound(options: BindOptions) -> (Session, EventStream, Smsc) {
 
 async fn bound_over(options: BindOptions, pipe: usize) -> (Session, EventStream, Smsc) {
     let (ours, stream) = duplex(pipe);
+    bound_by(options, ours, stream).await
+}
+
+async fn bound_by<S>(
+    options: BindOptions,
+    ours: S,
+    stream: DuplexStream,
+) -> (Session, EventStream, Smsc)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let mut smsc = Smsc {
         stream,
         octets: Vec::new(),
@@ -574,4 +589,87 @@ async fn outcomes_survive_the_end_of_the_task() {
     assert_eq!(all.len(), 5);
     assert_eq!(all[4], Event::Closed(CloseReason::Aborted));
     assert!(session.is_closed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transport_with_a_buffer_of_its_own_is_flushed_to_the_end() {
+    let (ours, stream) = duplex(50);
+    let (session, mut events, mut smsc) = bound_by(options(), BufStream::new(ours), stream).await;
+    session.submit(submits(0..3)).unwrap();
+    for sequence in smsc.submits(3).await {
+        smsc.accept(sequence).await;
+    }
+    session.unbind();
+    let sequence = smsc.expect(Command::UNBIND).await;
+    smsc.write(CommandStatus::ROK, sequence, Pdu::UnbindResp)
+        .await;
+    assert_eq!(rest(&mut events).await.len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_nobody_listens_to_unbinds() {
+    let (session, events, mut smsc) = bound(options()).await;
+    drop(events);
+    smsc.expect(Command::UNBIND).await;
+    assert!(session.is_closed());
+}
+
+/// What a hostile or broken peer may write: pieces of the protocol and plain noise.
+fn noise() -> impl Strategy<Value = Vec<u8>> {
+    let ids = [
+        Command::SUBMIT_SM_RESP,
+        Command::GENERIC_NACK,
+        Command::DELIVER_SM,
+        Command::DATA_SM,
+        Command::ENQUIRE_LINK,
+        Command::UNBIND,
+        Command::UNBIND_RESP,
+        Command::SUBMIT_SM,
+        Command(0x7777),
+    ];
+    let body = vec(prop_oneof![Just(0u8), any::<u8>()], 0..40);
+    let pdu =
+        (0..ids.len(), 0u32..3, 0u32..8, body).prop_map(move |(id, status, sequence, body)| {
+            let mut out = Vec::new();
+            let pdu = Pdu::Other(ids[id], &body);
+            encode(&mut out, CommandStatus(status), sequence, &pdu).unwrap();
+            out
+        });
+    let octets = vec(any::<u8>(), 0..10);
+    vec(prop_oneof![9 => pdu, 1 => octets], 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_peer_writes_every_submit_has_exactly_one_outcome(noise in noise(), step in 1usize..64) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        let all = runtime.block_on(async {
+            let (session, mut events, mut smsc) = bound(options()).await;
+            session.submit(submits(0..6)).unwrap();
+            for piece in noise.chunks(step) {
+                tokio::task::yield_now().await;
+                // The session may have hung up by now.
+                if smsc.stream.write_all(piece).await.is_err() {
+                    break;
+                }
+            }
+            drop(smsc);
+            rest(&mut events).await
+        });
+        let mut tags: Vec<u64> = all
+            .iter()
+            .filter_map(|event| match event {
+                Event::Submitted { tag, .. } => Some(*tag),
+                Event::Deliver { .. } | Event::Closed(_) => None,
+            })
+            .collect();
+        tags.sort_unstable();
+        prop_assert_eq!(tags, [0, 1, 2, 3, 4, 5]);
+        let closed = all.iter().filter(|event| matches!(event, Event::Closed(_))).count();
+        prop_assert!(closed == 1 && matches!(all.last(), Some(Event::Closed(_))));
+    }
 }

@@ -48,7 +48,7 @@ impl Connection {
             self.conversation.report();
             match self.conversation.end {
                 End::Open => {}
-                End::Flushing if self.conversation.output.waiting() > 0 => {}
+                End::Flushing if !self.conversation.output.is_done() => {}
                 End::Flushing | End::Now => return Poll::Ready(()),
             }
             if !read && !written && !self.time_is_due(cx) {
