@@ -43,7 +43,7 @@ pub enum BindError {
     Protocol(&'static str),
 }
 
-/// Connects over TCP, without Nagle's delay, and binds. `bind_timeout` holds for both together.
+/// Connects over TCP, without Nagle's delay, and binds; each within `bind_timeout`.
 pub async fn connect(
     address: impl ToSocketAddrs,
     options: &BindOptions,

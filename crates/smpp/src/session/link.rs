@@ -288,7 +288,12 @@ impl Link {
         match self.window.take(header.sequence) {
             Some(entry) => {
                 self.counters.responses += 1;
-                self.settle(entry.tag, Outcome::Rejected(header.status));
+                // A nack never means success, whatever its status says.
+                let status = match header.status {
+                    CommandStatus::ROK => CommandStatus::RUNKNOWNERR,
+                    status => status,
+                };
+                self.settle(entry.tag, Outcome::Rejected(status));
             }
             // A peer that does not know unbind is as good as unbound.
             None if matches!(self.state, State::Unbinding(_)) => {

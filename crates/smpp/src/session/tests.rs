@@ -159,9 +159,15 @@ async fn no_more_than_the_window_is_unanswered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rejection_keeps_its_status_and_a_nack_is_one() {
-    let (session, mut events, mut smsc) = bound(options()).await;
-    session.submit(submits(0..3)).unwrap();
-    let open = smsc.submits(3).await;
+    let (session, mut events, mut smsc) = bound(BindOptions {
+        window: 4,
+        ..options()
+    })
+    .await;
+    session.submit(submits(0..4)).unwrap();
+    let open = smsc.submits(4).await;
+    smsc.write(CommandStatus::ROK, open[3], Pdu::GenericNack)
+        .await;
     smsc.write(CommandStatus::RTHROTTLED, open[0], Pdu::SubmitResp(b""))
         .await;
     smsc.write(CommandStatus::RINVCMDID, open[1], Pdu::GenericNack)
@@ -176,6 +182,7 @@ async fn a_rejection_keeps_its_status_and_a_nack_is_one() {
     assert_eq!(
         rest(&mut events).await,
         [
+            submitted(3, Outcome::Rejected(CommandStatus::RUNKNOWNERR)),
             submitted(0, Outcome::Rejected(CommandStatus::RTHROTTLED)),
             submitted(1, Outcome::Rejected(CommandStatus::RINVCMDID)),
             submitted(

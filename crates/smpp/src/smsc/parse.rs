@@ -6,12 +6,46 @@
 //! | rule | `SUFFIX=FATE` | `0002=expired` |
 //! | mix | `FATE=WEIGHT,…` | `delivrd=95,undeliv=5` |
 //! | delay | a time, or two | `200ms`, `1s..5s` |
+//! | receipts | the words of [`ReceiptForm`], [`ReceiptDates`], [`ReceiptLabels`], [`Quirk`] and [`ReceiptIds`](crate::ReceiptIds) | `tlv`, `twelve`, `capitals`, `before-response`, `numeric` |
 //! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length` | `100=throttle` |
 
-use super::script::{Delay, Fate, Fault, Rule};
+use super::script::{Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, Rule};
 use crate::receipt::ReceiptState;
 use crate::status::CommandStatus;
+use std::str::FromStr;
 use std::time::Duration;
+
+/// Gives each variant its word, and reads it back.
+macro_rules! words {
+    ($type:ident, $what:literal, $($word:literal => $variant:ident),+) => {
+        impl FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(format!(
+                        concat!("\"{}\" is no ", $what, ": {}"),
+                        text,
+                        [$($word),+].join(", "),
+                    )),
+                }
+            }
+        }
+    };
+}
+
+words!(ReceiptForm, "form of receipts", "text" => Text, "tlv" => Tlv, "both" => Both);
+words!(ReceiptDates, "form of dates", "ten" => Ten, "twelve" => Twelve, "fourteen" => Fourteen);
+words!(
+    ReceiptLabels, "form of labels",
+    "usual" => Usual, "capital-text" => CapitalText, "capitals" => Capitals, "short" => Short
+);
+words!(
+    Quirk, "quirk",
+    "payload" => Payload, "data-sm" => DataSm, "unmarked" => Unmarked, "duplicate" => Duplicate,
+    "shuffle" => Shuffle, "before-response" => BeforeResponse, "intermediate" => Intermediate
+);
 
 /// A status in decimal or, after `0x`, in hex.
 pub fn parse_status(text: &str) -> Result<CommandStatus, String> {
@@ -166,6 +200,8 @@ mod tests {
             parse_fault("100=throttle"),
             Ok((100, Fault::Refuse(CommandStatus::RTHROTTLED)))
         );
+        assert_eq!("before-response".parse(), Ok(Quirk::BeforeResponse));
+        assert_eq!("twelve".parse(), Ok(ReceiptDates::Twelve));
     }
 
     #[test]
@@ -179,6 +215,7 @@ mod tests {
             parse_delay("2s..1s").unwrap_err(),
             parse_fault("0=drop").unwrap_err(),
             parse_fault("5=flood").unwrap_err(),
+            "xml".parse::<ReceiptForm>().unwrap_err(),
         ] {
             assert!(wrong.starts_with('"') && wrong.len() > 20, "{wrong}");
         }
