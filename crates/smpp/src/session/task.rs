@@ -133,7 +133,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
             match self.input.next_frame() {
                 Ok(Some(frame)) => self.link.on_frame(&frame, now),
                 Ok(None) => return,
-                Err(_) => {
+                Err(broken) => {
+                    tracing::warn!(smpp.length = broken.0, "the SMPP stream is out of step");
                     self.link.on_broken_length(now);
                     self.input = Input::new();
                     return;
@@ -185,6 +186,16 @@ impl<S> Task<S> {
     fn finish(&mut self, reason: CloseReason) {
         self.ended = true;
         self.link.abandon();
+        let counters = self.link.counters;
+        tracing::info!(
+            smpp.reason = ?reason,
+            smpp.submits = counters.submits,
+            smpp.responses = counters.responses,
+            smpp.delivers = counters.delivers,
+            smpp.odd_pdus = counters.odd_pdus,
+            smpp.timeouts = counters.timeouts,
+            "the SMPP session ended"
+        );
         self.mailbox.publish(&mut self.link, 0);
         self.mailbox.finish(reason);
     }

@@ -7,7 +7,7 @@
 //! | mix | `FATE=WEIGHT,…` | `delivrd=95,undeliv=5` |
 //! | delay | a time, or two | `200ms`, `1s..5s` |
 //! | receipts | the words of [`ReceiptForm`], [`ReceiptDates`], [`ReceiptLabels`], [`Quirk`] and [`ReceiptIds`](crate::ReceiptIds) | `tlv`, `twelve`, `capitals`, `before-response`, `numeric` |
-//! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length` | `100=throttle` |
+//! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `lose-response`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length` | `100=throttle` |
 
 use super::script::{Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, Rule};
 use crate::receipt::ReceiptState;
@@ -133,6 +133,7 @@ pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
         "throttle" => Fault::Refuse(CommandStatus::RTHROTTLED),
         "queue-full" => Fault::Refuse(CommandStatus::RMSGQFUL),
         "silence" => Fault::Silence,
+        "lose-response" => Fault::LoseResponse,
         "drop" => Fault::Drop,
         "half-open" => Fault::HalfOpen,
         "wrong-sequence" => Fault::WrongSequence,
@@ -142,8 +143,8 @@ pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
             Some(status) => Fault::Refuse(parse_status(status)?),
             None => {
                 return Err(format!(
-                    "\"{other}\" is no fault: throttle, queue-full, refuse:STATUS, silence, drop, \
-                     half-open, wrong-sequence, garbage or broken-length"
+                    "\"{other}\" is no fault: throttle, queue-full, refuse:STATUS, silence, \
+                     lose-response, drop, half-open, wrong-sequence, garbage or broken-length"
                 ));
             }
         },

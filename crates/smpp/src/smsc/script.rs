@@ -93,8 +93,10 @@ pub enum Fate {
 pub enum Fault {
     /// Refused with this status; `ESME_RTHROTTLED` and `ESME_RMSGQFUL` are the usual ones.
     Refuse(CommandStatus),
-    /// Never answered.
+    /// Never answered, and forgotten.
     Silence,
+    /// Accepted, and its receipt comes; only the response is lost.
+    LoseResponse,
     /// The connection drops instead of an answer.
     Drop,
     /// The connection stays open, and nothing is answered on it any more.

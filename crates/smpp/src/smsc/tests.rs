@@ -363,6 +363,22 @@ async fn a_half_open_link_is_found_by_the_probe() {
 }
 
 #[tokio::test]
+async fn a_lost_response_still_has_its_receipt() {
+    let script = Script {
+        faults: vec![parse_fault("2=lose-response").unwrap()],
+        record: 10,
+        ..Script::default()
+    };
+    let (smsc, session, mut events) = bound(script).await;
+    let submits = (1..=2).map(|tag| submit(tag, "2348031234501"));
+    session.submit(submits.collect()).unwrap();
+    let seen = watch(&session, &mut events, |seen| seen.delivers == 2).await;
+    assert_eq!((seen.outcomes.len(), session.outstanding()), (1, 1));
+    let lost = smsc.received()[1].message_id.clone();
+    assert_eq!(Some(&seen.receipts[1].id), lost.as_ref());
+}
+
+#[tokio::test]
 async fn any_message_can_be_sent_to_a_client() {
     let (smsc, session, mut events) = bound(Script::default()).await;
     smsc.send("ogene", submit(0, "12345").pdu);

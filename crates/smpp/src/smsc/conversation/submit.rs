@@ -35,6 +35,7 @@ impl Conversation {
             if self.submits >= window as u64 {
                 self.end = End::Now;
             }
+            self.record(submit, None);
             return;
         }
         if script
@@ -47,9 +48,24 @@ impl Conversation {
         match script.fault(self.submits) {
             None => self.decide(header, submit, now),
             Some(Fault::Refuse(status)) => self.refuse(header, submit, status, now),
-            Some(Fault::Silence) => {}
-            Some(Fault::Drop) => self.end = End::Now,
-            Some(Fault::HalfOpen) => self.mute = true,
+            Some(Fault::Silence) => self.record(submit, None),
+            Some(Fault::LoseResponse) => {
+                let fate = self.fate(submit);
+                let state = if let Fate::Receipt(state) = fate {
+                    Some(state)
+                } else {
+                    None
+                };
+                self.take(submit, state, now, Duration::ZERO);
+            }
+            Some(Fault::Drop) => {
+                self.end = End::Now;
+                self.record(submit, None);
+            }
+            Some(Fault::HalfOpen) => {
+                self.mute = true;
+                self.record(submit, None);
+            }
             Some(Fault::WrongSequence) => {
                 let wrong = Header {
                     sequence: header.sequence ^ 0x4000_0000,
@@ -70,16 +86,21 @@ impl Conversation {
     }
 
     fn decide(&mut self, header: Header, submit: &Sm<'_>, now: Instant) {
-        match self
-            .script
-            .fate(submit.destination.digits, &mut self.chance)
-        {
+        match self.fate(submit) {
             Fate::Receipt(state) => self.accept(header, submit, Some(state), now),
             Fate::Pending => self.accept(header, submit, None, now),
             Fate::Refuse(status) => self.refuse(header, submit, status, now),
-            Fate::Silence => {}
-            Fate::Drop => self.end = End::Now,
+            Fate::Silence => self.record(submit, None),
+            Fate::Drop => {
+                self.end = End::Now;
+                self.record(submit, None);
+            }
         }
+    }
+
+    fn fate(&mut self, submit: &Sm<'_>) -> Fate {
+        let digits = submit.destination.digits;
+        self.script.fate(digits, &mut self.chance)
     }
 
     fn accept(
@@ -89,37 +110,47 @@ impl Conversation {
         state: Option<ReceiptState>,
         now: Instant,
     ) {
-        self.stats.accepted += 1;
-        let script = Arc::clone(&self.script);
-        let style = &script.receipts;
-        let id = self.server.next_message_id();
-        let mut wait = script.response_delay.pick(&mut self.chance);
-        if style.has(Quirk::BeforeResponse) {
+        let mut wait = self.script.response_delay.pick(&mut self.chance);
+        let mut receipt_after = wait;
+        if self.script.receipts.has(Quirk::BeforeResponse) {
             wait = wait.max(AFTER_RECEIPT);
+            receipt_after = Duration::ZERO;
         }
+        let message_id = Some(self.take(submit, state, now, receipt_after));
         let response = Response {
             sequence: header.sequence,
             status: 0,
-            message_id: Some(id),
+            message_id,
         };
         self.reply(response, now, wait);
+    }
+
+    /// Makes the message ours, and its receipts due not before `receipt_after`.
+    fn take(
+        &mut self,
+        submit: &Sm<'_>,
+        state: Option<ReceiptState>,
+        now: Instant,
+        receipt_after: Duration,
+    ) -> u64 {
+        self.stats.accepted += 1;
+        let id = self.server.next_message_id();
         self.record(submit, Some(id));
         let asked = state.filter(|state| wants_receipt(submit.registered_delivery, state));
-        let Some(state) = asked else { return };
+        let Some(state) = asked else { return id };
+        let script = Arc::clone(&self.script);
         let due = Due::of(submit, id, state, self.server.unix_s(&script, now));
-        let mut at = now + script.receipt_delay.pick(&mut self.chance);
-        if !style.has(Quirk::BeforeResponse) {
-            at += wait;
+        let at = now + receipt_after + script.receipt_delay.pick(&mut self.chance);
+        if script.receipts.has(Quirk::Intermediate) {
+            let first = Letter::Receipt(Box::new(due.first()));
+            self.fresh.push((at, first));
         }
-        if style.has(Quirk::Intermediate) {
-            self.fresh
-                .push((at, Letter::Receipt(Box::new(due.first()))));
-        }
-        if style.has(Quirk::Duplicate) {
-            self.fresh
-                .push((at, Letter::Receipt(Box::new(due.clone()))));
+        if script.receipts.has(Quirk::Duplicate) {
+            let twin = Letter::Receipt(Box::new(due.clone()));
+            self.fresh.push((at, twin));
         }
         self.fresh.push((at, Letter::Receipt(Box::new(due))));
+        id
     }
 
     fn refuse(&mut self, header: Header, submit: &Sm<'_>, status: CommandStatus, now: Instant) {
