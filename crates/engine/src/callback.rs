@@ -16,6 +16,7 @@ mod lanes;
 mod network;
 mod pool;
 mod rows;
+pub(crate) mod store_rows;
 
 use client::{Client, Patience};
 use connect::Connector;
@@ -102,6 +103,11 @@ impl<R: Rows> Callbacks<R> {
     #[must_use = "what is given back has to be released"]
     pub fn offer(&self, callbacks: Vec<Callback>) -> Vec<Callback> {
         self.desk.take(callbacks)
+    }
+
+    /// How many callbacks can be offered at most; fewer for a lane that is long already.
+    pub fn room(&self) -> usize {
+        self.desk.room()
     }
 
     /// A hint that callbacks have become due in the database.

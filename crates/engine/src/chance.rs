@@ -30,7 +30,8 @@ impl Numbers {
 
     /// The first of `count` numbers that nobody else has.
     pub(crate) fn next(&self, count: usize) -> i64 {
-        self.0.fetch_add(i64::try_from(count.max(1)).unwrap_or(1), Ordering::Relaxed)
+        self.0
+            .fetch_add(i64::try_from(count.max(1)).unwrap_or(1), Ordering::Relaxed)
     }
 }
 
@@ -43,7 +44,10 @@ pub(crate) struct MessageIds {
 
 impl MessageIds {
     pub(crate) fn new() -> Self {
-        Self { key: [number(), number()], count: AtomicU64::new(0) }
+        Self {
+            key: [number(), number()],
+            count: AtomicU64::new(0),
+        }
     }
 
     /// The id of a message accepted at `now_ms`. Ids of one process never repeat: they hold a count, mixed
@@ -58,7 +62,7 @@ impl MessageIds {
     }
 }
 
-/// The finaliser of SplitMix64: a bijection that spreads every bit.
+/// The finaliser of `SplitMix64`: a bijection that spreads every bit.
 fn mix(mut value: u64) -> u64 {
     value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

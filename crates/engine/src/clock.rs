@@ -32,12 +32,17 @@ impl Clock {
     }
 
     /// Unix milliseconds.
-    #[expect(clippy::disallowed_methods, reason = "the one place where time is asked for")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where time is asked for"
+    )]
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
             Source::System => {
                 let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-                since.map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+                since.map_or(0, |time| {
+                    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+                })
             }
             Source::Manual(time) => time.load(Ordering::Relaxed),
         }

@@ -41,12 +41,18 @@ pub(crate) struct Customers {
 impl Customers {
     pub(crate) async fn new(store: Store) -> Result<Self, store::Error> {
         let revision = AtomicI64::new(store.revision().await?);
-        Ok(Self { store, known: Mutex::default(), revision })
+        Ok(Self {
+            store,
+            known: Mutex::default(),
+            revision,
+        })
     }
 
     /// The account behind a token.
     pub(crate) async fn caller(&self, text: Option<&str>) -> Result<Arc<Caller>, Error> {
-        let text = text.filter(|text| !text.is_empty()).ok_or(Refusal::TokenMissing)?;
+        let text = text
+            .filter(|text| !text.is_empty())
+            .ok_or(Refusal::TokenMissing)?;
         if !token::is_well_formed(text) {
             return Err(Refusal::TokenInvalid.into());
         }
@@ -67,7 +73,11 @@ impl Customers {
             Some(account) => self.customer(account).await?,
             None => None,
         };
-        let caller = caller.map(|customer| Arc::new(Caller { customer: Arc::new(customer) }));
+        let caller = caller.map(|customer| {
+            Arc::new(Caller {
+                customer: Arc::new(customer),
+            })
+        });
         let mut known = self.known();
         if known.forgotten == forgotten {
             if known.tokens.len() >= MOST_TOKENS {
@@ -79,10 +89,14 @@ impl Customers {
     }
 
     async fn customer(&self, id: AccountId) -> Result<Option<Customer>, store::Error> {
-        let Some(account) = self.store.account(id).await? else { return Ok(None) };
+        let Some(account) = self.store.account(id).await? else {
+            return Ok(None);
+        };
         let senders = self.store.senders(Some(id)).await?;
-        let senders =
-            senders.into_iter().map(|(_, sender)| (sender::key(&sender.name), sender)).collect();
+        let senders = senders
+            .into_iter()
+            .map(|(_, sender)| (sender::key(&sender.name), sender))
+            .collect();
         Ok(Some(Customer { account, senders }))
     }
 

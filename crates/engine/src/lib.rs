@@ -1,3 +1,407 @@
-//! engine
+//! Every effect of Ogene: accept, dispatch, settle, call back.
+//!
+//! | what | file |
+//! |---|---|
+//! | who is calling, and how often | `customers`, `rate` |
+//! | sends become messages, in groups | `accept`, with the batches from `plan` |
+//! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
+//! | outcomes are POSTed | `callback` |
+//! | what time does; what a dead process left | `sweep`, `recover` |
+//! | what an operator does | `admin` |
+//!
+//! HTTP requests are deliberately not known here, and neither is SQL. Time and chance come from [`Clock`] and
+//! `chance` alone.
 
+mod accept;
+pub mod admin;
 pub mod callback;
+mod carrier;
+mod chance;
+mod clock;
+mod customers;
+mod measure;
+mod plan;
+mod rate;
+mod recover;
+mod report;
+mod sandbox;
+mod settings;
+mod sweep;
+mod tls;
+
+pub use accept::Sent;
+pub use callback::CallbackSettings;
+pub use clock::Clock;
+pub use customers::Caller;
+pub use plan::SANDBOX;
+pub use rate::{Rate, RateKind};
+pub use report::Report;
+pub use settings::{BindMode, CarrierSettings, Limits, Settings};
+
+use callback::Callbacks;
+use callback::store_rows::StoreRows;
+use carrier::Carrier;
+use customers::Customers;
+use domain::{Environment, Priority, Purse, Refusal, SendFields};
+use plan::Plan;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use store::{Batch, Claim, Planner, Settled, Store};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// How long a claim is this node's own.
+const CLAIM_MS: i64 = 60_000;
+/// The pause after the database failed.
+const FAILURE_PAUSE: Duration = Duration::from_millis(250);
+/// How long a shutdown waits for what is in flight.
+const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(7);
+
+/// Why a request got no answer: yours, or ours.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller's matter.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The database's.
+    #[error(transparent)]
+    Store(Arc<store::Error>),
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        Self::Store(Arc::new(error))
+    }
+}
+
+/// Why the engine cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// Callbacks cannot be made.
+    #[error("callbacks cannot be started: {0}")]
+    Callbacks(#[from] callback::StartError),
+    /// A carrier's certificate authority cannot be read.
+    #[error("the carrier {carrier} cannot be reached by TLS: {reason}")]
+    Tls {
+        /// Which carrier.
+        carrier: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What the parts of the engine share.
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    pub(crate) plan: Plan,
+    pub(crate) clock: Clock,
+    /// The number of this process among all that share the database; never 0.
+    pub(crate) node: i64,
+    pub(crate) message_ids: chance::MessageIds,
+    pub(crate) callbacks: Callbacks<StoreRows>,
+    pub(crate) carriers: Vec<Arc<Carrier>>,
+}
+
+/// The running engine; a clone is the same one.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+    customers: Arc<Customers>,
+    rates: Arc<rate::Rates>,
+    limits: Limits,
+    door: accept::Door,
+    open: Arc<AtomicBool>,
+    closing: watch::Sender<bool>,
+    tasks: Arc<Mutex<Tasks>>,
+}
+
+/// What runs in the background.
+#[derive(Default)]
+struct Tasks {
+    carriers: Vec<JoinHandle<()>>,
+    others: Vec<JoinHandle<()>>,
+}
+
+impl Engine {
+    /// Recovers what the last process left, binds to the carriers and begins to work.
+    pub async fn start(store: Store, settings: Settings, clock: Clock) -> Result<Self, StartError> {
+        let node = i64::try_from(chance::number() >> 2).unwrap_or(0).max(1);
+        let connectors = tls::connectors(&settings.carriers)?;
+        let rows = StoreRows {
+            store: store.clone(),
+            node,
+        };
+        let callbacks = Callbacks::start(rows, &settings.callbacks, clock.clone())?;
+        let numbers = chance::Numbers::new(clock.now_ms());
+        let sandbox = Arc::new(Carrier::new(SANDBOX.into(), None));
+        let named = settings
+            .carriers
+            .into_iter()
+            .map(|carrier| Arc::new(Carrier::new(carrier.name.as_str().into(), Some(carrier))));
+        let shared = Arc::new(Shared {
+            plan: Plan::new(settings.rules, numbers),
+            message_ids: chance::MessageIds::new(),
+            carriers: named.chain([sandbox]).collect(),
+            callbacks,
+            store: store.clone(),
+            clock,
+            node,
+        });
+        recover::recover(&shared).await?;
+        let customers = Arc::new(Customers::new(store).await?);
+        let (closing, _) = watch::channel(false);
+        let (door, accepting) =
+            accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
+        let mut tasks = Tasks::default();
+        let connectors = connectors.into_iter().chain([None]);
+        for (carrier, tls) in shared.carriers.iter().zip(connectors) {
+            let (shared, carrier) = (Arc::clone(&shared), Arc::clone(carrier));
+            tasks.carriers.push(tokio::spawn(carrier::run(
+                shared,
+                carrier,
+                tls,
+                closing.subscribe(),
+            )));
+        }
+        tasks.others.push(accepting);
+        tasks
+            .others
+            .push(tokio::spawn(Arc::clone(&customers).follow()));
+        tasks
+            .others
+            .push(tokio::spawn(sweep::run(Arc::clone(&shared))));
+        Ok(Self {
+            shared,
+            customers,
+            rates: Arc::default(),
+            limits: settings.limits,
+            door,
+            open: Arc::new(AtomicBool::new(true)),
+            closing,
+            tasks: Arc::new(Mutex::new(tasks)),
+        })
+    }
+
+    /// The account behind a token.
+    pub async fn caller(&self, token: Option<&str>) -> Result<Arc<Caller>, Error> {
+        self.customers.caller(token).await
+    }
+
+    /// Counts a request against its limit.
+    pub fn check_rate(&self, caller: &Caller, environment: Environment, kind: RateKind) -> Rate {
+        let limit = match kind {
+            RateKind::Send => self.limits.sends_per_minute,
+            RateKind::Report => self.limits.reports_per_minute,
+            RateKind::Read => self.limits.reads_per_minute,
+        };
+        let account = caller.customer.account.id;
+        self.rates.count(
+            account,
+            environment,
+            kind,
+            limit,
+            self.shared.clock.now_ms(),
+        )
+    }
+
+    /// Accepts a send: when this gives a message, it is durable and paid for.
+    pub async fn send(
+        &self,
+        caller: &Caller,
+        environment: Environment,
+        fields: SendFields,
+    ) -> Result<Sent, Error> {
+        caller.customer.account.check_send(environment)?;
+        if !self.open.load(Ordering::Relaxed) {
+            return Err(Refusal::Unavailable { retry_after_s: 5 }.into());
+        }
+        let draft = domain::draft(
+            fields,
+            &caller.customer,
+            environment,
+            &self.shared.plan.rules,
+        )?;
+        self.door.send(draft).await
+    }
+
+    /// What the wallet holds; the sandbox has a simulated one.
+    pub async fn balance(&self, caller: &Caller, environment: Environment) -> Result<Purse, Error> {
+        match environment {
+            Environment::Sandbox => Ok(sandbox::purse()),
+            Environment::Live => {
+                let wallet = self.shared.store.wallet(caller.customer.account.id).await?;
+                Ok(wallet.unwrap_or_default())
+            }
+        }
+    }
+
+    /// One page of a message's delivery report.
+    pub async fn report(
+        &self,
+        caller: &Caller,
+        environment: Environment,
+        message_id: &str,
+        page: u32,
+        per_page: u32,
+    ) -> Result<Report, Error> {
+        let account = caller.customer.account.id;
+        report::report(
+            &self.shared.store,
+            account,
+            environment,
+            message_id,
+            page,
+            per_page,
+        )
+        .await
+    }
+
+    /// Whether sends are taken.
+    pub fn is_ready(&self) -> bool {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
+    pub async fn shutdown(&self) {
+        self.open.store(false, Ordering::Relaxed);
+        self.closing.send_replace(true);
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let carriers = async {
+            for task in tasks.carriers {
+                if task.await.is_err() {
+                    tracing::error!("the task of a carrier ended in a panic");
+                }
+            }
+        };
+        if tokio::time::timeout(SHUTDOWN_PATIENCE, carriers)
+            .await
+            .is_err()
+        {
+            tracing::warn!("carriers did not answer in time: what they have is in doubt");
+        }
+        self.shared.callbacks.shutdown().await;
+        for task in tasks.others {
+            task.abort();
+        }
+        self.shared.store.close().await;
+    }
+}
+
+impl Shared {
+    /// The carrier of that name; there are few.
+    pub(crate) fn carrier(&self, name: &str) -> Option<&Arc<Carrier>> {
+        self.carriers.iter().find(|carrier| &*carrier.name == name)
+    }
+
+    /// Makes second legs that go out now.
+    pub(crate) fn planner(self: &Arc<Self>, now_ms: i64) -> Planner {
+        let shared = Arc::clone(self);
+        Arc::new(move |wanted| shared.plan.second_leg(wanted, now_ms))
+    }
+
+    pub(crate) fn claim(
+        &self,
+        carrier: &Carrier,
+        recipients: usize,
+        priority: Priority,
+        now_ms: i64,
+    ) -> Claim {
+        Claim {
+            carrier: Arc::clone(&carrier.name),
+            node: self.node,
+            now_ms,
+            until_ms: now_ms + CLAIM_MS,
+            recipients,
+            priority,
+            next_id: self.plan.numbers(recipients),
+        }
+    }
+
+    /// Gives claimed batches back, however often the database has to be asked.
+    pub(crate) fn release(
+        self: &Arc<Self>,
+        batches: Vec<Batch>,
+        due_at_ms: i64,
+        carrier: Option<Arc<str>>,
+    ) {
+        let shared = Arc::clone(self);
+        tokio::spawn(async move {
+            while let Err(error) = shared
+                .store
+                .release(batches.clone(), due_at_ms, carrier.clone())
+                .await
+            {
+                tracing::error!(%error, "batches could not be given back; trying again");
+                tokio::time::sleep(FAILURE_PAUSE).await;
+            }
+            let names = batches
+                .iter()
+                .map(|batch| carrier.as_ref().unwrap_or(&batch.carrier));
+            names
+                .filter_map(|name| shared.carrier(name))
+                .for_each(|carrier| carrier.arrived());
+        });
+    }
+
+    /// Hands on what a change of the store has made: callbacks, and work for carriers.
+    pub(crate) fn settled(self: &Arc<Self>, settled: Settled) {
+        measure::settled(&settled.outcomes);
+        for (name, _) in &settled.work {
+            if let Some(carrier) = self.carrier(name) {
+                carrier.arrived();
+            }
+        }
+        let callbacks = settled.callbacks.into_iter().map(Into::into).collect();
+        let without_room = self.callbacks.offer(callbacks);
+        if settled.more_callbacks {
+            self.callbacks.wake();
+        }
+        if !without_room.is_empty() {
+            let rows = StoreRows {
+                store: self.store.clone(),
+                node: self.node,
+            };
+            tokio::spawn(async move {
+                while callback::Rows::release_callbacks(&rows, &without_room)
+                    .await
+                    .is_err()
+                {
+                    tokio::time::sleep(FAILURE_PAUSE).await;
+                }
+            });
+        }
+    }
+
+    /// Whether anything that goes to this carrier could go to another that is up.
+    pub(crate) fn has_alternative(&self, carrier: &Carrier) -> bool {
+        let rules = &self.plan.rules;
+        let Some(index) = rules.carrier(&carrier.name) else {
+            return false;
+        };
+        let lists = rules.gateways.iter().flat_map(|rules| {
+            let preference = &rules.preference;
+            preference
+                .networks
+                .iter()
+                .flatten()
+                .chain([&preference.default])
+        });
+        lists
+            .filter(|list| list.contains(&index))
+            .flatten()
+            .any(|&other| {
+                let name = rules
+                    .carriers
+                    .get(other)
+                    .map(|carrier| carrier.name.as_str());
+                other != index
+                    && name
+                        .and_then(|name| self.carrier(name))
+                        .is_some_and(|other| other.is_up())
+            })
+    }
+}

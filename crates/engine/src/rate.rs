@@ -31,31 +31,37 @@ pub struct Rate {
 const WINDOW_MS: i64 = 60_000;
 /// The window is counted in slots: a request counts until the slot in which it came is wholly past, so no
 /// 60 seconds ever see more than the limit, and room comes back at most one slot late.
-const SLOTS: usize = 240;
-const SLOT_MS: i64 = WINDOW_MS / SLOTS as i64;
+const SLOTS: i64 = 240;
+const SLOT_MS: i64 = WINDOW_MS / SLOTS;
+/// Places in the ring.
+const PLACES: usize = 241;
 /// Windows kept; the oldest go when there are more.
 const MOST_WINDOWS: usize = 100_000;
 
 /// Requests by slot; the ring has one slot more than the window, for the slot that is half past.
 struct Window {
-    counts: [u32; SLOTS + 1],
+    counts: [u32; PLACES],
     newest: i64,
     total: u32,
 }
 
 impl Window {
     fn new(now_ms: i64) -> Self {
-        Self { counts: [0; SLOTS + 1], newest: now_ms.div_euclid(SLOT_MS), total: 0 }
+        Self {
+            counts: [0; PLACES],
+            newest: now_ms.div_euclid(SLOT_MS),
+            total: 0,
+        }
     }
 
     fn place(slot: i64) -> usize {
-        usize::try_from(slot.rem_euclid(SLOTS as i64 + 1)).unwrap_or_default()
+        usize::try_from(slot.rem_euclid(SLOTS + 1)).unwrap_or_default()
     }
 
     /// Forgets what is older than the window. A clock set back changes nothing.
     fn advance(&mut self, now_ms: i64) {
         let slot = now_ms.div_euclid(SLOT_MS);
-        let passed = (slot - self.newest).clamp(0, SLOTS as i64 + 1);
+        let passed = (slot - self.newest).clamp(0, SLOTS + 1);
         for step in 1..=passed {
             let count = &mut self.counts[Self::place(slot - passed + step)];
             self.total -= *count;
@@ -66,10 +72,10 @@ impl Window {
 
     /// Milliseconds until the oldest counted slot is past.
     fn reset_ms(&self, now_ms: i64) -> i64 {
-        let oldest = (self.newest - SLOTS as i64..=self.newest)
+        let oldest = (self.newest - SLOTS..=self.newest)
             .find(|&slot| self.counts[Self::place(slot)] > 0)
             .unwrap_or(self.newest);
-        ((oldest + SLOTS as i64 + 1) * SLOT_MS - now_ms).clamp(0, WINDOW_MS + SLOT_MS)
+        ((oldest + SLOTS + 1) * SLOT_MS - now_ms).clamp(0, WINDOW_MS + SLOT_MS)
     }
 
     fn count(&mut self, limit: u32, now_ms: i64) -> Rate {
@@ -77,13 +83,26 @@ impl Window {
         let seconds = |ms: i64| ms.unsigned_abs().div_ceil(1_000).max(1);
         if self.total >= limit {
             let reset_s = seconds(self.reset_ms(now_ms));
-            let refused = Some(Refusal::RateLimited { limit, retry_after_s: reset_s });
-            return Rate { limit, remaining: 0, reset_s, refused };
+            let refused = Some(Refusal::RateLimited {
+                limit,
+                retry_after_s: reset_s,
+            });
+            return Rate {
+                limit,
+                remaining: 0,
+                reset_s,
+                refused,
+            };
         }
         self.counts[Self::place(self.newest)] += 1;
         self.total += 1;
         let reset_s = seconds(self.reset_ms(now_ms));
-        Rate { limit, remaining: limit - self.total, reset_s, refused: None }
+        Rate {
+            limit,
+            remaining: limit - self.total,
+            reset_s,
+            refused: None,
+        }
     }
 }
 
@@ -136,7 +155,10 @@ mod tests {
             }
         }
         for &start in &granted {
-            let within = granted.iter().filter(|&&at| (start..start + WINDOW_MS).contains(&at)).count();
+            let within = granted
+                .iter()
+                .filter(|&&at| (start..start + WINDOW_MS).contains(&at))
+                .count();
             assert!(within <= 10, "{within} from {start}");
         }
         // A full window is granted again and again, at most a slot late.
@@ -157,7 +179,10 @@ mod tests {
     fn environments_and_kinds_are_counted_apart() {
         let rates = Rates::default();
         let count = |environment, kind| {
-            rates.count(ACCOUNT, environment, kind, 1, 0).refused.is_none()
+            rates
+                .count(ACCOUNT, environment, kind, 1, 0)
+                .refused
+                .is_none()
         };
         assert!(count(Environment::Live, RateKind::Send));
         assert!(!count(Environment::Live, RateKind::Send));

@@ -21,6 +21,7 @@ pub(crate) struct CaseRow {
     delivered_first: i64,
     delivered_second: i64,
     gave_up: bool,
+    suffixed: bool,
     charge: i64,
     reserve: i64,
     carrier: String,
@@ -42,6 +43,7 @@ impl CaseRow {
                 delivered_pages: [self.delivered_first, self.delivered_second],
                 gave_up: self.gave_up,
             },
+            suffixed: self.suffixed,
             charge: Money::from_units(self.charge),
             reserve: Money::from_units(self.reserve),
             carrier: self.carrier,
@@ -67,7 +69,7 @@ pub(crate) async fn stored(
         keys,
         3,
         "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
-             delivered_second, gave_up, charge, reserve, carrier
+             delivered_second, gave_up, suffixed, charge, reserve, carrier
          from deliveries where (bucket, message_id, recipient) in (values {rows})",
         |query, key| query.bind(key.0.0).bind(id_bytes(&key.1)).bind(number(key.2))
     );

@@ -34,6 +34,7 @@ pub use error::{Error, Result};
 pub use receipts::{CarrierReport, Receipt, ReceiptWord};
 pub use reports::{MessageReport, StatusCounts};
 pub use settle::{Planner, SecondLeg, Settled, Settling};
+pub use sweep::Expiry;
 pub use tokens::TokenInfo;
 pub use verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};

@@ -112,7 +112,7 @@ pub(crate) async fn match_receipts(
             1,
             "select p.carrier_id, p.leg as part_leg, p.page, p.delivered, d.bucket, d.message_id,
                  d.recipient, d.status, d.leg, d.failed_legs, d.pages, d.delivered_first,
-                 d.delivered_second, d.gave_up, d.charge, d.reserve, d.carrier
+                 d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier
              from parts p
              join deliveries d on d.bucket = p.bucket and d.message_id = p.message_id
                  and d.recipient = p.recipient

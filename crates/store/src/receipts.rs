@@ -448,6 +448,7 @@ fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
         recipient,
         stored: batch.kind != crate::BatchKind::First,
         delivery: Delivery::unsent(batch.pages),
+        suffixed: batch.suffixed,
         charge: batch.charge,
         reserve: batch.reserve,
         carrier: batch.carrier.to_string(),

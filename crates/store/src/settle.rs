@@ -50,7 +50,9 @@ pub struct SecondLeg {
     pub gateway: Gateway,
     /// Who.
     pub recipient: Recipient,
-    /// Pages of the text on the first leg.
+    /// Whether the sender ID is added to the text.
+    pub suffixed: bool,
+    /// Pages of the text.
     pub pages: i64,
     /// What was charged.
     pub charge: Money,
@@ -104,6 +106,7 @@ pub(crate) struct Case {
     /// Whether a delivery row exists.
     pub(crate) stored: bool,
     pub(crate) delivery: Delivery,
+    pub(crate) suffixed: bool,
     pub(crate) charge: Money,
     pub(crate) reserve: Money,
     pub(crate) carrier: String,
@@ -191,9 +194,9 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result
     execute_rows!(
         tx,
         new,
-        13,
-        "insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages, charge,
-             reserve, carrier, submitted_at_ms, settled_at_ms, error)
+        14,
+        "insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages,
+             suffixed, charge, reserve, carrier, submitted_at_ms, settled_at_ms, error)
          values {rows}",
         |query, outcome| {
             let case = &outcome.case;
@@ -205,6 +208,7 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result
                 .bind(case.delivery.leg)
                 .bind(case.delivery.failed_legs)
                 .bind(case.delivery.pages)
+                .bind(case.suffixed)
                 .bind(case.charge.units())
                 .bind(case.reserve.units())
                 .bind(&case.carrier)
@@ -407,6 +411,7 @@ fn second_legs(
                 message: case.message,
                 gateway: messages.get(&case.message)?.gateway,
                 recipient: case.recipient,
+                suffixed: case.suffixed,
                 pages: case.delivery.pages,
                 charge: case.charge,
                 reserve: case.reserve,

@@ -110,6 +110,11 @@ impl<R: Rows> Desk<R> {
         rest
     }
 
+    /// How many callbacks there is room for.
+    pub(super) fn room(&self) -> usize {
+        self.lanes().free()
+    }
+
     /// Has the database looked at.
     pub(super) fn wake(&self) {
         self.due.notify_one();

@@ -203,6 +203,11 @@ impl<T: InLane> Lanes<T> {
         self.in_flight
     }
 
+    /// How many callbacks there is room for in memory, whatever their lanes.
+    pub(super) fn free(&self) -> usize {
+        self.limits.waiting.saturating_sub(self.waiting)
+    }
+
     /// Takes nothing more and gives nothing more out; gives back what was waiting.
     pub(super) fn close(&mut self) -> Vec<T> {
         self.closed = true;

@@ -137,6 +137,7 @@ create table deliveries (
     delivered_first bigint not null default 0,
     delivered_second bigint not null default 0,
     gave_up boolean not null default false,
+    suffixed boolean not null,
     charge bigint not null,
     reserve bigint not null,
     carrier text not null,

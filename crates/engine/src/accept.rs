@@ -1,0 +1,277 @@
+//! Accepting sends: those that arrive together are committed together.
+//!
+//! There is no linger: whatever arrived while the last commit ran is the next group.
+
+use crate::{Error, Shared, measure};
+use domain::{Draft, Environment, Fingerprint, Gateway, MessageId, Money, Refusal, SandboxOutcome};
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use store::{Accepted, Batch, Claimed, Content, NewMessage};
+use tokio::sync::{mpsc, oneshot};
+
+/// Most sends in one commit.
+const MOST_SENDS: usize = 512;
+/// Recipients of a commit after which no further send joins it.
+const MANY_RECIPIENTS: usize = 20_000;
+/// When a caller is told to come back after a refusal for want of room, seconds.
+const RETRY_AFTER_S: u64 = 1;
+/// How long a claim made at acceptance holds.
+const CLAIM_MS: i64 = 60_000;
+
+/// The answer to an accepted send.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Sent {
+    /// Its id.
+    pub message_id: MessageId,
+    /// What was charged; in the sandbox, what would have been.
+    pub cost: Money,
+    /// What the wallet holds now; in the sandbox, the simulated wallet.
+    pub balance: Money,
+    /// Recipients.
+    pub recipients_count: usize,
+    /// The gateway used.
+    pub gateway: Gateway,
+    /// Whether it is sent as Unicode.
+    pub unicode: bool,
+    /// Pages billed per recipient, the largest number.
+    pub page_count: i64,
+    /// What was in the list and is no recipient.
+    pub invalid_recipients: Vec<String>,
+}
+
+/// A draft that waits for its commit.
+pub(crate) struct Waiting {
+    draft: Draft,
+    answer: oneshot::Sender<Result<Sent, Error>>,
+}
+
+/// The door for messages.
+#[derive(Clone)]
+pub(crate) struct Door {
+    queue: mpsc::Sender<Waiting>,
+}
+
+impl Door {
+    pub(crate) fn open(
+        shared: Arc<Shared>,
+        capacity: usize,
+    ) -> (Self, tokio::task::JoinHandle<()>) {
+        let (queue, waiting) = mpsc::channel(capacity.max(1));
+        (Self { queue }, tokio::spawn(run(shared, waiting)))
+    }
+
+    /// Waits until the draft is a durable message, or is refused. A full queue refuses at once.
+    pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
+        steer(&draft)?;
+        let (answer, result) = oneshot::channel();
+        let unavailable = Refusal::Unavailable {
+            retry_after_s: RETRY_AFTER_S,
+        };
+        if self.queue.try_send(Waiting { draft, answer }).is_err() {
+            return Err(unavailable.into());
+        }
+        result.await.unwrap_or(Err(unavailable.into()))
+    }
+}
+
+/// The steering numbers of the sandbox that refuse a send.
+fn steer(draft: &Draft) -> Result<(), Refusal> {
+    if draft.environment == Environment::Live {
+        return Ok(());
+    }
+    let refused =
+        draft
+            .recipients
+            .iter()
+            .find_map(|recipient| match recipient.sandbox_outcome()? {
+                SandboxOutcome::RefuseFunds => Some(Refusal::InsufficientFunds {
+                    needed: draft.cost,
+                    available: Money::ZERO,
+                }),
+                SandboxOutcome::RefuseUnavailable => Some(Refusal::Unavailable {
+                    retry_after_s: RETRY_AFTER_S,
+                }),
+                SandboxOutcome::RefuseRate => Some(Refusal::RateLimited {
+                    limit: 0,
+                    retry_after_s: 60,
+                }),
+                SandboxOutcome::Delivered
+                | SandboxOutcome::Undelivered
+                | SandboxOutcome::Expired
+                | SandboxOutcome::Rejected
+                | SandboxOutcome::Pending
+                | SandboxOutcome::Failed => None,
+            });
+    refused.map_or(Ok(()), Err)
+}
+
+async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>) {
+    let mut received = Vec::with_capacity(MOST_SENDS);
+    let mut left: VecDeque<Waiting> = VecDeque::new();
+    loop {
+        if left.is_empty() && queue.recv_many(&mut received, MOST_SENDS).await == 0 {
+            return;
+        }
+        while received.len() < MOST_SENDS
+            && let Ok(waiting) = queue.try_recv()
+        {
+            received.push(waiting);
+        }
+        left.extend(received.drain(..));
+        let group = group(&mut left);
+        accept(&shared, group).await;
+    }
+}
+
+/// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
+/// tells whether the second is a duplicate.
+fn group(left: &mut VecDeque<Waiting>) -> Vec<Waiting> {
+    let mut group: Vec<Waiting> = Vec::with_capacity(left.len().min(MOST_SENDS));
+    let mut fingerprints: HashSet<Fingerprint> = HashSet::new();
+    let mut recipients = 0;
+    let mut later = VecDeque::new();
+    while let Some(waiting) = left.pop_front() {
+        let full = group.len() >= MOST_SENDS || recipients >= MANY_RECIPIENTS;
+        if full || !fingerprints.insert(waiting.draft.fingerprint) {
+            later.push_back(waiting);
+        } else {
+            recipients += waiting.draft.recipients.len();
+            group.push(waiting);
+        }
+    }
+    *left = later;
+    group
+}
+
+/// A send on its way through the commit.
+struct Entering {
+    draft: Arc<Draft>,
+    id: MessageId,
+    batches: Vec<Batch>,
+    answer: oneshot::Sender<Result<Sent, Error>>,
+}
+
+async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
+    let now_ms = shared.clock.now_ms();
+    let entering: Vec<Entering> = group
+        .into_iter()
+        .map(|waiting| enter(shared, waiting, now_ms))
+        .collect();
+    let messages = entering
+        .iter()
+        .map(|entering| NewMessage {
+            id: entering.id,
+            draft: Arc::clone(&entering.draft),
+            terms: shared.plan.terms(entering.draft.gateway),
+            batches: entering.batches.clone(),
+        })
+        .collect();
+    measure::accept_group(entering.len());
+    match shared.store.accept(now_ms, messages).await {
+        Ok(answers) => {
+            let took_ms = shared.clock.now_ms() - now_ms;
+            for (entering, answer) in entering.into_iter().zip(answers) {
+                answered(shared, entering, answer, took_ms);
+            }
+        }
+        Err(error) => {
+            let error = Arc::new(error);
+            for entering in entering {
+                give_back(shared, &entering.batches);
+                let _ = entering.answer.send(Err(Error::Store(Arc::clone(&error))));
+            }
+        }
+    }
+}
+
+/// Makes the batches of a send. Those for which their carrier has room now are claimed with the commit
+/// itself, and go out as soon as it is durable.
+fn enter(shared: &Shared, waiting: Waiting, now_ms: i64) -> Entering {
+    let draft = waiting.draft;
+    let id = shared.message_ids.next(now_ms);
+    let bucket = shared.store.bucket_of(draft.account);
+    let mut batches = shared.plan.batches(&draft, bucket, id, now_ms);
+    for batch in &mut batches {
+        let carrier = shared.carrier(&batch.carrier);
+        if batch.due_at_ms <= now_ms && carrier.is_some_and(|carrier| carrier.try_take(batch)) {
+            batch.claimed_by = shared.node;
+            batch.claimed_until_ms = now_ms + CLAIM_MS;
+        }
+    }
+    Entering {
+        draft: Arc::new(draft),
+        id,
+        batches,
+        answer: waiting.answer,
+    }
+}
+
+fn answered(shared: &Shared, entering: Entering, answer: Accepted, took_ms: i64) {
+    let Entering {
+        draft,
+        id,
+        batches,
+        answer: sender,
+    } = entering;
+    let balance = match answer {
+        Accepted::No(refusal) => {
+            give_back(shared, &batches);
+            let _ = sender.send(Err(refusal.into()));
+            return;
+        }
+        Accepted::Yes { balance } => balance,
+    };
+    dispatch(shared, &draft, batches);
+    measure::accepted(draft.gateway, draft.recipients.len(), took_ms);
+    let sandbox = draft.environment == Environment::Sandbox;
+    let sent = Sent {
+        message_id: id,
+        cost: draft.cost,
+        balance: if sandbox {
+            crate::sandbox::purse().total()
+        } else {
+            balance
+        },
+        recipients_count: draft.recipients.len(),
+        gateway: draft.gateway,
+        unicode: draft.text.alphabet() == domain::Alphabet::Ucs2,
+        page_count: draft.page_count,
+        invalid_recipients: draft.invalid.clone(),
+    };
+    // Whoever asked may have gone; the message stands all the same.
+    let _ = sender.send(Ok(sent));
+}
+
+fn dispatch(shared: &Shared, draft: &Draft, batches: Vec<Batch>) {
+    let content = Arc::new(Content {
+        account: draft.account,
+        environment: draft.environment,
+        gateway: draft.gateway,
+        sender: draft.sender.clone(),
+        body: draft.text.as_str().to_owned(),
+    });
+    for batch in batches {
+        let Some(carrier) = shared.carrier(&batch.carrier) else {
+            continue;
+        };
+        if batch.claimed_by == shared.node {
+            carrier.hand(Claimed {
+                batch,
+                content: Arc::clone(&content),
+            });
+        } else {
+            carrier.arrived();
+        }
+    }
+}
+
+fn give_back(shared: &Shared, batches: &[Batch]) {
+    for batch in batches
+        .iter()
+        .filter(|batch| batch.claimed_by == shared.node)
+    {
+        if let Some(carrier) = shared.carrier(&batch.carrier) {
+            carrier.budget.give(batch.recipients.len());
+        }
+    }
+}

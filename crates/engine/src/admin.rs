@@ -1,0 +1,281 @@
+//! What an operator does. All of it works on the database, whether or not a server runs.
+
+use crate::{Clock, chance};
+use domain::token::{self, TokenHash};
+use domain::{
+    Account, AccountId, AccountStatus, Component, MessageId, Money, Purse, SenderFault, SenderId,
+    SenderStatus, Verification, sender,
+};
+use store::{Credited, EntryKind, LedgerEntry, Store};
+
+pub use store::{TokenInfo, Verification as Checked};
+
+/// Longest reference of a credit, name, purpose or reason, in characters.
+const MOST_CHARACTERS: usize = 255;
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// There is no such account.
+    #[error("there is no account {0}: see `ogene account list`")]
+    NoAccount(AccountId),
+    /// There is no such token, or it is revoked already.
+    #[error("there is no token {0} that could be revoked: see `ogene token list`")]
+    NoToken(String),
+    /// There is no such sender ID.
+    #[error("the account has no sender ID `{0}`: see `ogene sender-id list`")]
+    NoSender(String),
+    /// The account has it already.
+    #[error("the account has a sender ID `{0}` already (upper and lower case do not matter)")]
+    SenderExists(String),
+    /// The sender ID is not of the right form.
+    #[error("the sender ID cannot be registered: {0}")]
+    SenderForm(#[from] SenderFault),
+    /// An amount that cannot be credited.
+    #[error("the amount must be more than 0 and at most 1,000,000,000.00 naira")]
+    Amount,
+    /// A text is missing or too long.
+    #[error("{0} must be 1 to {MOST_CHARACTERS} characters")]
+    Length(&'static str),
+    /// The e-mail address is none.
+    #[error("`{0}` is not an e-mail address")]
+    Email(String),
+    /// The reference was credited with something else.
+    #[error(
+        "the reference was credited before with {amount} NGN on {component}: use another reference for \
+         another credit"
+    )]
+    OtherCredit {
+        /// The amount of then.
+        amount: Money,
+        /// The component of then.
+        component: &'static str,
+    },
+    /// The system has no random bytes.
+    #[error("the system gave no random bytes; try again")]
+    NoChance,
+}
+
+type Result<T> = std::result::Result<T, AdminError>;
+
+/// What a credit did.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Credit {
+    /// False when this reference was credited before with the same amount: then nothing changed.
+    pub new: bool,
+    /// What the wallet holds now, all components together.
+    pub balance: Money,
+}
+
+fn checked(what: &'static str, text: &str) -> Result<String> {
+    let text = text.trim();
+    match text.chars().count() {
+        1..=MOST_CHARACTERS => Ok(text.to_owned()),
+        _ => Err(AdminError::Length(what)),
+    }
+}
+
+/// Makes an account: active, unverified, with an empty wallet.
+pub async fn create_account(
+    store: &Store,
+    clock: &Clock,
+    name: &str,
+    email: &str,
+) -> Result<Account> {
+    let email = checked("the e-mail address", email)?;
+    if email
+        .split_once('@')
+        .is_none_or(|(name, host)| name.is_empty() || host.is_empty())
+    {
+        return Err(AdminError::Email(email));
+    }
+    let now_ms = clock.now_ms();
+    let chance = u32::from_be_bytes(chance::bytes());
+    let account = Account {
+        id: AccountId::new(now_ms, chance),
+        email,
+        name: checked("the name", name)?,
+        status: AccountStatus::Active,
+        verification: Verification::Unverified,
+        created_at_ms: now_ms,
+    };
+    store.create_account(account.clone()).await?;
+    Ok(account)
+}
+
+/// All accounts, oldest first.
+pub async fn list_accounts(store: &Store) -> Result<Vec<Account>> {
+    Ok(store.accounts().await?)
+}
+
+/// An account with what its wallet holds.
+pub async fn show_account(store: &Store, id: AccountId) -> Result<(Account, Purse)> {
+    let account = account(store, id).await?;
+    let wallet = store.wallet(id).await?.unwrap_or_default();
+    Ok((account, wallet))
+}
+
+async fn account(store: &Store, id: AccountId) -> Result<Account> {
+    store.account(id).await?.ok_or(AdminError::NoAccount(id))
+}
+
+/// Changes what an account may do.
+pub async fn set_status(store: &Store, id: AccountId, status: AccountStatus) -> Result<()> {
+    let changed = store.set_account_status(id, status).await?;
+    changed.then_some(()).ok_or(AdminError::NoAccount(id))
+}
+
+/// Changes how far an account is known.
+pub async fn set_verification(
+    store: &Store,
+    id: AccountId,
+    verification: Verification,
+) -> Result<()> {
+    let changed = store.set_verification(id, verification).await?;
+    changed.then_some(()).ok_or(AdminError::NoAccount(id))
+}
+
+/// Makes a token. Its text is given this once and kept nowhere.
+pub async fn create_token(
+    store: &Store,
+    clock: &Clock,
+    id: AccountId,
+    name: &str,
+) -> Result<(TokenInfo, String)> {
+    account(store, id).await?;
+    let text = token::make(&chance::bytes()).ok_or(AdminError::NoChance)?;
+    let info = TokenInfo {
+        id: format!("tok_{:016x}", chance::number()),
+        account: id,
+        name: checked("the name", name)?,
+        created_at_ms: clock.now_ms(),
+        revoked_at_ms: None,
+    };
+    let hash: TokenHash = token::hash(&text);
+    store.add_token(info.clone(), hash).await?;
+    Ok((info, text))
+}
+
+/// All tokens, or those of one account.
+pub async fn list_tokens(store: &Store, account: Option<AccountId>) -> Result<Vec<TokenInfo>> {
+    Ok(store.tokens(account).await?)
+}
+
+/// Revokes a token; a running server refuses it within a second.
+pub async fn revoke_token(store: &Store, clock: &Clock, token: &str) -> Result<()> {
+    let revoked = store.revoke_token(token, clock.now_ms()).await?;
+    revoked
+        .then_some(())
+        .ok_or_else(|| AdminError::NoToken(token.to_owned()))
+}
+
+/// Registers a sender ID; it waits for approval.
+pub async fn register_sender(
+    store: &Store,
+    clock: &Clock,
+    id: AccountId,
+    name: &str,
+    purpose: &str,
+    international: bool,
+) -> Result<SenderId> {
+    account(store, id).await?;
+    sender::check_registration(name)?;
+    let sender = SenderId {
+        name: name.to_owned(),
+        status: SenderStatus::Pending,
+        purpose: checked("the purpose", purpose)?,
+        international,
+        approved_at_ms: None,
+        rejection_reason: None,
+    };
+    let added = store.add_sender(id, sender.clone(), clock.now_ms()).await?;
+    added
+        .then_some(sender)
+        .ok_or_else(|| AdminError::SenderExists(name.to_owned()))
+}
+
+/// Approves, rejects or suspends a sender ID; a rejection has a reason.
+pub async fn set_sender_status(
+    store: &Store,
+    clock: &Clock,
+    id: AccountId,
+    name: &str,
+    status: SenderStatus,
+    reason: Option<&str>,
+) -> Result<()> {
+    account(store, id).await?;
+    let reason = reason
+        .map(|reason| checked("the reason", reason))
+        .transpose()?;
+    let changed = store
+        .set_sender_status(id, name, status, reason.as_deref(), clock.now_ms())
+        .await?;
+    changed
+        .then_some(())
+        .ok_or_else(|| AdminError::NoSender(name.to_owned()))
+}
+
+/// All sender IDs, or those of one account.
+pub async fn list_senders(
+    store: &Store,
+    account: Option<AccountId>,
+) -> Result<Vec<(AccountId, SenderId)>> {
+    Ok(store.senders(account).await?)
+}
+
+/// Adds credit. A reference credits once: the same again changes nothing, another amount is refused.
+pub async fn credit(
+    store: &Store,
+    clock: &Clock,
+    id: AccountId,
+    amount: Money,
+    reference: &str,
+    component: Component,
+) -> Result<Credit> {
+    if !amount.is_positive() || amount > Money::from_naira(1_000_000_000) {
+        return Err(AdminError::Amount);
+    }
+    let now_ms = clock.now_ms();
+    let entry = LedgerEntry {
+        account: id,
+        subject: MessageId::new(now_ms, chance::bytes()),
+        recipient: None,
+        kind: EntryKind::Credit,
+        component,
+        amount,
+        created_at_ms: now_ms,
+        reference: Some(checked("the reference", reference)?),
+    };
+    let new = match store.credit(entry).await? {
+        Credited::New => true,
+        Credited::NoAccount => return Err(AdminError::NoAccount(id)),
+        Credited::Before {
+            amount: before,
+            component: then,
+        } => {
+            if before != amount || then != component {
+                return Err(AdminError::OtherCredit {
+                    amount: before,
+                    component: then.as_str(),
+                });
+            }
+            false
+        }
+    };
+    let balance = store.wallet(id).await?.unwrap_or_default().total();
+    Ok(Credit { new, balance })
+}
+
+/// The latest ledger entries of an account, newest first.
+pub async fn statement(store: &Store, id: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
+    account(store, id).await?;
+    Ok(store.statement(id, limit).await?)
+}
+
+/// Recomputes every balance from the ledger and checks what must always hold.
+pub async fn verify(store: &Store) -> Result<Checked> {
+    Ok(store.verify().await?)
+}

@@ -1,0 +1,82 @@
+//! Carriers: from batches to submits, from responses and receipts to settled recipients.
+//!
+//! Each carrier has a task of its own (`desk`) that owns what is in hand (`hand`), paces it, and speaks to the
+//! connections (`link`). What comes back is committed in groups: whatever arrived while the last commit ran is
+//! the next group. Receipts are answered after their commit.
+
+mod budget;
+mod desk;
+mod hand;
+mod link;
+mod say;
+mod wire;
+
+use crate::settings::CarrierSettings;
+use budget::Budget;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use store::Claimed;
+use tokio::sync::Notify;
+
+pub(crate) use desk::run;
+pub(crate) use link::LinkEvent;
+
+/// A carrier, as the rest of the engine sees it.
+pub(crate) struct Carrier {
+    pub(crate) name: Arc<str>,
+    /// `None` for the simulated carrier of the sandbox.
+    pub(crate) settings: Option<Arc<CarrierSettings>>,
+    pub(crate) budget: Budget,
+    handed: Mutex<Vec<Claimed>>,
+    wake: Notify,
+    /// Whether due batches may wait in the database.
+    backlog: AtomicBool,
+    /// Connections on which messages go out.
+    up: AtomicUsize,
+}
+
+impl Carrier {
+    pub(crate) fn new(name: Arc<str>, settings: Option<CarrierSettings>) -> Self {
+        let recipients = settings
+            .as_ref()
+            .map_or(crate::sandbox::WINDOW, |settings| {
+                settings.window * settings.binds
+            });
+        Self {
+            name,
+            settings: settings.map(Arc::new),
+            budget: Budget::new(recipients),
+            handed: Mutex::default(),
+            wake: Notify::new(),
+            backlog: AtomicBool::new(true),
+            up: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.up.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes room for a batch that is about to be accepted, so that it can go out as soon as it is. Nothing
+    /// overtakes what waits in the database, but one-time passwords.
+    pub(crate) fn try_take(&self, batch: &store::Batch) -> bool {
+        let first =
+            batch.priority == domain::Priority::Otp || !self.backlog.load(Ordering::Relaxed);
+        self.is_up() && first && self.budget.try_take(batch.recipients.len(), batch.priority)
+    }
+
+    /// Hands over batches that are claimed for this node, room taken.
+    pub(crate) fn hand(&self, claimed: Claimed) {
+        self.handed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(claimed);
+        self.wake.notify_one();
+    }
+
+    /// Tells that batches wait in the database.
+    pub(crate) fn arrived(&self) {
+        self.backlog.store(true, Ordering::Relaxed);
+        self.wake.notify_one();
+    }
+}

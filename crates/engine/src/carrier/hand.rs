@@ -1,0 +1,369 @@
+//! The batches a carrier has in hand: which recipients are still to be sent, which are on the wire, and what
+//! became of the others and is not in the database yet. No effects here.
+
+use super::wire::Pages;
+use domain::{DeliveryStatus, Priority, Recipient};
+use smpp::{CommandStatus, Outcome};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use store::{Batch, BatchKind, Claimed, Content, Ended, Progress};
+
+/// What is to become of a recipient that the carrier has answered for, or will not.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Fate {
+    /// The carrier took all pages; its ids, in order.
+    Submitted(Vec<String>),
+    /// Handed over, outcome unknown; sent once more as the batch says, if at all.
+    Doubted(Option<Later>),
+    /// It has come to a bad end.
+    Ended(DeliveryStatus, String),
+    /// It goes into a batch of its own.
+    Later(Later),
+    /// It goes out again as soon as there is room.
+    AtOnce,
+}
+
+/// A batch to be made of some recipients of another.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Later {
+    pub(crate) due_at_ms: i64,
+    pub(crate) carrier: Arc<str>,
+    pub(crate) tries: i64,
+    pub(crate) kind: LaterKind,
+}
+
+/// Why it is made.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum LaterKind {
+    /// The carrier did not take it.
+    Retry,
+    /// It was in doubt.
+    Resend,
+}
+
+/// What came back for all pages of a recipient.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Answer {
+    Accepted(Vec<String>),
+    Rejected(CommandStatus),
+    NotSent,
+    Unknown,
+}
+
+/// Names one page on the wire.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) struct Tag {
+    pub(crate) slot: u32,
+    pub(crate) recipient: u16,
+    pub(crate) page: u8,
+}
+
+impl Tag {
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.slot) << 24 | u64::from(self.recipient) << 8 | u64::from(self.page)
+    }
+
+    pub(crate) fn from_number(number: u64) -> Self {
+        // Each part was widened by `number`, so cutting it off loses nothing.
+        let part = |shift: u32, octets: u32| (number >> shift) & ((1 << (8 * octets)) - 1);
+        Self {
+            slot: u32::try_from(part(24, 4)).unwrap_or_default(),
+            recipient: u16::try_from(part(8, 2)).unwrap_or_default(),
+            page: u8::try_from(part(0, 1)).unwrap_or_default(),
+        }
+    }
+}
+
+/// A batch in hand.
+struct Slot {
+    batch: Arc<Batch>,
+    content: Arc<Content>,
+    pages: Arc<Pages>,
+    /// Recipients that are not accounted for in memory.
+    open: usize,
+    /// Which recipients are accounted for, by place in the batch.
+    done: Vec<bool>,
+    news: News,
+}
+
+#[derive(Default)]
+struct News {
+    submitted: Vec<(Recipient, Vec<String>)>,
+    doubted: Vec<Recipient>,
+    ended: Vec<Ended>,
+    later: BTreeMap<Later, Vec<Recipient>>,
+    count: usize,
+}
+
+/// Pages of one recipient that are on the wire.
+#[derive(Default)]
+struct Flight {
+    ids: Vec<String>,
+    outstanding: usize,
+    rejected: Option<CommandStatus>,
+    not_sent: bool,
+    unknown: bool,
+}
+
+/// What is to be sent next.
+pub(crate) struct Ready {
+    pub(crate) tag: Tag,
+    pub(crate) recipient: Recipient,
+    pub(crate) pages: Arc<Pages>,
+}
+
+/// All batches in hand.
+#[derive(Default)]
+pub(crate) struct Hand {
+    slots: Vec<Option<Slot>>,
+    free: Vec<u32>,
+    ready: [VecDeque<(u32, u16)>; 3],
+    /// Recipients of several pages; those of one page need no memory but the window's.
+    flights: HashMap<(u32, u16), Flight>,
+    fresh: Vec<u32>,
+}
+
+impl Hand {
+    /// Takes a claimed batch in hand, to be sent or, if not, to be decided: then gives its recipients.
+    pub(crate) fn take(&mut self, claimed: Claimed, pages: Pages, send: bool) -> Vec<Tag> {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        });
+        let count = claimed.batch.recipients.len();
+        let places = 0..u16::try_from(count).unwrap_or(u16::MAX);
+        let mut held = Vec::new();
+        if send {
+            let queue = &mut self.ready[claimed.batch.priority as usize];
+            queue.extend(places.map(|place| (index, place)));
+        } else {
+            held.extend(places.map(|recipient| Tag {
+                slot: index,
+                recipient,
+                page: 0,
+            }));
+        }
+        self.slots[index as usize] = Some(Slot {
+            batch: Arc::new(claimed.batch),
+            content: claimed.content,
+            pages: Arc::new(pages),
+            open: count,
+            done: vec![false; count],
+            news: News::default(),
+        });
+        held
+    }
+
+    /// How many recipients wait to be sent.
+    pub(crate) fn waiting(&self) -> usize {
+        self.ready.iter().map(VecDeque::len).sum()
+    }
+
+    /// Whether nothing is in hand.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free.len() == self.slots.len()
+    }
+
+    /// The next recipient to be sent, the most urgent first.
+    pub(crate) fn next(&mut self) -> Option<Ready> {
+        let (slot, place) = self.ready.iter_mut().find_map(VecDeque::pop_front)?;
+        let held = self.slots.get(slot as usize)?.as_ref()?;
+        let recipient = *held.batch.recipients.get(usize::from(place))?;
+        if held.pages.count() > 1 {
+            let outstanding = held.pages.count();
+            let ids = vec![String::new(); outstanding];
+            self.flights.insert(
+                (slot, place),
+                Flight {
+                    ids,
+                    outstanding,
+                    ..Flight::default()
+                },
+            );
+        }
+        let tag = Tag {
+            slot,
+            recipient: place,
+            page: 0,
+        };
+        Some(Ready {
+            tag,
+            recipient,
+            pages: Arc::clone(&held.pages),
+        })
+    }
+
+    /// Takes out all recipients that wait, unsent.
+    pub(crate) fn unsent(&mut self) -> Vec<Tag> {
+        let all = self.ready.iter_mut().flat_map(std::mem::take);
+        all.map(|(slot, recipient)| Tag {
+            slot,
+            recipient,
+            page: 0,
+        })
+        .collect()
+    }
+
+    /// The batch that a tag belongs to.
+    pub(crate) fn batch(&self, tag: Tag) -> Option<(Arc<Batch>, Arc<Content>)> {
+        let slot = self.slots.get(tag.slot as usize)?.as_ref()?;
+        Some((Arc::clone(&slot.batch), Arc::clone(&slot.content)))
+    }
+
+    /// Notes what came back for a page; gives the answer once all pages of the recipient have theirs.
+    pub(crate) fn answered(&mut self, tag: Tag, outcome: Outcome) -> Option<Answer> {
+        let key = (tag.slot, tag.recipient);
+        let Some(flight) = self.flights.get_mut(&key) else {
+            return Some(match outcome {
+                Outcome::Accepted { message_id } => Answer::Accepted(vec![message_id]),
+                Outcome::Rejected(status) => Answer::Rejected(status),
+                Outcome::NotSent => Answer::NotSent,
+                Outcome::Unknown => Answer::Unknown,
+            });
+        };
+        flight.outstanding = flight.outstanding.saturating_sub(1);
+        match outcome {
+            Outcome::Accepted { message_id } => {
+                if let Some(id) = flight.ids.get_mut(usize::from(tag.page)) {
+                    *id = message_id;
+                }
+            }
+            Outcome::Rejected(status) => flight.rejected = flight.rejected.or(Some(status)),
+            Outcome::NotSent => flight.not_sent = true,
+            Outcome::Unknown => flight.unknown = true,
+        }
+        if flight.outstanding > 0 {
+            return None;
+        }
+        let flight = self.flights.remove(&key)?;
+        Some(match flight.rejected {
+            Some(status) => Answer::Rejected(status),
+            None if flight.unknown => Answer::Unknown,
+            None if flight.not_sent => Answer::NotSent,
+            None => Answer::Accepted(flight.ids),
+        })
+    }
+
+    /// Settles in memory what becomes of a recipient.
+    pub(crate) fn decide(&mut self, tag: Tag, fate: Fate) {
+        let Some(slot) = self
+            .slots
+            .get_mut(tag.slot as usize)
+            .and_then(Option::as_mut)
+        else {
+            return;
+        };
+        let Some(&recipient) = slot.batch.recipients.get(usize::from(tag.recipient)) else {
+            return;
+        };
+        if fate == Fate::AtOnce {
+            self.ready[slot.batch.priority as usize].push_front((tag.slot, tag.recipient));
+            return;
+        }
+        if std::mem::replace(&mut slot.done[usize::from(tag.recipient)], true) {
+            return;
+        }
+        slot.open -= 1;
+        let news = &mut slot.news;
+        if news.count == 0 {
+            self.fresh.push(tag.slot);
+        }
+        news.count += 1;
+        match fate {
+            Fate::Submitted(ids) => news.submitted.push((recipient, ids)),
+            Fate::Doubted(later) => {
+                news.doubted.push(recipient);
+                if let Some(later) = later {
+                    news.later.entry(later).or_default().push(recipient);
+                }
+            }
+            Fate::Ended(status, error) => news.ended.push(Ended {
+                recipient,
+                status,
+                error,
+            }),
+            Fate::Later(later) => news.later.entry(later).or_default().push(recipient),
+            Fate::AtOnce => {}
+        }
+    }
+
+    /// Whether there is something that the database does not know yet.
+    pub(crate) fn has_news(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+
+    /// Takes out what the database does not know yet, and how many recipients that accounts for. `numbers`
+    /// gives ids for new batches; `second_legs` makes the timers of second legs.
+    pub(crate) fn progress(
+        &mut self,
+        numbers: impl Fn(usize) -> i64,
+        second_legs: impl Fn(&Batch, &Content, &[(Recipient, Vec<String>)]) -> Option<Batch>,
+    ) -> (Vec<Progress>, usize) {
+        let mut all = Vec::with_capacity(self.fresh.len());
+        let mut accounted = 0;
+        for index in std::mem::take(&mut self.fresh) {
+            let Some(slot) = self.slots.get_mut(index as usize).and_then(Option::as_mut) else {
+                continue;
+            };
+            let news = std::mem::take(&mut slot.news);
+            let mut again: Vec<Batch> = news
+                .later
+                .into_iter()
+                .map(|(later, recipients)| later.batch(&slot.batch, recipients, numbers(1)))
+                .collect();
+            again.extend(second_legs(&slot.batch, &slot.content, &news.submitted));
+            let waiting = slot
+                .batch
+                .recipients
+                .iter()
+                .zip(&slot.done)
+                .filter(|(_, done)| !**done);
+            let remaining: Vec<Recipient> = if slot.open == 0 {
+                Vec::new()
+            } else {
+                waiting.map(|(recipient, _)| *recipient).collect()
+            };
+            accounted += news.count;
+            all.push(Progress {
+                batch: Arc::clone(&slot.batch),
+                submitted: news.submitted,
+                doubted: news.doubted,
+                ended: news.ended,
+                remaining,
+                again,
+            });
+            if slot.open == 0 {
+                self.slots[index as usize] = None;
+                self.free.push(index);
+            }
+        }
+        (all, accounted)
+    }
+}
+
+impl Later {
+    fn batch(self, of: &Batch, recipients: Vec<Recipient>, id: i64) -> Batch {
+        let kind = match (self.kind, of.kind) {
+            (LaterKind::Resend, _) => BatchKind::Resend,
+            (LaterKind::Retry, BatchKind::First) => BatchKind::First,
+            (LaterKind::Retry, BatchKind::Resend | BatchKind::Backup | BatchKind::Again) => {
+                BatchKind::Again
+            }
+        };
+        Batch {
+            carrier: self.carrier,
+            claimed_by: store::WAITING,
+            claimed_until_ms: 0,
+            due_at_ms: self.due_at_ms,
+            id,
+            kind,
+            tries: self.tries,
+            recipients,
+            priority: match of.priority {
+                Priority::Otp => Priority::Otp,
+                Priority::Normal | Priority::Bulk => Priority::Normal,
+            },
+            ..of.clone()
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! One connection to a carrier: bound, watched, and bound again when it is lost.
+
+use crate::settings::{BindMode, CarrierSettings};
+use crate::{chance, sandbox};
+use smpp::{
+    BindError, BindKind, BindOptions, CommandStatus, Event, EventStream, StatusClass, Submit,
+};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, watch};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+/// The first wait before binding again, and the longest.
+const BACK_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
+/// The same after a refused bind: whoever asks too often is locked out.
+const REFUSED_BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
+/// A bind that lasted so long was a good one: the next wait is the first again.
+const GOOD_AFTER: Duration = Duration::from_secs(30);
+/// How long connecting and binding may take.
+const BIND_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Which connection of a carrier.
+pub(crate) type LinkId = usize;
+
+/// A connection in use.
+#[derive(Clone)]
+pub(crate) enum Wire {
+    Smpp(smpp::Session),
+    Sandbox(sandbox::Wire),
+}
+
+impl Wire {
+    pub(crate) fn submit(&self, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
+        match self {
+            Self::Smpp(session) => session.submit(submits),
+            Self::Sandbox(wire) => wire.submit(submits),
+        }
+    }
+
+    pub(crate) fn answer(&self, answers: Vec<(u32, CommandStatus)>) {
+        match self {
+            Self::Smpp(session) => session.answer(answers),
+            Self::Sandbox(_) => {}
+        }
+    }
+
+    /// Submits that are queued or unanswered.
+    pub(crate) fn load(&self) -> usize {
+        match self {
+            Self::Smpp(session) => session.outstanding() + session.queued(),
+            Self::Sandbox(_) => 0,
+        }
+    }
+
+    pub(crate) fn outstanding(&self) -> usize {
+        match self {
+            Self::Smpp(session) => session.outstanding(),
+            Self::Sandbox(_) => 0,
+        }
+    }
+
+    pub(crate) fn unbind(&self) {
+        match self {
+            Self::Smpp(session) => session.unbind(),
+            Self::Sandbox(wire) => wire.unbind(),
+        }
+    }
+}
+
+/// What happens on a carrier's connections.
+pub(crate) enum LinkEvent {
+    /// Bound; `submits` tells whether messages go out on it.
+    Up {
+        link: LinkId,
+        wire: Wire,
+        submits: bool,
+    },
+    /// Something came.
+    Events { link: LinkId, events: Vec<Event> },
+    /// Lost, or ended in order.
+    Down { link: LinkId },
+}
+
+/// The connections that a carrier is given: transceivers, or pairs.
+pub(crate) fn kinds(settings: &CarrierSettings) -> Vec<BindKind> {
+    let one: &[BindKind] = match settings.bind_mode {
+        BindMode::Transceiver => &[BindKind::Transceiver],
+        BindMode::TransmitterAndReceiver => &[BindKind::Transmitter, BindKind::Receiver],
+    };
+    one.repeat(settings.binds)
+}
+
+/// Keeps one connection bound until the engine closes.
+pub(crate) async fn keep_bound(
+    settings: Arc<CarrierSettings>,
+    tls: Option<TlsConnector>,
+    link: LinkId,
+    kind: BindKind,
+    events: mpsc::Sender<LinkEvent>,
+    mut closing: watch::Receiver<bool>,
+) {
+    let mut failures = 0_u32;
+    while !*closing.borrow() {
+        let bound = tokio::select! {
+            bound = bind(&settings, tls.as_ref(), kind) => bound,
+            _ = closing.wait_for(|closing| *closing) => return,
+        };
+        let wait = match bound {
+            Ok((session, stream)) => {
+                tracing::info!(
+                    carrier.name = settings.name,
+                    carrier.link = link,
+                    "carrier bound"
+                );
+                let since = tokio::time::Instant::now();
+                if forward(session, stream, link, kind, &events).await.is_err() {
+                    return;
+                }
+                failures = if since.elapsed() >= GOOD_AFTER {
+                    0
+                } else {
+                    failures + 1
+                };
+                back_off(BACK_OFF, failures)
+            }
+            Err(error) => {
+                failures += 1;
+                let wait = back_off(
+                    if is_refusal(&error) {
+                        REFUSED_BACK_OFF
+                    } else {
+                        BACK_OFF
+                    },
+                    failures,
+                );
+                let retry_ms = wait.as_millis();
+                tracing::warn!(carrier.name = settings.name, carrier.link = link, %error, retry_ms,
+                    "carrier could not be bound");
+                wait
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            _ = closing.wait_for(|closing| *closing) => return,
+        }
+    }
+}
+
+/// Hands on what comes until the session ends. An error means that nobody listens any more.
+async fn forward(
+    session: smpp::Session,
+    mut stream: EventStream,
+    link: LinkId,
+    kind: BindKind,
+    events: &mpsc::Sender<LinkEvent>,
+) -> Result<(), mpsc::error::SendError<LinkEvent>> {
+    let submits = kind != BindKind::Receiver;
+    events
+        .send(LinkEvent::Up {
+            link,
+            wire: Wire::Smpp(session),
+            submits,
+        })
+        .await?;
+    while let Some(batch) = stream.next().await {
+        events
+            .send(LinkEvent::Events {
+                link,
+                events: batch,
+            })
+            .await?;
+    }
+    events.send(LinkEvent::Down { link }).await
+}
+
+fn is_refusal(error: &BindError) -> bool {
+    matches!(error, BindError::Refused(status) if status.class() == StatusClass::BindRefused)
+}
+
+/// Doubles from the first wait to the longest, give or take a quarter.
+fn back_off((first, longest): (Duration, Duration), failures: u32) -> Duration {
+    let doubled = first
+        .saturating_mul(1 << failures.saturating_sub(1).min(16))
+        .min(longest);
+    let quarter = u64::try_from(doubled.as_millis() / 4).unwrap_or(0).max(1);
+    let chance = Duration::from_millis(chance::number() % (2 * quarter));
+    doubled.saturating_sub(Duration::from_millis(quarter)) + chance
+}
+
+async fn bind(
+    settings: &CarrierSettings,
+    tls: Option<&TlsConnector>,
+    kind: BindKind,
+) -> Result<(smpp::Session, EventStream), BindError> {
+    let options = BindOptions {
+        kind,
+        system_id: settings.system_id.clone(),
+        password: settings.password.clone(),
+        system_type: settings.system_type.clone(),
+        window: settings.window,
+        enquire_link: settings.enquire_link,
+        response_timeout: settings.response_timeout,
+        bind_timeout: BIND_TIMEOUT,
+        ..BindOptions::default()
+    };
+    let Some(tls) = tls else {
+        return smpp::connect(&*settings.address, &options).await;
+    };
+    let connected = async {
+        let stream = TcpStream::connect(&*settings.address).await?;
+        stream.set_nodelay(true)?;
+        let host = settings
+            .address
+            .rsplit_once(':')
+            .map_or(&*settings.address, |(host, _)| host);
+        let host = host.trim_matches(['[', ']']).to_owned();
+        let name = ServerName::try_from(host).map_err(|_| {
+            BindError::Protocol("the carrier's address has no name that TLS can check")
+        })?;
+        Ok::<_, BindError>(tls.connect(name, stream).await?)
+    };
+    let stream = tokio::time::timeout(BIND_TIMEOUT, connected)
+        .await
+        .map_err(|_| BindError::TimedOut)??;
+    smpp::bind(stream, &options).await
+}

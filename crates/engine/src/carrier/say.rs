@@ -1,0 +1,104 @@
+//! What a carrier says, in the terms of the trade.
+
+use super::hand::{Answer, Fate, Later, LaterKind};
+use crate::plan::Plan;
+use domain::{
+    DeliveryStatus, InDoubt, Next, Recipient, SubmitFault, after_fault, parse_international,
+};
+use smpp::{CommandStatus, DeliverSm, ReceiptIds, ReceiptState, StatusClass};
+use std::sync::Arc;
+use store::{Batch, BatchKind, Content, Receipt, ReceiptWord};
+
+/// What follows from the answer for a recipient.
+pub(super) fn fate(
+    plan: &Plan,
+    batch: &Batch,
+    content: &Content,
+    recipient: Recipient,
+    answer: Answer,
+    ids: ReceiptIds,
+    now_ms: i64,
+) -> Fate {
+    let fault = match answer {
+        Answer::Accepted(raw) => {
+            return Fate::Submitted(raw.iter().map(|id| ids.response_key(id)).collect());
+        }
+        Answer::Unknown => return Fate::Doubted(resend(plan, batch, content, now_ms)),
+        Answer::NotSent => return Fate::AtOnce,
+        Answer::Rejected(status) => status,
+    };
+    let kind = self::fault(fault);
+    if matches!(kind, SubmitFault::NotSent | SubmitFault::Throttled) {
+        return Fate::AtOnce;
+    }
+    let other = plan.carrier_after(content.gateway, batch.leg, recipient, &batch.carrier);
+    match after_fault(kind, batch.tries, other.is_some()) {
+        Next::Again { delay_ms, counts } => Fate::Later(Later {
+            due_at_ms: now_ms + delay_ms,
+            carrier: Arc::clone(&batch.carrier),
+            tries: batch.tries + i64::from(counts),
+            kind: LaterKind::Retry,
+        }),
+        Next::NextCarrier => match other {
+            Some(carrier) => Fate::Later(Later {
+                due_at_ms: now_ms,
+                carrier,
+                tries: 0,
+                kind: LaterKind::Retry,
+            }),
+            None => Fate::Ended(DeliveryStatus::Failed, fault.name().to_owned()),
+        },
+        Next::Ended(status) => Fate::Ended(status, fault.name().to_owned()),
+    }
+}
+
+/// In doubt, a recipient is sent once more where its gateway says so, and never a third time.
+fn resend(plan: &Plan, batch: &Batch, content: &Content, now_ms: i64) -> Option<Later> {
+    match plan.in_doubt(content.gateway, batch.leg) {
+        InDoubt::Resend { hold_ms } if batch.kind != BatchKind::Resend => Some(Later {
+            due_at_ms: now_ms + hold_ms,
+            carrier: Arc::clone(&batch.carrier),
+            tries: 0,
+            kind: LaterKind::Resend,
+        }),
+        InDoubt::Resend { .. } | InDoubt::Hold => None,
+    }
+}
+
+/// The fault behind a `command_status`.
+pub(super) fn fault(status: CommandStatus) -> SubmitFault {
+    match status.class() {
+        StatusClass::Throttled => SubmitFault::Throttled,
+        StatusClass::QueueFull => SubmitFault::QueueFull,
+        StatusClass::Temporary => SubmitFault::Temporary,
+        StatusClass::Ok | StatusClass::Ambiguous => SubmitFault::Ambiguous,
+        StatusClass::RecipientRejected => SubmitFault::RecipientRejected,
+        StatusClass::SourceRejected => SubmitFault::SenderRejected,
+        StatusClass::OurFault => SubmitFault::OurFault,
+        StatusClass::BindState | StatusClass::BindRefused => SubmitFault::NotSent,
+    }
+}
+
+/// Reads a `deliver_sm` as a receipt; `None` for an ordinary message.
+pub(super) fn receipt(deliver: &DeliverSm, ids: ReceiptIds) -> Option<Receipt> {
+    let receipt = smpp::receipt::parse(deliver)?;
+    let word = match &receipt.state {
+        _ if receipt.intermediate => ReceiptWord::Pending,
+        ReceiptState::Enroute | ReceiptState::Accepted => ReceiptWord::Pending,
+        ReceiptState::Delivered => ReceiptWord::Final(DeliveryStatus::Delivered),
+        ReceiptState::Expired => ReceiptWord::Final(DeliveryStatus::Expired),
+        ReceiptState::Undeliverable => ReceiptWord::Final(DeliveryStatus::Undelivered),
+        ReceiptState::Rejected => ReceiptWord::Final(DeliveryStatus::Rejected),
+        ReceiptState::Deleted | ReceiptState::Unknown | ReceiptState::Other(_) => {
+            ReceiptWord::Final(DeliveryStatus::Failed)
+        }
+    };
+    Some(Receipt {
+        carrier_id: ids.receipt_key(&receipt.id),
+        // Source and destination are swapped in a receipt.
+        recipient: parse_international(&deliver.source.digits),
+        sender: deliver.destination.digits.clone(),
+        word,
+        error: receipt.error,
+    })
+}

@@ -1,0 +1,152 @@
+//! A batch on the wire: its pages as `submit_sm`.
+
+use bytes::Bytes;
+use domain::{Alphabet, Recipient, Text};
+use smpp::{Address, SubmitSm, esm_class};
+use store::Claimed;
+
+/// Asks for a receipt of the final outcome, good or bad (SMPP 3.4, section 5.2.17).
+const FINAL_RECEIPT: u8 = 1;
+/// `data_coding` of UCS-2; the SMSC's default alphabet is 0 (section 5.2.19).
+const UCS2: u8 = 8;
+/// The highest priority of a message (section 5.2.14).
+const URGENT: u8 = 3;
+
+/// What all recipients of a batch share.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    template: SubmitSm,
+    pages: Vec<Bytes>,
+}
+
+impl Pages {
+    pub(crate) fn new(claimed: &Claimed, service_type: &str, validity_ms: i64) -> Self {
+        let (batch, content) = (&claimed.batch, &claimed.content);
+        let text = Text::from_stored(content.body.clone());
+        let text = if batch.suffixed {
+            text.with_sender(&content.sender)
+        } else {
+            text
+        };
+        let pages = text.pages();
+        let total = u8::try_from(pages.len()).unwrap_or(u8::MAX);
+        // The reference follows from the message: pages that are sent again join those of the first time.
+        let reference = batch.message.0.as_bytes()[15];
+        let long = total > 1;
+        let pages = (1..=total)
+            .zip(pages)
+            .map(|(number, page)| {
+                let mut data = Vec::with_capacity(page.len() + 6);
+                if long {
+                    data.extend_from_slice(&smpp::udh(reference, total, number));
+                }
+                data.extend_from_slice(&page);
+                data.into()
+            })
+            .collect();
+        let template = SubmitSm {
+            service_type: service_type.to_owned(),
+            source: source(&content.sender),
+            esm_class: if long { esm_class::UDHI } else { 0 },
+            priority: if batch.priority == domain::Priority::Otp {
+                URGENT
+            } else {
+                0
+            },
+            validity_period: validity_period(validity_ms),
+            registered_delivery: FINAL_RECEIPT,
+            data_coding: match text.alphabet() {
+                Alphabet::Gsm => 0,
+                Alphabet::Ucs2 => UCS2,
+            },
+            ..SubmitSm::default()
+        };
+        Self { template, pages }
+    }
+
+    /// How many submits a recipient takes.
+    pub(crate) fn count(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// One page for one recipient.
+    pub(crate) fn submit(&self, recipient: Recipient, page: usize) -> SubmitSm {
+        SubmitSm {
+            destination: Address::international(recipient.to_string()),
+            short_message: self.pages.get(page).cloned().unwrap_or_default(),
+            ..self.template.clone()
+        }
+    }
+}
+
+/// A sender of digits alone is a short code or a number; everything else is a name.
+fn source(sender: &str) -> Address {
+    const SHORT_CODE_DIGITS: usize = 8;
+    if !sender.bytes().all(|byte| byte.is_ascii_digit()) {
+        Address::alphanumeric(sender)
+    } else if sender.len() <= SHORT_CODE_DIGITS {
+        Address {
+            ton: 3,
+            npi: 0,
+            digits: sender.to_owned(),
+        }
+    } else {
+        Address::international(sender)
+    }
+}
+
+/// A relative `validity_period`: `YYMMDDhhmmss000R` (SMPP 3.4, section 7.1.1).
+fn validity_period(validity_ms: i64) -> String {
+    let seconds = (validity_ms / 1_000).clamp(1, 99 * 86_400);
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days beyond 30 are written as months of 30 days.
+    let (months, days) = (days / 30, days % 30);
+    let (hours, minutes, seconds) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("00{months:02}{days:02}{hours:02}{minutes:02}{seconds:02}000R")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_validity_period_is_relative() {
+        let table = [
+            (60_000, "000000000100000R"),
+            (600_000, "000000001000000R"),
+            (48 * 3_600_000, "000002000000000R"),
+            (31 * 86_400_000, "000101000000000R"),
+        ];
+        for (ms, text) in table {
+            assert_eq!(validity_period(ms), text);
+        }
+    }
+
+    #[test]
+    fn a_sender_is_a_name_a_short_code_or_a_number() {
+        assert_eq!(
+            source("Ogene"),
+            Address {
+                ton: 5,
+                npi: 0,
+                digits: "Ogene".into()
+            }
+        );
+        assert_eq!(
+            source("32811"),
+            Address {
+                ton: 3,
+                npi: 0,
+                digits: "32811".into()
+            }
+        );
+        assert_eq!(
+            source("2348031234"),
+            Address {
+                ton: 1,
+                npi: 1,
+                digits: "2348031234".into()
+            }
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! What is counted and timed, for `/metrics`. Handles are made once: a look-up per PDU would cost more than
+//! the PDU.
+
+use domain::{DeliveryStatus, Gateway};
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use smpp::Outcome;
+use std::collections::HashMap;
+use store::{Batch, Receipt, ReceiptWord};
+
+/// What one carrier counts.
+pub(crate) struct CarrierMeasures {
+    carrier: String,
+    submits: Counter,
+    accepted: Counter,
+    not_sent: Counter,
+    unknown: Counter,
+    rejected: HashMap<u32, Counter>,
+    receipts: HashMap<ReceiptWord, Counter>,
+    parked: Counter,
+    in_doubt: Counter,
+    inbound: Counter,
+    binds: Gauge,
+    window: Gauge,
+    accepted_to_submitted: Histogram,
+}
+
+impl CarrierMeasures {
+    pub(crate) fn new(carrier: &str) -> Self {
+        let carrier = carrier.to_owned();
+        let response = |status: &'static str| counter!("ogene_responses_total", "carrier" => carrier.clone(), "status" => status);
+        Self {
+            submits: counter!("ogene_submits_total", "carrier" => carrier.clone()),
+            accepted: response("ESME_ROK"),
+            not_sent: response("not_sent"),
+            unknown: response("unknown"),
+            rejected: HashMap::new(),
+            receipts: HashMap::new(),
+            parked: counter!("ogene_receipts_parked_total", "carrier" => carrier.clone()),
+            in_doubt: counter!("ogene_in_doubt_total", "carrier" => carrier.clone()),
+            inbound: counter!("ogene_inbound_total", "carrier" => carrier.clone()),
+            binds: gauge!("ogene_binds", "carrier" => carrier.clone()),
+            window: gauge!("ogene_window_used", "carrier" => carrier.clone()),
+            accepted_to_submitted: histogram!(
+                "ogene_accepted_to_submitted_seconds", "carrier" => carrier.clone()
+            ),
+            carrier,
+        }
+    }
+
+    /// A recipient goes out. Only first sends tell how fast we are: what is sent again has waited.
+    pub(crate) fn submitted(&self, batch: &Batch, now_ms: i64) {
+        self.submits.increment(1);
+        if batch.kind == store::BatchKind::First && batch.tries == 0 {
+            self.accepted_to_submitted
+                .record(seconds(now_ms - batch.message.accepted_at_ms()));
+        }
+    }
+
+    pub(crate) fn response(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Accepted { .. } => self.accepted.increment(1),
+            Outcome::NotSent => self.not_sent.increment(1),
+            Outcome::Unknown => self.unknown.increment(1),
+            Outcome::Rejected(status) => {
+                let carrier = &self.carrier;
+                self.rejected
+                    .entry(status.0)
+                    .or_insert_with(|| {
+                        let name = format!("{} (0x{:X})", status.name(), status.0);
+                        counter!("ogene_responses_total", "carrier" => carrier.clone(), "status" => name)
+                    })
+                    .increment(1);
+            }
+        }
+    }
+
+    pub(crate) fn receipt(&mut self, receipt: &Receipt) {
+        let carrier = &self.carrier;
+        self.receipts
+            .entry(receipt.word)
+            .or_insert_with(|| {
+                let outcome = match receipt.word {
+                    ReceiptWord::Pending => "pending",
+                    ReceiptWord::Final(status) => status.as_str(),
+                };
+                counter!("ogene_receipts_total", "carrier" => carrier.clone(), "outcome" => outcome)
+            })
+            .increment(1);
+    }
+
+    pub(crate) fn parked(&self, receipts: usize) {
+        self.parked.increment(receipts as u64);
+    }
+
+    pub(crate) fn in_doubt(&self) {
+        self.in_doubt.increment(1);
+    }
+
+    /// A message from a subscriber, which is answered and dropped.
+    pub(crate) fn inbound(&self) {
+        self.inbound.increment(1);
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of connections and windows are small"
+    )]
+    pub(crate) fn binds(&self, binds: usize) {
+        self.binds.set(binds as f64);
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of connections and windows are small"
+    )]
+    pub(crate) fn window(&self, outstanding: usize) {
+        self.window.set(outstanding as f64);
+    }
+}
+
+/// Recipients that came to an end.
+pub(crate) fn settled(outcomes: &[(Gateway, String, DeliveryStatus)]) {
+    let mut counts: HashMap<(Gateway, &str, DeliveryStatus), u64> = HashMap::new();
+    for (gateway, carrier, status) in outcomes {
+        *counts.entry((*gateway, carrier, *status)).or_default() += 1;
+    }
+    for ((gateway, carrier, status), count) in counts {
+        counter!("ogene_settled_total", "gateway" => gateway.as_str(), "carrier" => carrier.to_owned(),
+            "outcome" => status.as_str())
+        .increment(count);
+    }
+}
+
+/// Messages that were accepted, with the time that took.
+pub(crate) fn accepted(gateway: Gateway, recipients: usize, took_ms: i64) {
+    counter!("ogene_messages_accepted_total", "gateway" => gateway.as_str()).increment(1);
+    counter!("ogene_recipients_accepted_total", "gateway" => gateway.as_str())
+        .increment(recipients as u64);
+    histogram!("ogene_accept_seconds").record(seconds(took_ms));
+}
+
+/// How many sends shared a commit.
+#[expect(clippy::cast_precision_loss, reason = "a group is small")]
+pub(crate) fn accept_group(sends: usize) {
+    histogram!("ogene_accept_group_sends").record(sends as f64);
+}
+
+/// What waits in the database.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a gauge need not be exact beyond 2^53"
+)]
+pub(crate) fn depths(queues: &[(String, i64)], callbacks: &[(String, i64)]) {
+    for (carrier, recipients) in queues {
+        gauge!("ogene_queued_recipients", "carrier" => carrier.clone()).set(*recipients as f64);
+    }
+    for (state, count) in callbacks {
+        gauge!("ogene_callbacks", "state" => state.clone()).set(*count as f64);
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds of a latency are few"
+)]
+fn seconds(ms: i64) -> f64 {
+    ms.max(0) as f64 / 1_000.0
+}
