@@ -1,1 +1,114 @@
-//! http
+//! The HTTP side: every route, and the way from a request to the engine and back.
+//!
+//! A handler reads like a sentence: extract ([`call`]), call the engine, envelope ([`envelope`]).
+//! `call` finds the caller and judges standing and rate before anything of the request is understood,
+//! `fields` reads a send from every form that it may have, `error` holds the one table from refusals to
+//! codes, `observe` gives every answer its request id, and `openapi` describes all of it.
+//! Nothing here decides about a message, and nothing here knows SQL or SMPP.
+
+mod account;
+mod balance;
+mod body;
+mod call;
+mod docs;
+mod envelope;
+mod error;
+mod fields;
+mod form;
+mod json;
+mod observe;
+mod openapi;
+mod probes;
+mod reports;
+mod send;
+mod senders;
+mod serve;
+mod token;
+
+pub use serve::serve;
+
+use axum::Router;
+use axum::middleware::from_fn;
+use axum::response::Redirect;
+use axum::routing::{MethodRouter, get};
+use domain::Environment;
+use engine::Engine;
+use error::Shape;
+use std::sync::Arc;
+
+/// What the handlers need.
+#[derive(Clone)]
+pub struct State {
+    /// Everything that a request can bring about.
+    pub engine: Engine,
+    /// Writes all metrics as Prometheus text.
+    pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    /// Largest request body that is read (API-2017 above it).
+    pub max_body_bytes: usize,
+}
+
+/// What the handlers of one version of the interface need: the same functions serve live and sandbox.
+#[derive(Clone)]
+struct Api {
+    engine: Engine,
+    environment: Environment,
+    shape: Shape,
+    max_body_bytes: usize,
+}
+
+impl Api {
+    fn new(state: &State, environment: Environment, shape: Shape) -> Self {
+        Self {
+            engine: state.engine.clone(),
+            environment,
+            shape,
+            max_body_bytes: state.max_body_bytes,
+        }
+    }
+}
+
+/// All routes.
+pub fn router(state: State) -> Router {
+    let live = Api::new(&state, Environment::Live, Shape::V2);
+    let sandbox = Api::new(&state, Environment::Sandbox, Shape::V2);
+    let legacy = Api::new(&state, Environment::Live, Shape::V1);
+    Router::new()
+        .nest("/api/v2", interface().with_state(live))
+        .nest("/api/sandbox/v2", interface().with_state(sandbox))
+        .route("/api/v1/sms/create", sending().with_state(legacy))
+        .route("/", get(|| async { Redirect::temporary("/docs") }))
+        .route("/docs", get(docs::page))
+        .route("/docs/docs.css", get(docs::style))
+        .route("/docs/docs.js", get(docs::script))
+        .route("/docs/icon.svg", get(docs::icon))
+        .route("/openapi.json", get(openapi::document))
+        .route("/healthz", get(probes::alive))
+        .route("/readyz", get(probes::ready))
+        .route("/metrics", get(probes::metrics))
+        .fallback(error::unknown_path)
+        .method_not_allowed_fallback(error::method_not_allowed)
+        .layer(from_fn(observe::observe))
+        .with_state(state)
+}
+
+/// The five operations of interface-spec.md section 4, with the aliases that existing clients use.
+fn interface() -> Router<Api> {
+    Router::new()
+        .route("/sms", sending())
+        .route("/sms/create", sending())
+        .route("/balance", get(balance::balance))
+        .route("/balance/get", get(balance::balance))
+        .route("/delivery-reports", get(reports::report))
+        .route("/delivery-reports/{message_id}", get(reports::report_of))
+        .route("/sms/delivery-reports", get(reports::report))
+        .route("/sender-ids", get(senders::senders))
+        .route("/account", get(account::account))
+}
+
+/// GET and POST send; HEAD must not, though a GET handler would answer it.
+fn sending() -> MethodRouter<Api> {
+    get(send::send)
+        .post(send::send)
+        .head(error::send_by_get_or_post)
+        .fallback(error::send_by_get_or_post)
+}

@@ -1,0 +1,105 @@
+//! `GET /balance`.
+
+use super::call::Reading;
+use super::envelope::{Naira, SUCCESS, sandbox_mark};
+use axum::response::Response;
+use domain::{Component, Environment, Purse};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Reads the wallet.
+pub(super) async fn balance(Reading(call): Reading) -> Response {
+    let environment = call.environment();
+    let purse = call.api.engine.balance(&call.caller, environment).await;
+    call.answer(purse.map(|purse| BalanceAnswer::new(&purse, environment)))
+}
+
+const MESSAGE: &str = "Wallet balance retrieved.";
+
+/// The wallet (section 2.3 and decisions.md, "Balance answer").
+#[derive(Serialize, ToSchema)]
+pub(super) struct BalanceAnswer {
+    /// Always `success`.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Always `API-0000`.
+    #[schema(example = "API-0000")]
+    code: &'static str,
+    /// What happened, for people.
+    message: &'static str,
+    data: BalanceData,
+    balance: Balances,
+}
+
+/// The same once more, for older clients.
+#[derive(Serialize, ToSchema)]
+pub(super) struct BalanceData {
+    /// Always `success`.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// What happened, for people.
+    message: &'static str,
+    /// True in the sandbox, absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<bool>,
+}
+
+/// What the wallet holds, by component. Sends are paid from the bonuses first.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Balances {
+    /// All components together.
+    total_balance: Naira,
+    /// Credit that every product can spend: spent last.
+    universal_wallet: Naira,
+    /// Bought SMS credit.
+    sms_wallet: Naira,
+    /// Bonus on bought SMS credit.
+    sms_bonus: Naira,
+    /// Main balance.
+    main_balance: Naira,
+    /// Bonus for volume.
+    volume_bonus: Naira,
+    /// Promotional credit: spent first.
+    promo_bonus: Naira,
+}
+
+impl BalanceAnswer {
+    pub(super) fn new(purse: &Purse, environment: Environment) -> Self {
+        let of = |component| Naira(purse.get(component));
+        Self {
+            status: "success",
+            code: SUCCESS,
+            message: MESSAGE,
+            data: BalanceData {
+                status: "success",
+                message: MESSAGE,
+                sandbox: sandbox_mark(environment),
+            },
+            balance: Balances {
+                total_balance: Naira(purse.total()),
+                universal_wallet: of(Component::UniversalWallet),
+                sms_wallet: of(Component::SmsWallet),
+                sms_bonus: of(Component::SmsBonus),
+                main_balance: of(Component::MainBalance),
+                volume_bonus: of(Component::VolumeBonus),
+                promo_bonus: of(Component::PromoBonus),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::Money;
+
+    #[test]
+    fn the_wallet_is_told_by_component_in_plain_numbers() {
+        let purse = Purse::from_iter([
+            (Component::SmsWallet, Money::from_naira(100)),
+            (Component::PromoBonus, Money::from_units(2_500)),
+        ]);
+        let answer = serde_json::to_string(&BalanceAnswer::new(&purse, Environment::Live)).unwrap();
+        insta::assert_snapshot!(answer, @r#"{"status":"success","code":"API-0000","message":"Wallet balance retrieved.","data":{"status":"success","message":"Wallet balance retrieved."},"balance":{"total_balance":100.25,"universal_wallet":0.00,"sms_wallet":100.00,"sms_bonus":0.00,"main_balance":0.00,"volume_bonus":0.00,"promo_bonus":0.25}}"#);
+    }
+}

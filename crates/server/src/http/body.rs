@@ -1,0 +1,119 @@
+//! Reads the body of a request, in whatever form it comes, within limits of size and time.
+
+use super::fields::Fields;
+use super::{form, json};
+use axum::body::{Body, Bytes};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use domain::Refusal;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use std::time::Duration;
+
+/// How long the body of a request may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Reads the fields of a body. An empty one has none, whatever its content type says.
+pub(super) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Fields, Refusal> {
+    let bytes = collect(&parts.headers, body, limit).await?;
+    if bytes.trim_ascii().is_empty() {
+        return Ok(Fields::default());
+    }
+    match Form::of(&parts.headers)? {
+        Form::Json => read_json(&bytes),
+        Form::UrlEncoded => form::read(&bytes).map_err(|_| not_utf8()),
+        Form::Multipart(boundary) => form::read_multipart(bytes, boundary)
+            .await
+            .map_err(|fault| {
+                Refusal::Malformed(format!("The multipart form could not be read: {fault}."))
+            }),
+    }
+}
+
+/// Reads the query string.
+pub(super) fn read_query(parts: &Parts) -> Result<Fields, Refusal> {
+    form::read(parts.uri.query().unwrap_or_default().as_bytes()).map_err(|_| not_utf8())
+}
+
+/// What a body is, by its content type.
+#[derive(Debug, Eq, PartialEq)]
+enum Form {
+    Json,
+    UrlEncoded,
+    Multipart(String),
+}
+
+impl Form {
+    /// A body without a content type is taken for JSON: nothing else is sent without one.
+    fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
+        let Some(value) = headers.get(header::CONTENT_TYPE) else {
+            return Ok(Self::Json);
+        };
+        let value = value.to_str().unwrap_or_default();
+        let essence = value
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        match essence.as_str() {
+            "application/json" | "text/json" => Ok(Self::Json),
+            "application/x-www-form-urlencoded" => Ok(Self::UrlEncoded),
+            "multipart/form-data" => {
+                multer::parse_boundary(value)
+                    .map(Self::Multipart)
+                    .map_err(|_| {
+                        Refusal::Malformed(
+                            "The Content-Type of the multipart form has no boundary.".to_owned(),
+                        )
+                    })
+            }
+            other if other.starts_with("application/") && other.ends_with("+json") => {
+                Ok(Self::Json)
+            }
+            _ => Err(Refusal::Malformed(
+                "The Content-Type is not known. Use application/json, \
+                 application/x-www-form-urlencoded or multipart/form-data."
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+/// Collects the body, unless it says or shows that it is too large.
+async fn collect(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
+    let too_large = || Refusal::BodyTooLarge {
+        limit_mib: limit >> 20,
+    };
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
+    {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, limit).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(fault)) if fault.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(Refusal::Malformed(
+            "The request body ended early. Send it again.".to_owned(),
+        )),
+        Err(_) => Err(Refusal::Malformed(
+            "The request body took too long. Send it again.".to_owned(),
+        )),
+    }
+}
+
+fn read_json(bytes: &[u8]) -> Result<Fields, Refusal> {
+    let text = std::str::from_utf8(bytes).map_err(|_| not_utf8())?;
+    // Some Windows clients begin with a byte order mark.
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    json::read(text)
+        .map_err(|fault| Refusal::Malformed(format!("The JSON body could not be read: {fault}.")))
+}
+
+fn not_utf8() -> Refusal {
+    Refusal::Malformed("The request is not UTF-8. Encode its text as UTF-8.".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

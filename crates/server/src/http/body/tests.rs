@@ -1,0 +1,195 @@
+//! One send in every form that it may come in.
+
+use super::*;
+use axum::http::Request;
+use domain::SendFields;
+
+async fn read_as(content_type: Option<&str>, body: impl Into<Body>) -> Result<Fields, Refusal> {
+    let mut request = Request::builder().uri("/");
+    if let Some(content_type) = content_type {
+        request = request.header(header::CONTENT_TYPE, content_type);
+    }
+    let (parts, body) = request.body(body.into()).unwrap().into_parts();
+    read(&parts, body, 1 << 20).await
+}
+
+async fn json(body: &str) -> Result<Fields, Refusal> {
+    read_as(Some("application/json"), body.to_owned()).await
+}
+
+const BOUNDARY: &str = "multipart/form-data; boundary=X";
+const MULTIPART: &str = "--X\r\nContent-Disposition: form-data; name=\"from\"\r\n\r\nAda\r\n\
+    --X\r\nContent-Disposition: form-data; name=\"to\"\r\n\r\n2348031234567\r\n\
+    --X\r\nContent-Disposition: form-data; name=\"body\"\r\n\r\nẸ kú\r\n\
+    --X\r\nContent-Disposition: form-data; name=\"api_token\"\r\n\r\nT\r\n--X--\r\n";
+
+#[tokio::test]
+async fn a_send_reads_the_same_from_every_form() {
+    let expected = Fields {
+        api_token: Some("T".to_owned()),
+        send: SendFields {
+            from: Some("Ada".to_owned()),
+            to: Some("2348031234567".to_owned()),
+            body: Some("Ẹ kú".to_owned()),
+            ..SendFields::default()
+        },
+    };
+    let object = r#"{"from":"Ada","to":"2348031234567","body":"Ẹ kú","api_token":"T"}"#;
+    let marked = format!("\u{FEFF}{object}");
+    let form = "from=Ada&to=2348031234567&body=%E1%BA%B8+k%C3%BA&api_token=T";
+    let table = [
+        (Some("application/json"), object),
+        (Some("application/json; charset=utf-8"), object),
+        (Some("Application/JSON"), object),
+        (Some("text/json"), object),
+        (Some("application/vnd.api+json"), object),
+        (Some("application/json"), &marked),
+        (None, object),
+        (Some("application/x-www-form-urlencoded"), form),
+        (
+            Some("application/x-www-form-urlencoded; charset=UTF-8"),
+            form,
+        ),
+        (Some(BOUNDARY), MULTIPART),
+    ];
+    for (content_type, body) in table {
+        let fields = read_as(content_type, body.to_owned()).await;
+        assert_eq!(fields.as_ref(), Ok(&expected), "{content_type:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_body_has_no_fields_under_any_content_type() {
+    for content_type in [
+        None,
+        Some("application/json"),
+        Some("text/plain"),
+        Some(BOUNDARY),
+    ] {
+        for body in ["", " \r\n"] {
+            assert_eq!(
+                read_as(content_type, body).await,
+                Ok(Fields::default()),
+                "{content_type:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn recipients_may_be_a_string_an_integer_or_an_array_of_these() {
+    let table = [
+        (r#""1,2""#, Some("1,2")),
+        ("2348031234567", Some("2348031234567")),
+        (r#"["1",2,"3,4"]"#, Some("1,2,3,4")),
+        ("[]", Some("")),
+        ("null", None),
+    ];
+    for (to, expected) in table {
+        let fields = json(&format!(r#"{{"to":{to}}}"#)).await.unwrap();
+        assert_eq!(fields.send.to.as_deref(), expected, "{to}");
+    }
+    for to in ["true", "1.5", "{}", "[[1]]", "[null]", "[true]", "[1.5]"] {
+        assert!(json(&format!(r#"{{"to":{to}}}"#)).await.is_err(), "{to}");
+    }
+}
+
+#[tokio::test]
+async fn numbers_and_booleans_may_arrive_in_any_type_and_texts_must_be_strings() {
+    for (value, text) in [
+        ("true", "true"),
+        ("1", "1"),
+        ("\"1\"", "1"),
+        ("-1", "-1"),
+        ("2.0", "2"),
+    ] {
+        for name in ["unicode", "append_sender", "dnd", "gateway"] {
+            let mut fields = json(&format!(r#"{{"{name}":{value}}}"#)).await.unwrap();
+            let slot = fields.slot(super::super::fields::Name::of(name)).unwrap();
+            assert_eq!(slot.as_deref(), Some(text), "{name} {value}");
+        }
+    }
+    for name in ["from", "body", "callback_url", "customer_reference"] {
+        for value in ["1", "true", "1.5", "[]", "{}", "[\"a\"]"] {
+            assert!(
+                json(&format!(r#"{{"{name}":{value}}}"#)).await.is_err(),
+                "{name} {value}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn null_is_absent_unknown_is_ignored_and_the_last_of_equal_names_wins() {
+    let fields =
+        json(r#"{"from":"A","from":"B","body":null,"x":[{"y":[1,-1,2.5,true,null,"z"]}]}"#).await;
+    let fields = fields.unwrap();
+    assert_eq!(fields.send.from.as_deref(), Some("B"));
+    assert_eq!(fields.send.body, None);
+}
+
+#[tokio::test]
+async fn the_body_wins_over_the_query_field_by_field() {
+    let body = json(r#"{"from":"B","body":null}"#).await.unwrap();
+    let query = form::read(b"from=Q&body=Q&to=1").unwrap();
+    let send = body.over(query);
+    let fields = (
+        send.from.as_deref(),
+        send.body.as_deref(),
+        send.to.as_deref(),
+    );
+    assert_eq!(fields, (Some("B"), Some("Q"), Some("1")));
+}
+
+#[tokio::test]
+async fn what_is_not_understood_is_refused_with_what_to_do() {
+    let deep = format!(r#"{{"x":{}"#, "[".repeat(100_000));
+    let table: [(&str, Vec<u8>); 9] = [
+        ("application/json", b"{".to_vec()),
+        ("application/json", b"[]".to_vec()),
+        ("application/json", br#"{"body":1}"#.to_vec()),
+        ("application/json", b"{\"body\":\"\xFF\"}".to_vec()),
+        ("application/json", deep.into_bytes()),
+        ("application/x-www-form-urlencoded", b"body=%FF".to_vec()),
+        ("multipart/form-data", b"--X--".to_vec()),
+        (BOUNDARY, b"--X\r\nnonsense".to_vec()),
+        ("text/plain", b"hello".to_vec()),
+    ];
+    let mut told = Vec::new();
+    for (content_type, body) in table {
+        match read_as(Some(content_type), body).await {
+            Err(Refusal::Malformed(message)) => told.push(message),
+            other => panic!("{content_type}: {other:?}"),
+        }
+    }
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    The JSON body could not be read: EOF while parsing an object at line 1 column 1.
+    The JSON body could not be read: invalid type: sequence, expected an object with the fields of the request at line 1 column 0.
+    The JSON body could not be read: invalid type: integer `1`, expected a string in `body` at line 1 column 9.
+    The request is not UTF-8. Encode its text as UTF-8.
+    The JSON body could not be read: recursion limit exceeded at line 1 column 132.
+    The request is not UTF-8. Encode its text as UTF-8.
+    The Content-Type of the multipart form has no boundary.
+    The multipart form could not be read: incomplete multipart stream.
+    The Content-Type is not known. Use application/json, application/x-www-form-urlencoded or multipart/form-data.
+    "#);
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_whether_or_not_it_says_so() {
+    let (parts, ()) = Request::builder()
+        .header(header::CONTENT_LENGTH, "11")
+        .body(())
+        .unwrap()
+        .into_parts();
+    let announced = read(&parts, Body::empty(), 10).await;
+    assert_eq!(announced, Err(Refusal::BodyTooLarge { limit_mib: 0 }));
+
+    let (parts, ()) = Request::builder().body(()).unwrap().into_parts();
+    let shown = read(&parts, Body::from(vec![b' '; 11]), 10).await;
+    assert_eq!(shown, Err(Refusal::BodyTooLarge { limit_mib: 0 }));
+    assert_eq!(
+        read(&parts, Body::from(vec![b' '; 10]), 10).await,
+        Ok(Fields::default())
+    );
+}

@@ -1,0 +1,179 @@
+//! The one extractor: who calls, whether they may, and what they ask for, in the check order of
+//! decisions.md ("Check order"): token, account status, rate limit, and only then the request itself.
+
+use super::error::Failure;
+use super::fields::Fields;
+use super::{Api, body, token};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use domain::{Environment, Refusal, SendFields};
+use engine::{Caller, Rate, RateKind};
+use serde::Serialize;
+use std::sync::Arc;
+
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// A request whose caller is known, may do this, and is within the rate limit.
+pub(super) struct Call {
+    pub(super) api: Api,
+    pub(super) caller: Arc<Caller>,
+    rate: Rate,
+}
+
+impl Call {
+    /// The answer to what the engine said: an envelope or a failure, with the headers of the rate limit.
+    pub(super) fn answer<T: Serialize>(&self, outcome: Result<T, impl Into<Failure>>) -> Response {
+        let response = match outcome {
+            Ok(envelope) => Json(envelope).into_response(),
+            Err(failure) => failure.into().answer(self.api.shape),
+        };
+        with_rate(response, &self.rate)
+    }
+
+    /// The world that the request belongs to.
+    pub(super) fn environment(&self) -> Environment {
+        self.api.environment
+    }
+}
+
+/// A call that reads account, wallet or sender IDs.
+pub(super) struct Reading(pub(super) Call);
+
+impl FromRequest<Api> for Reading {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Response> {
+        Entry::of(request)
+            .enter(api, RateKind::Read)
+            .await
+            .map(Self)
+    }
+}
+
+/// A call that reads a delivery report, with the parts that name it.
+pub(super) struct ReadingReport {
+    pub(super) call: Call,
+    pub(super) parts: Parts,
+}
+
+impl FromRequest<Api> for ReadingReport {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Response> {
+        let mut entry = Entry::of(request);
+        let call = entry.enter(api, RateKind::Report).await?;
+        Ok(Self {
+            call,
+            parts: entry.parts,
+        })
+    }
+}
+
+/// A call that sends, with the fields from wherever they came.
+pub(super) struct Sending {
+    pub(super) call: Call,
+    pub(super) fields: SendFields,
+}
+
+impl FromRequest<Api> for Sending {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Response> {
+        let mut entry = Entry::of(request);
+        let call = entry.enter(api, RateKind::Send).await?;
+        match entry.send_fields(api).await {
+            Ok(fields) => Ok(Self { call, fields }),
+            Err(refusal) => Err(call.answer::<()>(Err(refusal))),
+        }
+    }
+}
+
+/// A request on its way in. Its body is read at most once: early when nothing else can hold the token,
+/// else when its turn comes.
+struct Entry {
+    parts: Parts,
+    query: Result<Fields, Refusal>,
+    body: Option<Body>,
+    early: Option<Fields>,
+}
+
+impl Entry {
+    fn of(request: Request) -> Self {
+        let (parts, body) = request.into_parts();
+        let query = body::read_query(&parts);
+        Self {
+            parts,
+            query,
+            body: Some(body),
+            early: None,
+        }
+    }
+
+    async fn enter(&mut self, api: &Api, kind: RateKind) -> Result<Call, Response> {
+        let caller = self
+            .caller(api)
+            .await
+            .map_err(|failure| failure.answer(api.shape))?;
+        let account = &caller.customer.account;
+        let standing = match kind {
+            RateKind::Send => account.check_send(api.environment),
+            RateKind::Report | RateKind::Read => account.check_read(api.environment),
+        };
+        standing.map_err(|refusal| Failure::from(refusal).answer(api.shape))?;
+        let mut rate = api.engine.check_rate(&caller, api.environment, kind);
+        let refused = rate.refused.take();
+        let call = Call {
+            api: api.clone(),
+            caller,
+            rate,
+        };
+        match refused {
+            None => Ok(call),
+            Some(refusal) => Err(call.answer::<()>(Err(refusal))),
+        }
+    }
+
+    /// Finds the token and whose it is. With none in header or query, a body that cannot be understood
+    /// holds none.
+    async fn caller(&mut self, api: &Api) -> Result<Arc<Caller>, Failure> {
+        let nothing = Fields::default();
+        let query = self.query.as_ref().unwrap_or(&nothing);
+        let mut token = token::before_body(&self.parts.headers, query);
+        if token.is_none()
+            && let Ok(fields) = self.body_fields(api).await
+        {
+            token.clone_from(&fields.api_token);
+            self.early = Some(fields);
+        }
+        Ok(api.engine.caller(token.as_deref()).await?)
+    }
+
+    async fn send_fields(mut self, api: &Api) -> Result<SendFields, Refusal> {
+        let body = self.body_fields(api).await?;
+        Ok(body.over(self.query?))
+    }
+
+    async fn body_fields(&mut self, api: &Api) -> Result<Fields, Refusal> {
+        match self.body.take() {
+            Some(body) => body::read(&self.parts, body, api.max_body_bytes).await,
+            None => Ok(self.early.take().unwrap_or_default()),
+        }
+    }
+}
+
+fn with_rate(mut response: Response, rate: &Rate) -> Response {
+    let limited = response.status() == StatusCode::TOO_MANY_REQUESTS;
+    let headers = response.headers_mut();
+    headers.insert(LIMIT, rate.limit.into());
+    headers.insert(REMAINING, rate.remaining.into());
+    if limited {
+        headers.insert(RESET, rate.reset_s.into());
+    }
+    response
+}

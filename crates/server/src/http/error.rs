@@ -1,0 +1,364 @@
+//! The one table from what went wrong to what the caller is told (interface-spec.md section 7 and
+//! decisions.md, "Error codes").
+
+use super::envelope::text;
+use axum::Json;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use domain::Refusal;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// When to come back after the store could not take a request, seconds.
+const RETRY_AFTER_S: u64 = 2;
+
+/// Which clients an answer is written for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Shape {
+    /// The envelopes of the interface.
+    V2,
+    /// The same with what clients of `/api/v1` read.
+    V1,
+}
+
+/// How a failure is told: its code, its HTTP status and its short label.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Kind {
+    pub(super) code: &'static str,
+    pub(super) status: StatusCode,
+    pub(super) description: &'static str,
+}
+
+/// Writes one row per refusal, from which come both the match and the examples of the documentation:
+/// a new refusal does not compile without a code, and none is without an example.
+macro_rules! table {
+    ($($refusal:pat => $code:literal $status:ident $description:literal, as $example:expr;)+) => {
+        /// How a refusal is told.
+        pub(super) fn kind(refusal: &Refusal) -> Kind {
+            match refusal {
+                $($refusal => Kind {
+                    code: $code,
+                    status: StatusCode::$status,
+                    description: $description,
+                },)+
+            }
+        }
+
+        /// A refusal of every sort, in the order of the table.
+        pub(super) fn examples() -> Vec<Refusal> {
+            vec![$($example,)+]
+        }
+    };
+}
+
+table! {
+    Refusal::TokenMissing => "API-1001" UNAUTHORIZED "Missing API token", as Refusal::TokenMissing;
+    Refusal::TokenInvalid => "API-1001" UNAUTHORIZED "Invalid API token", as Refusal::TokenInvalid;
+    Refusal::AccountDisabled => "API-1002" UNAUTHORIZED "Account disabled", as Refusal::AccountDisabled;
+    Refusal::AccountDormant => "API-1003" UNAUTHORIZED "Account dormant", as Refusal::AccountDormant;
+    Refusal::AccountPending => "API-1007" FORBIDDEN "API access restricted", as Refusal::AccountPending;
+    Refusal::AccountRestricted => "API-1007" FORBIDDEN "API access restricted", as Refusal::AccountRestricted;
+    Refusal::Malformed(_) => "API-2000" BAD_REQUEST "Malformed request",
+        as Refusal::Malformed("`unicode` must be true, false, 1 or 0.".to_owned());
+    Refusal::FromMissing => "API-2001" BAD_REQUEST "Sender ID missing", as Refusal::FromMissing;
+    Refusal::BodyMissing => "API-2002" UNPROCESSABLE_ENTITY "Message text missing", as Refusal::BodyMissing;
+    Refusal::ToMissing => "API-2003" BAD_REQUEST "Recipient missing", as Refusal::ToMissing;
+    Refusal::SenderForm => "API-2004" BAD_REQUEST "Malformed sender ID", as Refusal::SenderForm;
+    Refusal::RecipientInvalid => "API-2006" UNPROCESSABLE_ENTITY "Invalid recipient", as Refusal::RecipientInvalid;
+    Refusal::UnknownMessage => "API-2007" NOT_FOUND "Unknown message", as Refusal::UnknownMessage;
+    Refusal::TooLong { .. } => "API-2008" UNPROCESSABLE_ENTITY "Message too long",
+        as Refusal::TooLong { length: 1531, limit: 1530 };
+    Refusal::UnknownGateway(..) => "API-2009" BAD_REQUEST "Unknown gateway",
+        as Refusal::UnknownGateway("premium".to_owned(), "direct-refund, direct-corporate, otp, dual-backup".to_owned());
+    Refusal::SenderNotApproved(_) => "API-2011" FORBIDDEN "Sender ID not approved",
+        as Refusal::SenderNotApproved("AdaStores".to_owned());
+    Refusal::Duplicate => "API-2012" CONFLICT "Duplicate message", as Refusal::Duplicate;
+    Refusal::Transactional { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
+        as Refusal::Transactional { phrase: "OTP".to_owned(), gateway: "direct-refund" };
+    Refusal::InternationalSender(_) => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
+        as Refusal::InternationalSender("AdaStores".to_owned());
+    Refusal::TooManyRecipients { .. } => "API-2014" UNPROCESSABLE_ENTITY "Too many recipients",
+        as Refusal::TooManyRecipients { limit: 10_000 };
+    Refusal::CallbackUrl(_) => "API-2015" BAD_REQUEST "Unusable callback URL",
+        as Refusal::CallbackUrl("it must begin with http:// or https://".to_owned());
+    Refusal::BodyTooLarge { .. } => "API-2017" PAYLOAD_TOO_LARGE "Request body too large",
+        as Refusal::BodyTooLarge { limit_mib: 10 };
+    Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
+        as Refusal::InsufficientFunds {
+            needed: domain::Money::from_naira(600),
+            available: domain::Money::from_naira(94),
+        };
+    Refusal::NoValidRecipient => "API-3002" UNPROCESSABLE_ENTITY "No valid recipient", as Refusal::NoValidRecipient;
+    Refusal::RateLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Rate limit exceeded",
+        as Refusal::RateLimited { limit: 1000, retry_after_s: 12 };
+    Refusal::UnknownPath => "API-4040" NOT_FOUND "No such path", as Refusal::UnknownPath;
+    Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
+    Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",
+        as Refusal::Unavailable { retry_after_s: RETRY_AFTER_S };
+}
+
+/// Our own failure; its cause is in the log under the request id, never in the answer.
+pub(super) const OURS: Kind = Kind {
+    code: "API-5001",
+    status: StatusCode::INTERNAL_SERVER_ERROR,
+    description: "Server error",
+};
+pub(super) const OURS_MESSAGE: &str = "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.";
+
+/// Why a request has no other answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The caller can do something about it.
+    Refused(Refusal),
+    /// Only we can.
+    Ours,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// The one place where our own failures are logged, within the span that carries the request id.
+impl From<engine::Error> for Failure {
+    fn from(error: engine::Error) -> Self {
+        match error {
+            engine::Error::Refused(refusal) => Self::Refused(refusal),
+            engine::Error::Store(cause) if cause.is_unavailable() => {
+                tracing::warn!(error = chain(&cause), "The store cannot take a request now");
+                Self::Refused(Refusal::Unavailable {
+                    retry_after_s: RETRY_AFTER_S,
+                })
+            }
+            engine::Error::Store(cause) => {
+                tracing::error!(error = chain(&cause), "A request failed in the store");
+                Self::Ours
+            }
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
+}
+
+impl Failure {
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Refused(refusal) => kind(refusal),
+            Self::Ours => OURS,
+        }
+    }
+
+    /// The answer, in the shape that the caller's clients read.
+    pub(super) fn answer(&self, shape: Shape) -> Response {
+        let kind = self.kind();
+        metrics::counter!("ogene_http_refusals_total", "code" => kind.code).increment(1);
+        let mut response = (kind.status, Json(self.envelope(shape))).into_response();
+        let headers = response.headers_mut();
+        if kind.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Self::Refused(
+            Refusal::RateLimited { retry_after_s, .. } | Refusal::Unavailable { retry_after_s },
+        ) = self
+        {
+            headers.insert(header::RETRY_AFTER, (*retry_after_s).into());
+        }
+        response
+    }
+
+    pub(super) fn envelope(&self, shape: Shape) -> ErrorEnvelope {
+        let Kind {
+            code, description, ..
+        } = self.kind();
+        let message = match self {
+            Self::Refused(refusal) => refusal.to_string(),
+            Self::Ours => OURS_MESSAGE.to_owned(),
+        };
+        let legacy = match shape {
+            Shape::V2 => None,
+            Shape::V1 => Some(LegacyError {
+                success: false,
+                message: message.clone(),
+                data: LegacyErrorData {
+                    status: "error",
+                    message: message.clone(),
+                },
+            }),
+        };
+        ErrorEnvelope {
+            status: "error",
+            code,
+            error: ErrorBody {
+                message,
+                code,
+                description,
+            },
+            legacy,
+        }
+    }
+}
+
+/// The envelope of every error.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ErrorEnvelope {
+    /// Always `error`.
+    #[schema(example = "error")]
+    status: &'static str,
+    /// What to branch on.
+    #[schema(example = "API-2012")]
+    code: &'static str,
+    error: ErrorBody,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    legacy: Option<LegacyError>,
+}
+
+/// What went wrong.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ErrorBody {
+    /// What is wrong and what to do, for people.
+    message: String,
+    /// The same code again.
+    #[schema(example = "API-2012")]
+    code: &'static str,
+    /// A short label.
+    #[schema(example = "Duplicate message")]
+    description: &'static str,
+}
+
+/// What clients of `/api/v1` read of an error.
+#[derive(Serialize)]
+struct LegacyError {
+    success: bool,
+    message: String,
+    data: LegacyErrorData,
+}
+
+#[derive(Serialize)]
+struct LegacyErrorData {
+    status: &'static str,
+    message: String,
+}
+
+/// Answers every path that is no route.
+pub(super) async fn unknown_path(request: Request) -> Response {
+    Failure::from(Refusal::UnknownPath).answer(shape_of(&request))
+}
+
+/// Answers every method that a path does not have; the router adds `Allow`.
+pub(super) async fn method_not_allowed(request: Request) -> Response {
+    Failure::from(Refusal::MethodNotAllowed).answer(shape_of(&request))
+}
+
+/// Answers methods other than GET and POST on a path that sends.
+pub(super) async fn send_by_get_or_post(request: Request) -> Response {
+    let mut response = method_not_allowed(request).await;
+    response
+        .headers_mut()
+        .insert(header::ALLOW, text("GET, POST"));
+    response
+}
+
+/// The router's own answers know only the path.
+fn shape_of(request: &Request) -> Shape {
+    if request.uri().path().starts_with("/api/v1/") {
+        Shape::V1
+    } else {
+        Shape::V2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_has_one_row_whose_example_is_told_by_that_row() {
+        let rows: Vec<String> = examples()
+            .iter()
+            .map(|refusal| {
+                let Kind {
+                    code,
+                    status,
+                    description,
+                } = kind(refusal);
+                format!("{code} {} {description}", status.as_u16())
+            })
+            .collect();
+        insta::assert_snapshot!(rows.join("\n"), @r#"
+        API-1001 401 Missing API token
+        API-1001 401 Invalid API token
+        API-1002 401 Account disabled
+        API-1003 401 Account dormant
+        API-1007 403 API access restricted
+        API-1007 403 API access restricted
+        API-2000 400 Malformed request
+        API-2001 400 Sender ID missing
+        API-2002 422 Message text missing
+        API-2003 400 Recipient missing
+        API-2004 400 Malformed sender ID
+        API-2006 422 Invalid recipient
+        API-2007 404 Unknown message
+        API-2008 422 Message too long
+        API-2009 400 Unknown gateway
+        API-2011 403 Sender ID not approved
+        API-2012 409 Duplicate message
+        API-2013 422 Message not permitted on this route
+        API-2013 422 Message not permitted on this route
+        API-2014 422 Too many recipients
+        API-2015 400 Unusable callback URL
+        API-2017 413 Request body too large
+        API-3001 402 Insufficient wallet balance
+        API-3002 422 No valid recipient
+        API-3004 429 Rate limit exceeded
+        API-4040 404 No such path
+        API-4050 405 Method not allowed
+        API-5003 503 Service unavailable
+        "#);
+    }
+
+    #[test]
+    fn an_error_is_told_in_the_envelope_of_section_7() {
+        let failure = Failure::from(Refusal::FromMissing);
+        let text = serde_json::to_string(&failure.envelope(Shape::V2)).unwrap();
+        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-2001","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"}}"#);
+    }
+
+    #[test]
+    fn clients_of_v1_find_what_they_read_beside_the_envelope() {
+        let failure = Failure::from(Refusal::FromMissing);
+        let text = serde_json::to_string(&failure.envelope(Shape::V1)).unwrap();
+        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-2001","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"},"success":false,"message":"The field `from` is missing: give the sender ID.","data":{"status":"error","message":"The field `from` is missing: give the sender ID."}}"#);
+    }
+
+    #[test]
+    fn our_own_failures_tell_nothing_of_their_cause() {
+        let text = serde_json::to_string(&Failure::Ours.envelope(Shape::V2)).unwrap();
+        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-5001","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
+    }
+
+    #[test]
+    fn refusals_that_pass_say_when_to_retry() {
+        for (refusal, seconds) in [
+            (
+                Refusal::RateLimited {
+                    limit: 60,
+                    retry_after_s: 7,
+                },
+                "7",
+            ),
+            (Refusal::Unavailable { retry_after_s: 3 }, "3"),
+        ] {
+            let response = Failure::from(refusal).answer(Shape::V2);
+            assert_eq!(response.headers()[header::RETRY_AFTER], seconds);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `/openapi.json`: the interface as `OpenAPI` 3.1, made from the same types that answer requests.
+
+mod answers;
+mod operations;
+mod request;
+
+use super::envelope::text;
+use super::error::{OURS, examples, kind};
+use axum::body::Bytes;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
+
+/// `GET /openapi.json`.
+pub(super) async fn document() -> Response {
+    /// Made once: it changes with the program only.
+    static DOCUMENT: LazyLock<Bytes> =
+        LazyLock::new(|| serde_json::to_vec(&build()).unwrap_or_default().into());
+    let headers = [
+        (header::CONTENT_TYPE, text("application/json")),
+        (header::CACHE_CONTROL, text("no-cache")),
+    ];
+    (headers, DOCUMENT.clone()).into_response()
+}
+
+const ABOUT: &str = "Sends SMS to Nigerian mobile numbers, charged to a prepaid wallet in naira. \
+    Text is UTF-8, answers are JSON, and the HTTP status always matches the code. \
+    The sandbox has the same operations below `/api/sandbox/v2`: messages are simulated and the wallet is never touched.";
+
+const BEARER: &str = "bearer";
+const HEADER: &str = "header";
+const QUERY: &str = "query";
+
+fn build() -> OpenApi {
+    let info = InfoBuilder::new()
+        .title("Ogene bulk SMS API")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(ABOUT))
+        .build();
+    let mut document = OpenApiBuilder::new()
+        .info(info)
+        .paths(operations::paths())
+        .components(Some(components()))
+        .tags(Some(operations::TAGS.map(|(name, description)| {
+            TagBuilder::new()
+                .name(name)
+                .description(Some(description))
+                .build()
+        })))
+        .security(Some(securities()))
+        .build();
+    document.extensions = Some(Extensions::from_iter([("x-errors", errors())]));
+    document
+}
+
+fn components() -> utoipa::openapi::Components {
+    ComponentsBuilder::new()
+        .schemas_from_iter(request::schemas())
+        .schemas_from_iter(answers::schemas())
+        .security_scheme(
+            BEARER,
+            SecurityScheme::Http(
+                HttpBuilder::new()
+                    .scheme(HttpAuthScheme::Bearer)
+                    .description(Some("Recommended: `Authorization: Bearer <token>`. Looked at first."))
+                    .build(),
+            ),
+        )
+        .security_scheme(
+            HEADER,
+            SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
+                "api_token",
+                "The header `api_token`. Looked at second.",
+            ))),
+        )
+        .security_scheme(
+            QUERY,
+            SecurityScheme::ApiKey(ApiKey::Query(ApiKeyValue::with_description(
+                "api_token",
+                "`?api_token=<token>`. Looked at third. Addresses are often logged on their way: prefer a header.",
+            ))),
+        )
+        .build()
+}
+
+/// Any one place will do. The last, empty choice stands for the fourth: the field `api_token` of the
+/// body, for which `OpenAPI` has no scheme.
+fn securities() -> Vec<SecurityRequirement> {
+    let scopes: [&str; 0] = [];
+    vec![
+        SecurityRequirement::new(BEARER, scopes),
+        SecurityRequirement::new(HEADER, scopes),
+        SecurityRequirement::new(QUERY, scopes),
+        SecurityRequirement::default(),
+    ]
+}
+
+/// Every code once, with an example of its message, from the table that answers are made from.
+fn errors() -> Value {
+    let mut seen = BTreeSet::new();
+    let refusals = examples()
+        .into_iter()
+        .map(|refusal| (kind(&refusal), refusal.to_string()));
+    let ours = (OURS, super::error::OURS_MESSAGE.to_owned());
+    let mut rows: Vec<_> = refusals
+        .chain([ours])
+        .filter(|(kind, _)| seen.insert(kind.code))
+        .map(|(kind, message)| {
+            json!({
+                "code": kind.code,
+                "http": kind.status.as_u16(),
+                "description": kind.description,
+                "message": message,
+            })
+        })
+        .collect();
+    rows.sort_by_key(|row| row["code"].to_string());
+    rows.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::fields::Name;
+
+    fn whole() -> Value {
+        serde_json::to_value(build()).unwrap()
+    }
+
+    #[test]
+    fn every_refusal_has_an_example_and_every_code_a_row() {
+        let document = whole();
+        let text = document["paths"].to_string();
+        let rows = document["x-errors"].to_string();
+        for refusal in examples() {
+            let code = kind(&refusal).code;
+            assert!(rows.contains(code), "{code} has no row");
+            let message = serde_json::to_string(&refusal.to_string()).unwrap();
+            let of_the_router = ["API-4040", "API-4050"].contains(&code);
+            assert!(
+                of_the_router || text.contains(&message),
+                "{refusal:?} has no example"
+            );
+        }
+        assert!(text.contains(OURS.code));
+    }
+
+    #[test]
+    fn every_path_of_the_interface_and_its_aliases_is_described() {
+        let document = whole();
+        let paths = document["paths"].as_object().unwrap();
+        let list: Vec<String> = paths
+            .iter()
+            .map(|(path, item)| {
+                let methods: Vec<&str> = item
+                    .as_object()
+                    .unwrap()
+                    .keys()
+                    .map(String::as_str)
+                    .collect();
+                format!("{path} {}", methods.join(" "))
+            })
+            .collect();
+        insta::assert_snapshot!(list.join("\n"), @r#"
+        /api/sandbox/v2/account get
+        /api/sandbox/v2/balance get
+        /api/sandbox/v2/balance/get get
+        /api/sandbox/v2/delivery-reports get
+        /api/sandbox/v2/delivery-reports/{message_id} get
+        /api/sandbox/v2/sender-ids get
+        /api/sandbox/v2/sms get post
+        /api/sandbox/v2/sms/create get post
+        /api/sandbox/v2/sms/delivery-reports get
+        /api/v1/sms/create get post
+        /api/v2/account get
+        /api/v2/balance get
+        /api/v2/balance/get get
+        /api/v2/delivery-reports get
+        /api/v2/delivery-reports/{message_id} get
+        /api/v2/sender-ids get
+        /api/v2/sms get post
+        /api/v2/sms/create get post
+        /api/v2/sms/delivery-reports get
+        "#);
+    }
+
+    #[test]
+    fn every_field_that_is_read_is_described() {
+        for field in request::FIELDS {
+            assert_ne!(
+                Name::of(field.name),
+                Name::Unknown,
+                "{} is not read",
+                field.name
+            );
+        }
+        let described: BTreeSet<_> = request::FIELDS.iter().map(|field| field.name).collect();
+        assert_eq!(described.len(), 10);
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere_and_every_operation_id_is_its_own() {
+        let document = whole();
+        let text = document.to_string();
+        for reference in text.split("\"$ref\":\"#").skip(1) {
+            let pointer = reference.split('"').next().unwrap();
+            assert!(
+                document.pointer(pointer).is_some(),
+                "{pointer} leads nowhere"
+            );
+        }
+        let ids: Vec<_> = text
+            .split("\"operationId\":\"")
+            .skip(1)
+            .map(|s| s.split('"').next())
+            .collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+        assert_eq!(document["openapi"], "3.1.0");
+    }
+}

@@ -1,0 +1,306 @@
+//! What is answered: the schemas, taken from the types that answer, and an example of each, made by them.
+
+use crate::http::account::AccountData;
+use crate::http::balance::BalanceAnswer;
+use crate::http::envelope::Envelope;
+use crate::http::error::{ErrorEnvelope, Failure, Shape, examples, kind};
+use crate::http::reports::ReportData;
+use crate::http::send::{Accepted, LegacyAccepted};
+use crate::http::senders::SendersData;
+use domain::{
+    Account, AccountId, AccountStatus, Component, Customer, Environment, Gateway, MessageId, Money,
+    Purse, SenderId, SenderStatus, Verification,
+};
+use engine::{Report, Sent};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use utoipa::ToSchema;
+use utoipa::openapi::example::ExampleBuilder;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::{ContentBuilder, Header, Ref, RefOr, Response, ResponseBuilder, Responses};
+
+/// A delivery update as it is sent to a `callback_url` (interface-spec.md section 6).
+#[derive(Serialize, ToSchema)]
+pub(super) struct DeliveryUpdate {
+    /// As the send answered it.
+    message_id: String,
+    /// The number in international format.
+    recipient: &'static str,
+    /// `delivrd`, `undeliv`, `expired`, `rejectd` or `failed`. Take any other value as not delivered.
+    delivery_status: &'static str,
+    /// The reference sent with the message.
+    #[schema(required = true)]
+    customer_reference: Option<&'static str>,
+    /// The address that this is sent to.
+    callback_url: &'static str,
+    data: DeliveryUpdateData,
+}
+
+/// The same four values again, for older integrations.
+#[derive(Serialize, ToSchema)]
+pub(super) struct DeliveryUpdateData {
+    /// As above.
+    message_id: String,
+    /// As above.
+    recipient: &'static str,
+    /// As above.
+    delivery_status: &'static str,
+    /// As above.
+    #[schema(required = true)]
+    customer_reference: Option<&'static str>,
+}
+
+/// The name of a schema.
+pub(super) type Name = &'static str;
+
+pub(super) const ACCEPTED: Name = "Accepted";
+pub(super) const LEGACY_ACCEPTED: Name = "LegacyAccepted";
+pub(super) const BALANCE: Name = "BalanceAnswer";
+pub(super) const REPORT: Name = "ReportAnswer";
+pub(super) const SENDERS: Name = "SendersAnswer";
+pub(super) const ACCOUNT: Name = "AccountAnswer";
+pub(super) const UPDATE: Name = "DeliveryUpdate";
+const ERROR: Name = "Error";
+
+/// The schemas of answers, by name.
+pub(super) fn schemas() -> Vec<(String, RefOr<Schema>)> {
+    let mut schemas = Vec::new();
+    add::<Accepted>(ACCEPTED, &mut schemas);
+    add::<LegacyAccepted>(LEGACY_ACCEPTED, &mut schemas);
+    add::<BalanceAnswer>(BALANCE, &mut schemas);
+    add_enveloped::<ReportData>(REPORT, &mut schemas);
+    add_enveloped::<SendersData>(SENDERS, &mut schemas);
+    add_enveloped::<AccountData>(ACCOUNT, &mut schemas);
+    add::<DeliveryUpdate>(UPDATE, &mut schemas);
+    add::<ErrorEnvelope>(ERROR, &mut schemas);
+    schemas
+}
+
+fn add<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    schemas.push((name.to_owned(), T::schema()));
+    T::schemas(schemas);
+}
+
+/// What an envelope of the interface wraps is referred to by its own name.
+fn add_enveloped<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    add::<Envelope<T>>(name, schemas);
+    schemas.push((T::name().into_owned(), T::schema()));
+}
+
+const TEN_O_CLOCK_MS: i64 = 1_795_000_000_000;
+const RECIPIENT: &str = "2348031234567";
+const REFERENCE: &str = "order-1042";
+
+fn message_id() -> MessageId {
+    MessageId::new(
+        TEN_O_CLOCK_MS,
+        [0x5A, 0x17, 0xC3, 0x88, 0x0D, 0x42, 0x9B, 0xE1, 0x36, 0x7F],
+    )
+}
+
+fn sent() -> Sent {
+    Sent {
+        message_id: message_id(),
+        cost: Money::from_naira(6),
+        balance: Money::from_naira(994),
+        recipients_count: 1,
+        gateway: Gateway::DirectRefund,
+        unicode: false,
+        page_count: 1,
+        invalid_recipients: Vec::new(),
+    }
+}
+
+/// The answer to an accepted send.
+pub(super) fn accepted(environment: Environment) -> Response {
+    success(ACCEPTED, &Accepted::new(sent(), environment))
+}
+
+/// The answer to a send by `/api/v1`.
+pub(super) fn legacy_accepted() -> Response {
+    success(
+        LEGACY_ACCEPTED,
+        &LegacyAccepted::new(&sent(), Environment::Live),
+    )
+}
+
+/// The wallet.
+pub(super) fn balance(environment: Environment) -> Response {
+    let purse = Purse::from_iter([
+        (Component::SmsWallet, Money::from_naira(994)),
+        (Component::PromoBonus, Money::from_naira(50)),
+    ]);
+    success(BALANCE, &BalanceAnswer::new(&purse, environment))
+}
+
+/// A report without its recipients, whose type is the domain's to make; one is added to the example.
+pub(super) fn report(environment: Environment) -> Response {
+    let report = Report {
+        message_id: message_id(),
+        customer_reference: Some(REFERENCE.to_owned()),
+        total: 1,
+        delivered: 1,
+        pending: 0,
+        failed: 0,
+        reports: Vec::new(),
+        page: 1,
+        per_page: 100,
+        last_page: 1,
+    };
+    let mut example =
+        serde_json::to_value(ReportData::answer(report, environment)).unwrap_or_default();
+    example["data"]["reports"] =
+        serde_json::json!([{ "recipient": RECIPIENT, "delivery_status": "delivrd" }]);
+    success(REPORT, &example)
+}
+
+/// The sender IDs.
+pub(super) fn senders(environment: Environment) -> Response {
+    let data = SendersData::new(&customer(), environment);
+    success(SENDERS, &Envelope::new("Sender IDs retrieved.", data))
+}
+
+/// The profile.
+pub(super) fn account(environment: Environment) -> Response {
+    success(
+        ACCOUNT,
+        &AccountData::answer(&customer().account, Money::from_naira(994), environment),
+    )
+}
+
+fn customer() -> Customer {
+    let account = Account {
+        id: AccountId(1_882_194_149_376_841),
+        email: "ada@example.com".to_owned(),
+        name: "Ada Stores".to_owned(),
+        status: AccountStatus::Active,
+        verification: Verification::Verified,
+        created_at_ms: TEN_O_CLOCK_MS,
+    };
+    let sender = SenderId {
+        name: "AdaStores".to_owned(),
+        status: SenderStatus::Approved,
+        purpose: "Order updates".to_owned(),
+        international: false,
+        approved_at_ms: Some(TEN_O_CLOCK_MS),
+        rejection_reason: None,
+    };
+    Customer {
+        account,
+        senders: HashMap::from([("adastores".to_owned(), sender)]),
+    }
+}
+
+/// A callback's body.
+pub(super) fn update() -> Value {
+    let message_id = message_id().to_string();
+    let data = DeliveryUpdateData {
+        message_id: message_id.clone(),
+        recipient: RECIPIENT,
+        delivery_status: "delivrd",
+        customer_reference: Some(REFERENCE),
+    };
+    let update = DeliveryUpdate {
+        message_id,
+        recipient: RECIPIENT,
+        delivery_status: "delivrd",
+        customer_reference: Some(REFERENCE),
+        callback_url: "https://example.com/sms/outcome",
+        data,
+    };
+    serde_json::to_value(update).unwrap_or_default()
+}
+
+fn success(schema: Name, example: &impl Serialize) -> Response {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(schema)))
+        .example(serde_json::to_value(example).ok())
+        .build();
+    rate_headers(
+        ResponseBuilder::new()
+            .description("Success")
+            .content("application/json", content),
+    )
+    .build()
+}
+
+fn rate_headers(response: ResponseBuilder) -> ResponseBuilder {
+    response
+        .header(
+            "X-Request-Id",
+            header(Type::String, "Names this request in our log."),
+        )
+        .header(
+            "X-RateLimit-Limit",
+            header(Type::Integer, "Requests of this kind in any 60 seconds."),
+        )
+        .header(
+            "X-RateLimit-Remaining",
+            header(Type::Integer, "How many are left."),
+        )
+}
+
+fn header(kind: Type, about: &str) -> Header {
+    HeaderBuilder::new()
+        .schema(Some(ObjectBuilder::new().schema_type(kind)))
+        .description(Some(about))
+        .build()
+}
+
+/// Adds the failures that an operation can have: those whose code is in `codes`, and our own.
+pub(super) fn with_failures(mut operation: Operation, codes: &[&str], shape: Shape) -> Operation {
+    let refused = examples()
+        .into_iter()
+        .filter(|refusal| codes.contains(&kind(refusal).code))
+        .map(Failure::from);
+    let mut by_status: BTreeMap<u16, Vec<Failure>> = BTreeMap::new();
+    for failure in refused.chain([Failure::Ours]) {
+        by_status
+            .entry(failure.kind().status.as_u16())
+            .or_default()
+            .push(failure);
+    }
+    let responses = by_status
+        .into_iter()
+        .map(|(status, failures)| (status.to_string(), failed(&failures, shape)));
+    let Responses { responses: all, .. } = &mut operation.responses;
+    all.extend(responses.map(|(status, response)| (status, response.into())));
+    operation
+}
+
+fn failed(failures: &[Failure], shape: Shape) -> Response {
+    let mut labels: Vec<&str> = failures
+        .iter()
+        .map(|failure| failure.kind().description)
+        .collect();
+    labels.dedup();
+    let examples = failures.iter().enumerate().map(|(index, failure)| {
+        let kind = failure.kind();
+        let example = ExampleBuilder::new()
+            .summary(kind.description)
+            .value(serde_json::to_value(failure.envelope(shape)).ok())
+            .build();
+        // Some codes have more than one example, and each needs a name of its own.
+        let twins = failures[..index]
+            .iter()
+            .filter(|other| other.kind().code == kind.code)
+            .count();
+        let name = if twins == 0 {
+            kind.code.to_owned()
+        } else {
+            format!("{}-{}", kind.code, twins + 1)
+        };
+        (name, example)
+    });
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(ERROR)))
+        .examples_from_iter(examples)
+        .build();
+    ResponseBuilder::new()
+        .description(labels.join(", "))
+        .content("application/json", content)
+        .build()
+}

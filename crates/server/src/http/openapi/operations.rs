@@ -1,0 +1,236 @@
+//! Every operation: the five of the interface, live and in the sandbox, their aliases and the legacy send.
+
+use super::{answers, request};
+use crate::http::error::Shape;
+use domain::Environment;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::path::{
+    HttpMethod, Operation, OperationBuilder, ParameterIn, PathItem, Paths,
+};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::{Ref, Required, Response, ResponseBuilder};
+
+const LIVE: &str = "Live";
+const SANDBOX: &str = "Sandbox";
+const LEGACY: &str = "Legacy";
+
+/// The groups of operations.
+pub(super) const TAGS: [(&str, &str); 3] = [
+    (LIVE, "Real messages, paid from the wallet."),
+    (
+        SANDBOX,
+        "The same operations with simulated messages. Nothing is delivered, nothing is charged.",
+    ),
+    (LEGACY, "The older send. Use `/api/v2/sms` in new programs."),
+];
+
+/// Codes that every operation can answer.
+const COMMON: [&str; 6] = [
+    "API-1001", "API-1002", "API-1003", "API-1007", "API-3004", "API-5003",
+];
+/// Codes of a report besides.
+const OF_REPORTS: [&str; 2] = ["API-2000", "API-2007"];
+/// Codes of a send besides.
+const OF_SENDS: [&str; 16] = [
+    "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
+    "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2017", "API-3001", "API-3002",
+];
+
+/// All paths.
+pub(super) fn paths() -> Paths {
+    let mut paths = Paths::new();
+    interface(&mut paths, "/api/v2", Environment::Live);
+    interface(&mut paths, "/api/sandbox/v2", Environment::Sandbox);
+    legacy(&mut paths);
+    paths
+}
+
+/// One operation before it has a path.
+struct Draft {
+    id: &'static str,
+    summary: &'static str,
+    about: &'static str,
+    codes: &'static [&'static str],
+    success: Response,
+}
+
+impl Draft {
+    /// `variant` tells apart the operations that are the same but for path or method.
+    fn build(self, variant: &str, environment: Environment) -> OperationBuilder {
+        let (tag, prefix) = match environment {
+            Environment::Live => (LIVE, ""),
+            Environment::Sandbox => (SANDBOX, "sandbox_"),
+        };
+        let operation = OperationBuilder::new()
+            .tag(tag)
+            .operation_id(Some(format!("{prefix}{}{variant}", self.id)))
+            .summary(Some(self.summary))
+            .description(Some(self.about))
+            .response("200", self.success)
+            .build();
+        let codes = [&COMMON, self.codes].concat();
+        answers::with_failures(operation, &codes, Shape::V2).into()
+    }
+}
+
+fn interface(paths: &mut Paths, prefix: &str, environment: Environment) {
+    let mut add = |path: &str, method: HttpMethod, operation: OperationBuilder| {
+        paths.add_path_operation(format!("{prefix}{path}"), vec![method], operation.build());
+    };
+    let alias = |path: &str| {
+        Some(Extensions::from_iter([(
+            "x-alias-of",
+            format!("{prefix}{path}"),
+        )]))
+    };
+
+    for (path, variant) in [("/sms", ""), ("/sms/create", "_create")] {
+        let mark = if variant.is_empty() {
+            None
+        } else {
+            alias("/sms")
+        };
+        let post = send(variant, environment)
+            .request_body(Some(request::send_body()))
+            .extensions(mark.clone());
+        let get = send(&format!("{variant}_by_query"), environment)
+            .parameters(Some(request::send_parameters()))
+            .extensions(mark);
+        add(path, HttpMethod::Post, post);
+        add(path, HttpMethod::Get, get);
+    }
+    add("/balance", HttpMethod::Get, balance("", environment));
+    add(
+        "/balance/get",
+        HttpMethod::Get,
+        balance("_get", environment).extensions(alias("/balance")),
+    );
+    let reports = [
+        ("/delivery-reports", "", ParameterIn::Query),
+        (
+            "/delivery-reports/{message_id}",
+            "_by_path",
+            ParameterIn::Path,
+        ),
+        ("/sms/delivery-reports", "_of_sms", ParameterIn::Query),
+    ];
+    for (path, variant, place) in reports {
+        let mark = if variant.is_empty() {
+            None
+        } else {
+            alias("/delivery-reports")
+        };
+        add(
+            path,
+            HttpMethod::Get,
+            report(variant, environment, place).extensions(mark),
+        );
+    }
+    add("/sender-ids", HttpMethod::Get, senders(environment));
+    add("/account", HttpMethod::Get, account(environment));
+}
+
+fn send(variant: &str, environment: Environment) -> OperationBuilder {
+    let draft = Draft {
+        id: "send",
+        summary: "Send a message",
+        about: "Sends a text to one or many recipients. A refused send is neither sent nor charged. The same text to the same \
+                recipients within a minute is refused as a duplicate. At most 1,000 sends in any 60 seconds.",
+        codes: &OF_SENDS,
+        success: answers::accepted(environment),
+    };
+    draft
+        .build(variant, environment)
+        .callback("delivery", callback())
+}
+
+/// What is sent to a `callback_url` (interface-spec.md section 6).
+fn callback() -> utoipa::openapi::path::Callback {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(answers::UPDATE)))
+        .example(Some(answers::update()))
+        .build();
+    let body = RequestBodyBuilder::new()
+        .content("application/json", content)
+        .required(Some(Required::True))
+        .build();
+    let operation = OperationBuilder::new()
+        .summary(Some("Final outcome of a recipient"))
+        .description(Some(
+            "Sent once a recipient's outcome is final. Any 2xx ends it; network errors, time-outs, 408, 425, 429 and 5xx are retried \
+             over two days. The same update can arrive more than once: tell them apart by `message_id` and `recipient`.",
+        ))
+        .request_body(Some(body))
+        .response("200", ResponseBuilder::new().description("Taken").build());
+    let item = PathItem::new(HttpMethod::Post, operation);
+    [("{$request.body#/callback_url}".to_owned(), item.into())].into()
+}
+
+fn balance(variant: &str, environment: Environment) -> OperationBuilder {
+    let draft = Draft {
+        id: "balance",
+        summary: "Read the balance",
+        about: "What the wallet holds, by component. At most 300 reads in any 60 seconds.",
+        codes: &[],
+        success: answers::balance(environment),
+    };
+    draft.build(variant, environment)
+}
+
+fn report(variant: &str, environment: Environment, message_id: ParameterIn) -> OperationBuilder {
+    let draft = Draft {
+        id: "report",
+        summary: "Read a delivery report",
+        about: "The latest status of every recipient of one message. At most 60 reads in any 60 seconds.",
+        codes: &OF_REPORTS,
+        success: answers::report(environment),
+    };
+    draft
+        .build(variant, environment)
+        .parameters(Some(request::report_parameters(message_id)))
+}
+
+fn senders(environment: Environment) -> OperationBuilder {
+    let draft = Draft {
+        id: "sender_ids",
+        summary: "List sender IDs",
+        about: "The sender IDs of the account and where each stands. At most 300 reads in any 60 seconds.",
+        codes: &[],
+        success: answers::senders(environment),
+    };
+    draft.build("", environment)
+}
+
+fn account(environment: Environment) -> OperationBuilder {
+    let draft = Draft {
+        id: "account",
+        summary: "Read the account",
+        about: "The profile of the account. At most 300 reads in any 60 seconds.",
+        codes: &[],
+        success: answers::account(environment),
+    };
+    draft.build("", environment)
+}
+
+fn legacy(paths: &mut Paths) {
+    let send = |variant: &str| -> Operation {
+        let operation = OperationBuilder::new()
+            .tag(LEGACY)
+            .operation_id(Some(format!("legacy_send{variant}")))
+            .summary(Some("Send a message (legacy)"))
+            .description(Some(
+                "Takes the same fields as `/api/v2/sms` and answers in the older shape. Errors carry `success`, `message` and `data` \
+                 beside the envelope.",
+            ))
+            .response("200", answers::legacy_accepted())
+            .build();
+        answers::with_failures(operation, &[&COMMON[..], &OF_SENDS].concat(), Shape::V1)
+    };
+    let path = "/api/v1/sms/create";
+    let post = OperationBuilder::from(send("")).request_body(Some(request::send_body()));
+    let get =
+        OperationBuilder::from(send("_by_query")).parameters(Some(request::send_parameters()));
+    paths.add_path_operation(path, vec![HttpMethod::Post], post.build());
+    paths.add_path_operation(path, vec![HttpMethod::Get], get.build());
+}

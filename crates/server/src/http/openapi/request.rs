@@ -1,0 +1,312 @@
+//! What may be asked: the fields of a send and the parameters of a report, with their rules.
+
+use domain::Gateway;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required};
+
+/// A field of a send (interface-spec.md section 2.1 and decisions.md, "Existing clients").
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    required: bool,
+    kind: Kind,
+    about: &'static str,
+}
+
+/// What a field may hold.
+enum Kind {
+    Text {
+        longest: usize,
+        example: &'static str,
+    },
+    Address {
+        example: &'static str,
+    },
+    Numbers,
+    Flag,
+    Gateway,
+    Choice(&'static [&'static str]),
+}
+
+const MAX_BODY: usize = 1530;
+const MAX_SENDER: usize = 11;
+const MAX_REFERENCE: usize = 255;
+const TOKEN_BYTES: usize = 40;
+
+pub(super) const FIELDS: [Field; 10] = [
+    Field {
+        name: "from",
+        required: true,
+        kind: Kind::Text {
+            longest: MAX_SENDER,
+            example: "AdaStores",
+        },
+        about: "Sender ID, at most 11 characters; registered and approved on the account. Compared without regard to case.",
+    },
+    Field {
+        name: "to",
+        required: true,
+        kind: Kind::Numbers,
+        about: "Phone numbers in international format (`2348031234567`), separated by commas, or a JSON array of strings or \
+                integers. `0803…`, `+234…` and bare ten digits are understood too. Duplicates are sent once and charged once. \
+                Forms may repeat `to[]`.",
+    },
+    Field {
+        name: "body",
+        required: true,
+        kind: Kind::Text {
+            longest: MAX_BODY,
+            example: "Your order 1042 is on its way.",
+        },
+        about: "Message text, at most 1530 characters. One page up to 160 characters, then 153 a page; as Unicode 70, then 67.",
+    },
+    Field {
+        name: "gateway",
+        required: false,
+        kind: Kind::Gateway,
+        about: "`direct-refund` refunds what is not delivered. `direct-corporate` and `otp` carry transactional text and are not \
+                refunded. `dual-backup` tries the first, then the second. `international` takes foreign numbers, where the \
+                operator offers it.",
+    },
+    Field {
+        name: "unicode",
+        required: false,
+        kind: Kind::Flag,
+        about: "False makes curly quotes, accented letters and the like plain and removes emoji. True or 1 sends the text exactly \
+                as written, at the price of Unicode pages where it needs them.",
+    },
+    Field {
+        name: "append_sender",
+        required: false,
+        kind: Kind::Choice(&["hosted", "none", "all"]),
+        about: "Adds ` - ` and the sender ID to the text: `hosted` only where the network replaces the sender ID, `all` always, \
+                `none` never. The addition counts for pages and price.",
+    },
+    Field {
+        name: "callback_url",
+        required: false,
+        kind: Kind::Address {
+            example: "https://example.com/sms/outcome",
+        },
+        about: "An http(s) address that gets a POST with each recipient's final outcome.",
+    },
+    Field {
+        name: "customer_reference",
+        required: false,
+        kind: Kind::Text {
+            longest: MAX_REFERENCE,
+            example: "order-1042",
+        },
+        about: "Your own reference, at most 255 characters; returned in reports and callbacks.",
+    },
+    Field {
+        name: "dnd",
+        required: false,
+        kind: Kind::Choice(&["1", "2", "3", "4", "5", "6"]),
+        about: "The older way to choose a gateway, used where `gateway` is absent: 1 is direct-refund, 2, 3 and 6 are \
+                direct-corporate, 4 and 5 are dual-backup.",
+    },
+    Field {
+        name: "api_token",
+        required: false,
+        kind: Kind::Text {
+            longest: TOKEN_BYTES,
+            example: "",
+        },
+        about: "The API token, when it is in no header and not in the query string. Looked at last.",
+    },
+];
+
+impl Field {
+    fn schema(&self) -> Schema {
+        let object = ObjectBuilder::new().description(Some(self.about));
+        match self.kind {
+            Kind::Text { longest, example } => {
+                let examples: &[&str] = if example.is_empty() { &[] } else { &[example] };
+                object
+                    .schema_type(Type::String)
+                    .max_length(Some(longest))
+                    .examples(examples.iter().copied())
+                    .into()
+            }
+            Kind::Address { example } => object
+                .schema_type(Type::String)
+                .format(Some(custom("uri")))
+                .examples([example])
+                .into(),
+            Kind::Flag => object
+                .schema_type(Type::Boolean)
+                .default(Some(json!(false)))
+                .into(),
+            Kind::Gateway => {
+                let names = Gateway::ALL.iter().map(|gateway| gateway.as_str());
+                object
+                    .schema_type(Type::String)
+                    .enum_values(Some(names))
+                    .default(Some(json!(Gateway::DirectRefund.as_str())))
+                    .into()
+            }
+            Kind::Choice(values) => {
+                let object = object
+                    .schema_type(Type::String)
+                    .enum_values(Some(values.iter().copied()));
+                // Only the first of the names is what its absence means; the numbers have no such.
+                let default = values.first().filter(|first| !first.starts_with('1'));
+                object.default(default.map(|first| json!(first))).into()
+            }
+            Kind::Numbers => self.numbers(),
+        }
+    }
+
+    fn numbers(&self) -> Schema {
+        let list = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .examples(["2348031234567,2348021234567"]);
+        let one = OneOfBuilder::new()
+            .item(ObjectBuilder::new().schema_type(Type::String))
+            .item(ObjectBuilder::new().schema_type(Type::Integer));
+        OneOfBuilder::new()
+            .description(Some(self.about))
+            .item(list)
+            .item(ObjectBuilder::new().schema_type(Type::Integer))
+            .item(ArrayBuilder::new().items(one))
+            .examples(["2348031234567"])
+            .into()
+    }
+}
+
+fn custom(format: &str) -> utoipa::openapi::SchemaFormat {
+    utoipa::openapi::SchemaFormat::Custom(format.to_owned())
+}
+
+const SEND_REQUEST: &str = "SendRequest";
+
+/// The schemas of requests, by name.
+pub(super) fn schemas() -> Vec<(&'static str, RefOr<Schema>)> {
+    let object = ObjectBuilder::new().description(Some(
+        "A message to send. Unknown fields are ignored; null is absent.",
+    ));
+    let object = FIELDS.iter().fold(object, |object, field| {
+        let object = object.property(field.name, field.schema());
+        if field.required {
+            object.required(field.name)
+        } else {
+            object
+        }
+    });
+    vec![(SEND_REQUEST, object.into())]
+}
+
+/// The body of a send in the three forms that it may have.
+pub(super) fn send_body() -> RequestBody {
+    let content = |example: Option<Value>| {
+        ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name(SEND_REQUEST)))
+            .example(example)
+            .build()
+    };
+    RequestBodyBuilder::new()
+        .description(Some(
+            "JSON, a URL-encoded or a multipart form, at most 10 MiB. The fields may also be in the query string; where both name \
+             one, the body's wins.",
+        ))
+        .content("application/json", content(Some(send_example())))
+        .content("application/x-www-form-urlencoded", content(None))
+        .content("multipart/form-data", content(None))
+        .required(Some(Required::True))
+        .build()
+}
+
+/// A send as most are.
+pub(super) fn send_example() -> Value {
+    json!({
+        "from": "AdaStores",
+        "to": "2348031234567",
+        "body": "Your order 1042 is on its way.",
+        "customer_reference": "order-1042",
+    })
+}
+
+/// The fields of a send as parameters of a query string.
+pub(super) fn send_parameters() -> Vec<Parameter> {
+    let in_query = FIELDS.iter().filter(|field| field.name != "api_token");
+    in_query
+        .map(|field| {
+            let schema = match field.kind {
+                Kind::Numbers => ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .examples(["2348031234567"])
+                    .into(),
+                _ => field.schema(),
+            };
+            parameter(
+                field.name,
+                ParameterIn::Query,
+                field.required,
+                field.about,
+                schema,
+            )
+        })
+        .collect()
+}
+
+/// The parameters of a delivery report.
+pub(super) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
+    let number = |default: u32, most: Option<u32>| {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(most)
+            .default(Some(json!(default)))
+            .into()
+    };
+    let id = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(Some(custom("uuid")))
+        .into();
+    vec![
+        parameter(
+            "message_id",
+            message_id,
+            true,
+            "The `message_id` that the send answered.",
+            id,
+        ),
+        parameter(
+            "page",
+            ParameterIn::Query,
+            false,
+            "Which page; one past the last is empty.",
+            number(1, None),
+        ),
+        parameter(
+            "per_page",
+            ParameterIn::Query,
+            false,
+            "Recipients on a page; more than 1000 is taken as 1000.",
+            number(100, Some(1000)),
+        ),
+    ]
+}
+
+fn parameter(
+    name: &str,
+    place: ParameterIn,
+    required: bool,
+    about: &str,
+    schema: Schema,
+) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(if required {
+            Required::True
+        } else {
+            Required::False
+        })
+        .description(Some(about))
+        .schema(Some(schema))
+        .build()
+}

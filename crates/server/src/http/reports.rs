@@ -1,0 +1,245 @@
+//! `GET /delivery-reports` and its aliases.
+
+use super::call::ReadingReport;
+use super::envelope::{Envelope, sandbox_mark};
+use axum::extract::Path;
+use axum::http::request::Parts;
+use axum::response::Response;
+use domain::{Environment, Refusal};
+use engine::Report;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Reads the report of the message that the query string names.
+pub(super) async fn report(ReadingReport { call, parts }: ReadingReport) -> Response {
+    read(ReadingReport { call, parts }, None).await
+}
+
+/// Reads the report of the message that the path names.
+pub(super) async fn report_of(Path(message_id): Path<String>, reading: ReadingReport) -> Response {
+    read(reading, Some(message_id)).await
+}
+
+async fn read(
+    ReadingReport { call, parts }: ReadingReport,
+    message_id: Option<String>,
+) -> Response {
+    let wanted = match Wanted::of(&parts, message_id) {
+        Ok(wanted) => wanted,
+        Err(refusal) => return call.answer::<()>(Err(refusal)),
+    };
+    let Wanted {
+        message_id,
+        page,
+        per_page,
+    } = wanted;
+    let environment = call.environment();
+    let engine = &call.api.engine;
+    let report = engine
+        .report(&call.caller, environment, &message_id, page, per_page)
+        .await;
+    call.answer(report.map(|report| ReportData::answer(report, environment)))
+}
+
+/// How many recipients a page has unless the caller says otherwise (section 4).
+const DEFAULT_PER_PAGE: u32 = 100;
+/// The most recipients on a page; a larger wish is taken as this.
+const MAX_PER_PAGE: u32 = 1000;
+/// The last page that can be asked for: no message has so many recipients.
+const MAX_PAGE: u64 = 1_000_000;
+
+/// Which page of which report is asked for.
+#[derive(Debug, Eq, PartialEq)]
+struct Wanted {
+    message_id: String,
+    page: u32,
+    per_page: u32,
+}
+
+impl Wanted {
+    fn of(parts: &Parts, message_id: Option<String>) -> Result<Self, Refusal> {
+        let query = parts.uri.query().unwrap_or_default();
+        Self::read(query, message_id)
+    }
+
+    fn read(query: &str, path_id: Option<String>) -> Result<Self, Refusal> {
+        let (mut message_id, mut page, mut per_page) = (path_id, 1, DEFAULT_PER_PAGE);
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "message_id" if message_id.is_none() => message_id = Some(value.into_owned()),
+                "page" => page = counting_from_one("page", &value, MAX_PAGE)?.unwrap_or(1),
+                "per_page" => {
+                    let wish = counting_from_one("per_page", &value, u64::MAX)?;
+                    per_page = wish.unwrap_or(DEFAULT_PER_PAGE).min(MAX_PER_PAGE);
+                }
+                _ => {}
+            }
+        }
+        let message_id = message_id
+            .filter(|id| !id.trim().is_empty())
+            .ok_or_else(|| {
+                malformed("`message_id` is missing: give the message_id that the send answered.")
+            })?;
+        Ok(Self {
+            message_id: message_id.trim().to_owned(),
+            page,
+            per_page,
+        })
+    }
+}
+
+/// Reads a number from 1 to `most`; nothing of an empty text. What is beyond 32 bits is taken as the end
+/// of them.
+fn counting_from_one(name: &str, text: &str, most: u64) -> Result<Option<u32>, Refusal> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let all_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = if all_digits {
+        text.parse().unwrap_or(u64::MAX)
+    } else {
+        0
+    };
+    if !(1..=most).contains(&number) {
+        return Err(malformed(&format!(
+            "`{name}` must be a whole number from 1."
+        )));
+    }
+    Ok(Some(u32::try_from(number).unwrap_or(u32::MAX)))
+}
+
+fn malformed(message: &str) -> Refusal {
+    Refusal::Malformed(message.to_owned())
+}
+
+/// The report of a message (section 2.4).
+#[derive(Serialize, ToSchema)]
+pub(super) struct ReportData {
+    /// The message asked for.
+    message_id: String,
+    /// The reference sent with the message.
+    #[schema(required = true)]
+    customer_reference: Option<String>,
+    summary: Summary,
+    /// One page of recipients, in the order of the send.
+    reports: Vec<RecipientReport>,
+    pagination: Pagination,
+    /// True in the sandbox, absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<bool>,
+}
+
+/// How many recipients stand where.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Summary {
+    /// All.
+    total: u64,
+    /// Delivered.
+    delivered: u64,
+    /// Without a final outcome.
+    pending: u64,
+    /// Not delivered.
+    failed: u64,
+}
+
+/// Where one recipient stands.
+#[derive(Serialize, ToSchema)]
+pub(super) struct RecipientReport {
+    /// The number in international format.
+    #[schema(example = "2348031234567")]
+    recipient: String,
+    /// `sent awaiting status`, `delivrd`, `undeliv`, `expired`, `rejectd` or `failed`. Take any other
+    /// value as not delivered.
+    #[schema(example = "delivrd")]
+    delivery_status: &'static str,
+}
+
+/// Which page this is.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Pagination {
+    /// This page.
+    current_page: u32,
+    /// Recipients on a page.
+    per_page: u32,
+    /// Recipients on all pages.
+    total: u64,
+    /// The last page that has any.
+    last_page: u32,
+}
+
+impl ReportData {
+    pub(super) fn answer(report: Report, environment: Environment) -> Envelope<Self> {
+        let reports = report
+            .reports
+            .into_iter()
+            .map(|(recipient, delivery_status)| RecipientReport {
+                recipient: recipient.to_string(),
+                delivery_status,
+            });
+        let data = Self {
+            message_id: report.message_id.to_string(),
+            customer_reference: report.customer_reference,
+            summary: Summary {
+                total: report.total,
+                delivered: report.delivered,
+                pending: report.pending,
+                failed: report.failed,
+            },
+            reports: reports.collect(),
+            pagination: Pagination {
+                current_page: report.page,
+                per_page: report.per_page,
+                total: report.total,
+                last_page: report.last_page,
+            },
+            sandbox: sandbox_mark(environment),
+        };
+        Envelope::new("Delivery report retrieved.", data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_counted_from_one_and_holds_at_most_a_thousand() {
+        let table = [
+            ("", Some((1, 100))),
+            ("page=&per_page=", Some((1, 100))),
+            ("page=3&per_page=10", Some((3, 10))),
+            ("per_page=1001", Some((1, 1000))),
+            ("per_page=99999999999999999999999", Some((1, 1000))),
+            ("page=999999", Some((999_999, 100))),
+            ("page=0", None),
+            ("page=-1", None),
+            ("page=1.5", None),
+            ("page=two", None),
+            ("page=%2B1", None),
+            ("page=99999999999999999999999", None),
+            ("per_page=0", None),
+            ("per_page=-5", None),
+        ];
+        for (query, expected) in table {
+            let wanted = Wanted::read(query, Some("id".to_owned()));
+            assert_eq!(
+                wanted.ok().map(|w| (w.page, w.per_page)),
+                expected,
+                "{query:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_message_is_named_by_path_or_query() {
+        let id = |query, path: Option<&str>| {
+            Wanted::read(query, path.map(str::to_owned))
+                .ok()
+                .map(|wanted| wanted.message_id)
+        };
+        assert_eq!(id("message_id=a", None).as_deref(), Some("a"));
+        assert_eq!(id("message_id=a", Some("b")).as_deref(), Some("b"));
+        assert_eq!(id("message_id=", None), None);
+        assert_eq!(id("", None), None);
+    }
+}

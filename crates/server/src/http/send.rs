@@ -1,0 +1,213 @@
+//! `POST` and `GET /sms`, their aliases, and the legacy `/api/v1/sms/create`.
+
+use super::call::Sending;
+use super::envelope::{CURRENCY, Naira, SUCCESS, sandbox_mark};
+use super::error::Shape;
+use axum::response::Response;
+use domain::Environment;
+use engine::Sent;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Sends a message.
+pub(super) async fn send(Sending { call, fields }: Sending) -> Response {
+    let environment = call.environment();
+    let sent = call
+        .api
+        .engine
+        .send(&call.caller, environment, fields)
+        .await;
+    if let Ok(sent) = &sent {
+        count(sent, environment);
+    }
+    match call.api.shape {
+        Shape::V2 => call.answer(sent.map(|sent| Accepted::new(sent, environment))),
+        Shape::V1 => call.answer(sent.map(|sent| LegacyAccepted::new(&sent, environment))),
+    }
+}
+
+fn count(sent: &Sent, environment: Environment) {
+    let (gateway, environment) = (sent.gateway.as_str(), environment.as_str());
+    let recipients = u64::try_from(sent.recipients_count).unwrap_or(u64::MAX);
+    metrics::counter!("ogene_messages_accepted_total", "gateway" => gateway, "environment" => environment)
+        .increment(1);
+    metrics::counter!("ogene_recipients_accepted_total", "gateway" => gateway, "environment" => environment)
+        .increment(recipients);
+}
+
+/// What the answer says of a send, for people.
+fn message(sent: &Sent, environment: Environment) -> String {
+    let recipients = match sent.recipients_count {
+        1 => "1 recipient".to_owned(),
+        count => format!("{count} recipients"),
+    };
+    let left_out = match sent.invalid_recipients.len() {
+        0 => String::new(),
+        count => format!("; {count} invalid left out"),
+    };
+    match environment {
+        Environment::Live => format!("Message accepted for delivery to {recipients}{left_out}."),
+        Environment::Sandbox => {
+            format!(
+                "Message simulated for {recipients}{left_out}. Nothing is delivered or charged."
+            )
+        }
+    }
+}
+
+/// The answer to an accepted send: the interface's shape (section 2.2), and the older one beside it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Accepted {
+    /// Always `success`.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Always `API-0000`.
+    #[schema(example = "API-0000")]
+    code: &'static str,
+    /// What happened, for people.
+    message: String,
+    data: AcceptedData,
+    /// Always true; the older shape.
+    success: bool,
+}
+
+/// What became of a send.
+#[derive(Serialize, ToSchema)]
+pub(super) struct AcceptedData {
+    /// Fetches the delivery report; a UUID.
+    message_id: String,
+    /// What was charged for all recipients; in the sandbox what would have been.
+    cost: Naira,
+    /// Always `NGN`.
+    #[schema(example = "NGN")]
+    currency: &'static str,
+    /// Different valid recipients: each is sent to once and charged once.
+    recipients_count: usize,
+    /// The gateway that carries it.
+    gateway_used: &'static str,
+    /// Whether it goes as Unicode. False where every character has a place in the GSM alphabet.
+    unicode: bool,
+    /// Pages billed and sent for each recipient; the largest number where a suffix makes a difference.
+    page_count: i32,
+    /// The same as `recipients_count`; the older shape.
+    total_recipients: usize,
+    /// What the wallet holds after the charge; the older shape.
+    balance: Naira,
+    /// What was in `to` and is no recipient. Absent when there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    invalid_recipients: Vec<String>,
+    /// True in the sandbox, absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<bool>,
+}
+
+impl Accepted {
+    pub(super) fn new(sent: Sent, environment: Environment) -> Self {
+        Self {
+            status: "success",
+            code: SUCCESS,
+            message: message(&sent, environment),
+            data: AcceptedData {
+                message_id: sent.message_id.to_string(),
+                cost: Naira(sent.cost),
+                currency: CURRENCY,
+                recipients_count: sent.recipients_count,
+                gateway_used: sent.gateway.as_str(),
+                unicode: sent.unicode,
+                page_count: sent.page_count,
+                total_recipients: sent.recipients_count,
+                balance: Naira(sent.balance),
+                invalid_recipients: sent.invalid_recipients,
+                sandbox: sandbox_mark(environment),
+            },
+            success: true,
+        }
+    }
+}
+
+/// The answer of `/api/v1/sms/create` (decisions.md, "Legacy").
+#[derive(Serialize, ToSchema)]
+pub(super) struct LegacyAccepted {
+    /// Always true.
+    success: bool,
+    /// What happened, for people.
+    message: String,
+    data: LegacyAcceptedData,
+}
+
+/// What became of a send, for clients of `/api/v1`.
+#[derive(Serialize, ToSchema)]
+pub(super) struct LegacyAcceptedData {
+    /// Always `success`.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Fetches the delivery report; a UUID.
+    message_id: String,
+    /// Different valid recipients.
+    total_recipients: usize,
+    /// What was charged for all recipients.
+    cost: Naira,
+    /// What the wallet holds after the charge.
+    balance: Naira,
+    /// Always `NGN`.
+    #[schema(example = "NGN")]
+    currency: &'static str,
+    /// The gateway that carries it.
+    gateway_used: &'static str,
+}
+
+impl LegacyAccepted {
+    pub(super) fn new(sent: &Sent, environment: Environment) -> Self {
+        Self {
+            success: true,
+            message: message(sent, environment),
+            data: LegacyAcceptedData {
+                status: "success",
+                message_id: sent.message_id.to_string(),
+                total_recipients: sent.recipients_count,
+                cost: Naira(sent.cost),
+                balance: Naira(sent.balance),
+                currency: CURRENCY,
+                gateway_used: sent.gateway.as_str(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Gateway, MessageId, Money};
+
+    fn sent(invalid: &[&str]) -> Sent {
+        Sent {
+            message_id: MessageId::new(1_795_000_000_000, [7; 10]),
+            cost: Money::from_units(125_000),
+            balance: Money::from_units(875_001),
+            recipients_count: 2,
+            gateway: Gateway::DirectRefund,
+            unicode: false,
+            page_count: 1,
+            invalid_recipients: invalid.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn an_accepted_send_is_answered_in_both_shapes_at_once() {
+        let answer = Accepted::new(sent(&[]), Environment::Live);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001},"success":true}"#);
+    }
+
+    #[test]
+    fn the_sandbox_says_so_and_what_was_left_out_is_named() {
+        let answer = Accepted::new(sent(&["12345"]), Environment::Sandbox);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message simulated for 2 recipients; 1 invalid left out. Nothing is delivered or charged.","data":{"message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001,"invalid_recipients":["12345"],"sandbox":true},"success":true}"#);
+    }
+
+    #[test]
+    fn clients_of_v1_are_answered_in_their_shape() {
+        let answer = LegacyAccepted::new(&sent(&[]), Environment::Live);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"success":true,"message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message_id":"01a1ee56-5e00-7707-8707-070707070707","total_recipients":2,"cost":12.50,"balance":87.5001,"currency":"NGN","gateway_used":"direct-refund"}}"#);
+    }
+}

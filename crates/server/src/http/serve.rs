@@ -1,0 +1,190 @@
+//! The server loop: connections in, requests to the router, and an orderly end.
+
+use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tower::Service;
+
+/// Connections served at a time; more wait to be accepted.
+const MAX_CONNECTIONS: usize = 10_000;
+/// How long a TLS handshake may take.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection may go without the whole head of a (next) request.
+const HEADER_TIMEOUT: Duration = Duration::from_mins(1);
+/// How often an HTTP/2 client is asked whether it is still there, and how long it may take to say so.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+/// Requests at a time on one HTTP/2 connection.
+const MAX_STREAMS: u32 = 200;
+/// How long open requests may take to finish once the server stops.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long to wait when the system has no room for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until `shutdown`, then finishes what is open within [`GRACE`] and returns.
+///
+/// With `tls` every connection is TLS 1.2 or newer, HTTP/2 or HTTP/1.1 as the client prefers; without, both are
+/// told apart by their first bytes.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<rustls::ServerConfig>,
+    router: Router,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let tls = tls.map(acceptor);
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let (stop, stopping) = watch::channel(());
+    let mut shutdown = pin!(shutdown);
+    loop {
+        let next = tokio::select! {
+            next = accept(&listener, &room) => next?,
+            () = &mut shutdown => break,
+        };
+        if let Some((stream, permit)) = next {
+            let connection = Connection {
+                tls: tls.clone(),
+                router: router.clone(),
+                stopping: stopping.clone(),
+                _permit: permit,
+            };
+            tokio::spawn(connection.run(stream));
+        }
+    }
+    drop((listener, stopping));
+    stop.send_replace(());
+    // Each connection holds a receiver and ends by itself, so the last to go ends the wait.
+    stop.closed().await;
+    Ok(())
+}
+
+fn acceptor(mut config: rustls::ServerConfig) -> TlsAcceptor {
+    if config.alpn_protocols.is_empty() {
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    }
+    TlsAcceptor::from(Arc::new(config))
+}
+
+/// Waits for room and then for a connection. A fault that concerns only this connection, or that passes,
+/// gives `None`.
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> io::Result<Option<(TcpStream, OwnedSemaphorePermit)>> {
+    let permit = Arc::clone(room)
+        .acquire_owned()
+        .await
+        .map_err(io::Error::other)?;
+    match listener.accept().await {
+        Ok((stream, _)) => Ok(Some((stream, permit))),
+        Err(fault) => {
+            let of_the_peer = matches!(
+                fault.kind(),
+                io::ErrorKind::ConnectionAborted
+                    | io::ErrorKind::ConnectionRefused
+                    | io::ErrorKind::ConnectionReset
+            );
+            if !of_the_peer {
+                tracing::warn!(error = %fault, "A connection cannot be accepted now");
+                sleep(ACCEPT_PAUSE).await;
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// One connection and what it needs.
+struct Connection {
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    stopping: watch::Receiver<()>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    async fn run(mut self, stream: TcpStream) {
+        if let Err(fault) = stream.set_nodelay(true) {
+            tracing::debug!(error = %fault, "TCP_NODELAY is not set");
+        }
+        let Some(tls) = self.tls.take() else {
+            return self.serve(stream).await;
+        };
+        let handshake = tokio::select! {
+            handshake = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => handshake,
+            _ = self.stopping.changed() => return,
+        };
+        match handshake {
+            Ok(Ok(stream)) => self.serve(stream).await,
+            Ok(Err(fault)) => tracing::debug!(error = %fault, "A TLS handshake failed"),
+            Err(_) => tracing::debug!("A TLS handshake took too long"),
+        }
+    }
+
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+        let Self {
+            router,
+            mut stopping,
+            _permit,
+            ..
+        } = self;
+        let begun = AtomicBool::new(false);
+        let service = service_fn(|request: Request<Incoming>| {
+            begun.store(true, Ordering::Relaxed);
+            router.clone().call(request)
+        });
+        let builder = builder();
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+        // Before the first request hyper may still be waiting for the bytes that tell the versions apart,
+        // which none of its own limits covers.
+        let mut silence = pin!(sleep(HEADER_TIMEOUT));
+        let mut silence_over = false;
+        loop {
+            tokio::select! {
+                ended = connection.as_mut() => {
+                    if let Err(fault) = ended {
+                        tracing::debug!(error = fault, "A connection broke");
+                    }
+                    return;
+                }
+                _ = stopping.changed() => break,
+                () = silence.as_mut(), if !silence_over => {
+                    if !begun.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    silence_over = true;
+                }
+            }
+        }
+        connection.as_mut().graceful_shutdown();
+        if timeout(GRACE, connection).await.is_err() {
+            tracing::warn!("A connection was cut: its request did not finish in time");
+        }
+    }
+}
+
+fn builder() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(PING_INTERVAL)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .max_concurrent_streams(MAX_STREAMS);
+    builder
+}
