@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::{form, json};
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use domain::Refusal;
@@ -11,6 +11,9 @@ use std::time::Duration;
 
 /// How long the body of a request may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How much, and for how long, is still read of a body that nobody wants.
+const LINGER_BYTES: usize = 64 << 20;
+const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads the fields of a body. An empty one has none, whatever its content type says.
 pub(super) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Fields, Refusal> {
@@ -80,8 +83,8 @@ impl Form {
 }
 
 /// Collects the body, unless it says or shows that it is too large.
-async fn collect(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
-    let too_large = || Refusal::BodyTooLarge {
+async fn collect(headers: &HeaderMap, mut body: Body, limit: usize) -> Result<Bytes, Refusal> {
+    let too_large = Refusal::BodyTooLarge {
         limit_mib: limit >> 20,
     };
     let announced = headers
@@ -89,11 +92,17 @@ async fn collect(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes,
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
     {
-        return Err(too_large());
+        linger(headers, body);
+        return Err(too_large);
     }
-    match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, limit).collect()).await {
+    let whole = Limited::new(&mut body, limit).collect();
+    let collected = tokio::time::timeout(BODY_TIMEOUT, whole).await;
+    match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(fault)) if fault.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(fault)) if fault.is::<LengthLimitError>() => {
+            linger(headers, body);
+            Err(too_large)
+        }
         Ok(Err(_)) => Err(Refusal::Malformed(
             "The request body ended early. Send it again.".to_owned(),
         )),
@@ -101,6 +110,19 @@ async fn collect(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes,
             "The request body took too long. Send it again.".to_owned(),
         )),
     }
+}
+
+/// Reads on, within limits, and throws away what a client still sends after its refusal. A connection
+/// that is closed with bytes unread is reset, and most clients would see that instead of the answer.
+pub(super) fn linger(headers: &HeaderMap, body: Body) {
+    // Who waits for `100 Continue` has sent nothing yet, and reading would ask for it.
+    if body.is_end_stream() || headers.contains_key(header::EXPECT) {
+        return;
+    }
+    tokio::spawn(tokio::time::timeout(LINGER_TIMEOUT, async move {
+        let mut body = Limited::new(body, LINGER_BYTES);
+        while let Some(Ok(_)) = body.frame().await {}
+    }));
 }
 
 fn read_json(bytes: &[u8]) -> Result<Fields, Refusal> {

@@ -95,7 +95,7 @@ impl FromRequest<Api> for Sending {
 }
 
 /// A request on its way in. Its body is read at most once: early when nothing else can hold the token,
-/// else when its turn comes.
+/// else when its turn comes. That of a refused request is thrown away.
 struct Entry {
     parts: Parts,
     query: Result<Fields, Refusal>,
@@ -116,6 +116,16 @@ impl Entry {
     }
 
     async fn enter(&mut self, api: &Api, kind: RateKind) -> Result<Call, Response> {
+        let outcome = self.admit(api, kind).await;
+        if outcome.is_err()
+            && let Some(body) = self.body.take()
+        {
+            body::linger(&self.parts.headers, body);
+        }
+        outcome
+    }
+
+    async fn admit(&mut self, api: &Api, kind: RateKind) -> Result<Call, Response> {
         let caller = self
             .caller(api)
             .await

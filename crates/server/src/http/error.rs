@@ -1,6 +1,7 @@
 //! The one table from what went wrong to what the caller is told (interface-spec.md section 7 and
 //! decisions.md, "Error codes").
 
+use super::body;
 use super::envelope::text;
 use axum::Json;
 use axum::extract::Request;
@@ -250,12 +251,12 @@ struct LegacyErrorData {
 
 /// Answers every path that is no route.
 pub(super) async fn unknown_path(request: Request) -> Response {
-    Failure::from(Refusal::UnknownPath).answer(shape_of(&request))
+    by_the_router(Refusal::UnknownPath, request)
 }
 
 /// Answers every method that a path does not have; the router adds `Allow`.
 pub(super) async fn method_not_allowed(request: Request) -> Response {
-    Failure::from(Refusal::MethodNotAllowed).answer(shape_of(&request))
+    by_the_router(Refusal::MethodNotAllowed, request)
 }
 
 /// Answers methods other than GET and POST on a path that sends.
@@ -268,12 +269,11 @@ pub(super) async fn send_by_get_or_post(request: Request) -> Response {
 }
 
 /// The router's own answers know only the path.
-fn shape_of(request: &Request) -> Shape {
-    if request.uri().path().starts_with("/api/v1/") {
-        Shape::V1
-    } else {
-        Shape::V2
-    }
+fn by_the_router(refusal: Refusal, request: Request) -> Response {
+    let legacy = request.uri().path().starts_with("/api/v1/");
+    let (parts, body) = request.into_parts();
+    body::linger(&parts.headers, body);
+    Failure::from(refusal).answer(if legacy { Shape::V1 } else { Shape::V2 })
 }
 
 #[cfg(test)]

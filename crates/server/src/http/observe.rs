@@ -27,7 +27,7 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     );
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let private = request.uri().path().starts_with("/api/");
+    let private = request.uri().path().starts_with("/api");
 
     let mut response = next.run(request).instrument(span.clone()).await;
 

@@ -188,3 +188,82 @@ fn builder() -> Builder<TokioExecutor> {
         .max_concurrent_streams(MAX_STREAMS);
     builder
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use std::net::SocketAddr;
+    use std::sync::LazyLock;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::{Notify, oneshot};
+    use tokio::task::JoinHandle;
+
+    const REQUEST: &[u8] = b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+    struct Running {
+        address: SocketAddr,
+        stop: oneshot::Sender<()>,
+        server: JoinHandle<io::Result<()>>,
+    }
+
+    async fn start(router: Router) -> Running {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let shutdown = async {
+            let _ = stopped.await;
+        };
+        let server = tokio::spawn(serve(listener, None, router, shutdown));
+        Running {
+            address,
+            stop,
+            server,
+        }
+    }
+
+    #[tokio::test]
+    async fn an_open_request_is_finished_before_the_server_ends() {
+        static BEGUN: LazyLock<Notify> = LazyLock::new(Notify::new);
+        static GO: LazyLock<Notify> = LazyLock::new(Notify::new);
+        let slow = get(|| async {
+            BEGUN.notify_one();
+            GO.notified().await;
+            "done"
+        });
+        let running = start(Router::new().route("/slow", slow)).await;
+        let mut idle = TcpStream::connect(running.address).await.unwrap();
+        let mut busy = TcpStream::connect(running.address).await.unwrap();
+        busy.write_all(REQUEST).await.unwrap();
+        BEGUN.notified().await;
+
+        running.stop.send(()).unwrap();
+        assert_eq!(
+            idle.read(&mut [0]).await.unwrap(),
+            0,
+            "an idle connection is closed at once"
+        );
+        assert!(!running.server.is_finished());
+        GO.notify_one();
+        let mut answer = String::new();
+        busy.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.ends_with("done"), "{answer}");
+        running.server.await.unwrap().unwrap();
+        assert!(TcpStream::connect(running.address).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_connection_serves_one_request_after_another() {
+        let running = start(Router::new().route("/slow", get(|| async { "done" }))).await;
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        for _ in 0..3 {
+            stream.write_all(REQUEST).await.unwrap();
+            let mut answer = Vec::new();
+            while !answer.ends_with(b"done") {
+                answer.push(stream.read_u8().await.unwrap());
+            }
+        }
+        running.stop.send(()).unwrap();
+        running.server.await.unwrap().unwrap();
+    }
+}

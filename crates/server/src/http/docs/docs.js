@@ -1,0 +1,403 @@
+// Renders /openapi.json and tries its operations out. No library, no markup from strings: all text goes
+// into the page as text. The token lives in one input and in requests, nowhere else.
+"use strict";
+
+const PLACEHOLDER = "YOUR_TOKEN";
+const METHODS = ["post", "get"];
+const INDENT = "  ";
+
+// `redraw` holds what is drawn again when the token or the choice of world changes.
+const state = { token: "", world: "Sandbox", document: null, redraw: [] };
+
+// Making elements.
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value != null) made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child != null));
+  return made;
+}
+
+/** Text in which `code` stands between backticks. */
+function prose(text) {
+  return text.split("`").map((part, index) => (index % 2 ? element("code", {}, part) : part));
+}
+
+function block(title, text, paint = (source) => [source], toCopy = text) {
+  const pre = element("pre", { tabindex: "0" }, ...paint(text));
+  const copy = element("button", { class: "quiet", type: "button", onclick: () => copied(copy, toCopy) }, "Copy");
+  return element("div", { class: "block" }, element("header", {}, element("span", {}, title), copy), pre);
+}
+
+async function copied(button, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select and copy";
+  }
+  setTimeout(() => { button.textContent = "Copy"; }, 2000);
+}
+
+/** JSON text with its strings, numbers and words coloured. */
+function painted(text) {
+  const parts = [];
+  let end = 0;
+  for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g)) {
+    parts.push(text.slice(end, match.index));
+    const first = match[0][0];
+    const kind = match[1] ? "" : first === '"' ? "s" : /[tfn]/.test(first) ? "w" : "n";
+    parts.push(kind ? element("span", { class: kind }, match[0]) : match[0]);
+    end = match.index + match[0].length;
+  }
+  parts.push(text.slice(end));
+  return parts;
+}
+
+/** Indents JSON text as it is, so that 6.00 stays 6.00, which parsing would lose. */
+function indented(text) {
+  let depth = 0;
+  const line = (change) => "\n" + INDENT.repeat(depth += change);
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
+  return tokens.map((token, index) => {
+    const empty = /[}\]]/.test(tokens[index + 1] ?? "");
+    if (token === "{" || token === "[") return empty ? (depth += 1, token) : token + line(1);
+    if (token === "}" || token === "]") return /[{[]/.test(tokens[index - 1] ?? "") ? (depth -= 1, token) : line(-1) + token;
+    if (token === ",") return token + line(0);
+    return token === ":" ? ": " : token;
+  }).join("");
+}
+
+// Reading the document.
+
+function resolved(schema) {
+  if (!schema?.$ref) return schema ?? {};
+  return schema.$ref.slice(2).split("/").reduce((at, key) => at[key], state.document);
+}
+
+/** The schema that says the most: the reference of a nullable one, for instance. */
+function essence(schema) {
+  const whole = resolved(schema);
+  const choice = (whole.oneOf ?? whole.anyOf ?? []).find((one) => one.$ref);
+  return choice ? { ...resolved(choice), ...(whole.description ? { description: whole.description } : {}) } : whole;
+}
+
+/** Names in the order in which they were declared, as far as the document still tells. */
+function ordered(names, schema) {
+  const order = schema.required ?? [];
+  const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...names].sort((a, b) => rank(a) - rank(b));
+}
+
+function isMoney(schema) {
+  return resolved(schema).format === "double";
+}
+
+/** An example as JSON text, in the declared order and with amounts as they are written. */
+function written(value, schema, depth = 0) {
+  const shape = essence(schema);
+  const line = "\n" + INDENT.repeat(depth + 1);
+  const close = "\n" + INDENT.repeat(depth);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => line + written(item, shape.items, depth + 1));
+    return items.length ? `[${items.join(",")}${close}]` : "[]";
+  }
+  if (value && typeof value === "object") {
+    const names = ordered(Object.keys(value), shape);
+    const rows = names.map((name) => `${line}${JSON.stringify(name)}: ${written(value[name], shape.properties?.[name], depth + 1)}`);
+    return rows.length ? `{${rows.join(",")}${close}}` : "{}";
+  }
+  return typeof value === "number" && isMoney(schema) ? value.toFixed(2) : JSON.stringify(value);
+}
+
+function kindOf(schema) {
+  const shape = essence(schema);
+  if (shape.oneOf?.some((one) => one.type === "array")) return "string, integer or array of these";
+  const type = [shape.type].flat().filter(Boolean);
+  const orNull = resolved(schema).oneOf?.some((one) => one.type === "null") && !type.includes("null") ? " or null" : "";
+  return type.join(" or ") + orNull;
+}
+
+/** The main operations, the five of the interface and the legacy one, each with its aliases. */
+function operations() {
+  const all = Object.entries(state.document.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) => ({ path, method, ...item[method] })));
+  const live = all.filter((one) => !one.tags.includes("Sandbox"));
+  const order = ["send", "report", "balance", "sender_ids", "account", "legacy_send"];
+  return order.map((id) => {
+    const main = live.find((one) => one.operationId === id);
+    const aliases = live.filter((one) => one["x-alias-of"] === main.path || (one.path === main.path && one !== main));
+    return { ...main, aliases };
+  });
+}
+
+/** The fields of an operation as one list, whether they go into the body or the query string. */
+function fieldsOf(operation) {
+  const shape = resolved(operation.requestBody?.content["application/json"].schema);
+  const declared = operation.parameters ?? state.document.paths[operation.path].get?.parameters ?? [];
+  const parameters = declared.map((one) => ({ name: one.name, required: one.required, about: one.description, schema: one.schema }));
+  if (!operation.requestBody) return parameters;
+  const order = parameters.map((one) => one.name);
+  const names = Object.keys(shape.properties).sort((a, b) => (order.indexOf(a) + 99) % 99 - (order.indexOf(b) + 99) % 99);
+  return names.map((name) => ({
+    name,
+    required: shape.required.includes(name),
+    about: shape.properties[name].description,
+    schema: shape.properties[name],
+  }));
+}
+
+// Requests.
+
+function pathIn(world, path) {
+  return world === "Sandbox" ? path.replace("/api/v2", "/api/sandbox/v2") : path;
+}
+
+function worldOf(operation) {
+  return operation.path.startsWith("/api/v2") ? state.world : "Live";
+}
+
+function requestOf(operation, values) {
+  const path = pathIn(worldOf(operation), operation.path);
+  if (operation.requestBody) return { method: "POST", path, body: JSON.stringify(values) };
+  const query = new URLSearchParams(values).toString();
+  return { method: "GET", path: query ? `${path}?${query}` : path, body: null };
+}
+
+/** The curl that does the same. The shell sees every value between single quotes. */
+function curlOf(request, token) {
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const lines = [
+    `curl ${quoted(location.origin + request.path)}`,
+    `-H ${quoted(`Authorization: Bearer ${token}`)}`,
+  ];
+  if (request.body) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(request.body)}`);
+  return lines.join(" \\\n  ");
+}
+
+function exampleRequest(operation) {
+  const given = operation.requestBody?.content["application/json"].example;
+  if (given) {
+    const names = fieldsOf(operation).map((field) => field.name).filter((name) => name in given);
+    return requestOf(operation, Object.fromEntries(names.map((name) => [name, given[name]])));
+  }
+  const id = operation.responses["200"].content["application/json"].example.data.message_id;
+  return requestOf(operation, operation.parameters ? { message_id: id } : {});
+}
+
+/** A block of curl: the token is copied with it, but not shown. */
+function curlOnce(title, request) {
+  const shown = curlOf(request, state.token ? "…" : PLACEHOLDER);
+  return block(title, shown, undefined, curlOf(request, state.token || PLACEHOLDER));
+}
+
+/** A block of curl that follows the choice of world. */
+function curlBlock(title, request) {
+  const holder = element("div");
+  const draw = () => holder.replaceChildren(curlOnce(title, request()));
+  state.redraw.push(draw);
+  draw();
+  return holder;
+}
+
+// Rendering.
+
+function rules(schema) {
+  const shape = essence(schema);
+  const values = shape.enum ? ["One of ", ...shape.enum.flatMap((value, index) => [index ? ", " : "", element("code", {}, String(value))]), ". "] : [];
+  const standard = shape.default === undefined ? [] : ["Default ", element("code", {}, String(shape.default)), ". "];
+  const most = shape.maximum === undefined ? [] : [`At most ${shape.maximum}. `];
+  const all = [...values, ...standard, ...most];
+  return all.length ? element("span", { class: "values" }, ...all) : null;
+}
+
+function fieldList(fields) {
+  return element("dl", { class: "fields" }, ...fields.map((field) => element("div", {},
+    element("dt", {},
+      element("code", {}, field.name),
+      element("span", { class: "kind" }, kindOf(field.schema)),
+      field.required ? element("span", { class: "must" }, "required") : null),
+    element("dd", {}, ...prose(field.about ?? ""), rules(field.schema)))));
+}
+
+/** The fields of an answer, those of objects within it under their path. */
+function answerFields(schema, prefix = "") {
+  const shape = essence(schema);
+  return ordered(Object.keys(shape.properties ?? {}), shape).flatMap((name) => {
+    const property = shape.properties[name];
+    const inner = essence(property);
+    const items = essence(inner.items);
+    const about = property.description ?? inner.description ?? "";
+    const row = { name: prefix + name, about, schema: property, required: false };
+    if (inner.properties) return answerFields(property, `${prefix}${name}.`);
+    return items.properties ? [row, ...answerFields(items, `${prefix}${name}[].`)] : [row];
+  });
+}
+
+function failures(operation) {
+  const rows = Object.entries(operation.responses)
+    .filter(([status]) => status !== "200")
+    .flatMap(([http, response]) => Object.values(response.content["application/json"].examples)
+      .map(({ value }) => ({ http, code: value.code, description: value.error.description, message: value.error.message })));
+  return element("details", {},
+    element("summary", {}, "Errors ", element("span", { class: "also" }, `${rows.length} messages`)),
+    element("div", {}, errorList(rows)));
+}
+
+function errorList(rows) {
+  return element("dl", { class: "fields" }, ...rows.map((row) => element("div", {},
+    element("dt", {}, element("code", {}, row.code), element("span", { class: "kind" }, `HTTP ${row.http}`)),
+    element("dd", {}, element("strong", {}, row.description), element("span", { class: "values" }, ...prose(row.message))))));
+}
+
+function card(operation) {
+  const id = operation.operationId.replaceAll("_", "-");
+  const success = operation.responses["200"].content["application/json"];
+  const fields = fieldsOf(operation);
+  const path = element("span");
+  const also = element("p", { class: "also", hidden: operation.aliases.length === 0 });
+  const draw = () => {
+    const here = (one) => pathIn(worldOf(operation), one.path);
+    path.textContent = here(operation);
+    also.replaceChildren(...prose(`Also: ${operation.aliases.map((one) => `\`${one.method.toUpperCase()} ${here(one)}\``).join(", ")}`));
+  };
+  state.redraw.push(draw);
+  draw();
+  return element("section", { id, "aria-labelledby": `${id}-title` },
+    element("h2", { id: `${id}-title` }, operation.summary),
+    element("p", { class: "endpoint" }, element("span", { class: "method" }, operation.method.toUpperCase()), path),
+    element("p", {}, ...prose(operation.description)),
+    also,
+    fields.length ? element("h3", {}, "Fields") : null,
+    fields.length ? fieldList(fields) : null,
+    element("h3", {}, "Example"),
+    curlBlock("Request", () => exampleRequest(operation)),
+    block("Answer", written(success.example, success.schema), painted),
+    element("details", {},
+      element("summary", {}, "Fields of the answer"),
+      element("div", {}, fieldList(answerFields(success.schema)))),
+    failures(operation),
+    trial(operation, fields, id));
+}
+
+function control(field, id) {
+  const shape = essence(field.schema);
+  const common = { id, name: field.name, "aria-required": field.required ? "true" : null };
+  if (shape.enum) {
+    const options = shape.enum.map((value) => element("option", { value }, value));
+    return element("select", common, element("option", { value: "" }, shape.default ? `default (${shape.default})` : "not given"), ...options);
+  }
+  if (shape.type === "boolean") {
+    return element("select", common, element("option", { value: "" }, "default (false)"), element("option", { value: "true" }, "true"));
+  }
+  if (field.name === "body") return element("textarea", common);
+  return element("input", { ...common, type: "text", autocomplete: "off", spellcheck: "false" });
+}
+
+/** A form that sends for real, to where the choice of world says. */
+function trial(operation, fields, prefix) {
+  const shown = fields.filter((field) => field.name !== "api_token" && field.name !== "dnd");
+  const example = operation.requestBody?.content["application/json"].example ?? {};
+  const controls = shown.map((field) => {
+    const input = control(field, `${prefix}-${field.name}`);
+    if (example[field.name]) input.value = example[field.name];
+    return { field, input };
+  });
+  const answer = element("div", { class: "answer", "aria-live": "polite" });
+  const submit = element("button", { type: "submit" });
+  const warning = element("p", { class: "notice" }, "Live: this request is real. A send is delivered and charged to the wallet.");
+  const values = () => Object.fromEntries(controls
+    .filter(({ input }) => input.value !== "")
+    .map(({ field, input }) => [field.name, input.value === "true" ? true : input.value]));
+  const curl = element("div");
+  const draw = () => {
+    const live = worldOf(operation) === "Live";
+    submit.textContent = live ? "Send to live" : "Send to the sandbox";
+    warning.hidden = !live;
+    curl.replaceChildren(curlOnce("The same as curl", requestOf(operation, values())));
+  };
+  state.redraw.push(draw);
+  draw();
+  const form = element("form", {
+    oninput: draw,
+    onsubmit: async (event) => {
+      event.preventDefault();
+      submit.disabled = true;
+      answer.replaceChildren(await tried(requestOf(operation, values())));
+      submit.disabled = false;
+    },
+  },
+  ...controls.map(({ field, input }) => element("div", { class: "field" },
+    element("label", { for: input.id }, field.name, field.required ? element("span", { class: "hint" }, "required") : null),
+    input)),
+  warning, submit, curl, answer);
+  return element("details", { class: "trial" }, element("summary", {}, "Try it"), element("div", {}, form));
+}
+
+async function tried(request) {
+  const headers = {};
+  if (state.token) headers.Authorization = `Bearer ${state.token}`;
+  if (request.body) headers["Content-Type"] = "application/json";
+  try {
+    const started = performance.now();
+    const response = await fetch(request.path, { method: request.method, headers, body: request.body, credentials: "omit", cache: "no-store" });
+    const text = await response.text();
+    const took = Math.round(performance.now() - started);
+    const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+    return element("div", {},
+      element("p", {}, element("span", { class: `status ${response.ok ? "good" : "bad"}` }, `${response.status} ${response.statusText}`), ` in ${took} ms`),
+      block("Body", indented(text), painted),
+      block("Headers", lines));
+  } catch (fault) {
+    return element("p", { class: "bad" }, `No answer: ${fault.message}`);
+  }
+}
+
+function contents(list) {
+  const link = (id, text) => element("li", {}, element("a", { href: `#${id}` }, text));
+  document.getElementById("contents").append(
+    ...list.map((one) => link(one.operationId.replaceAll("_", "-"), one.summary)),
+    link("sandbox", "Sandbox numbers"), link("callbacks", "Callbacks"), link("pages", "Pages and prices"),
+    link("limits", "Rate limits"), link("errors", "Errors"));
+}
+
+function render() {
+  const list = operations();
+  const byId = Object.fromEntries(list.map((one) => [one.operationId, one]));
+  for (const holder of document.querySelectorAll("[data-curl]")) {
+    const operation = byId[holder.dataset.curl];
+    const request = exampleRequest(operation);
+    const inSandbox = { ...request, path: pathIn("Sandbox", operation.path) + (request.path.match(/\?.*/)?.[0] ?? "") };
+    holder.replaceChildren(curlBlock("Terminal", () => inSandbox));
+  }
+  document.getElementById("operations").replaceChildren(...list.map(card));
+  const update = Object.values(byId.send.callbacks.delivery)[0].post.requestBody.content["application/json"];
+  document.getElementById("callback-example").replaceChildren(block("Body of a callback", written(update.example, update.schema), painted));
+  document.getElementById("error-table").replaceChildren(errorList(state.document["x-errors"]));
+  contents(list);
+}
+
+async function start() {
+  const settings = document.getElementById("settings");
+  settings.addEventListener("submit", (event) => event.preventDefault());
+  settings.addEventListener("input", () => {
+    state.token = document.getElementById("api-token").value.trim();
+    state.world = settings.elements.world.value;
+    state.redraw.forEach((draw) => draw());
+  });
+  try {
+    const response = await fetch("/openapi.json", { credentials: "omit" });
+    state.document = await response.json();
+    render();
+    if (location.hash) document.querySelector(location.hash)?.scrollIntoView();
+  } catch (fault) {
+    document.getElementById("operations").replaceChildren(
+      element("p", { class: "notice" }, `The interface could not be read (${fault.message}). It is at `, element("a", { href: "/openapi.json" }, "openapi.json"), "."));
+  }
+}
+
+start();
