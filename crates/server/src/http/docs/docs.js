@@ -309,7 +309,9 @@ function trial(operation, fields, prefix) {
   });
   const answer = element("div", { class: "answer", "aria-live": "polite" });
   const submit = element("button", { type: "submit" });
-  const warning = element("p", { class: "notice" }, "Live: this request is real. A send is delivered and charged to the wallet.");
+  const warning = element("p", { class: "notice" }, operation.requestBody
+    ? "Live: the message is really delivered, and charged to the wallet."
+    : "Live: this reads your real account.");
   const values = () => Object.fromEntries(controls
     .filter(({ input }) => input.value !== "")
     .map(({ field, input }) => [field.name, input.value === "true" ? true : input.value]));
@@ -338,6 +340,7 @@ function trial(operation, fields, prefix) {
   return element("details", { class: "trial" }, element("summary", {}, "Try it"), element("div", {}, form));
 }
 
+/** Sends a request and shows its answer. The message_id of a send is put where its report is asked for. */
 async function tried(request) {
   const headers = {};
   if (state.token) headers.Authorization = `Bearer ${state.token}`;
@@ -346,6 +349,8 @@ async function tried(request) {
     const started = performance.now();
     const response = await fetch(request.path, { method: request.method, headers, body: request.body, credentials: "omit", cache: "no-store" });
     const text = await response.text();
+    const report = document.getElementById("report-message_id");
+    if (request.body && response.ok) report.value = JSON.parse(text).data.message_id;
     const took = Math.round(performance.now() - started);
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
     return element("div", {},
