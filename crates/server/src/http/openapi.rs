@@ -193,6 +193,12 @@ mod tests {
     }
 
     #[test]
+    fn a_callback_is_described_as_it_is_sent() {
+        let update = answers::update().expect("the body is of the described type");
+        assert_eq!(update["data"]["recipient"], "2348031234567");
+    }
+
+    #[test]
     fn every_field_that_is_read_is_described() {
         for field in request::FIELDS {
             assert_ne!(

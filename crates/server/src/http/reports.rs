@@ -2,7 +2,6 @@
 
 use super::call::ReadingReport;
 use super::envelope::{Envelope, sandbox_mark};
-use axum::extract::Path;
 use axum::http::request::Parts;
 use axum::response::Response;
 use domain::{Environment, Refusal};
@@ -11,13 +10,21 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// Reads the report of the message that the query string names.
-pub(super) async fn report(ReadingReport { call, parts }: ReadingReport) -> Response {
-    read(ReadingReport { call, parts }, None).await
+pub(super) async fn report(reading: ReadingReport) -> Response {
+    read(reading, None).await
 }
 
-/// Reads the report of the message that the path names.
-pub(super) async fn report_of(Path(message_id): Path<String>, reading: ReadingReport) -> Response {
-    read(reading, Some(message_id)).await
+/// Reads the report of the message that the path ends with. An id needs no decoding, and what would need
+/// it is no id.
+pub(super) async fn report_of(reading: ReadingReport) -> Response {
+    let message_id = reading
+        .parts
+        .uri
+        .path()
+        .rsplit('/')
+        .next()
+        .map(str::to_owned);
+    read(reading, message_id).await
 }
 
 async fn read(

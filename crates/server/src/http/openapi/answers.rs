@@ -8,11 +8,11 @@ use crate::http::reports::ReportData;
 use crate::http::send::{Accepted, LegacyAccepted};
 use crate::http::senders::SendersData;
 use domain::{
-    Account, AccountId, AccountStatus, Component, Customer, Environment, Gateway, MessageId, Money,
-    Purse, SenderId, SenderStatus, Verification,
+    Account, AccountId, AccountStatus, Component, Customer, DeliveryStatus, Environment, Gateway,
+    MessageId, Money, Purse, Recipient, SenderId, SenderStatus, Verification,
 };
 use engine::{Report, Sent};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use utoipa::ToSchema;
@@ -23,34 +23,36 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{ContentBuilder, Header, Ref, RefOr, Response, ResponseBuilder, Responses};
 
 /// A delivery update as it is sent to a `callback_url` (interface-spec.md section 6).
-#[derive(Serialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct DeliveryUpdate {
     /// As the send answered it.
     message_id: String,
     /// The number in international format.
-    recipient: &'static str,
+    recipient: String,
     /// `delivrd`, `undeliv`, `expired`, `rejectd` or `failed`. Take any other value as not delivered.
-    delivery_status: &'static str,
+    delivery_status: String,
     /// The reference sent with the message.
     #[schema(required = true)]
-    customer_reference: Option<&'static str>,
+    customer_reference: Option<String>,
     /// The address that this is sent to.
-    callback_url: &'static str,
+    callback_url: String,
     data: DeliveryUpdateData,
 }
 
 /// The same four values again, for older integrations.
-#[derive(Serialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct DeliveryUpdateData {
     /// As above.
     message_id: String,
     /// As above.
-    recipient: &'static str,
+    recipient: String,
     /// As above.
-    delivery_status: &'static str,
+    delivery_status: String,
     /// As above.
     #[schema(required = true)]
-    customer_reference: Option<&'static str>,
+    customer_reference: Option<String>,
 }
 
 /// The name of a schema.
@@ -91,7 +93,7 @@ fn add_enveloped<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schem
 }
 
 const TEN_O_CLOCK_MS: i64 = 1_795_000_000_000;
-const RECIPIENT: &str = "2348031234567";
+const RECIPIENT: Recipient = Recipient::from_digits(2_348_031_234_567);
 const REFERENCE: &str = "order-1042";
 
 fn message_id() -> MessageId {
@@ -136,7 +138,7 @@ pub(super) fn balance(environment: Environment) -> Response {
     success(BALANCE, &BalanceAnswer::new(&purse, environment))
 }
 
-/// A report without its recipients, whose type is the domain's to make; one is added to the example.
+/// A report of one page.
 pub(super) fn report(environment: Environment) -> Response {
     let report = Report {
         message_id: message_id(),
@@ -145,16 +147,12 @@ pub(super) fn report(environment: Environment) -> Response {
         delivered: 1,
         pending: 0,
         failed: 0,
-        reports: Vec::new(),
+        reports: vec![(RECIPIENT, DeliveryStatus::Delivered.outside())],
         page: 1,
         per_page: 100,
         last_page: 1,
     };
-    let mut example =
-        serde_json::to_value(ReportData::answer(report, environment)).unwrap_or_default();
-    example["data"]["reports"] =
-        serde_json::json!([{ "recipient": RECIPIENT, "delivery_status": "delivrd" }]);
-    success(REPORT, &example)
+    success(REPORT, &ReportData::answer(report, environment))
 }
 
 /// The sender IDs.
@@ -194,24 +192,13 @@ fn customer() -> Customer {
     }
 }
 
-/// A callback's body.
-pub(super) fn update() -> Value {
-    let message_id = message_id().to_string();
-    let data = DeliveryUpdateData {
-        message_id: message_id.clone(),
-        recipient: RECIPIENT,
-        delivery_status: "delivrd",
-        customer_reference: Some(REFERENCE),
-    };
-    let update = DeliveryUpdate {
-        message_id,
-        recipient: RECIPIENT,
-        delivery_status: "delivrd",
-        customer_reference: Some(REFERENCE),
-        callback_url: "https://example.com/sms/outcome",
-        data,
-    };
-    serde_json::to_value(update).unwrap_or_default()
+/// A callback's body: what is really sent, read into the described type, so that the two cannot differ.
+pub(super) fn update() -> Option<Value> {
+    let url = "https://example.com/sms/outcome";
+    let status = DeliveryStatus::Delivered;
+    let body = domain::callback::body(message_id(), RECIPIENT, status, Some(REFERENCE), url);
+    let update: DeliveryUpdate = serde_json::from_str(&body).ok()?;
+    serde_json::to_value(update).ok()
 }
 
 fn success(schema: Name, example: &impl Serialize) -> Response {

@@ -149,7 +149,7 @@ fn send(variant: &str, environment: Environment) -> OperationBuilder {
 fn callback() -> utoipa::openapi::path::Callback {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(answers::UPDATE)))
-        .example(Some(answers::update()))
+        .example(answers::update())
         .build();
     let body = RequestBodyBuilder::new()
         .content("application/json", content)

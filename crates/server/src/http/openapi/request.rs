@@ -1,6 +1,7 @@
 //! What may be asked: the fields of a send and the parameters of a report, with their rules.
 
-use domain::Gateway;
+use domain::sender::MAX_SENDER_CHARACTERS;
+use domain::{Gateway, MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, token};
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
@@ -30,17 +31,12 @@ enum Kind {
     Choice(&'static [&'static str]),
 }
 
-const MAX_BODY: usize = 1530;
-const MAX_SENDER: usize = 11;
-const MAX_REFERENCE: usize = 255;
-const TOKEN_BYTES: usize = 40;
-
 pub(super) const FIELDS: [Field; 10] = [
     Field {
         name: "from",
         required: true,
         kind: Kind::Text {
-            longest: MAX_SENDER,
+            longest: MAX_SENDER_CHARACTERS,
             example: "AdaStores",
         },
         about: "Sender ID, at most 11 characters; registered and approved on the account. Compared without regard to case.",
@@ -57,7 +53,7 @@ pub(super) const FIELDS: [Field; 10] = [
         name: "body",
         required: true,
         kind: Kind::Text {
-            longest: MAX_BODY,
+            longest: MAX_BODY_CHARACTERS,
             example: "Your order 1042 is on its way.",
         },
         about: "Message text, at most 1530 characters. One page up to 160 characters, then 153 a page; as Unicode 70, then 67.",
@@ -96,7 +92,7 @@ pub(super) const FIELDS: [Field; 10] = [
         name: "customer_reference",
         required: false,
         kind: Kind::Text {
-            longest: MAX_REFERENCE,
+            longest: MAX_REFERENCE_CHARACTERS,
             example: "order-1042",
         },
         about: "Your own reference, at most 255 characters; returned in reports and callbacks.",
@@ -112,7 +108,7 @@ pub(super) const FIELDS: [Field; 10] = [
         name: "api_token",
         required: false,
         kind: Kind::Text {
-            longest: TOKEN_BYTES,
+            longest: token::LENGTH,
             example: "",
         },
         about: "The API token, when it is in no header and not in the query string. Looked at last.",
