@@ -62,7 +62,12 @@ fn build() -> OpenApi {
 }
 
 fn components() -> utoipa::openapi::Components {
-    ComponentsBuilder::new()
+    let components = answers::failure_examples()
+        .into_iter()
+        .fold(ComponentsBuilder::new(), |components, (name, example)| {
+            components.example(name, example)
+        });
+    components
         .schemas_from_iter(request::schemas())
         .schemas_from_iter(answers::schemas())
         .security_scheme(
@@ -138,19 +143,26 @@ mod tests {
     #[test]
     fn every_refusal_has_an_example_and_every_code_a_row() {
         let document = whole();
-        let text = document["paths"].to_string();
-        let rows = document["x-errors"].to_string();
+        let (paths, rows) = (
+            document["paths"].to_string(),
+            document["x-errors"].to_string(),
+        );
+        let examples_text = document["components"]["examples"].to_string();
         for refusal in examples() {
             let code = kind(&refusal).code;
             assert!(rows.contains(code), "{code} has no row");
             let message = serde_json::to_string(&refusal.to_string()).unwrap();
-            let of_the_router = ["API-4040", "API-4050"].contains(&code);
             assert!(
-                of_the_router || text.contains(&message),
+                examples_text.contains(&message),
                 "{refusal:?} has no example"
             );
+            let of_the_router = ["API-4040", "API-4050"].contains(&code);
+            assert!(
+                of_the_router || paths.contains(code),
+                "no operation answers {code}"
+            );
         }
-        assert!(text.contains(OURS.code));
+        assert!(paths.contains(OURS.code) && rows.contains(OURS.code));
     }
 
     #[test]

@@ -242,7 +242,8 @@ function failures(operation) {
   const rows = Object.entries(operation.responses)
     .filter(([status]) => status !== "200")
     .flatMap(([http, response]) => Object.values(response.content["application/json"].examples)
-      .map(({ value }) => ({ http, code: value.code, description: value.error.description, message: value.error.message })));
+      .map((example) => resolved(example).value)
+      .map((value) => ({ http, code: value.code, description: value.error.description, message: value.error.message })));
   return element("details", {},
     element("summary", {}, "Errors ", element("span", { class: "also" }, `${rows.length} messages`)),
     element("div", {}, errorList(rows)));

@@ -3,7 +3,7 @@
 use crate::http::account::AccountData;
 use crate::http::balance::BalanceAnswer;
 use crate::http::envelope::Envelope;
-use crate::http::error::{ErrorEnvelope, Failure, Shape, examples, kind};
+use crate::http::error::{ErrorEnvelope, Failure, Kind, OURS, Shape, examples};
 use crate::http::reports::ReportData;
 use crate::http::send::{Accepted, LegacyAccepted};
 use crate::http::senders::SendersData;
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use utoipa::ToSchema;
-use utoipa::openapi::example::ExampleBuilder;
+use utoipa::openapi::example::{Example, ExampleBuilder};
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
-use utoipa::openapi::{ContentBuilder, Header, Ref, RefOr, Response, ResponseBuilder, Responses};
+use utoipa::openapi::{ContentBuilder, Header, Ref, RefOr, Response, ResponseBuilder};
 
 /// A delivery update as it is sent to a `callback_url` (interface-spec.md section 6).
 #[derive(Deserialize, Serialize, ToSchema)]
@@ -237,50 +237,73 @@ fn header(kind: Type, about: &str) -> Header {
         .build()
 }
 
+/// Every failure under a name of its own: its code, with a number where a code has more than one.
+fn failures(shape: Shape) -> Vec<(String, Failure)> {
+    let prefix = match shape {
+        Shape::V2 => "",
+        Shape::V1 => "v1-",
+    };
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let all = examples()
+        .into_iter()
+        .map(Failure::from)
+        .chain([Failure::Ours]);
+    let named = all.map(|failure| {
+        let code = failure.kind().code;
+        let count = seen.entry(code).or_default();
+        *count += 1;
+        let name = if *count == 1 {
+            format!("{prefix}{code}")
+        } else {
+            format!("{prefix}{code}-{count}")
+        };
+        (name, failure)
+    });
+    named.collect()
+}
+
+/// An example of every failure in both shapes, by name, to be referred to by the operations.
+pub(super) fn failure_examples() -> Vec<(String, Example)> {
+    let in_shape = |shape| {
+        failures(shape).into_iter().map(move |(name, failure)| {
+            let example = ExampleBuilder::new()
+                .summary(failure.kind().description)
+                .value(serde_json::to_value(failure.envelope(shape)).ok())
+                .build();
+            (name, example)
+        })
+    };
+    in_shape(Shape::V2).chain(in_shape(Shape::V1)).collect()
+}
+
 /// Adds the failures that an operation can have: those whose code is in `codes`, and our own.
 pub(super) fn with_failures(mut operation: Operation, codes: &[&str], shape: Shape) -> Operation {
-    let refused = examples()
-        .into_iter()
-        .filter(|refusal| codes.contains(&kind(refusal).code))
-        .map(Failure::from);
-    let mut by_status: BTreeMap<u16, Vec<Failure>> = BTreeMap::new();
-    for failure in refused.chain([Failure::Ours]) {
-        by_status
-            .entry(failure.kind().status.as_u16())
-            .or_default()
-            .push(failure);
+    let mut by_status: BTreeMap<u16, Vec<(String, Kind)>> = BTreeMap::new();
+    for (name, failure) in failures(shape) {
+        let kind = failure.kind();
+        if codes.contains(&kind.code) || kind == OURS {
+            by_status
+                .entry(kind.status.as_u16())
+                .or_default()
+                .push((name, kind));
+        }
     }
-    let responses = by_status
-        .into_iter()
-        .map(|(status, failures)| (status.to_string(), failed(&failures, shape)));
-    let Responses { responses: all, .. } = &mut operation.responses;
-    all.extend(responses.map(|(status, response)| (status, response.into())));
+    for (status, kinds) in by_status {
+        let response = failed(&kinds).into();
+        operation
+            .responses
+            .responses
+            .insert(status.to_string(), response);
+    }
     operation
 }
 
-fn failed(failures: &[Failure], shape: Shape) -> Response {
-    let mut labels: Vec<&str> = failures
-        .iter()
-        .map(|failure| failure.kind().description)
-        .collect();
+fn failed(kinds: &[(String, Kind)]) -> Response {
+    let mut labels: Vec<&str> = kinds.iter().map(|(_, kind)| kind.description).collect();
     labels.dedup();
-    let examples = failures.iter().enumerate().map(|(index, failure)| {
-        let kind = failure.kind();
-        let example = ExampleBuilder::new()
-            .summary(kind.description)
-            .value(serde_json::to_value(failure.envelope(shape)).ok())
-            .build();
-        // Some codes have more than one example, and each needs a name of its own.
-        let twins = failures[..index]
-            .iter()
-            .filter(|other| other.kind().code == kind.code)
-            .count();
-        let name = if twins == 0 {
-            kind.code.to_owned()
-        } else {
-            format!("{}-{}", kind.code, twins + 1)
-        };
-        (name, example)
+    let examples = kinds.iter().map(|(name, _)| {
+        let reference = Ref::new(format!("#/components/examples/{name}"));
+        (name.as_str(), RefOr::Ref(reference))
     });
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(ERROR)))
