@@ -1,6 +1,6 @@
 //! The HTTP side: every route, and the way from a request to the engine and back.
 //!
-//! A handler reads like a sentence: extract ([`call`]), call the engine, envelope ([`envelope`]).
+//! A handler reads like a sentence: extract (`call`), call the engine, envelope (`envelope`).
 //! `call` finds the caller and judges standing and rate before anything of the request is understood,
 //! `fields` reads a send from every form that it may have, `error` holds the one table from refusals to
 //! codes, `observe` gives every answer its request id, and `openapi` describes all of it.
@@ -80,6 +80,7 @@ pub fn router(state: State) -> Router {
         .route("/docs", get(docs::page))
         .route("/docs/docs.css", get(docs::style))
         .route("/docs/docs.js", get(docs::script))
+        .route("/docs/interface.js", get(docs::interface))
         .route("/docs/icon.svg", get(docs::icon))
         .route("/openapi.json", get(openapi::document))
         .route("/healthz", get(probes::alive))

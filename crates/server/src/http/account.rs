@@ -1,4 +1,4 @@
-//! `GET /account`.
+//! `GET /account` (interface-spec.md section 2.6).
 
 use super::call::Reading;
 use super::envelope::{CURRENCY, Envelope, LagosTime, Naira, sandbox_mark};
@@ -15,7 +15,7 @@ pub(super) async fn account(Reading(call): Reading) -> Response {
     call.answer(purse.map(|purse| AccountData::answer(account, purse.total(), environment)))
 }
 
-/// The profile of an account (section 2.6).
+/// The profile of an account.
 #[derive(Serialize, ToSchema)]
 pub(super) struct AccountData {
     /// The number of the account.
@@ -41,6 +41,7 @@ pub(super) struct AccountData {
     created_at: LagosTime,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     sandbox: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! `GET /balance`.
+//! `GET /balance` (interface-spec.md section 2.3 and decisions.md, "Balance answer").
 
 use super::call::Reading;
 use super::envelope::{Naira, SUCCESS, sandbox_mark};
@@ -16,7 +16,7 @@ pub(super) async fn balance(Reading(call): Reading) -> Response {
 
 const MESSAGE: &str = "Wallet balance retrieved.";
 
-/// The wallet (section 2.3 and decisions.md, "Balance answer").
+/// The wallet.
 #[derive(Serialize, ToSchema)]
 pub(super) struct BalanceAnswer {
     /// Always `success`.
@@ -41,6 +41,7 @@ pub(super) struct BalanceData {
     message: &'static str,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     sandbox: Option<bool>,
 }
 

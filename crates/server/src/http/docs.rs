@@ -28,6 +28,14 @@ pub(super) async fn script() -> Response {
     )
 }
 
+/// `GET /docs/interface.js`.
+pub(super) async fn interface() -> Response {
+    asset(
+        "text/javascript; charset=utf-8",
+        include_str!("docs/interface.js"),
+    )
+}
+
 /// `GET /docs/icon.svg`.
 pub(super) async fn icon() -> Response {
     asset("image/svg+xml", include_str!("docs/icon.svg"))

@@ -1,4 +1,5 @@
-//! What answers are made of: amounts that never were floats, times in Lagos, and the success envelope.
+//! What answers are made of: amounts that never were floats, times in Lagos, and the success envelope
+//! (interface-spec.md section 2.2).
 
 use axum::http::HeaderValue;
 use domain::Money;
@@ -16,7 +17,7 @@ pub(super) const SUCCESS: &str = "API-0000";
 /// The only currency.
 pub(super) const CURRENCY: &str = "NGN";
 
-/// The success envelope of interface-spec.md section 2.2.
+/// The success envelope.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Envelope<T> {
     /// Always `success`.

@@ -1,4 +1,4 @@
-//! `GET /delivery-reports` and its aliases.
+//! `GET /delivery-reports` and its aliases (interface-spec.md section 2.4).
 
 use super::call::ReadingReport;
 use super::envelope::{Envelope, sandbox_mark};
@@ -119,7 +119,7 @@ fn malformed(message: &str) -> Refusal {
     Refusal::Malformed(message.to_owned())
 }
 
-/// The report of a message (section 2.4).
+/// The report of a message.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ReportData {
     /// The message asked for.
@@ -133,6 +133,7 @@ pub(super) struct ReportData {
     pagination: Pagination,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     sandbox: Option<bool>,
 }
 

@@ -1,4 +1,5 @@
-//! `POST` and `GET /sms`, their aliases, and the legacy `/api/v1/sms/create`.
+//! `POST` and `GET /sms`, their aliases, and the legacy `/api/v1/sms/create` (interface-spec.md section 2.2
+//! and decisions.md, "Answer" and "Legacy").
 
 use super::call::Sending;
 use super::envelope::{CURRENCY, Naira, SUCCESS, sandbox_mark};
@@ -56,7 +57,7 @@ fn message(sent: &Sent, environment: Environment) -> String {
     }
 }
 
-/// The answer to an accepted send: the interface's shape (section 2.2), and the older one beside it.
+/// The answer to an accepted send: the current shape, and the older one beside it.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Accepted {
     /// Always `success`.
@@ -100,6 +101,7 @@ pub(super) struct AcceptedData {
     invalid_recipients: Vec<String>,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     sandbox: Option<bool>,
 }
 
@@ -127,7 +129,7 @@ impl Accepted {
     }
 }
 
-/// The answer of `/api/v1/sms/create` (decisions.md, "Legacy").
+/// The answer of `/api/v1/sms/create`.
 #[derive(Serialize, ToSchema)]
 pub(super) struct LegacyAccepted {
     /// Always true.

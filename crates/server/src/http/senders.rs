@@ -1,4 +1,4 @@
-//! `GET /sender-ids`.
+//! `GET /sender-ids` (interface-spec.md section 2.5).
 
 use super::call::Reading;
 use super::envelope::{Envelope, LagosTime, sandbox_mark};
@@ -17,7 +17,7 @@ pub(super) async fn senders(Reading(call): Reading) -> Response {
     )))
 }
 
-/// The sender IDs of an account (section 2.5).
+/// The sender IDs of an account.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SendersData {
     /// In alphabetical order.
@@ -26,6 +26,7 @@ pub(super) struct SendersData {
     total: usize,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     sandbox: Option<bool>,
 }
 

@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until `shutdown`, then finishes what is open within [`GRACE`] and returns.
+/// Serves until `shutdown`, then finishes what is open within `GRACE` and returns.
 ///
 /// With `tls` every connection is TLS 1.2 or newer, HTTP/2 or HTTP/1.1 as the client prefers; without, both are
 /// told apart by their first bytes.

@@ -1,13 +1,11 @@
 // Renders /openapi.json and tries its operations out. No library, no markup from strings: all text goes
 // into the page as text. The token lives in one input and in requests, nowhere else.
-"use strict";
+import { errors, essence, fieldsOf, indented, kindOf, load, operations, ordered, resolved, written } from "/docs/interface.js";
 
 const PLACEHOLDER = "YOUR_TOKEN";
-const METHODS = ["post", "get"];
-const INDENT = "  ";
 
 // `redraw` holds what is drawn again when the token or the choice of world changes.
-const state = { token: "", world: "Sandbox", document: null, redraw: [] };
+const state = { token: "", world: "Sandbox", redraw: [] };
 
 // Making elements.
 
@@ -56,99 +54,6 @@ function painted(text) {
   }
   parts.push(text.slice(end));
   return parts;
-}
-
-/** Indents JSON text as it is, so that 6.00 stays 6.00, which parsing would lose. */
-function indented(text) {
-  let depth = 0;
-  const line = (change) => "\n" + INDENT.repeat(depth += change);
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
-  return tokens.map((token, index) => {
-    const empty = /[}\]]/.test(tokens[index + 1] ?? "");
-    if (token === "{" || token === "[") return empty ? (depth += 1, token) : token + line(1);
-    if (token === "}" || token === "]") return /[{[]/.test(tokens[index - 1] ?? "") ? (depth -= 1, token) : line(-1) + token;
-    if (token === ",") return token + line(0);
-    return token === ":" ? ": " : token;
-  }).join("");
-}
-
-// Reading the document.
-
-function resolved(schema) {
-  if (!schema?.$ref) return schema ?? {};
-  return schema.$ref.slice(2).split("/").reduce((at, key) => at[key], state.document);
-}
-
-/** The schema that says the most: the reference of a nullable one, for instance. */
-function essence(schema) {
-  const whole = resolved(schema);
-  const choice = (whole.oneOf ?? whole.anyOf ?? []).find((one) => one.$ref);
-  return choice ? { ...resolved(choice), ...(whole.description ? { description: whole.description } : {}) } : whole;
-}
-
-/** Names in the order in which they were declared, as far as the document still tells. */
-function ordered(names, schema) {
-  const order = schema.required ?? [];
-  const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length);
-  return [...names].sort((a, b) => rank(a) - rank(b));
-}
-
-function isMoney(schema) {
-  return resolved(schema).format === "double";
-}
-
-/** An example as JSON text, in the declared order and with amounts as they are written. */
-function written(value, schema, depth = 0) {
-  const shape = essence(schema);
-  const line = "\n" + INDENT.repeat(depth + 1);
-  const close = "\n" + INDENT.repeat(depth);
-  if (Array.isArray(value)) {
-    const items = value.map((item) => line + written(item, shape.items, depth + 1));
-    return items.length ? `[${items.join(",")}${close}]` : "[]";
-  }
-  if (value && typeof value === "object") {
-    const names = ordered(Object.keys(value), shape);
-    const rows = names.map((name) => `${line}${JSON.stringify(name)}: ${written(value[name], shape.properties?.[name], depth + 1)}`);
-    return rows.length ? `{${rows.join(",")}${close}}` : "{}";
-  }
-  return typeof value === "number" && isMoney(schema) ? value.toFixed(2) : JSON.stringify(value);
-}
-
-function kindOf(schema) {
-  const shape = essence(schema);
-  if (shape.oneOf?.some((one) => one.type === "array")) return "string, integer or array of these";
-  const type = [shape.type].flat().filter(Boolean);
-  const orNull = resolved(schema).oneOf?.some((one) => one.type === "null") && !type.includes("null") ? " or null" : "";
-  return type.join(" or ") + orNull;
-}
-
-/** The main operations, the five of the interface and the legacy one, each with its aliases. */
-function operations() {
-  const all = Object.entries(state.document.paths).flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method]).map((method) => ({ path, method, ...item[method] })));
-  const live = all.filter((one) => !one.tags.includes("Sandbox"));
-  const order = ["send", "report", "balance", "sender_ids", "account", "legacy_send"];
-  return order.map((id) => {
-    const main = live.find((one) => one.operationId === id);
-    const aliases = live.filter((one) => one["x-alias-of"] === main.path || (one.path === main.path && one !== main));
-    return { ...main, aliases };
-  });
-}
-
-/** The fields of an operation as one list, whether they go into the body or the query string. */
-function fieldsOf(operation) {
-  const shape = resolved(operation.requestBody?.content["application/json"].schema);
-  const declared = operation.parameters ?? state.document.paths[operation.path].get?.parameters ?? [];
-  const parameters = declared.map((one) => ({ name: one.name, required: one.required, about: one.description, schema: one.schema }));
-  if (!operation.requestBody) return parameters;
-  const order = parameters.map((one) => one.name);
-  const names = Object.keys(shape.properties).sort((a, b) => (order.indexOf(a) + 99) % 99 - (order.indexOf(b) + 99) % 99);
-  return names.map((name) => ({
-    name,
-    required: shape.required.includes(name),
-    about: shape.properties[name].description,
-    schema: shape.properties[name],
-  }));
 }
 
 // Requests.
@@ -383,7 +288,7 @@ function render() {
   document.getElementById("operations").replaceChildren(...list.map(card));
   const update = Object.values(byId.send.callbacks.delivery)[0].post.requestBody.content["application/json"];
   document.getElementById("callback-example").replaceChildren(block("Body of a callback", written(update.example, update.schema), painted));
-  document.getElementById("error-table").replaceChildren(errorList(state.document["x-errors"]));
+  document.getElementById("error-table").replaceChildren(errorList(errors()));
   contents(list);
 }
 
@@ -396,8 +301,7 @@ async function start() {
     state.redraw.forEach((draw) => draw());
   });
   try {
-    const response = await fetch("/openapi.json", { credentials: "omit" });
-    state.document = await response.json();
+    await load();
     render();
     if (location.hash) document.querySelector(location.hash)?.scrollIntoView();
   } catch (fault) {

@@ -22,7 +22,7 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{ContentBuilder, Header, Ref, RefOr, Response, ResponseBuilder};
 
-/// A delivery update as it is sent to a `callback_url` (interface-spec.md section 6).
+/// A delivery update as it is sent to a `callback_url`.
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DeliveryUpdate {

@@ -1,0 +1,107 @@
+// Reads /openapi.json: which operations there are, with which fields, and how their examples are written.
+
+const METHODS = ["post", "get"];
+const INDENT = "  ";
+
+let whole = null;
+
+export async function load() {
+  const response = await fetch("/openapi.json", { credentials: "omit" });
+  whole = await response.json();
+}
+
+export function resolved(schema) {
+  if (!schema?.$ref) return schema ?? {};
+  return schema.$ref.slice(2).split("/").reduce((at, key) => at[key], whole);
+}
+
+/** The schema that says the most: the reference of a nullable one, for instance. */
+export function essence(schema) {
+  const shape = resolved(schema);
+  const choice = (shape.oneOf ?? shape.anyOf ?? []).find((one) => one.$ref);
+  return choice ? { ...resolved(choice), ...(shape.description ? { description: shape.description } : {}) } : shape;
+}
+
+/** Names in the order in which they were declared, as far as the document still tells. */
+export function ordered(names, schema) {
+  const order = schema.required ?? [];
+  const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...names].sort((a, b) => rank(a) - rank(b));
+}
+
+function isMoney(schema) {
+  return resolved(schema).format === "double";
+}
+
+/** An example as JSON text, in the declared order and with amounts as they are written. */
+export function written(value, schema, depth = 0) {
+  const shape = essence(schema);
+  const line = "\n" + INDENT.repeat(depth + 1);
+  const close = "\n" + INDENT.repeat(depth);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => line + written(item, shape.items, depth + 1));
+    return items.length ? `[${items.join(",")}${close}]` : "[]";
+  }
+  if (value && typeof value === "object") {
+    const names = ordered(Object.keys(value), shape);
+    const rows = names.map((name) => `${line}${JSON.stringify(name)}: ${written(value[name], shape.properties?.[name], depth + 1)}`);
+    return rows.length ? `{${rows.join(",")}${close}}` : "{}";
+  }
+  return typeof value === "number" && isMoney(schema) ? value.toFixed(2) : JSON.stringify(value);
+}
+
+export function kindOf(schema) {
+  const shape = essence(schema);
+  if (shape.oneOf?.some((one) => one.type === "array")) return "string, integer or array of these";
+  const type = [shape.type].flat().filter(Boolean);
+  const orNull = resolved(schema).oneOf?.some((one) => one.type === "null") && !type.includes("null") ? " or null" : "";
+  return type.join(" or ") + orNull;
+}
+
+/** The main operations, the five of the interface and the legacy one, each with its aliases. */
+export function operations() {
+  const all = Object.entries(whole.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) => ({ path, method, ...item[method] })));
+  const live = all.filter((one) => !one.tags.includes("Sandbox"));
+  const order = ["send", "report", "balance", "sender_ids", "account", "legacy_send"];
+  return order.map((id) => {
+    const main = live.find((one) => one.operationId === id);
+    const aliases = live.filter((one) => one["x-alias-of"] === main.path || (one.path === main.path && one !== main));
+    return { ...main, aliases };
+  });
+}
+
+/** The fields of an operation as one list, whether they go into the body or the query string. */
+export function fieldsOf(operation) {
+  const shape = resolved(operation.requestBody?.content["application/json"].schema);
+  const declared = operation.parameters ?? whole.paths[operation.path].get?.parameters ?? [];
+  const parameters = declared.map((one) => ({ name: one.name, required: one.required, about: one.description, schema: one.schema }));
+  if (!operation.requestBody) return parameters;
+  const order = parameters.map((one) => one.name);
+  const names = Object.keys(shape.properties).sort((a, b) => (order.indexOf(a) + 99) % 99 - (order.indexOf(b) + 99) % 99);
+  return names.map((name) => ({
+    name,
+    required: shape.required.includes(name),
+    about: shape.properties[name].description,
+    schema: shape.properties[name],
+  }));
+}
+
+/** Every code once. */
+export function errors() {
+  return whole["x-errors"];
+}
+
+/** Indents JSON text as it is, so that 6.00 stays 6.00, which parsing would lose. */
+export function indented(text) {
+  let depth = 0;
+  const line = (change) => "\n" + INDENT.repeat(depth += change);
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
+  return tokens.map((token, index) => {
+    const empty = /[}\]]/.test(tokens[index + 1] ?? "");
+    if (token === "{" || token === "[") return empty ? (depth += 1, token) : token + line(1);
+    if (token === "}" || token === "]") return /[{[]/.test(tokens[index - 1] ?? "") ? (depth -= 1, token) : line(-1) + token;
+    if (token === ",") return token + line(0);
+    return token === ":" ? ": " : token;
+  }).join("");
+}
