@@ -1,1 +1,209 @@
-//! config
+//! The configuration: `ogene.toml` over the built-in defaults, and `OGENE_…` variables over both.
+//!
+//! Reading goes on after a fault, so that all faults of a file are named at once. The defaults are those
+//! of the embedded file, which `ogene config default` prints; what a carrier or a gateway leaves out is
+//! decided in `carrier` and `gateway`, and a test holds the file to it.
+
+mod carrier;
+mod environment;
+mod fault;
+mod gateway;
+mod secret;
+mod section;
+mod sections;
+mod tree;
+mod value;
+
+pub use carrier::Carrier;
+pub use fault::{Fault, Place};
+pub use secret::Secret;
+pub use sections::{Callbacks, Http, Limits, Log, LogFormat, TlsFiles};
+
+use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Rulebook};
+use fault::Faults;
+use section::Section;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every key with its default and what it is for.
+pub const DEFAULT: &str = include_str!("config/default.toml");
+
+/// The file that is read where none is named, when it is there.
+pub const FILE: &str = "ogene.toml";
+
+/// Everything an operator has settled.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The file it came from; `None` where the defaults alone hold.
+    pub file: Option<PathBuf>,
+    /// Where the embedded database lives.
+    pub data_dir: PathBuf,
+    /// The API's address.
+    pub http: Http,
+    /// How much is taken at once.
+    pub limits: Limits,
+    /// How outcomes are told.
+    pub callbacks: Callbacks,
+    /// How the log is written.
+    pub log: Log,
+    /// The SMSC accounts.
+    pub carriers: Vec<Carrier>,
+    /// The gateways, with their carriers by index.
+    pub gateways: Vec<GatewayRules>,
+    /// Numbers to networks.
+    pub plan: NumberPlan,
+    /// What makes a text transactional.
+    pub code_words: CodeWords,
+    /// What is no fault and worth saying: one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Config {
+    /// Reads the file `path`, or `ogene.toml` where there is one, or the defaults alone.
+    ///
+    /// # Errors
+    /// Every fault of the file and the variables.
+    pub fn load(
+        path: Option<&Path>,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, Vec<Fault>> {
+        let default = Path::new(FILE);
+        let path = path.or_else(|| default.exists().then_some(default));
+        let Some(path) = path else {
+            return Self::read("", FILE, variables);
+        };
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|error| {
+            let text = format!("cannot be read: {error}");
+            let (place, key) = (Place::File(name.clone()), String::new());
+            vec![Fault { place, key, text }]
+        })?;
+        let config = Self::read(&text, &name, variables)?;
+        Ok(Self {
+            file: Some(path.to_owned()),
+            ..config
+        })
+    }
+
+    /// Reads the text of a file that is called `name` in faults.
+    ///
+    /// # Errors
+    /// Every fault of the text and the variables.
+    pub fn read(
+        text: &str,
+        name: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, Vec<Fault>> {
+        let faults = Faults::default();
+        let mut table = tree::parse(DEFAULT, |_| Place::Default, &faults);
+        let place = |line| Place::Line(name.to_owned(), line);
+        tree::merge(&mut table, tree::parse(text, place, &faults));
+        let unknown = environment::overlay(&mut table, variables);
+        // What is no TOML makes every later fault a guess.
+        if faults.is_empty() {
+            let config = Self::from_tree(table, &unknown, &faults);
+            if faults.is_empty() {
+                return Ok(config);
+            }
+        }
+        Err(faults.into_sorted())
+    }
+
+    /// What the engine is started with.
+    pub fn settings(&self) -> engine::Settings {
+        let rules_of = |carrier: &Carrier| CarrierRules {
+            name: carrier.name.clone(),
+            rewrites_sender: carrier.rewrites_sender,
+        };
+        engine::Settings {
+            rules: Rulebook {
+                plan: self.plan.clone(),
+                carriers: self.carriers.iter().map(rules_of).collect(),
+                gateways: self.gateways.clone(),
+                code_words: self.code_words.clone(),
+                max_recipients: self.limits.max_recipients,
+                private_callbacks: self.callbacks.allow_private_targets,
+            },
+            carriers: self.carriers.iter().map(Carrier::settings).collect(),
+            callbacks: self.callbacks.settings(),
+            limits: self.limits.settings(),
+        }
+    }
+
+    fn from_tree(table: tree::Table, unknown: &[String], faults: &Faults) -> Self {
+        let mut root = Section::root(table, faults);
+        let plan = sections::number_plan(root.section("networks"));
+        let carriers: Vec<_> = root
+            .sections("carriers")
+            .into_iter()
+            .map(|(name, section)| Carrier::read(name, section))
+            .collect();
+        let names: Vec<_> = carriers
+            .iter()
+            .map(|carrier| carrier.name.clone())
+            .collect();
+        let known = gateway::Known {
+            plan: &plan,
+            carriers: &names,
+        };
+        let gateways = gateway::read_all(root.sections("gateways"), &known);
+        let mut notes = notes(&carriers, &gateways);
+        notes.extend(
+            unknown
+                .iter()
+                .map(|name| format!("The variable {name} sets no key.")),
+        );
+        sections::refuse_postgres(&mut root);
+        let config = Self {
+            file: None,
+            data_dir: root.require("data_dir").unwrap_or_default(),
+            http: Http::read(root.section("http")),
+            limits: Limits::read(root.section("limits")),
+            callbacks: Callbacks::read(root.section("callbacks")),
+            log: Log::read(root.section("log")),
+            code_words: sections::code_words(root.section("content")),
+            gateways: if gateways.is_empty() {
+                gateway::for_sandbox()
+            } else {
+                gateways
+            },
+            carriers,
+            plan,
+            notes,
+        };
+        root.finish();
+        config
+    }
+}
+
+/// What an operator should know of a configuration without fault.
+fn notes(carriers: &[Carrier], gateways: &[GatewayRules]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if gateways.is_empty() {
+        notes.push(
+            "No gateway is configured: only the sandbox works, and live sends are refused (API-2009).".to_owned(),
+        );
+    }
+    let is_used = |index: usize| {
+        gateways.iter().any(|rules| {
+            let networks = rules.preference.networks.iter().flatten().flatten();
+            rules
+                .preference
+                .default
+                .iter()
+                .chain(networks)
+                .any(|&carrier| carrier == index)
+        })
+    };
+    for (_, carrier) in carriers
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !is_used(*index))
+    {
+        notes.push(format!("No gateway uses the carrier `{}`.", carrier.name));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Environment variables that go before the file: `OGENE_` and the key in capitals.
+
+use super::DEFAULT;
+use super::fault::{Faults, Place};
+use super::tree::{Node, Table, Value, parse, set};
+use domain::Gateway;
+use std::collections::BTreeSet;
+
+const PREFIX: &str = "OGENE_";
+/// Variables that are read elsewhere: the name of the file itself.
+const OTHERS: [&str; 1] = ["OGENE_CONFIG"];
+
+/// Lays the variables over `table`, and gives the names of those that set no key.
+///
+/// A foreign name is no fault: container platforms set variables such as `OGENE_PORT` by themselves.
+pub(super) fn overlay(
+    table: &mut Table,
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> Vec<String> {
+    let keys = Keys::of_default();
+    let carriers = names(table, "carriers");
+    let mut unknown = Vec::new();
+    for (variable, text) in variables {
+        let Some(spelled) = variable.strip_prefix(PREFIX) else {
+            continue;
+        };
+        match keys.path(&spelled.to_lowercase(), &carriers) {
+            Some(path) => {
+                let path: Vec<_> = path.iter().map(String::as_str).collect();
+                let node = Node {
+                    value: Value::Variable(text),
+                    place: Place::Variable(variable),
+                };
+                set(table, &path, node);
+            }
+            None if OTHERS.contains(&variable.as_str()) => {}
+            None => unknown.push(variable),
+        }
+    }
+    unknown
+}
+
+/// The default file with every key that it shows: those that are not set, too.
+pub(super) fn uncommented() -> String {
+    let uncomment = |line: &'static str| match line.strip_prefix('#') {
+        Some(rest) if !rest.is_empty() && !rest.starts_with([' ', '-']) => rest,
+        Some(_) | None => line,
+    };
+    DEFAULT
+        .lines()
+        .map(uncomment)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// All keys that the default file shows.
+struct Keys {
+    /// Path of each, up to its section.
+    plain: Vec<Vec<String>>,
+    carrier: BTreeSet<String>,
+    gateway: BTreeSet<String>,
+}
+
+impl Keys {
+    fn of_default() -> Self {
+        let mut root = parse(&uncommented(), |_| Place::Default, &Faults::default());
+        let mut inner = |key: &str| -> BTreeSet<String> {
+            let sections = root.remove(key).map(|node| node.value);
+            let Some(Value::Table(sections)) = sections else {
+                return BTreeSet::new();
+            };
+            sections.values().flat_map(keys_of).collect()
+        };
+        let (carrier, gateway) = (inner("carriers"), inner("gateways"));
+        let plain = root.iter().flat_map(|(key, node)| match &node.value {
+            Value::Table(table) => table
+                .keys()
+                .map(|inner| vec![key.clone(), inner.clone()])
+                .collect(),
+            _ => vec![vec![key.clone()]],
+        });
+        Self {
+            plain: plain.collect(),
+            carrier,
+            gateway,
+        }
+    }
+
+    /// The path of the key that is spelled so in a variable.
+    fn path(&self, spelled: &str, carriers: &[String]) -> Option<Vec<String>> {
+        if let Some(path) = self
+            .plain
+            .iter()
+            .find(|path| spell(&path.join("_")) == spelled)
+        {
+            return Some(path.clone());
+        }
+        if let Some(rest) = spelled.strip_prefix("gateways_") {
+            let names = Gateway::ALL.iter().map(|gateway| gateway.as_str());
+            return named("gateways", rest, names, &self.gateway);
+        }
+        let rest = spelled.strip_prefix("carriers_")?;
+        let of_file = carriers.iter().map(String::as_str);
+        named("carriers", rest, of_file, &self.carrier).or_else(|| {
+            // A carrier that the file does not name: what stands before the longest key that fits.
+            let fits = |key: &&String| {
+                rest.strip_suffix(key.as_str())
+                    .is_some_and(|name| name.len() > 1 && name.ends_with('_'))
+            };
+            let key = self
+                .carrier
+                .iter()
+                .filter(fits)
+                .max_by_key(|key| key.len())?;
+            let name = rest.strip_suffix(key.as_str())?.trim_end_matches('_');
+            Some(vec!["carriers".to_owned(), name.to_owned(), key.clone()])
+        })
+    }
+}
+
+fn named<'a>(
+    section: &str,
+    spelled: &str,
+    names: impl Iterator<Item = &'a str>,
+    keys: &BTreeSet<String>,
+) -> Option<Vec<String>> {
+    names.into_iter().find_map(|name| {
+        let key = spelled.strip_prefix(&spell(name))?.strip_prefix('_')?;
+        let path = || vec![section.to_owned(), name.to_owned(), key.to_owned()];
+        keys.contains(key).then(path)
+    })
+}
+
+/// How a variable spells a path, in lower case.
+fn spell(path: &str) -> String {
+    path.to_lowercase().replace(['-', '.'], "_")
+}
+
+fn keys_of(section: &Node) -> Vec<String> {
+    match &section.value {
+        Value::Table(table) => table.keys().cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn names(table: &Table, section: &str) -> Vec<String> {
+    table.get(section).map(keys_of).unwrap_or_default()
+}

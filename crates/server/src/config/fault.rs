@@ -1,0 +1,112 @@
+//! What is wrong with a configuration: every fault at once, each with its key and where it stands.
+
+use std::cell::RefCell;
+use std::fmt;
+
+/// Where a value was set.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// In the defaults that are built in.
+    Default,
+    /// In a file as a whole.
+    File(String),
+    /// In a file, on a line counted from 1.
+    Line(String, usize),
+    /// By an environment variable.
+    Variable(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("defaults"),
+            Self::Line(file, line) => write!(f, "{file}:{line}"),
+            Self::File(name) | Self::Variable(name) => f.write_str(name),
+        }
+    }
+}
+
+/// One fault of a configuration, in words that say what to do.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fault {
+    /// Where it stands.
+    pub place: Place,
+    /// The path of the key, such as `carriers.mtn.window`; empty where no key is concerned.
+    pub key: String,
+    /// What is wrong.
+    pub text: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.key.as_str() {
+            "" => write!(f, "{}: {}", self.place, self.text),
+            key => write!(f, "{}: {key}: {}", self.place, self.text),
+        }
+    }
+}
+
+/// The faults found so far.
+#[derive(Debug, Default)]
+pub(super) struct Faults(RefCell<Vec<Fault>>);
+
+impl Faults {
+    /// Adds one.
+    pub(super) fn add(&self, place: &Place, key: impl Into<String>, text: impl Into<String>) {
+        let fault = Fault {
+            place: place.clone(),
+            key: key.into(),
+            text: text.into(),
+        };
+        self.0.borrow_mut().push(fault);
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// All of them, in the order of the file.
+    pub(super) fn into_sorted(self) -> Vec<Fault> {
+        let mut faults = self.0.into_inner();
+        faults.sort_by_key(|fault| match &fault.place {
+            Place::Line(_, line) => *line,
+            Place::Default | Place::File(_) | Place::Variable(_) => usize::MAX,
+        });
+        faults
+    }
+}
+
+/// The name closest to `wrong`, when one is close enough to be meant.
+pub(super) fn closest<'a>(
+    wrong: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let (distance, name) = names
+        .into_iter()
+        .map(|name| (distance(wrong, name), name))
+        .min()?;
+    (distance <= wrong.chars().count().div_ceil(3)).then_some(name)
+}
+
+/// How many letters must be added, removed, replaced or swapped with their neighbour.
+fn distance(left: &str, right: &str) -> usize {
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, l) in left.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, r) in right.iter().enumerate() {
+            let mut least = (row[j] + usize::from(l != r))
+                .min(row[j + 1] + 1)
+                .min(next[j] + 1);
+            let is_swapped = i > 0 && j > 0 && *l == right[j - 1] && left[i - 1] == *r;
+            if is_swapped {
+                least = least.min(before[j - 1] + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[right.len()]
+}

@@ -1,0 +1,416 @@
+//! `[gateways.NAME]`: prices, carriers and promises of what callers choose.
+
+use super::carrier::positive;
+use super::fault::{Place, closest};
+use super::section::Section;
+use super::tree::{Node, Table, Value};
+use super::value::Read;
+use domain::{
+    AccountId, Gateway, GatewayRules, InDoubt, Legs, Money, NumberPlan, Preference, Price,
+    QuietHours, Tariff,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// A Unicode page costs so many plain ones where no price is given for it.
+const UNICODE_FACTOR: i64 = 2;
+const IN_DOUBT_HOLD: Duration = Duration::from_secs(10);
+const LEG_TIMEOUT: Duration = Duration::from_mins(2);
+const OTP_VALIDITY: Duration = Duration::from_mins(10);
+const VALIDITY: Duration = Duration::from_hours(48);
+/// The key of a table of carriers by network that holds for all other networks.
+const OTHER_NETWORKS: &str = "default";
+
+/// What a gateway's section may refer to.
+pub(super) struct Known<'a> {
+    /// The networks, in the order of their index.
+    pub(super) plan: &'a NumberPlan,
+    /// The names of the carriers, in the order of their index.
+    pub(super) carriers: &'a [String],
+}
+
+/// Reads all gateways and checks what they say of each other.
+pub(super) fn read_all(
+    sections: Vec<(String, Section<'_>)>,
+    known: &Known<'_>,
+) -> Vec<GatewayRules> {
+    let mut gateways = Vec::new();
+    let mut legged = Vec::new();
+    for (name, section) in sections {
+        let Some(gateway) = Gateway::from_name(&name) else {
+            unknown_gateway(&name, &section);
+            continue;
+        };
+        let place = section.place_of("legs");
+        if gateway == Gateway::DualBackup {
+            legged.push((place, section));
+        } else {
+            gateways.push(direct(gateway, section, known));
+        }
+    }
+    for (place, section) in legged {
+        let rules = dual(section, &place, &gateways);
+        gateways.push(rules);
+    }
+    gateways
+}
+
+/// The gateways of an installation without carriers: the sandbox counts and prices by them.
+pub(super) fn for_sandbox() -> Vec<GatewayRules> {
+    let plain = [
+        Gateway::DirectRefund,
+        Gateway::DirectCorporate,
+        Gateway::Otp,
+    ];
+    let mut gateways: Vec<_> = plain.into_iter().map(default_rules).collect();
+    let legs = Legs {
+        first: Gateway::DirectRefund,
+        second: Gateway::DirectCorporate,
+        timeout_ms: millis(LEG_TIMEOUT),
+    };
+    gateways.push(GatewayRules {
+        legs: Some(legs),
+        ..default_rules(Gateway::DualBackup)
+    });
+    gateways
+}
+
+/// What holds for a gateway whose section says nothing (`decisions.md`, Gateways; prices: `nigeria.md`, 7).
+fn default_rules(gateway: Gateway) -> GatewayRules {
+    let (units, refund, transactional, validity) = match gateway {
+        Gateway::DirectRefund => (60_000, true, false, VALIDITY),
+        Gateway::DirectCorporate => (75_000, false, true, VALIDITY),
+        Gateway::Otp => (80_000, false, true, OTP_VALIDITY),
+        Gateway::DualBackup => (75_000, false, false, VALIDITY),
+        Gateway::International => (250_000, false, true, VALIDITY),
+    };
+    GatewayRules {
+        gateway,
+        tariff: Tariff {
+            base: twice(Money::from_units(units)),
+            networks: Vec::new(),
+            accounts: HashMap::new(),
+        },
+        preference: Preference::default(),
+        refund_undelivered: refund,
+        transactional,
+        in_doubt: InDoubt::Resend {
+            hold_ms: millis(IN_DOUBT_HOLD),
+        },
+        receipt_timeout_ms: millis(validity),
+        validity_ms: millis(validity),
+        legs: None,
+        quiet_hours: None,
+    }
+}
+
+fn unknown_gateway(name: &str, section: &Section<'_>) {
+    let names: Vec<_> = Gateway::ALL
+        .iter()
+        .map(|gateway| gateway.as_str())
+        .collect();
+    let text = match closest(name, names.iter().copied()) {
+        Some(meant) => format!("there is no such gateway; did you mean `{meant}`?"),
+        None => format!("there is no such gateway; there are {}", names.join(", ")),
+    };
+    section.fault("", text);
+}
+
+fn direct(gateway: Gateway, mut section: Section<'_>, known: &Known<'_>) -> GatewayRules {
+    if section.has("legs") {
+        section.fault("legs", "only dual-backup has legs");
+        section.get::<Node>("legs");
+    }
+    let defaults = default_rules(gateway);
+    let rules = GatewayRules {
+        preference: preference(&mut section, known),
+        tariff: tariff(&mut section, defaults.tariff.base, known.plan),
+        refund_undelivered: section
+            .get("refund_undelivered")
+            .unwrap_or(defaults.refund_undelivered),
+        transactional: transactional(&mut section).unwrap_or(defaults.transactional),
+        in_doubt: in_doubt(&mut section),
+        validity_ms: positive(&mut section, "validity").map_or(defaults.validity_ms, millis),
+        receipt_timeout_ms: positive(&mut section, "receipt_timeout")
+            .map_or(defaults.receipt_timeout_ms, millis),
+        quiet_hours: quiet_hours(&mut section),
+        ..defaults
+    };
+    section.finish();
+    rules
+}
+
+fn dual(mut section: Section<'_>, place: &Place, others: &[GatewayRules]) -> GatewayRules {
+    const OF_THE_LEGS: [&str; 7] = [
+        "carriers",
+        "price",
+        "unicode_price",
+        "prices",
+        "account_prices",
+        "refund_undelivered",
+        "validity",
+    ];
+    for key in OF_THE_LEGS
+        .into_iter()
+        .filter(|key| section.has(key))
+        .collect::<Vec<_>>()
+    {
+        section.fault(
+            key,
+            "a gateway with legs has that of its legs; leave it out here",
+        );
+        section.get::<Node>(key);
+    }
+    let defaults = default_rules(Gateway::DualBackup);
+    let timeout_ms = positive(&mut section, "leg_timeout").map_or(millis(LEG_TIMEOUT), millis);
+    let legs = legs(&mut section, place, others);
+    let rules = GatewayRules {
+        transactional: transactional(&mut section).unwrap_or(defaults.transactional),
+        in_doubt: in_doubt(&mut section),
+        receipt_timeout_ms: positive(&mut section, "receipt_timeout")
+            .map_or(defaults.receipt_timeout_ms, millis),
+        quiet_hours: quiet_hours(&mut section),
+        legs: Some(Legs {
+            first: legs.0,
+            second: legs.1,
+            timeout_ms,
+        }),
+        ..defaults
+    };
+    section.finish();
+    rules
+}
+
+/// The two legs, each another gateway that is configured and has no legs itself.
+fn legs(section: &mut Section<'_>, place: &Place, others: &[GatewayRules]) -> (Gateway, Gateway) {
+    let default = (Gateway::DirectRefund, Gateway::DirectCorporate);
+    let is_given = section.has("legs");
+    let names: Vec<String> = match section.get("legs") {
+        Some(names) => names,
+        None if is_given => return default,
+        None => vec![default.0.as_str().to_owned(), default.1.as_str().to_owned()],
+    };
+    let fault = |text: String| section.fault_at(place, "legs", text);
+    let [first, second] = names.as_slice() else {
+        fault(format!("must be two gateways, not {}", names.len()));
+        return default;
+    };
+    if first == second {
+        fault("must be two different gateways".to_owned());
+    }
+    let leg = |name: &String| match Gateway::from_name(name) {
+        Some(Gateway::DualBackup) => {
+            fault("a leg cannot be dual-backup itself".to_owned());
+            None
+        }
+        Some(gateway) if others.iter().any(|rules| rules.gateway == gateway) => Some(gateway),
+        Some(_) | None => {
+            fault(format!(
+                "there is no section [gateways.{name}] for this leg"
+            ));
+            None
+        }
+    };
+    (
+        leg(first).unwrap_or(default.0),
+        leg(second).unwrap_or(default.1),
+    )
+}
+
+fn preference(section: &mut Section<'_>, known: &Known<'_>) -> Preference {
+    let place = section.place_of("carriers");
+    let Some(node) = section.require::<Node>("carriers") else {
+        return Preference::default();
+    };
+    let fault = |text: String| section.fault_at(&place, "carriers", text);
+    let is_table = match &node.value {
+        Value::Table(_) => true,
+        Value::Variable(text) => text.trim_start().starts_with('{'),
+        _ => false,
+    };
+    if !is_table {
+        return match Vec::<String>::read(&node) {
+            Ok(names) => Preference {
+                default: indexes(&names, known, &fault),
+                networks: Vec::new(),
+            },
+            Err(text) => {
+                fault(text);
+                Preference::default()
+            }
+        };
+    }
+    let mut by_network: BTreeMap<String, Vec<String>> = match BTreeMap::read(&node) {
+        Ok(by_network) => by_network,
+        Err(text) => {
+            fault(text);
+            return Preference::default();
+        }
+    };
+    let default = by_network.remove(OTHER_NETWORKS);
+    if default.is_none() {
+        fault("has no `default`: say who carries numbers of all other networks".to_owned());
+    }
+    let mut networks = vec![None; known.plan.networks().len()];
+    for (name, carriers) in &by_network {
+        match network(name, known.plan) {
+            Ok(index) => networks[index] = Some(indexes(carriers, known, &fault)),
+            Err(text) => fault(text),
+        }
+    }
+    Preference {
+        default: default
+            .map(|names| indexes(&names, known, &fault))
+            .unwrap_or_default(),
+        networks,
+    }
+}
+
+/// Carriers by index; every name that is no carrier is a fault, and so is an empty list.
+fn indexes(names: &[String], known: &Known<'_>, fault: &impl Fn(String)) -> Vec<usize> {
+    if names.is_empty() {
+        fault("names no carrier".to_owned());
+    }
+    let index = |name: &String| {
+        let index = known.carriers.iter().position(|carrier| carrier == name);
+        if index.is_none() {
+            let meant = closest(name, known.carriers.iter().map(String::as_str));
+            let hint = meant
+                .map(|meant| format!("; did you mean `{meant}`?"))
+                .unwrap_or_default();
+            fault(format!("there is no section [carriers.{name}]{hint}"));
+        }
+        index
+    };
+    names.iter().filter_map(index).collect()
+}
+
+fn network(name: &str, plan: &NumberPlan) -> Result<usize, String> {
+    plan.networks()
+        .iter()
+        .position(|network| network == name)
+        .ok_or_else(|| {
+            let names = plan.networks().iter().map(String::as_str);
+            match closest(name, names) {
+                Some(meant) => format!("there is no network `{name}`; did you mean `{meant}`?"),
+                None => format!(
+                    "there is no network `{name}`; there are {}",
+                    plan.networks().join(", ")
+                ),
+            }
+        })
+}
+
+fn tariff(section: &mut Section<'_>, base: Price, plan: &NumberPlan) -> Tariff {
+    let price = section.get::<Money>("price").unwrap_or(base.plain);
+    let unicode = section.get::<Money>("unicode_price");
+    let mut networks = vec![None; plan.networks().len()];
+    let place = section.place_of("prices");
+    for (name, price) in section
+        .get::<BTreeMap<String, GivenPrice>>("prices")
+        .unwrap_or_default()
+    {
+        match network(&name, plan) {
+            Ok(index) => networks[index] = Some(price.0),
+            Err(text) => section.fault_at(&place, "prices", text),
+        }
+    }
+    let mut accounts = HashMap::new();
+    let place = section.place_of("account_prices");
+    let given = section.get::<BTreeMap<String, GivenPrice>>("account_prices");
+    for (id, price) in given.unwrap_or_default() {
+        match id.parse::<AccountId>() {
+            Ok(account) => {
+                accounts.insert(account, price.0);
+            }
+            Err(_) => {
+                section.fault_at(&place, "account_prices", format!("{id:?} is not a user_id"));
+            }
+        }
+    }
+    Tariff {
+        base: Price {
+            plain: price,
+            unicode: unicode.unwrap_or(price * UNICODE_FACTOR),
+        },
+        networks,
+        accounts,
+    }
+}
+
+/// A price as `"6.50"`, or as a table with both prices.
+struct GivenPrice(Price);
+
+impl Read for GivenPrice {
+    fn read(node: &Node) -> Result<Self, String> {
+        let Value::Table(table) = &node.value else {
+            return Ok(Self(twice(Money::read(node)?)));
+        };
+        let amount = |table: &Table, key: &str| table.get(key).map(Money::read).transpose();
+        let plain = amount(table, "price")?.ok_or("has no `price`")?;
+        let unicode = amount(table, "unicode_price")?;
+        let known = |key: &&String| ["price", "unicode_price"].contains(&key.as_str());
+        match table.keys().find(|key| !known(key)) {
+            Some(key) => Err(format!(
+                "unknown key `{key}`; known are price, unicode_price"
+            )),
+            None => Ok(Self(Price {
+                plain,
+                unicode: unicode.unwrap_or(plain * UNICODE_FACTOR),
+            })),
+        }
+    }
+}
+
+fn transactional(section: &mut Section<'_>) -> Option<bool> {
+    section.one_of("transactional", &[("refuse", false), ("allow", true)])
+}
+
+fn in_doubt(section: &mut Section<'_>) -> InDoubt {
+    let resend = section.one_of("in_doubt", &[("resend", true), ("hold", false)]);
+    let hold: Option<Duration> = section.get("in_doubt_hold");
+    if resend.unwrap_or(true) {
+        InDoubt::Resend {
+            hold_ms: millis(hold.unwrap_or(IN_DOUBT_HOLD)),
+        }
+    } else {
+        InDoubt::Hold
+    }
+}
+
+/// Reads `20:00-08:00`.
+fn quiet_hours(section: &mut Section<'_>) -> Option<QuietHours> {
+    let place = section.place_of("quiet_hours");
+    let text: String = section.get("quiet_hours")?;
+    let minute = |text: &str| {
+        let (hour, minute) = text.trim().split_once(':')?;
+        let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
+        (hour < 24 && minute < 60).then_some(hour * 60 + minute)
+    };
+    let hours = text.split_once('-').and_then(|(from, until)| {
+        let (from_minute, until_minute) = (minute(from)?, minute(until)?);
+        (from_minute != until_minute).then_some(QuietHours {
+            from_minute,
+            until_minute,
+        })
+    });
+    if hours.is_none() {
+        section.fault_at(
+            &place,
+            "quiet_hours",
+            format!("{text:?} is not two times such as 20:00-08:00"),
+        );
+    }
+    hours
+}
+
+fn twice(plain: Money) -> Price {
+    Price {
+        plain,
+        unicode: plain * UNICODE_FACTOR,
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}

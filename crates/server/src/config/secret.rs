@@ -1,0 +1,25 @@
+//! Text that never shows in a log line or a fault.
+
+use std::fmt;
+
+/// A password or an address that holds one. `Debug` shows that it is there, and nothing of it.
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the one place that needs it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[secret]")
+    }
+}

@@ -1,0 +1,245 @@
+//! A section while it is read: what is asked for is taken out, and what is left at the end is unknown.
+
+use super::fault::{Faults, Place, closest};
+use super::secret::Secret;
+use super::tree::{Node, Table};
+use super::value::{Read, table};
+use std::fmt::Display;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// A table of the configuration under its path.
+pub(super) struct Section<'a> {
+    path: String,
+    place: Place,
+    table: Table,
+    asked: Vec<&'static str>,
+    faults: &'a Faults,
+}
+
+impl<'a> Section<'a> {
+    /// The whole configuration.
+    pub(super) fn root(table: Table, faults: &'a Faults) -> Self {
+        Self {
+            path: String::new(),
+            place: Place::Default,
+            table,
+            asked: Vec::new(),
+            faults,
+        }
+    }
+
+    /// The section `key`; empty where there is none.
+    pub(super) fn section(&mut self, key: &'static str) -> Section<'a> {
+        let node = self.take(key);
+        self.inner(key, node.as_ref())
+    }
+
+    /// All sections under `key`, by name.
+    pub(super) fn sections(&mut self, key: &'static str) -> Vec<(String, Section<'a>)> {
+        let mut outer = self.section(key);
+        let table = std::mem::take(&mut outer.table);
+        let inner = |(name, node): (String, Node)| {
+            let section = outer.inner(&name, Some(&node));
+            (name, section)
+        };
+        table.into_iter().map(inner).collect()
+    }
+
+    /// The value of `key`, when it is there and without fault.
+    pub(super) fn get<T: Read>(&mut self, key: &'static str) -> Option<T> {
+        let node = self.take(key)?;
+        match T::read(&node) {
+            Ok(value) => Some(value),
+            Err(text) => {
+                self.faults.add(&node.place, self.key(key), text);
+                None
+            }
+        }
+    }
+
+    /// The value of a key that must be there.
+    pub(super) fn require<T: Read>(&mut self, key: &'static str) -> Option<T> {
+        if !self.table.contains_key(key) {
+            self.asked.push(key);
+            self.fault(key, "is missing");
+            return None;
+        }
+        self.get(key)
+    }
+
+    /// A value of `key` that lies in `range`.
+    pub(super) fn within<T: Read + PartialOrd + Display>(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<T>,
+    ) -> Option<T> {
+        let place = self.place_of(key);
+        let value: T = self.get(key)?;
+        if range.contains(&value) {
+            return Some(value);
+        }
+        let (least, most) = range.into_inner();
+        let text = format!("must be from {least} to {most}, not {value}");
+        self.faults.add(&place, self.key(key), text);
+        None
+    }
+
+    /// One of the named values.
+    pub(super) fn one_of<T: Copy>(
+        &mut self,
+        key: &'static str,
+        values: &[(&'static str, T)],
+    ) -> Option<T> {
+        let place = self.place_of(key);
+        let text: String = self.get(key)?;
+        let found = values.iter().find(|(name, _)| *name == text);
+        if found.is_none() {
+            let names: Vec<_> = values.iter().map(|(name, _)| format!("{name:?}")).collect();
+            let text = format!("must be one of {}, not {text:?}", names.join(", "));
+            self.faults.add(&place, self.key(key), text);
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    /// A text of at most so many ASCII characters.
+    pub(super) fn short_text(&mut self, key: &'static str, most: usize) -> Option<String> {
+        let place = self.place_of(key);
+        let text: String = self.get(key)?;
+        match short(&text, most) {
+            Ok(()) => Some(text),
+            Err(fault) => {
+                self.faults.add(&place, self.key(key), fault);
+                None
+            }
+        }
+    }
+
+    /// A secret: in `key`, or in the file that `file_key` names.
+    pub(super) fn secret(&mut self, key: &'static str, file_key: &'static str) -> Option<Secret> {
+        let file_place = self.place_of(file_key);
+        let (here, file): (Option<String>, Option<PathBuf>) = (self.get(key), self.get(file_key));
+        match (here, file) {
+            (Some(_), Some(_)) => {
+                let text = format!("give either `{key}` or `{file_key}`, not both");
+                self.faults.add(&file_place, self.key(file_key), text);
+                None
+            }
+            (Some(text), None) => Some(Secret::new(text)),
+            (None, Some(file)) => match fs::read_to_string(&file) {
+                Ok(text) => Some(Secret::new(text.trim_end_matches(['\r', '\n']))),
+                Err(error) => {
+                    let text = format!("cannot read {}: {error}", file.display());
+                    self.faults.add(&file_place, self.key(file_key), text);
+                    None
+                }
+            },
+            (None, None) => None,
+        }
+    }
+
+    /// A file that is there.
+    pub(super) fn readable(&mut self, key: &'static str) -> Option<PathBuf> {
+        let place = self.place_of(key);
+        let file: PathBuf = self.require(key)?;
+        if let Err(error) = fs::File::open(&file) {
+            self.fault_at(
+                &place,
+                key,
+                format!("cannot read {}: {error}", file.display()),
+            );
+        }
+        Some(file)
+    }
+
+    /// Whether `key` is set and not yet read.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Whether nothing is set in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// The whole table, unread.
+    pub(super) fn take_all(&mut self) -> Table {
+        std::mem::take(&mut self.table)
+    }
+
+    /// Adds a fault of a key of this section.
+    pub(super) fn fault(&self, key: &str, text: impl Into<String>) {
+        self.faults.add(&self.place_of(key), self.key(key), text);
+    }
+
+    /// Adds a fault of a key that was read already, at the place it had.
+    pub(super) fn fault_at(&self, place: &Place, key: &str, text: impl Into<String>) {
+        self.faults.add(place, self.key(key), text);
+    }
+
+    /// Where `key` is set, or this section where it is not.
+    pub(super) fn place_of(&self, key: &str) -> Place {
+        self.table
+            .get(key)
+            .map_or(&self.place, |node| &node.place)
+            .clone()
+    }
+
+    /// Names what nobody asked for.
+    pub(super) fn finish(self) {
+        for (key, node) in &self.table {
+            let text = match closest(key, self.asked.iter().copied()) {
+                Some(meant) => format!("unknown key; did you mean `{meant}`?"),
+                None => format!("unknown key; known are {}", self.asked.join(", ")),
+            };
+            self.faults.add(&node.place, self.key(key), text);
+        }
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<Node> {
+        self.asked.push(key);
+        self.table.remove(key)
+    }
+
+    /// The path of `key`; of the section itself where `key` is empty.
+    fn key(&self, key: &str) -> String {
+        let parts = [self.path.as_str(), key];
+        let given = parts.into_iter().filter(|part| !part.is_empty());
+        given.collect::<Vec<_>>().join(".")
+    }
+
+    fn inner(&self, key: &str, node: Option<&Node>) -> Section<'a> {
+        let path = self.key(key);
+        let place = node
+            .as_ref()
+            .map_or(&self.place, |node| &node.place)
+            .clone();
+        let table = match node.map(table) {
+            None => Table::new(),
+            Some(Ok(table)) => table,
+            Some(Err(text)) => {
+                self.faults.add(&place, path.clone(), text);
+                Table::new()
+            }
+        };
+        Section {
+            path,
+            place,
+            table,
+            asked: Vec::new(),
+            faults: self.faults,
+        }
+    }
+}
+
+/// Whether a text fits a field of SMPP, which has room for so many octets.
+pub(super) fn short(text: &str, most: usize) -> Result<(), String> {
+    if text.len() > most {
+        return Err(format!("has {} characters; SMPP allows {most}", text.len()));
+    }
+    if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Err("must be printable ASCII".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! The sections that stand once in a file.
+
+use super::carrier::as_usize;
+use super::section::Section;
+use super::tree::Node;
+use super::value::{Read, Size};
+use domain::{CodeWords, NumberPlan};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use tracing_subscriber::EnvFilter;
+
+/// The interface and `decisions.md` end at so many recipients in a request.
+const MOST_RECIPIENTS: u32 = 100_000;
+const MOST: u32 = 1_000_000_000;
+const MOST_CONCURRENT: u32 = 100_000;
+/// A body below this could not hold the recipients of an ordinary request.
+const LEAST_BODY: Size = Size(64 << 10);
+const MOST_RETRIES: usize = 100;
+
+/// `[http]`
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Http {
+    /// Where the API is served.
+    pub listen: SocketAddr,
+    /// With what it is served over TLS.
+    pub tls: Option<TlsFiles>,
+}
+
+/// PEM files.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TlsFiles {
+    /// The certificate, with its chain.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+impl Http {
+    pub(super) fn read(mut section: Section<'_>) -> Self {
+        let listen = section
+            .require("listen")
+            .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)));
+        let tls = section.has("tls").then(|| {
+            let mut tls = section.section("tls");
+            let files = TlsFiles {
+                certificate: tls.readable("certificate").unwrap_or_default(),
+                key: tls.readable("key").unwrap_or_default(),
+            };
+            tls.finish();
+            files
+        });
+        section.finish();
+        Self { listen, tls }
+    }
+}
+
+/// `[limits]`
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// Sends of an account in any 60 seconds.
+    pub sends_per_minute: u32,
+    /// Delivery reports of an account in any 60 seconds.
+    pub reports_per_minute: u32,
+    /// All other reads of an account in any 60 seconds.
+    pub reads_per_minute: u32,
+    /// Recipients in a request.
+    pub max_recipients: usize,
+    /// The largest request body, bytes.
+    pub max_body_bytes: usize,
+    /// Sends that may wait for a commit.
+    pub accept_queue: usize,
+}
+
+impl Limits {
+    pub(super) fn read(mut section: Section<'_>) -> Self {
+        let mut count = |key, most| section.within(key, 1..=most).unwrap_or_default();
+        let limits = Self {
+            sends_per_minute: count("sends_per_minute", MOST),
+            reports_per_minute: count("reports_per_minute", MOST),
+            reads_per_minute: count("reads_per_minute", MOST),
+            max_recipients: as_usize(count("max_recipients", MOST_RECIPIENTS)),
+            accept_queue: as_usize(count("accept_queue", MOST)),
+            max_body_bytes: section
+                .within("max_body", LEAST_BODY..=Size(1 << 30))
+                .unwrap_or_default()
+                .0,
+        };
+        section.finish();
+        limits
+    }
+
+    pub(super) fn settings(&self) -> engine::Limits {
+        engine::Limits {
+            sends_per_minute: self.sends_per_minute,
+            reports_per_minute: self.reports_per_minute,
+            reads_per_minute: self.reads_per_minute,
+            accept_queue: self.accept_queue,
+        }
+    }
+}
+
+/// `[callbacks]`
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Callbacks {
+    /// Whether they may go to addresses that are not public.
+    pub allow_private_targets: bool,
+    /// How long to wait before each further attempt.
+    pub retry_delays: Vec<Duration>,
+    /// Under way at once.
+    pub concurrency: usize,
+    /// Under way at once to one origin of one account.
+    pub concurrency_per_origin: usize,
+}
+
+impl Callbacks {
+    pub(super) fn read(mut section: Section<'_>) -> Self {
+        let place = section.place_of("retry_delays");
+        let retry_delays: Vec<Duration> = section.require("retry_delays").unwrap_or_default();
+        if retry_delays.len() > MOST_RETRIES {
+            let text = format!(
+                "has {} delays; at most {MOST_RETRIES} are allowed",
+                retry_delays.len()
+            );
+            section.fault_at(&place, "retry_delays", text);
+        }
+        if retry_delays.iter().any(Duration::is_zero) {
+            section.fault_at(
+                &place,
+                "retry_delays",
+                "a delay must be longer than nothing",
+            );
+        }
+        let mut count =
+            |key| as_usize(section.within(key, 1..=MOST_CONCURRENT).unwrap_or_default());
+        let callbacks = Self {
+            retry_delays,
+            concurrency: count("concurrency"),
+            concurrency_per_origin: count("concurrency_per_origin"),
+            allow_private_targets: section.get("allow_private_targets").unwrap_or_default(),
+        };
+        section.finish();
+        callbacks
+    }
+
+    pub(super) fn settings(&self) -> engine::CallbackSettings {
+        engine::CallbackSettings {
+            allow_private_targets: self.allow_private_targets,
+            retry_delays: self.retry_delays.clone(),
+            concurrency_per_origin: self.concurrency_per_origin,
+            concurrency: self.concurrency,
+        }
+    }
+}
+
+/// `[log]`
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Log {
+    /// How lines are written.
+    pub format: LogFormat,
+    /// What is logged, in the language of `tracing_subscriber`'s `EnvFilter`.
+    pub level: String,
+}
+
+/// How the lines of the log are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LogFormat {
+    /// Text on a terminal, JSON elsewhere.
+    Auto,
+    /// One JSON object a line.
+    Json,
+    /// For people.
+    Text,
+}
+
+impl Log {
+    pub(super) fn read(mut section: Section<'_>) -> Self {
+        const FORMATS: [(&str, LogFormat); 3] = [
+            ("auto", LogFormat::Auto),
+            ("json", LogFormat::Json),
+            ("text", LogFormat::Text),
+        ];
+        let place = section.place_of("level");
+        let log = Self {
+            format: section
+                .one_of("format", &FORMATS)
+                .unwrap_or(LogFormat::Auto),
+            level: section.require("level").unwrap_or_default(),
+        };
+        if let Err(error) = EnvFilter::try_new(&log.level) {
+            section.fault_at(
+                &place,
+                "level",
+                format!("{:?} is not a log level: {error}", log.level),
+            );
+        }
+        section.finish();
+        log
+    }
+}
+
+/// `[networks]`: the operators' prefixes, or the built-in ones where nothing is given.
+pub(super) fn number_plan(mut section: Section<'_>) -> NumberPlan {
+    if section.is_empty() {
+        return NumberPlan::nigeria();
+    }
+    let mut table = Vec::new();
+    for (network, node) in section.take_all() {
+        match Vec::<String>::read(&node) {
+            Ok(prefixes) => table.push((network, prefixes)),
+            Err(text) => section.fault_at(&node.place, &network, text),
+        }
+    }
+    NumberPlan::new(&table).unwrap_or_else(|faults| {
+        for text in faults {
+            section.fault("", text);
+        }
+        NumberPlan::nigeria()
+    })
+}
+
+/// `[content]`
+pub(super) fn code_words(mut section: Section<'_>) -> CodeWords {
+    let words: Option<Vec<String>> = section.get("code_words");
+    section.finish();
+    match words {
+        Some(words) => CodeWords::new(words),
+        None => CodeWords::default(),
+    }
+}
+
+/// `PostgreSQL` is not there yet, and what an operator asked for must not silently be something else.
+pub(super) fn refuse_postgres(root: &mut Section<'_>) {
+    for key in ["database_url", "database_url_file"] {
+        if root.has(key) {
+            let text = "PostgreSQL comes with a later release; leave this out to use the embedded database in `data_dir`";
+            root.fault(key, text);
+        }
+        root.get::<Node>(key);
+    }
+}

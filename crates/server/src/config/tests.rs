@@ -1,0 +1,437 @@
+use super::*;
+use domain::{Gateway, InDoubt, Money};
+use std::time::Duration;
+
+const LIVE: &str = r#"
+[carriers.mtn]
+address = "smsc.example.ng:2775"
+system_id = "ogene"
+password = "hush-hsh"
+[carriers.aggregator]
+address = "192.0.2.7:2775"
+system_id = "ogene"
+password = "hush"
+[gateways.direct-refund]
+carriers = ["mtn"]
+[gateways.direct-corporate]
+carriers = { mtn = ["mtn"], default = ["aggregator", "mtn"] }
+price = 7.25
+prices = { glo = "6.50", t2 = { price = "7.00", unicode_price = "7.00" } }
+account_prices = { 42 = "5.10" }
+quiet_hours = "20:00-08:00"
+in_doubt = "hold"
+[gateways.otp]
+carriers = ["aggregator"]
+[gateways.dual-backup]
+"#;
+
+fn read(text: &str) -> Result<Config, Vec<Fault>> {
+    Config::read(text, "ogene.toml", [])
+}
+
+fn variables<const N: usize>(pairs: [(&str, &str); N]) -> [(String, String); N] {
+    pairs.map(|(name, text)| (name.to_owned(), text.to_owned()))
+}
+
+fn faults(text: &str) -> String {
+    let faults = read(text).expect_err("the file has faults");
+    let lines: Vec<_> = faults.iter().map(Fault::to_string).collect();
+    lines.join("\n")
+}
+
+fn rules(config: &Config, gateway: Gateway) -> &GatewayRules {
+    config
+        .gateways
+        .iter()
+        .find(|rules| rules.gateway == gateway)
+        .expect("it is configured")
+}
+
+#[test]
+fn the_default_file_has_no_fault_and_says_what_nothing_says() {
+    let (none, default) = (
+        read("").expect("no fault"),
+        read(DEFAULT).expect("no fault"),
+    );
+    assert_eq!(format!("{none:?}"), format!("{default:?}"));
+    assert_eq!(none.data_dir, Path::new("data"));
+    assert_eq!(none.http.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(none.limits.sends_per_minute, 1000);
+    assert_eq!(none.limits.reports_per_minute, 60);
+    assert_eq!(none.limits.reads_per_minute, 300);
+    assert_eq!(none.limits.max_recipients, 10_000);
+    assert_eq!(none.limits.max_body_bytes, 10 << 20);
+    assert_eq!(none.callbacks.retry_delays.len(), 10);
+    assert_eq!(
+        none.callbacks.retry_delays.last(),
+        Some(&Duration::from_hours(24))
+    );
+}
+
+#[test]
+fn without_gateways_the_sandbox_has_those_of_the_interface_and_a_note_says_so() {
+    let config = read("").expect("no fault");
+    let names: Vec<_> = config
+        .gateways
+        .iter()
+        .map(|rules| rules.gateway.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["direct-refund", "direct-corporate", "otp", "dual-backup"]
+    );
+    assert!(
+        config
+            .gateways
+            .iter()
+            .all(|rules| rules.preference.carriers(None).is_empty())
+    );
+    assert_eq!(config.notes.len(), 1);
+}
+
+/// The keys that the default file shows and does not set, uncommented, are what leaving them out means.
+#[test]
+fn the_examples_of_the_default_file_state_the_defaults() {
+    let examples = environment::uncommented();
+    let given: Vec<_> = examples
+        .lines()
+        // An example, not a default: files that are not there, and what is off unless set.
+        .filter(|line| {
+            ![
+                "database_url",
+                "tls = {",
+                "tls_ca",
+                "password_file",
+                "max_per_second",
+                "quiet_hours",
+            ]
+            .iter()
+            .any(|key| line.starts_with(key))
+        })
+        .collect();
+    let required = ["address", "system_id", "password", "carriers = "];
+    let left_out: Vec<_> = given
+        .iter()
+        .filter(|line| line.starts_with('[') || required.iter().any(|key| line.starts_with(key)))
+        .copied()
+        .collect();
+    let stated = read(&given.join("\n")).expect("the examples have no fault");
+    let silent = read(&left_out.join("\n")).expect("what is required is enough");
+    assert_eq!(
+        format!("{:?}", stated.carriers),
+        format!("{:?}", silent.carriers)
+    );
+    assert_eq!(stated.callbacks, silent.callbacks);
+    for (stated, silent) in stated.gateways.iter().zip(&silent.gateways) {
+        let mut stated = stated.clone();
+        stated
+            .preference
+            .networks
+            .clone_from(&silent.preference.networks);
+        assert_eq!(format!("{stated:?}"), format!("{silent:?}"));
+    }
+}
+
+#[test]
+fn the_default_file_shows_the_built_in_number_plan() {
+    let text: String = environment::uncommented();
+    let networks = text
+        .split("[networks]")
+        .nth(1)
+        .and_then(|rest| rest.split("\n# -").next());
+    let networks = read(&format!("[networks]{}", networks.expect("the section")))
+        .expect("no fault")
+        .plan;
+    for operator in NumberPlan::nigeria().networks() {
+        assert!(networks.networks().contains(operator), "{operator}");
+    }
+    for beginning in 7000..10_000 {
+        let Some(recipient) = domain::parse_national(&format!("0{beginning}123456")) else {
+            continue;
+        };
+        let name = |plan: &NumberPlan| {
+            plan.network_of(recipient)
+                .map(|index| plan.networks()[usize::from(index)].clone())
+        };
+        assert_eq!(name(&networks), name(&NumberPlan::nigeria()), "{beginning}");
+    }
+}
+
+#[test]
+fn what_a_gateway_leaves_out_follows_its_own_rule() {
+    let config = read(LIVE).expect("no fault");
+    let table = [
+        (Gateway::DirectRefund, true, false, 48 * 60, "6.00", "12.00"),
+        (
+            Gateway::DirectCorporate,
+            false,
+            true,
+            48 * 60,
+            "7.25",
+            "14.50",
+        ),
+        (Gateway::Otp, false, true, 10, "8.00", "16.00"),
+    ];
+    for (gateway, refund, transactional, minutes, plain, unicode) in table {
+        let rules = rules(&config, gateway);
+        assert_eq!(rules.refund_undelivered, refund, "{gateway:?}");
+        assert_eq!(rules.transactional, transactional, "{gateway:?}");
+        assert_eq!(rules.validity_ms, minutes * 60_000, "{gateway:?}");
+        assert_eq!(rules.receipt_timeout_ms, minutes * 60_000, "{gateway:?}");
+        assert_eq!(rules.tariff.base.plain.to_string(), plain, "{gateway:?}");
+        assert_eq!(
+            rules.tariff.base.unicode.to_string(),
+            unicode,
+            "{gateway:?}"
+        );
+    }
+    let dual = rules(&config, Gateway::DualBackup);
+    assert!(!dual.transactional && !dual.refund_undelivered);
+    let legs = dual.legs.expect("legs");
+    assert_eq!(
+        (legs.first, legs.second),
+        (Gateway::DirectRefund, Gateway::DirectCorporate)
+    );
+    assert_eq!(legs.timeout_ms, 120_000);
+}
+
+#[test]
+fn carriers_and_prices_are_found_by_network_and_account() {
+    let config = read(LIVE).expect("no fault");
+    let index = |name: &str| {
+        config
+            .carriers
+            .iter()
+            .position(|carrier| carrier.name == name)
+    };
+    let network = |name: &str| {
+        let index = config
+            .plan
+            .networks()
+            .iter()
+            .position(|network| network == name)?;
+        u8::try_from(index).ok()
+    };
+    let (mtn, aggregator) = (
+        index("mtn").expect("mtn"),
+        index("aggregator").expect("aggregator"),
+    );
+    let rules = rules(&config, Gateway::DirectCorporate);
+    assert_eq!(rules.preference.carriers(network("mtn")), [mtn]);
+    assert_eq!(rules.preference.carriers(network("glo")), [aggregator, mtn]);
+    let price = |account, name| {
+        let price = rules
+            .tariff
+            .price(domain::AccountId(account), network(name));
+        (price.plain.to_string(), price.unicode.to_string())
+    };
+    let pair = |plain: &str, unicode: &str| (plain.to_owned(), unicode.to_owned());
+    assert_eq!(price(1, "glo"), pair("6.50", "13.00"));
+    assert_eq!(price(1, "t2"), pair("7.00", "7.00"));
+    assert_eq!(price(1, "mtn"), pair("7.25", "14.50"));
+    assert_eq!(price(42, "glo"), pair("5.10", "10.20"));
+    assert_eq!(rules.in_doubt, InDoubt::Hold);
+    let quiet = rules.quiet_hours.expect("quiet hours");
+    assert_eq!((quiet.from_minute, quiet.until_minute), (20 * 60, 8 * 60));
+}
+
+const FAULTY: &str = r#"
+data_dir = 7
+databse_url = "x"
+[http]
+listen = "localhost"
+lisen = "127.0.0.1:1"
+[limits]
+sends_per_minute = 0
+max_recipients = 200000
+max_body = "10 megs"
+[callbacks]
+retry_delays = ["5s", "soon", "0s"]
+[log]
+format = "xml"
+[networks]
+mtn = ["0803", "2348"]
+[carriers.mtn]
+address = "smsc.example.ng"
+system_id = "far-too-long-for-smpp"
+window = 0
+windw = 5
+enquire_link = "0s"
+receipt_ids = "hex"
+[carriers.Two]
+address = "h:1"
+system_id = ""
+password = "123456789"
+password_file = "/nowhere"
+[gateways.direct-refund]
+carriers = ["mtm"]
+price = "-1.00"
+unicode_price = "free"
+prices = { gol = "6.00" }
+account_prices = { someone = "5.00" }
+transactional = "maybe"
+quiet_hours = "20-8"
+legs = ["otp", "direct-corporate"]
+[gateways.direct-corporate]
+price = "1.00001"
+[gateways.dual-backup]
+legs = ["dual-backup", "otp"]
+price = "5.00"
+[gateways.direct-refnd]
+carriers = []
+"#;
+
+#[test]
+fn every_fault_is_named_at_once_with_its_key_and_line() {
+    insta::assert_snapshot!(faults(FAULTY), @r#"
+    ogene.toml:2: data_dir: must be a text in quotes, not a number
+    ogene.toml:3: databse_url: unknown key; did you mean `database_url`?
+    ogene.toml:5: http.listen: "localhost" is not an IP address and port such as 127.0.0.1:8080
+    ogene.toml:6: http.lisen: unknown key; did you mean `listen`?
+    ogene.toml:8: limits.sends_per_minute: must be from 1 to 1000000000, not 0
+    ogene.toml:9: limits.max_recipients: must be from 1 to 100000, not 200000
+    ogene.toml:10: limits.max_body: "10 megs" is not a size such as 64KiB or 10MiB
+    ogene.toml:12: callbacks.retry_delays: item 2: "soon" is not a duration such as 500ms, 30s, 2m, 48h or 7d
+    ogene.toml:14: log.format: must be one of "auto", "json", "text", not "xml"
+    ogene.toml:15: networks: network mtn: prefix "2348" is not a local form such as 0703 or 07025
+    ogene.toml:17: carriers.mtn.password: is missing; give it here or in the file of `password_file`
+    ogene.toml:18: carriers.mtn.address: "smsc.example.ng" is not a host and port such as smsc.example.ng:2775
+    ogene.toml:19: carriers.mtn.system_id: has 21 characters; SMPP allows 15
+    ogene.toml:20: carriers.mtn.window: must be from 1 to 10000, not 0
+    ogene.toml:21: carriers.mtn.windw: unknown key; did you mean `window`?
+    ogene.toml:22: carriers.mtn.enquire_link: must be longer than nothing
+    ogene.toml:23: carriers.mtn.receipt_ids: must be one of "exact", "hex-response-decimal-receipt", "decimal-response-hex-receipt", "numeric", not "hex"
+    ogene.toml:24: carriers.Two: a carrier's name has only a to z, digits, `-` and `_`
+    ogene.toml:26: carriers.Two.system_id: must not be empty
+    ogene.toml:28: carriers.Two.password_file: give either `password` or `password_file`, not both
+    ogene.toml:30: gateways.direct-refund.carriers: there is no section [carriers.mtm]; did you mean `mtn`?
+    ogene.toml:31: gateways.direct-refund.price: must not be negative
+    ogene.toml:32: gateways.direct-refund.unicode_price: "free" is not an amount in naira with at most four decimals, such as 1000.00
+    ogene.toml:33: gateways.direct-refund.prices: there is no network `gol`; did you mean `glo`?
+    ogene.toml:34: gateways.direct-refund.account_prices: "someone" is not a user_id
+    ogene.toml:35: gateways.direct-refund.transactional: must be one of "refuse", "allow", not "maybe"
+    ogene.toml:36: gateways.direct-refund.quiet_hours: "20-8" is not two times such as 20:00-08:00
+    ogene.toml:37: gateways.direct-refund.legs: only dual-backup has legs
+    ogene.toml:38: gateways.direct-corporate.carriers: is missing
+    ogene.toml:39: gateways.direct-corporate.price: "1.00001" is not an amount in naira with at most four decimals, such as 1000.00
+    ogene.toml:41: gateways.dual-backup.legs: a leg cannot be dual-backup itself
+    ogene.toml:41: gateways.dual-backup.legs: there is no section [gateways.otp] for this leg
+    ogene.toml:42: gateways.dual-backup.price: a gateway with legs has that of its legs; leave it out here
+    ogene.toml:43: gateways.direct-refnd: there is no such gateway; did you mean `direct-refund`?
+    "#);
+}
+
+#[test]
+fn what_is_not_toml_is_named_by_line_alone() {
+    insta::assert_snapshot!(faults("[http]\nlisten = \n[limits\n"), @r"
+    ogene.toml:2: not TOML: string values must be quoted, expected literal string
+    ogene.toml:3: not TOML: unclosed table, expected `]`
+    ");
+}
+
+#[test]
+fn a_database_url_is_refused_until_it_means_something() {
+    insta::assert_snapshot!(faults("database_url = \"postgres://u:p@h/d\""), @r"
+    ogene.toml:1: database_url: PostgreSQL comes with a later release; leave this out to use the embedded database in `data_dir`
+    ");
+}
+
+#[test]
+fn variables_go_before_the_file() {
+    let config = Config::read(
+        LIVE,
+        "ogene.toml",
+        variables([
+            ("OGENE_HTTP_LISTEN", "0.0.0.0:9"),
+            ("OGENE_LIMITS_MAX_RECIPIENTS", "500"),
+            ("OGENE_CALLBACKS_RETRY_DELAYS", "1s, 2s"),
+            ("OGENE_CALLBACKS_ALLOW_PRIVATE_TARGETS", "true"),
+            ("OGENE_CARRIERS_MTN_PASSWORD", "12345678"),
+            ("OGENE_CARRIERS_MTN_MAX_PER_SECOND", "50"),
+            ("OGENE_CARRIERS_NINE_MOBILE_ADDRESS", "h:2775"),
+            ("OGENE_CARRIERS_NINE_MOBILE_SYSTEM_ID", "77"),
+            ("OGENE_CARRIERS_NINE_MOBILE_PASSWORD", "pw"),
+            ("OGENE_GATEWAYS_DIRECT_REFUND_PRICE", "6.5"),
+            ("OGENE_GATEWAYS_DIRECT_REFUND_CARRIERS", "mtn,aggregator"),
+            (
+                "OGENE_GATEWAYS_OTP_CARRIERS",
+                "{ mtn = [\"mtn\"], default = [\"nine_mobile\"] }",
+            ),
+            ("OGENE_PORT", "tcp://10.0.0.1:8080"),
+            ("OGENE_CONFIG", "ogene.toml"),
+            ("PATH", "/bin"),
+        ]),
+    )
+    .expect("no fault");
+    assert_eq!(config.http.listen.to_string(), "0.0.0.0:9");
+    assert_eq!(config.limits.max_recipients, 500);
+    assert_eq!(
+        config.callbacks.retry_delays,
+        [Duration::from_secs(1), Duration::from_secs(2)]
+    );
+    assert!(config.callbacks.allow_private_targets);
+    let carrier = |name: &str| {
+        config
+            .carriers
+            .iter()
+            .find(|carrier| carrier.name == name)
+            .expect("the carrier")
+    };
+    assert_eq!(carrier("mtn").password.reveal(), "12345678");
+    assert_eq!(carrier("mtn").max_per_second, Some(50));
+    assert_eq!(carrier("nine_mobile").system_id, "77");
+    let refund = rules(&config, Gateway::DirectRefund);
+    assert_eq!(refund.tariff.base.plain, Money::from_units(65_000));
+    assert_eq!(refund.preference.default.len(), 2);
+    assert_eq!(rules(&config, Gateway::Otp).preference.default.len(), 1);
+    assert_eq!(config.notes, ["The variable OGENE_PORT sets no key."]);
+}
+
+#[test]
+fn a_fault_of_a_variable_names_the_variable() {
+    let faults = Config::read(
+        "",
+        "ogene.toml",
+        variables([("OGENE_LIMITS_ACCEPT_QUEUE", "many")]),
+    );
+    let faults = faults.expect_err("a fault");
+    assert_eq!(
+        faults[0].to_string(),
+        "OGENE_LIMITS_ACCEPT_QUEUE: limits.accept_queue: must be a whole number, not many"
+    );
+}
+
+#[test]
+fn secrets_come_from_files_and_show_nowhere() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("password");
+    fs::write(&file, "hush-hsh\n").expect("written");
+    let text = LIVE.replacen(
+        "password = \"hush-hsh\"",
+        &format!("password_file = {:?}", file.display().to_string()),
+        1,
+    );
+    let config = read(&text).expect("no fault");
+    let mtn = config
+        .carriers
+        .iter()
+        .find(|carrier| carrier.name == "mtn")
+        .expect("mtn");
+    assert_eq!(mtn.password.reveal(), "hush-hsh");
+    assert!(!format!("{config:?}").contains("hush"));
+    let long = faults(&LIVE.replace("hush-hsh", "hush-much-too-long"));
+    assert!(
+        long.contains("carriers.mtn.password") && !long.contains("hush"),
+        "{long}"
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_fault() {
+    let faults = Config::load(Some(Path::new("/nowhere/ogene.toml")), []).expect_err("a fault");
+    assert!(
+        faults[0]
+            .to_string()
+            .starts_with("/nowhere/ogene.toml: cannot be read")
+    );
+}

@@ -1,0 +1,225 @@
+//! From a value to what a key means: durations, sizes, money, addresses, lists.
+
+use super::fault::{Faults, Place};
+use super::tree::{Node, Table, Value, parse};
+use domain::Money;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a key can hold.
+pub(super) trait Read: Sized {
+    /// Reads it, or says what is wrong.
+    fn read(node: &Node) -> Result<Self, String>;
+}
+
+impl Read for String {
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::Text(text) | Value::Variable(text) => Ok(text.clone()),
+            other => Err(format!("must be a text in quotes, not {}", other.kind())),
+        }
+    }
+}
+
+impl Read for bool {
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::Boolean(flag) => Ok(*flag),
+            Value::Variable(text) if matches!(text.as_str(), "true" | "1") => Ok(true),
+            Value::Variable(text) if matches!(text.as_str(), "false" | "0") => Ok(false),
+            Value::Variable(_) => Err("must be true or false".to_owned()),
+            other => Err(format!("must be true or false, not {}", other.kind())),
+        }
+    }
+}
+
+impl Read for u32 {
+    fn read(node: &Node) -> Result<Self, String> {
+        let refused = |found: &str| format!("must be a whole number, not {found}");
+        match &node.value {
+            Value::Number(text) | Value::Variable(text) => {
+                let digits = text.replace('_', "");
+                digits.parse().map_err(|_| refused(text))
+            }
+            other => Err(refused(other.kind())),
+        }
+    }
+}
+
+impl Read for Money {
+    fn read(node: &Node) -> Result<Self, String> {
+        let text = match &node.value {
+            Value::Text(text) | Value::Number(text) | Value::Variable(text) => text,
+            other => return Err(format!("must be an amount in naira, not {}", other.kind())),
+        };
+        let amount: Self = text
+            .parse()
+            .map_err(|fault| format!("{text:?} is {fault}"))?;
+        if amount < Self::ZERO {
+            return Err("must not be negative".to_owned());
+        }
+        Ok(amount)
+    }
+}
+
+impl Read for Duration {
+    fn read(node: &Node) -> Result<Self, String> {
+        let text = String::read(node)?;
+        duration(&text)
+            .ok_or_else(|| format!("{text:?} is not a duration such as 500ms, 30s, 2m, 48h or 7d"))
+    }
+}
+
+impl Read for SocketAddr {
+    fn read(node: &Node) -> Result<Self, String> {
+        let text = String::read(node)?;
+        text.parse()
+            .map_err(|_| format!("{text:?} is not an IP address and port such as 127.0.0.1:8080"))
+    }
+}
+
+impl Read for PathBuf {
+    fn read(node: &Node) -> Result<Self, String> {
+        match String::read(node)? {
+            text if text.is_empty() => Err("must not be empty".to_owned()),
+            text => Ok(Self::from(text)),
+        }
+    }
+}
+
+impl<T: Read> Read for Vec<T> {
+    fn read(node: &Node) -> Result<Self, String> {
+        let items = match &node.value {
+            Value::List(items) => items.clone(),
+            Value::Variable(text) => listed(text, &node.place)?,
+            other => return Err(format!("must be a list, not {}", other.kind())),
+        };
+        collected(items.iter().enumerate().map(|(index, item)| {
+            T::read(item).map_err(|fault| format!("item {}: {fault}", index + 1))
+        }))
+    }
+}
+
+impl<T: Read> Read for BTreeMap<String, T> {
+    fn read(node: &Node) -> Result<Self, String> {
+        collected(
+            table(node)?
+                .into_iter()
+                .map(|(key, item)| match T::read(&item) {
+                    Ok(value) => Ok((key, value)),
+                    Err(fault) => Err(format!("{key}: {fault}")),
+                }),
+        )
+    }
+}
+
+impl Read for Node {
+    fn read(node: &Node) -> Result<Self, String> {
+        Ok(node.clone())
+    }
+}
+
+/// A table as it stands, for those who read its values by other rules.
+pub(super) fn table(node: &Node) -> Result<Table, String> {
+    match &node.value {
+        Value::Table(table) => Ok(table.clone()),
+        Value::Variable(text) => match toml_value(text, &node.place)?.value {
+            Value::Table(table) => Ok(table),
+            other => Err(format!("must be a table, not {}", other.kind())),
+        },
+        other => Err(format!("must be a table, not {}", other.kind())),
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, PartialOrd)]
+pub(super) struct Size(pub(super) usize);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}KiB", self.0 / 1024)
+    }
+}
+
+impl Read for Size {
+    fn read(node: &Node) -> Result<Self, String> {
+        const UNITS: [(&str, usize); 4] = [
+            ("KiB", 1 << 10),
+            ("MiB", 1 << 20),
+            ("GiB", 1 << 30),
+            ("B", 1),
+        ];
+        let text = String::read(node)?;
+        let size = UNITS.iter().find_map(|(unit, bytes)| {
+            let count: usize = text.strip_suffix(unit)?.trim().parse().ok()?;
+            count.checked_mul(*bytes)
+        });
+        size.map(Self)
+            .ok_or_else(|| format!("{text:?} is not a size such as 64KiB or 10MiB"))
+    }
+}
+
+/// Reads a whole number with a unit; nothing else, so that `5` never means what one did not think of.
+fn duration(text: &str) -> Option<Duration> {
+    const UNITS: [(&str, u64); 5] = [
+        ("ms", 1),
+        ("s", 1_000),
+        ("m", 60_000),
+        ("h", 3_600_000),
+        ("d", 86_400_000),
+    ];
+    UNITS.iter().find_map(|(unit, millis)| {
+        let count: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        Some(Duration::from_millis(count.checked_mul(*millis)?))
+    })
+}
+
+/// All values, or all faults in one sentence.
+fn collected<T, C: FromIterator<T>>(
+    results: impl Iterator<Item = Result<T, String>>,
+) -> Result<C, String> {
+    let (mut values, mut faults) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if faults.is_empty() {
+        Ok(values.into_iter().collect())
+    } else {
+        Err(faults.join("; "))
+    }
+}
+
+/// The items of a variable that holds a list: TOML, or texts with commas between them.
+fn listed(text: &str, place: &Place) -> Result<Vec<Node>, String> {
+    if text.trim_start().starts_with('[') {
+        return match toml_value(text, place)?.value {
+            Value::List(items) => Ok(items),
+            other => Err(format!("must be a list, not {}", other.kind())),
+        };
+    }
+    let items = text
+        .split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty());
+    Ok(items
+        .map(|item| Node {
+            value: Value::Variable(item.to_owned()),
+            place: place.clone(),
+        })
+        .collect())
+}
+
+fn toml_value(text: &str, place: &Place) -> Result<Node, String> {
+    let faults = Faults::default();
+    let mut table = parse(&format!("value = {text}"), |_| place.clone(), &faults);
+    match (faults.into_sorted().first(), table.remove("value")) {
+        (None, Some(node)) => Ok(node),
+        (fault, _) => Err(fault.map_or_else(|| "is empty".to_owned(), |fault| fault.text.clone())),
+    }
+}
