@@ -1,1 +1,101 @@
-//! app
+//! Where the parts are joined: database, engine, HTTP. `serve` and the tests run the same function.
+
+mod lock;
+mod metrics;
+mod tls;
+
+use crate::config::Config;
+use crate::http;
+use engine::{Clock, Engine};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Store, Target};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// How long open requests may take once an end is asked for.
+const HTTP_GRACE: Duration = Duration::from_secs(2);
+/// How long the engine may take after that: what is in flight on the carriers' connections, and unbinding.
+/// Together they stay below the 10 s after which service supervisors lose patience.
+const ENGINE_GRACE: Duration = Duration::from_secs(7);
+
+/// Why the service cannot start, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The lock cannot be taken.
+    #[error("{path} cannot be locked: {source}")]
+    Lock {
+        /// Its path.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process serves from the same directory.
+    #[error(
+        "another ogene serves from {0} already: stop it, or give this one a `data_dir` of its own"
+    )]
+    Locked(String),
+    /// The certificate or its key cannot be used.
+    #[error("`http.tls` cannot be used: {0}")]
+    Tls(String),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// The HTTP server.
+    #[error("the HTTP server stopped: {0}")]
+    Http(#[source] io::Error),
+}
+
+/// Runs the service on `listener` until `shutdown` ends: then takes no more requests, finishes what is in
+/// flight, unbinds from the carriers, and returns.
+pub async fn serve(
+    config: Config,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    let metrics = metrics::install();
+    let tls = config.http.tls.as_ref().map(tls::server).transpose()?;
+    let store = open(&config).await?;
+    // Held until the end: the embedded database has one serving process.
+    let _lock = lock::take(&config.data_dir)?;
+    let engine = Engine::start(store, config.settings(), Clock::system()).await?;
+    let router = http::router(http::State {
+        engine: engine.clone(),
+        metrics: Arc::new(move || metrics.render()),
+        max_body_bytes: config.limits.max_body_bytes,
+    });
+
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = http::serve(listener, tls, router, async {
+        // A sender that is gone asks for the end just as one that speaks.
+        let _ = stopped.await;
+    });
+    tokio::pin!(server, shutdown);
+    let ended = tokio::select! {
+        ended = &mut server => Some(ended),
+        () = &mut shutdown => None,
+    };
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        tracing::info!("Stopping: no more requests are taken");
+        let _ = stop.send(());
+        timeout(HTTP_GRACE, server).await.unwrap_or(Ok(()))
+    };
+    if timeout(ENGINE_GRACE, engine.shutdown()).await.is_err() {
+        tracing::warn!(
+            "The carriers did not answer in time; what is in doubt is settled at the next start"
+        );
+    }
+    ended.map_err(Error::Http)
+}
+
+/// Opens the database that `config` names, and makes or migrates it where needed.
+pub async fn open(config: &Config) -> Result<Store, Error> {
+    Ok(Store::open(&Target::Directory(config.data_dir.clone())).await?)
+}

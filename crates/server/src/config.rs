@@ -11,6 +11,7 @@ mod gateway;
 mod secret;
 mod section;
 mod sections;
+mod tariff;
 mod tree;
 mod value;
 
@@ -107,6 +108,17 @@ impl Config {
             }
         }
         Err(faults.into_sorted())
+    }
+
+    /// How many gateways take live sends: those that carriers serve.
+    pub fn live_gateways(&self) -> usize {
+        let is_live =
+            |rules: &&GatewayRules| rules.legs.is_some() || !rules.preference.default.is_empty();
+        if self.carriers.is_empty() {
+            0
+        } else {
+            self.gateways.iter().filter(is_live).count()
+        }
     }
 
     /// What the engine is started with.

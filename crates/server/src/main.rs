@@ -1,2 +1,7 @@
-//! ogene
-fn main() {}
+//! The binary `ogene`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    server::commands::run(std::env::args_os(), std::env::vars())
+}

@@ -224,8 +224,8 @@ pub(super) fn code_words(mut section: Section<'_>) -> CodeWords {
     let words: Option<Vec<String>> = section.get("code_words");
     section.finish();
     match words {
-        Some(words) => CodeWords::new(words),
-        None => CodeWords::default(),
+        Some(words) => CodeWords::new(&words),
+        None => CodeWords::standard(),
     }
 }
 

@@ -331,9 +331,7 @@ fn what_is_not_toml_is_named_by_line_alone() {
 
 #[test]
 fn a_database_url_is_refused_until_it_means_something() {
-    insta::assert_snapshot!(faults("database_url = \"postgres://u:p@h/d\""), @r"
-    ogene.toml:1: database_url: PostgreSQL comes with a later release; leave this out to use the embedded database in `data_dir`
-    ");
+    insta::assert_snapshot!(faults("database_url = \"postgres://u:p@h/d\""), @"ogene.toml:1: database_url: PostgreSQL comes with a later release; leave this out to use the embedded database in `data_dir`");
 }
 
 #[test]

@@ -1,0 +1,109 @@
+//! Prometheus: the recorder behind `metrics`, and what the system knows of this process.
+
+use ::metrics::gauge;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use std::fs;
+use std::sync::OnceLock;
+
+/// Bounds of every histogram whose name ends in `_seconds`.
+const SECONDS: [f64; 15] = [
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0,
+];
+/// Bounds of all others, which count: sizes of groups, batches and queues.
+const COUNTS: [f64; 12] = [
+    1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 5_000.0, 10_000.0,
+];
+
+/// Gives the metrics of this process as text.
+#[derive(Clone)]
+pub(super) struct Metrics(PrometheusHandle);
+
+/// Installs the recorder, once: `metrics` has one for the whole process.
+pub(super) fn install() -> Metrics {
+    static INSTALLED: OnceLock<PrometheusHandle> = OnceLock::new();
+    let handle = INSTALLED.get_or_init(|| {
+        let builder = PrometheusBuilder::new();
+        let builder = [
+            (Matcher::Suffix("_seconds".to_owned()), &SECONDS[..]),
+            (Matcher::Suffix("_count".to_owned()), &COUNTS[..]),
+            (Matcher::Suffix("_size".to_owned()), &COUNTS[..]),
+        ]
+        .into_iter()
+        // The bounds are not empty, which is the only fault there is.
+        .try_fold(builder, |builder, (matcher, bounds)| {
+            builder.set_buckets_for_metric(matcher, bounds)
+        })
+        .unwrap_or_default();
+        let recorder = builder.build_recorder();
+        let handle = recorder.handle();
+        if ::metrics::set_global_recorder(recorder).is_err() {
+            tracing::warn!("Another recorder of metrics is installed; /metrics stays empty");
+        }
+        handle
+    });
+    Metrics(handle.clone())
+}
+
+impl Metrics {
+    /// All metrics as Prometheus text.
+    pub(super) fn render(&self) -> String {
+        if let Some(process) = Process::read() {
+            gauge!("process_resident_memory_bytes").set(process.resident_bytes);
+            gauge!("process_open_fds").set(process.open_files);
+            gauge!("process_cpu_seconds_total").set(process.cpu_s);
+        }
+        self.0.run_upkeep();
+        self.0.render()
+    }
+}
+
+/// What `/proc` says of this process; nothing on systems that have none.
+struct Process {
+    resident_bytes: f64,
+    open_files: f64,
+    cpu_s: f64,
+}
+
+impl Process {
+    fn read() -> Option<Self> {
+        let status = fs::read_to_string("/proc/self/status").ok()?;
+        let resident = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kib: u32 = resident.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        let open_files = fs::read_dir("/proc/self/fd").ok()?.count();
+        Some(Self {
+            resident_bytes: f64::from(kib) * 1024.0,
+            open_files: f64::from(u32::try_from(open_files).ok()?),
+            cpu_s: cpu_s(&fs::read_to_string("/proc/self/stat").ok()?)?,
+        })
+    }
+}
+
+/// User and system time from `/proc/self/stat`, whose second field may hold spaces in brackets. Linux counts in
+/// hundredths of a second, whatever its own clock.
+fn cpu_s(stat: &str) -> Option<f64> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut times = rest.split_whitespace().skip(11).map(str::parse::<u32>);
+    let (user, system) = (times.next()?.ok()?, times.next()?.ok()?);
+    Some((f64::from(user) + f64::from(system)) / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_time_is_found_behind_a_name_with_spaces() {
+        let stat = "7 (o gene) x) S 1 7 7 0 -1 4194560 900 0 0 0 250 50 0 0 20 0 4 0 100 0 0";
+        assert_eq!(cpu_s(stat), Some(3.0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_process_shows_in_the_metrics() {
+        let text = install().render();
+        assert!(text.contains("process_resident_memory_bytes "), "{text}");
+        assert!(text.contains("process_cpu_seconds_total "), "{text}");
+    }
+}
