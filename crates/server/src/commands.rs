@@ -1,1 +1,152 @@
-//! commands
+//! The commands of `ogene`. One file per noun; each gives an [`Answer`] or a [`Failure`], and only this file
+//! writes them.
+
+mod account;
+mod answer;
+mod config;
+mod demo;
+mod migrate;
+mod open;
+mod sender_id;
+mod serve;
+mod signals;
+mod smsc;
+mod token;
+mod verify;
+mod wallet;
+
+use answer::{Answer, Failure};
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Ogene: bulk SMS in one binary. An HTTP API, prepaid wallets, SMPP to the carriers, receipts and refunds.
+///
+/// To see it work: `ogene demo`. To run it: `ogene config default > ogene.toml`, edit, `ogene serve`.
+#[derive(Parser)]
+#[command(
+    name = "ogene",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Args)]
+#[command(next_help_heading = "With every command")]
+struct Global {
+    /// The configuration file [default: ogene.toml, where there is one; also `OGENE_CONFIG`]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print one JSON value, for machines
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the service: API, carriers, receipts and callbacks
+    #[command(
+        after_help = "Stops on SIGTERM or Ctrl-C once what is in flight is finished, within 10 s; a second \
+        signal stops at once.\n\nExample: ogene serve --config /etc/ogene/ogene.toml"
+    )]
+    Serve,
+    /// Run everything with nothing to configure: service, SMSC simulator, an account with credit
+    Demo(demo::Demo),
+    /// Print the default configuration, or check one
+    #[command(subcommand)]
+    Config(config::Config),
+    /// Prepare or upgrade the database (`serve` does this by itself)
+    Migrate,
+    /// Customers: create, list, show, change their standing
+    #[command(subcommand)]
+    Account(account::Account),
+    /// API tokens: create, list, revoke
+    #[command(subcommand)]
+    Token(token::Token),
+    /// Sender IDs: register, approve, reject, suspend, list
+    #[command(subcommand, name = "sender-id")]
+    SenderId(sender_id::SenderId),
+    /// Wallets: credit, statement
+    #[command(subcommand)]
+    Wallet(wallet::Wallet),
+    /// Run an SMSC simulator: a carrier on real SMPP that sends receipts as told
+    Smsc(Box<smsc::Smsc>),
+    /// Recompute every balance from the ledger and check every invariant
+    #[command(after_help = "Exits with 1 when an invariant is violated, and names each violation.")]
+    Verify,
+}
+
+/// Runs the command that `arguments` name, writes its answer, and gives the exit code: 0, 1 for a failure, 2
+/// for a wrong command line or configuration.
+pub fn run(
+    arguments: impl IntoIterator<Item = OsString>,
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> ExitCode {
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            return written(error.print());
+        }
+        Err(error) => {
+            let json = arguments.iter().any(|argument| argument == "--json");
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            return Failure::usage(text).write(json, &mut err);
+        }
+    };
+    let environment = Environment {
+        global: cli.global,
+        variables: variables.into_iter().collect(),
+    };
+    match execute(cli.command, &environment) {
+        Ok(answer) => written(answer.write(environment.global.json, &mut out)),
+        Err(failure) => failure.write(environment.global.json, &mut err),
+    }
+}
+
+/// What a command finds around it.
+struct Environment {
+    global: Global,
+    variables: Vec<(String, String)>,
+}
+
+fn execute(command: Command, environment: &Environment) -> Result<Answer, Failure> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        match command {
+            Command::Serve => serve::run(environment).await,
+            Command::Demo(demo) => demo.run(environment).await,
+            Command::Config(command) => command.run(environment),
+            Command::Migrate => migrate::run(environment).await,
+            Command::Account(command) => command.run(environment).await,
+            Command::Token(command) => command.run(environment).await,
+            Command::SenderId(command) => command.run(environment).await,
+            Command::Wallet(command) => command.run(environment).await,
+            Command::Smsc(smsc) => smsc.run(environment).await,
+            Command::Verify => verify::run(environment).await,
+        }
+    })
+}
+
+/// The exit code of an answer: a reader that has gone is no failure of ours.
+fn written(result: io::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! `ogene account`
+
+use super::Environment;
+use super::answer::{Answer, Failure, Naira, lagos_time, pairs, table};
+use super::open::account_id;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use domain::{AccountId, AccountStatus, Component, Purse, Verification};
+use engine::admin;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Subcommand)]
+pub(super) enum Account {
+    /// Create an account, and print its `user_id`
+    #[command(
+        after_help = "Example: ogene account create --name \"Ada Foods\" --email ada@example.ng"
+    )]
+    Create {
+        /// Name of the business or person
+        #[arg(long)]
+        name: String,
+        /// Contact address
+        #[arg(long)]
+        email: String,
+    },
+    /// List all accounts
+    List,
+    /// Show one account with its balances
+    #[command(after_help = "Example: ogene account show --account 1882399170363392")]
+    Show(Which),
+    /// Say what an account may do
+    #[command(name = "set-status")]
+    #[command(
+        after_help = "active: everything; pending: the sandbox only; restricted: read, not send; \
+        dormant, disabled: nothing.\n\nExample: ogene account set-status --account 1882399170363392 --status restricted"
+    )]
+    SetStatus {
+        #[command(flatten)]
+        which: Which,
+        /// The new status
+        #[arg(long, value_parser = statuses())]
+        status: AccountStatus,
+    },
+    /// Say how far the holder of an account is known
+    #[command(name = "set-verification")]
+    #[command(
+        after_help = "Example: ogene account set-verification --account 1882399170363392 --level verified"
+    )]
+    SetVerification {
+        #[command(flatten)]
+        which: Which,
+        /// The new level
+        #[arg(long, value_parser = levels())]
+        level: Verification,
+    },
+}
+
+/// The account that is meant.
+#[derive(Args)]
+pub(super) struct Which {
+    /// The account's `user_id`
+    #[arg(long, value_name = "ID", value_parser = account_id)]
+    account: AccountId,
+}
+
+impl Account {
+    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
+        let (store, clock) = environment.open().await?;
+        match self {
+            Self::Create { name, email } => {
+                let account = admin::create_account(&store, &clock, &name, &email).await?;
+                shown(&account, None)
+            }
+            Self::List => {
+                let accounts = admin::list_accounts(&store).await?;
+                listed(&accounts)
+            }
+            Self::Show(which) => show(&store, which.account).await,
+            Self::SetStatus { which, status } => {
+                admin::set_status(&store, which.account, status).await?;
+                show(&store, which.account).await
+            }
+            Self::SetVerification { which, level } => {
+                admin::set_verification(&store, which.account, level).await?;
+                show(&store, which.account).await
+            }
+        }
+    }
+}
+
+async fn show(store: &store::Store, id: AccountId) -> Result<Answer, Failure> {
+    let found = admin::show_account(store, id).await?;
+    let (account, purse) = found.ok_or_else(|| {
+        Failure::new(format!(
+            "there is no account {id}; `ogene account list` shows all"
+        ))
+    })?;
+    shown(&account, Some(&purse))
+}
+
+#[derive(Serialize)]
+struct AccountJson<'a> {
+    user_id: String,
+    name: &'a str,
+    email: &'a str,
+    account_status: &'static str,
+    verification_level: &'static str,
+    created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    balance: Option<BTreeMap<&'static str, Naira>>,
+}
+
+impl<'a> AccountJson<'a> {
+    fn new(account: &'a domain::Account, purse: Option<&Purse>) -> Self {
+        Self {
+            user_id: account.id.to_string(),
+            name: &account.name,
+            email: &account.email,
+            account_status: account.status.as_str(),
+            verification_level: account.verification.as_str(),
+            created_at: lagos_time(account.created_at_ms),
+            balance: purse.map(|purse| balances(purse).into_iter().collect()),
+        }
+    }
+}
+
+fn shown(account: &domain::Account, purse: Option<&Purse>) -> Result<Answer, Failure> {
+    let json = AccountJson::new(account, purse);
+    let mut lines = vec![
+        ("user_id", json.user_id.clone()),
+        ("name", json.name.to_owned()),
+        ("email", json.email.to_owned()),
+        ("status", json.account_status.to_owned()),
+        ("verification", json.verification_level.to_owned()),
+        ("created", json.created_at.clone()),
+    ];
+    let balances = purse.map(balances).unwrap_or_default();
+    lines.extend(
+        balances
+            .into_iter()
+            .map(|(name, amount)| (name, format!("{} NGN", amount.0))),
+    );
+    Answer::new(pairs(&lines), &json)
+}
+
+fn listed(accounts: &[domain::Account]) -> Result<Answer, Failure> {
+    let json: Vec<_> = accounts
+        .iter()
+        .map(|account| AccountJson::new(account, None))
+        .collect();
+    let row = |account: &AccountJson<'_>| {
+        [
+            account.user_id.clone(),
+            account.account_status.to_owned(),
+            account.verification_level.to_owned(),
+            account.created_at.clone(),
+            account.email.to_owned(),
+            account.name.to_owned(),
+        ]
+    };
+    let rows: Vec<_> = json.iter().map(row).collect();
+    let names = [
+        "USER_ID",
+        "STATUS",
+        "VERIFICATION",
+        "CREATED",
+        "EMAIL",
+        "NAME",
+    ];
+    Answer::new(table(names, &rows), &json)
+}
+
+/// The total, then each component, as the API names them.
+fn balances(purse: &Purse) -> Vec<(&'static str, Naira)> {
+    let total = std::iter::once(("total_balance", Naira(purse.total())));
+    let component = |component: Component| (component.as_str(), Naira(purse.get(component)));
+    total
+        .chain(Component::ALL.into_iter().map(component))
+        .collect()
+}
+
+fn statuses() -> impl TypedValueParser<Value = AccountStatus> {
+    let names = AccountStatus::ALL.iter().map(|status| status.as_str());
+    PossibleValuesParser::new(names).try_map(|name| AccountStatus::from_name(&name).ok_or(name))
+}
+
+fn levels() -> impl TypedValueParser<Value = Verification> {
+    let names = Verification::ALL.iter().map(|level| level.as_str());
+    PossibleValuesParser::new(names).try_map(|name| Verification::from_name(&name).ok_or(name))
+}

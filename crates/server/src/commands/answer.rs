@@ -1,0 +1,236 @@
+//! What a command says: text for people, or one JSON value for machines.
+
+use crate::config::Fault;
+use domain::Money;
+use jiff::Timestamp;
+use jiff::tz::Offset;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// What a command has to say once it is done.
+pub(super) struct Answer {
+    /// For people; without a line end.
+    text: String,
+    /// For machines.
+    json: String,
+}
+
+impl Answer {
+    /// An answer in both forms.
+    pub(super) fn new(text: impl Into<String>, json: &impl Serialize) -> Result<Self, Failure> {
+        Ok(Self {
+            text: text.into(),
+            json: serde_json::to_string_pretty(json)
+                .map_err(|error| Failure::new(error.to_string()))?,
+        })
+    }
+
+    /// Nothing more to say.
+    pub(super) fn none() -> Self {
+        Self {
+            text: String::new(),
+            json: String::new(),
+        }
+    }
+
+    /// Writes it in the form asked for.
+    pub(super) fn write(&self, json: bool, to: &mut impl Write) -> io::Result<()> {
+        if self.json.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            to,
+            "{}",
+            if json {
+                &self.json
+            } else {
+                self.text.trim_end()
+            }
+        )
+    }
+}
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(super) struct Failure {
+    message: String,
+    faults: Vec<Fault>,
+    exit: u8,
+}
+
+/// Exit code of a command that failed.
+const FAILED: u8 = 1;
+/// Exit code of a wrong command line or configuration.
+const WRONG: u8 = 2;
+
+impl Failure {
+    /// Something went wrong while doing it.
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            faults: Vec::new(),
+            exit: FAILED,
+        }
+    }
+
+    /// What was asked for cannot be asked for.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            faults: Vec::new(),
+            exit: WRONG,
+        }
+    }
+
+    /// The configuration has these faults.
+    pub(super) fn configuration(faults: Vec<Fault>) -> Self {
+        let message = match faults.len() {
+            1 => "The configuration has a fault.".to_owned(),
+            count => format!("The configuration has {count} faults."),
+        };
+        Self {
+            message,
+            faults,
+            exit: WRONG,
+        }
+    }
+
+    /// Writes it in the form asked for, and gives the exit code.
+    pub(super) fn write(&self, json: bool, to: &mut impl Write) -> ExitCode {
+        let text = if json {
+            let faults: Vec<_> = self.faults.iter().map(FaultJson::from).collect();
+            let error =
+                serde_json::json!({ "error": { "message": self.message, "faults": faults } });
+            error.to_string()
+        } else {
+            let mut lines = vec![format!("error: {}", self.message)];
+            lines.extend(self.faults.iter().map(|fault| format!("  {fault}")));
+            lines.join("\n")
+        };
+        // Nobody is left to be told where standard error is closed.
+        let _ = writeln!(to, "{text}");
+        ExitCode::from(self.exit)
+    }
+}
+
+/// Every failure below a command is one sentence for the operator.
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+#[derive(Serialize)]
+struct FaultJson<'a> {
+    place: String,
+    key: &'a str,
+    message: &'a str,
+}
+
+impl<'a> From<&'a Fault> for FaultJson<'a> {
+    fn from(fault: &'a Fault) -> Self {
+        Self {
+            place: fault.place.to_string(),
+            key: &fault.key,
+            message: &fault.text,
+        }
+    }
+}
+
+/// An amount as a JSON number, written from the integer.
+#[derive(Clone, Copy)]
+pub(super) struct Naira(pub(super) Money);
+
+impl Serialize for Naira {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = RawValue::from_string(self.0.to_string()).map_err(S::Error::custom)?;
+        number.serialize(serializer)
+    }
+}
+
+/// A time (Unix milliseconds) as the API shows it: `YYYY-MM-DD HH:MM:SS` in Lagos, an hour ahead of UTC all year.
+pub(super) fn lagos_time(at_ms: i64) -> String {
+    let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    Offset::constant(1)
+        .to_datetime(at)
+        .strftime("%Y-%m-%d %H:%M:%S")
+        .to_string()
+}
+
+/// Columns side by side under their names; the last is not padded.
+pub(super) fn table<const N: usize>(names: [&str; N], rows: &[[String; N]]) -> String {
+    let names = names.map(str::to_owned);
+    let all = || std::iter::once(&names).chain(rows);
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        let width = |row: &[String; N]| row[column].chars().count();
+        all().map(width).max().unwrap_or(0)
+    });
+    let line = |row: &[String; N]| {
+        let cells: Vec<_> = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    all().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Names and values, one a line.
+pub(super) fn pairs(pairs: &[(&str, String)]) -> String {
+    let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line =
+        |(name, value): &(&str, String)| format!("{name:<width$}  {value}").trim_end().to_owned();
+    pairs.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let row = |cells: [&str; 2]| cells.map(str::to_owned);
+        let text = table(["ID", "NAME"], &[row(["12345", "Ọláyẹmí"]), row(["1", ""])]);
+        insta::assert_snapshot!(text, @r"
+    ID     NAME
+    12345  Ọláyẹmí
+    1
+    ");
+    }
+
+    #[test]
+    fn amounts_are_json_numbers_and_times_are_those_of_lagos() {
+        #[derive(Serialize)]
+        struct Example {
+            balance: Naira,
+        }
+        let answer = Answer::new(
+            "",
+            &Example {
+                balance: Naira(Money::from_units(12_345_600)),
+            },
+        );
+        let answer = answer.expect("it is JSON");
+        assert_eq!(answer.json, "{\n  \"balance\": 1234.56\n}");
+        assert_eq!(lagos_time(1_795_219_200_000), "2026-11-21 01:00:00");
+    }
+
+    #[test]
+    fn a_failure_names_every_fault_and_exits_with_2() {
+        let faults = crate::config::Config::read("a = 1\n[http]\nlisten = 1", "ogene.toml", []);
+        let failure = Failure::configuration(faults.expect_err("two faults"));
+        let (mut text, mut json) = (Vec::new(), Vec::new());
+        assert_eq!(failure.write(false, &mut text), ExitCode::from(2));
+        assert_eq!(failure.write(true, &mut json), ExitCode::from(2));
+        insta::assert_snapshot!(String::from_utf8_lossy(&text), @r"
+    error: The configuration has 2 faults.
+      ogene.toml:1: a: unknown key; known are networks, carriers, gateways, database_url, database_url_file, data_dir, http, limits, callbacks, log, content
+      ogene.toml:3: http.listen: must be a text in quotes, not a number
+    ");
+        insta::assert_snapshot!(String::from_utf8_lossy(&json), @r#"{"error":{"faults":[{"key":"a","message":"unknown key; known are networks, carriers, gateways, database_url, database_url_file, data_dir, http, limits, callbacks, log, content","place":"ogene.toml:1"},{"key":"http.listen","message":"must be a text in quotes, not a number","place":"ogene.toml:3"}],"message":"The configuration has 2 faults."}}"#);
+    }
+}

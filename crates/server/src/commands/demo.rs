@@ -1,0 +1,192 @@
+//! `ogene demo`: the main job with nothing to configure. Everything is what production runs, but for the SMSC.
+
+mod callbacks;
+mod welcome;
+
+use super::Environment;
+use super::answer::{Answer, Failure};
+use super::serve::bind;
+use super::signals::Signals;
+use crate::app;
+use crate::config::Config;
+use crate::logs;
+use clap::Args;
+use domain::{AccountId, Component, Money, SenderStatus};
+use engine::{Clock, admin};
+use smpp::smsc::{Delay, Script, Smsc, parse_rule};
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use store::Store;
+use tokio::net::TcpListener;
+use welcome::Welcome;
+
+/// Where the service and the simulator listen when nobody else does.
+const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
+const SMPP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 2775);
+/// Who the demo's customer is.
+const EMAIL: &str = "demo@ogene.example";
+const SENDER_ID: &str = "Ogene";
+const CREDIT: Money = Money::from_naira(1_000);
+/// What becomes of numbers that end like this; all others are delivered.
+const RULES: [&str; 4] = [
+    "0002=undeliv",
+    "0003=expired",
+    "0004=rejectd",
+    "0005=pending",
+];
+const RECEIPT_DELAY: Delay = Delay {
+    from: Duration::from_millis(500),
+    to: Duration::from_millis(1_500),
+};
+/// The demo's words come on the terminal between the lines of the log, so only what matters is logged.
+const LOG_LEVEL: &str = "warn";
+
+/// What a demo may be told.
+#[derive(Args)]
+#[command(
+    after_help = "Prints one curl that sends and one that reads the report, ready to paste.\n\n\
+    Example: ogene demo"
+)]
+pub(super) struct Demo {
+    /// Keep the database in this directory [default: a temporary one, removed at the end]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Where to serve the API [default: 127.0.0.1:8080, or a free port where that is taken]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+}
+
+impl Demo {
+    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
+        let signals = Signals::listen()?;
+        let temporary = tempfile::Builder::new().prefix("ogene-demo-").tempdir()?;
+        let data_dir = self
+            .data_dir
+            .clone()
+            .unwrap_or_else(|| temporary.path().to_owned());
+        let clock = Clock::system();
+
+        let smsc = Smsc::listen(free(SMPP).await?, script(&clock)?)?;
+        let listener = match self.listen {
+            Some(address) => bind(address).await?,
+            None => free(HTTP).await?,
+        };
+        let callbacks = callbacks::receive().await?;
+        let config = Config::read(&configuration(smsc.address()), "demo", [])
+            .map_err(Failure::configuration)?;
+        let config = Config { data_dir, ..config };
+        logs::start(&config.log);
+
+        let store = app::open(&config).await?;
+        let (account, token) = prepare(&store, &clock).await?;
+        let (_, purse) = admin::show_account(&store, account)
+            .await?
+            .ok_or_else(|| Failure::new("the demo's account is gone"))?;
+        store.close().await;
+
+        let welcome = Welcome {
+            http: listener.local_addr()?,
+            smpp: smsc.address(),
+            callbacks,
+            account,
+            token,
+            balance: purse.total(),
+            data_dir: &config.data_dir,
+            is_temporary: self.data_dir.is_none(),
+        };
+        welcome
+            .answer()?
+            .write(environment.global.json, &mut io::stdout())?;
+        io::stdout().flush()?;
+        app::serve(config, listener, signals.stop()).await?;
+        smsc.stop().await;
+        Ok(Answer::none())
+    }
+}
+
+/// Listens on `address`, or on a free port beside it where it is taken.
+async fn free(address: SocketAddr) -> io::Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Ok(listener) => Ok(listener),
+        Err(_) => TcpListener::bind((address.ip(), 0)).await,
+    }
+}
+
+fn script(clock: &Clock) -> Result<Script, Failure> {
+    let rules = RULES
+        .into_iter()
+        .map(parse_rule)
+        .collect::<Result<_, _>>()
+        .map_err(Failure::new)?;
+    Ok(Script {
+        rules,
+        receipt_delay: RECEIPT_DELAY,
+        last_message_id: clock.now_ms().unsigned_abs() * 1_000,
+        ..Script::default()
+    })
+}
+
+/// The configuration of the demo: what an operator with one carrier would write, and callbacks to this machine.
+fn configuration(smsc: SocketAddr) -> String {
+    format!(
+        r#"
+        [callbacks]
+        allow_private_targets = true
+        [log]
+        level = "{LOG_LEVEL}"
+        [carriers.simulator]
+        address = "{smsc}"
+        system_id = "ogene"
+        password = "demo"
+        [gateways.direct-refund]
+        carriers = ["simulator"]
+        [gateways.direct-corporate]
+        carriers = ["simulator"]
+        [gateways.otp]
+        carriers = ["simulator"]
+        [gateways.dual-backup]
+        [gateways.international]
+        carriers = ["simulator"]
+        "#
+    )
+}
+
+/// An account with credit and an approved sender ID, made once for a directory, and a new token.
+async fn prepare(store: &Store, clock: &Clock) -> Result<(AccountId, String), Failure> {
+    let accounts = admin::list_accounts(store).await?;
+    let account = match accounts.iter().find(|account| account.email == EMAIL) {
+        Some(account) => account.id,
+        None => admin::create_account(store, clock, "Demo", EMAIL).await?.id,
+    };
+    admin::credit(store, clock, account, CREDIT, "demo", Component::SmsWallet).await?;
+    if admin::list_senders(store, Some(account)).await?.is_empty() {
+        admin::register_sender(store, clock, account, SENDER_ID, "The demo", false).await?;
+        let approved = SenderStatus::Approved;
+        admin::set_sender_status(store, clock, account, SENDER_ID, approved, None).await?;
+    }
+    let (_, token) = admin::create_token(store, clock, account, "demo").await?;
+    Ok((account, token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demo_is_configured_without_fault() {
+        let config = Config::read(&configuration(SMPP), "demo", []).expect("no fault");
+        assert_eq!(config.live_gateways(), 5);
+        assert_eq!(config.notes, Vec::<String>::new());
+        assert!(script(&Clock::system()).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_taken_port_is_no_obstacle() {
+        let taken = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = taken.local_addr().expect("an address");
+        let other = free(address).await.expect("another port");
+        assert_ne!(other.local_addr().expect("an address"), address);
+    }
+}

@@ -1,0 +1,44 @@
+//! A receiver of callbacks beside the demo, which says what came.
+
+use axum::Router;
+use axum::extract::Json;
+use axum::http::StatusCode;
+use axum::routing::post;
+use serde::Deserialize;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use tokio::net::TcpListener;
+
+/// What is shown of a callback.
+#[derive(Deserialize)]
+struct Outcome {
+    message_id: String,
+    recipient: String,
+    delivery_status: String,
+}
+
+/// Receives on a free port for as long as the process runs, and gives the address.
+pub(super) async fn receive() -> io::Result<SocketAddr> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    let router = Router::new().route("/", post(show));
+    tokio::spawn(crate::http::serve(
+        listener,
+        None,
+        router,
+        std::future::pending::<()>(),
+    ));
+    Ok(address)
+}
+
+async fn show(Json(outcome): Json<Outcome>) -> StatusCode {
+    let Outcome {
+        message_id,
+        recipient,
+        delivery_status,
+    } = outcome;
+    let line = format!("callback: {recipient} {delivery_status} (message {message_id})");
+    // Nobody is left to be shown anything where standard error is closed.
+    let _ = writeln!(io::stderr(), "{line}");
+    StatusCode::OK
+}

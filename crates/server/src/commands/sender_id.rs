@@ -1,0 +1,169 @@
+//! `ogene sender-id`
+
+use super::Environment;
+use super::answer::{Answer, Failure, lagos_time, table};
+use super::open::account_id;
+use clap::{Args, Subcommand};
+use domain::{AccountId, SenderStatus};
+use engine::admin;
+use serde::Serialize;
+
+#[derive(Subcommand)]
+pub(super) enum SenderId {
+    /// Register a sender ID on an account; it may be used once it is approved
+    #[command(
+        after_help = "Example: ogene sender-id register --account 1882399170363392 --sender-id AdaFoods \
+        --purpose \"Order updates\""
+    )]
+    Register {
+        #[command(flatten)]
+        which: Which,
+        /// What it is for
+        #[arg(long)]
+        purpose: String,
+        /// A foreign sender: only the gateway `international` takes it
+        #[arg(long)]
+        international: bool,
+    },
+    /// Approve a sender ID: from then on it may be used
+    Approve(Which),
+    /// Reject a sender ID, and say why
+    Reject {
+        #[command(flatten)]
+        which: Which,
+        /// Why, in words for the customer
+        #[arg(long)]
+        reason: String,
+    },
+    /// Suspend a sender ID that was approved
+    Suspend(Which),
+    /// List sender IDs
+    List {
+        /// Only those of this account
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: Option<AccountId>,
+    },
+}
+
+/// The sender ID that is meant.
+#[derive(Args)]
+pub(super) struct Which {
+    /// The account's `user_id`
+    #[arg(long, value_name = "ID", value_parser = account_id)]
+    account: AccountId,
+    /// The sender ID: 3 to 11 letters, digits, spaces and hyphens
+    #[arg(long, value_name = "S")]
+    sender_id: String,
+}
+
+impl SenderId {
+    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
+        let (store, clock) = environment.open().await?;
+        let set = async |which: Which, status, reason: Option<&str>| {
+            let Which { account, sender_id } = &which;
+            admin::set_sender_status(&store, &clock, *account, sender_id, status, reason).await?;
+            shown(&store, &which).await
+        };
+        match self {
+            Self::Register {
+                which,
+                purpose,
+                international,
+            } => {
+                let Which { account, sender_id } = &which;
+                admin::register_sender(
+                    &store,
+                    &clock,
+                    *account,
+                    sender_id,
+                    &purpose,
+                    international,
+                )
+                .await?;
+                shown(&store, &which).await
+            }
+            Self::Approve(which) => set(which, SenderStatus::Approved, None).await,
+            Self::Reject { which, reason } => {
+                set(which, SenderStatus::Rejected, Some(&reason)).await
+            }
+            Self::Suspend(which) => set(which, SenderStatus::Suspended, None).await,
+            Self::List { account } => {
+                let senders = admin::list_senders(&store, account).await?;
+                let json: Vec<_> = senders.iter().map(SenderJson::from).collect();
+                Answer::new(lines(&json), &json)
+            }
+        }
+    }
+}
+
+/// One sender ID after a change, as it now stands.
+async fn shown(store: &store::Store, which: &Which) -> Result<Answer, Failure> {
+    let senders = admin::list_senders(store, Some(which.account)).await?;
+    let key = domain::sender::key(&which.sender_id);
+    let found = senders
+        .iter()
+        .find(|(_, sender)| domain::sender::key(&sender.name) == key);
+    let json = found.map(SenderJson::from).ok_or_else(|| {
+        Failure::new(format!(
+            "the account {} has no sender ID {:?}",
+            which.account, which.sender_id
+        ))
+    })?;
+    Answer::new(lines(std::slice::from_ref(&json)), &json)
+}
+
+#[derive(Serialize)]
+struct SenderJson<'a> {
+    user_id: String,
+    sender_id: &'a str,
+    status: &'static str,
+    purpose: &'a str,
+    international: bool,
+    approved_at: Option<String>,
+    rejection_reason: Option<&'a str>,
+}
+
+impl<'a> From<&'a (AccountId, domain::SenderId)> for SenderJson<'a> {
+    fn from((account, sender): &'a (AccountId, domain::SenderId)) -> Self {
+        Self {
+            user_id: account.to_string(),
+            sender_id: &sender.name,
+            status: sender.status.as_str(),
+            purpose: &sender.purpose,
+            international: sender.international,
+            approved_at: sender.approved_at_ms.map(lagos_time),
+            rejection_reason: sender.rejection_reason.as_deref(),
+        }
+    }
+}
+
+fn lines(senders: &[SenderJson<'_>]) -> String {
+    let row = |sender: &SenderJson<'_>| {
+        let kind = if sender.international {
+            "international"
+        } else {
+            "national"
+        };
+        let remark = sender.rejection_reason.unwrap_or(sender.purpose);
+        [
+            sender.user_id.clone(),
+            sender.sender_id.to_owned(),
+            sender.status.to_owned(),
+            kind.to_owned(),
+            sender.approved_at.clone().unwrap_or_else(|| "-".to_owned()),
+            remark.to_owned(),
+        ]
+    };
+    let rows: Vec<_> = senders.iter().map(row).collect();
+    table(
+        [
+            "USER_ID",
+            "SENDER_ID",
+            "STATUS",
+            "KIND",
+            "APPROVED",
+            "PURPOSE OR REASON",
+        ],
+        &rows,
+    )
+}

@@ -1,0 +1,42 @@
+//! `ogene serve`
+
+use super::Environment;
+use super::answer::{Answer, Failure};
+use super::signals::Signals;
+use crate::{app, logs};
+use serde_json::json;
+use std::net::SocketAddr;
+use tokio::net::TcpListener;
+
+pub(super) async fn run(environment: &Environment) -> Result<Answer, Failure> {
+    let config = environment.config()?;
+    logs::start(&config.log);
+    match &config.file {
+        Some(file) => tracing::info!(config.file = %file.display(), "Configuration read"),
+        None => {
+            tracing::info!("No configuration file: the defaults hold (see `ogene config default`)");
+        }
+    }
+    for note in &config.notes {
+        tracing::warn!("{note}");
+    }
+    let signals = Signals::listen()?;
+    let listener = bind(config.http.listen).await?;
+    let scheme = if config.http.tls.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    tracing::info!(http.address = %format!("{scheme}://{}", listener.local_addr()?), "Listening");
+    app::serve(config, listener, signals.stop()).await?;
+    Answer::new("Stopped.", &json!({ "stopped": true }))
+}
+
+/// Listens on `address`, or says what is in the way.
+pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        Failure::new(format!(
+            "cannot listen on {address}: {error}; choose another `http.listen`"
+        ))
+    })
+}

@@ -1,0 +1,307 @@
+//! `ogene smsc`: a carrier to test against, on real SMPP.
+
+use super::Environment;
+use super::answer::{Answer, Failure, pairs};
+use super::signals::Signals;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use engine::Clock;
+use serde_json::json;
+use smpp::smsc::{
+    self, BindRules, Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels,
+    ReceiptStyle, Rule, Script, Stats,
+};
+use smpp::{CommandStatus, ReceiptIds};
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::time::interval;
+
+/// How often the figures are shown, when they have changed.
+const STATS_INTERVAL: Duration = Duration::from_secs(1);
+/// Receipts write the time of Lagos, an hour ahead of UTC.
+const LAGOS_OFFSET_S: u64 = 3_600;
+
+const EXAMPLES: &str = "\
+A fate is a receipt state (delivrd, undeliv, expired, rejectd, deleted, unknown, acceptd, enroute), or pending \
+(no receipt ever), silence (no response), drop (the connection goes), or refuse:STATUS (such as refuse:0x0B).
+
+Examples:
+  ogene smsc
+  ogene smsc --mix delivrd=90,undeliv=8,pending=2 --receipt-delay 1s..5s
+  ogene smsc --rule 0002=undeliv --rule 0009=refuse:0x0B --fault 100=throttle
+  ogene smsc --account ogene:secret --max-binds 2 --receipt-ids hex-response-decimal-receipt --quirk duplicate,shuffle
+
+Stops on SIGTERM or Ctrl-C, and prints what it counted.";
+
+/// What the simulator does.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Smsc {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:2775")]
+    listen: SocketAddr,
+    #[command(flatten)]
+    outcomes: Outcomes,
+    #[command(flatten)]
+    binds: Binds,
+    #[command(flatten)]
+    receipts: Receipts,
+    /// Equal seeds make equal choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "What becomes of messages")]
+struct Outcomes {
+    /// By the end of the destination; may be given again, the first that fits counts
+    #[arg(long = "rule", value_name = "SUFFIX=FATE", value_parser = smsc::parse_rule)]
+    rules: Vec<Rule>,
+    /// All others, each fate as often as its weight says
+    #[arg(long, value_name = "FATE=WEIGHT,…", default_value = "delivrd=1", value_parser = parse_mix)]
+    mix: Mix,
+    /// How long a response takes: a time, or a range such as 10ms..200ms
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = smsc::parse_delay)]
+    response_delay: Delay,
+    /// How long after that the receipt comes; a range mixes their order
+    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = smsc::parse_delay)]
+    receipt_delay: Delay,
+    /// What goes wrong at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence, drop,
+    /// half-open, wrong-sequence, garbage, broken-length; may be given again
+    #[arg(long = "fault", value_name = "N=FAULT", value_parser = smsc::parse_fault)]
+    faults: Vec<(u64, Fault)>,
+    /// Submits a second that a connection may send; above it they are throttled (0x58)
+    #[arg(long, value_name = "N")]
+    max_per_second: Option<u32>,
+    /// Leave this many submits unanswered, then drop the connection
+    #[arg(long, value_name = "N")]
+    drop_at_window: Option<usize>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Who may bind")]
+struct Binds {
+    /// Who may bind; may be given again [default: everybody]
+    #[arg(long = "account", value_name = "SYSTEM_ID:PASSWORD", value_parser = account)]
+    accounts: Vec<(String, String)>,
+    /// Binds at a time of one `system_id`
+    #[arg(long = "max-binds", value_name = "N")]
+    most: Option<usize>,
+    /// Refuse every bind with this status, such as 0x0D
+    #[arg(long = "refuse-binds", value_name = "STATUS", value_parser = smsc::parse_status)]
+    refused_with: Option<CommandStatus>,
+    /// Leave `sc_interface_version` out, like SMPP 3.3
+    #[arg(long)]
+    hide_version: bool,
+    /// Leave `enquire_link` unanswered
+    #[arg(long)]
+    ignore_enquire_link: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "How receipts look")]
+struct Receipts {
+    /// Where they have id and state
+    #[arg(long, default_value = "both", value_parser = one_of(&FORMS))]
+    receipt_form: ReceiptForm,
+    /// How their ids differ from those of responses
+    #[arg(long, default_value = "exact", value_parser = one_of(&IDS))]
+    receipt_ids: ReceiptIds,
+    /// Digits of their dates
+    #[arg(long, default_value = "10", value_parser = one_of(&DATES))]
+    receipt_dates: ReceiptDates,
+    /// How their text is labelled
+    #[arg(long, default_value = "usual", value_parser = one_of(&LABELS))]
+    receipt_labels: ReceiptLabels,
+    /// Oddities, with commas between them
+    #[arg(long = "quirk", value_delimiter = ',', value_parser = one_of(&QUIRKS))]
+    quirks: Vec<Quirk>,
+    /// Receipts without a response at a time, on a connection
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    receipt_window: usize,
+}
+
+const FORMS: [(&str, ReceiptForm); 3] = [
+    ("text", ReceiptForm::Text),
+    ("tlv", ReceiptForm::Tlv),
+    ("both", ReceiptForm::Both),
+];
+const IDS: [(&str, ReceiptIds); 4] = [
+    ("exact", ReceiptIds::Exact),
+    (
+        "hex-response-decimal-receipt",
+        ReceiptIds::HexResponseDecimalReceipt,
+    ),
+    (
+        "decimal-response-hex-receipt",
+        ReceiptIds::DecimalResponseHexReceipt,
+    ),
+    ("numeric", ReceiptIds::Numeric),
+];
+const DATES: [(&str, ReceiptDates); 3] = [
+    ("10", ReceiptDates::Ten),
+    ("12", ReceiptDates::Twelve),
+    ("14", ReceiptDates::Fourteen),
+];
+const LABELS: [(&str, ReceiptLabels); 4] = [
+    ("usual", ReceiptLabels::Usual),
+    ("capital-text", ReceiptLabels::CapitalText),
+    ("capitals", ReceiptLabels::Capitals),
+    ("short", ReceiptLabels::Short),
+];
+const QUIRKS: [(&str, Quirk); 7] = [
+    ("payload", Quirk::Payload),
+    ("data-sm", Quirk::DataSm),
+    ("unmarked", Quirk::Unmarked),
+    ("duplicate", Quirk::Duplicate),
+    ("shuffle", Quirk::Shuffle),
+    ("before-response", Quirk::BeforeResponse),
+    ("intermediate", Quirk::Intermediate),
+];
+
+/// Fates by weight.
+#[derive(Clone)]
+struct Mix(Vec<(u32, Fate)>);
+
+fn parse_mix(text: &str) -> Result<Mix, String> {
+    smsc::parse_mix(text).map(Mix)
+}
+
+fn account(text: &str) -> Result<(String, String), String> {
+    let (system_id, password) = text.split_once(':').ok_or("write SYSTEM_ID:PASSWORD")?;
+    Ok((system_id.to_owned(), password.to_owned()))
+}
+
+fn one_of<T: Copy + Send + Sync + 'static>(
+    values: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let names = values.iter().map(|(name, _)| *name);
+    PossibleValuesParser::new(names).try_map(|text| {
+        let found = values.iter().find(|(name, _)| *name == text);
+        found.map(|(_, value)| *value).ok_or(text)
+    })
+}
+
+impl Smsc {
+    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
+        let json = environment.global.json;
+        let signals = Signals::listen()?;
+        let listener = TcpListener::bind(self.listen).await.map_err(|error| {
+            Failure::new(format!(
+                "cannot listen on {}: {error}; choose another --listen",
+                self.listen
+            ))
+        })?;
+        let smsc = smsc::Smsc::listen(listener, self.script(&Clock::system()))?;
+        let address = smsc.address();
+        let started = if json {
+            json!({ "listening": address }).to_string()
+        } else {
+            format!("SMPP on {address}")
+        };
+        writeln!(io::stderr(), "{started}")?;
+        tokio::select! {
+            () = signals.stop() => {}
+            gone = show_stats(&smsc, json) => gone?,
+        }
+        let stats = smsc.stop().await;
+        let lines: Vec<_> = figures(&stats)
+            .map(|(name, count)| (name, count.to_string()))
+            .into();
+        Answer::new(pairs(&lines), &json_of(&stats))
+    }
+
+    fn script(self, clock: &Clock) -> Script {
+        let Self {
+            outcomes,
+            binds,
+            receipts,
+            seed,
+            ..
+        } = self;
+        Script {
+            rules: outcomes.rules,
+            mix: outcomes.mix.0,
+            response_delay: outcomes.response_delay,
+            receipt_delay: outcomes.receipt_delay,
+            receipts: ReceiptStyle {
+                form: receipts.receipt_form,
+                ids: receipts.receipt_ids,
+                dates: receipts.receipt_dates,
+                labels: receipts.receipt_labels,
+                quirks: receipts.quirks,
+            },
+            faults: outcomes.faults,
+            max_per_second: outcomes.max_per_second,
+            drop_at_window: outcomes.drop_at_window,
+            binds: BindRules {
+                accounts: binds.accounts,
+                refuse: binds.refused_with,
+                max: binds.most,
+                hide_version: binds.hide_version,
+            },
+            ignore_enquire_link: binds.ignore_enquire_link,
+            receipt_window: receipts.receipt_window,
+            // Ids that grow over restarts, so that two runs never give the same one.
+            last_message_id: clock.now_ms().unsigned_abs() * 1_000,
+            started_at_s: clock.now_ms().unsigned_abs() / 1_000 + LAGOS_OFFSET_S,
+            seed,
+            ..Script::default()
+        }
+    }
+}
+
+/// Writes a line each second in which something happened.
+async fn show_stats(smsc: &smsc::Smsc, json: bool) -> io::Result<()> {
+    let mut ticks = interval(STATS_INTERVAL);
+    let mut before = Stats::default();
+    loop {
+        ticks.tick().await;
+        let now = smsc.stats();
+        if now == before {
+            continue;
+        }
+        let line = if json {
+            json_of(&now).to_string()
+        } else {
+            format!(
+                "{} submits/s, {} receipts/s; in all {} binds, {} submits, {} refused, {} receipts, {} waiting",
+                now.submits - before.submits,
+                now.answered - before.answered,
+                now.binds,
+                now.submits,
+                now.refused,
+                now.answered,
+                smsc.waiting(),
+            )
+        };
+        writeln!(io::stderr(), "{line}")?;
+        before = now;
+    }
+}
+
+fn figures(stats: &Stats) -> [(&'static str, u64); 11] {
+    [
+        ("connections", stats.connections),
+        ("binds", stats.binds),
+        ("refused_binds", stats.refused_binds),
+        ("submits", stats.submits),
+        ("accepted", stats.accepted),
+        ("refused", stats.refused),
+        ("delivered", stats.delivered),
+        ("answered", stats.answered),
+        ("put_back", stats.put_back),
+        ("lost", stats.lost),
+        ("odd_pdus", stats.odd_pdus),
+    ]
+}
+
+fn json_of(stats: &Stats) -> serde_json::Value {
+    let figures = figures(stats).into_iter();
+    figures
+        .map(|(name, count)| (name.to_owned(), count.into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}

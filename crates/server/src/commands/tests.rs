@@ -1,0 +1,90 @@
+use super::*;
+use clap::CommandFactory;
+
+fn parse(line: &str) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(line.split_whitespace())
+}
+
+#[test]
+fn the_command_line_is_sound_and_every_command_says_what_it_does() {
+    fn check(command: &clap::Command) {
+        assert!(command.get_about().is_some(), "{}", command.get_name());
+        for argument in command.get_arguments() {
+            assert!(
+                argument.get_help().is_some(),
+                "{} {}",
+                command.get_name(),
+                argument.get_id()
+            );
+        }
+        command.get_subcommands().for_each(check);
+    }
+    Cli::command().debug_assert();
+    check(&Cli::command());
+}
+
+#[test]
+fn every_command_of_the_design_is_understood() {
+    for line in [
+        "ogene serve",
+        "ogene demo",
+        "ogene demo --data-dir d --listen 127.0.0.1:0",
+        "ogene config default",
+        "ogene config check",
+        "ogene migrate",
+        "ogene account create --name Ada --email ada@example.ng",
+        "ogene account list",
+        "ogene account show --account 7",
+        "ogene account set-status --account 7 --status restricted",
+        "ogene account set-verification --account 7 --level contact_verified",
+        "ogene token create --account 7 --name shop",
+        "ogene token list --account 7",
+        "ogene token revoke --id 3f2a",
+        "ogene sender-id register --account 7 --sender-id Ada --purpose News --international",
+        "ogene sender-id approve --account 7 --sender-id Ada",
+        "ogene sender-id reject --account 7 --sender-id Ada --reason Unclear",
+        "ogene sender-id suspend --account 7 --sender-id Ada",
+        "ogene sender-id list",
+        "ogene wallet credit --account 7 --amount 1000.00 --reference R",
+        "ogene wallet credit --account 7 --amount 5 --reference R --component promo_bonus",
+        "ogene wallet statement --account 7 --limit 5",
+        "ogene smsc --mix delivrd=9,undeliv=1 --rule 02=expired --fault 5=throttle --quirk duplicate,shuffle",
+        "ogene smsc --account ogene:secret --receipt-ids numeric --receipt-form tlv --response-delay 1ms..2ms",
+        "ogene verify",
+    ] {
+        if let Err(error) = parse(line) {
+            panic!("{line}: {error}");
+        }
+    }
+}
+
+#[test]
+fn file_and_json_stand_before_or_after_the_command() {
+    for line in [
+        "ogene --config o.toml --json account list",
+        "ogene account --config o.toml list --json",
+        "ogene account list --json --config o.toml",
+    ] {
+        let global = parse(line).expect("understood").global;
+        assert!(global.json, "{line}");
+        assert_eq!(global.config, Some(PathBuf::from("o.toml")), "{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    for line in [
+        "ogene wallet credit --account 7 --amount -5 --reference R",
+        "ogene wallet credit --account 7 --amount 0.00 --reference R",
+        "ogene wallet credit --account 7 --amount 1e3 --reference R",
+        "ogene wallet credit --account ada --amount 5 --reference R",
+        "ogene wallet credit --account 7 --amount 5 --reference R --component piggy_bank",
+        "ogene account set-status --account 7 --status gone",
+        "ogene sender-id reject --account 7 --sender-id Ada",
+        "ogene smsc --mix delivrd",
+        "ogene send",
+        "ogene",
+    ] {
+        assert!(parse(line).is_err(), "{line}");
+    }
+}

@@ -1,0 +1,30 @@
+//! `ogene verify`
+
+use super::Environment;
+use super::answer::{Answer, Failure};
+use engine::admin;
+
+pub(super) async fn run(environment: &Environment) -> Result<Answer, Failure> {
+    let (store, _) = environment.open().await?;
+    let report = admin::verify(&store).await?;
+    if !report.violations.is_empty() {
+        let list = report.violations.join("\n  ");
+        let count = report.violations.len();
+        return Err(Failure::new(format!(
+            "{count} invariants are violated:\n  {list}"
+        )));
+    }
+    let text = format!(
+        "All is well: {} wallets, {} ledger entries, {} messages, {} deliveries.",
+        report.wallets, report.entries, report.messages, report.deliveries,
+    );
+    let json = serde_json::json!({
+        "ok": true,
+        "violations": report.violations,
+        "wallets": report.wallets,
+        "entries": report.entries,
+        "messages": report.messages,
+        "deliveries": report.deliveries,
+    });
+    Answer::new(text, &json)
+}

@@ -1,0 +1,158 @@
+//! `ogene wallet`
+
+use super::Environment;
+use super::answer::{Answer, Failure, Naira, lagos_time, table};
+use super::open::{account_id, amount};
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use domain::{AccountId, Component, Money};
+use engine::admin;
+use serde::Serialize;
+use store::{EntryKind, LedgerEntry};
+
+/// Entries of a statement where none are asked for.
+const STATEMENT_ENTRIES: u32 = 100;
+
+#[derive(Subcommand)]
+pub(super) enum Wallet {
+    /// Add credit; the same reference never credits twice
+    #[command(
+        after_help = "Example: ogene wallet credit --account 1882399170363392 --amount 1000.00 \
+        --reference bank-2026-11-21-0017"
+    )]
+    Credit {
+        /// The account's `user_id`
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: AccountId,
+        /// Naira with at most four decimals
+        #[arg(long, value_name = "NAIRA", value_parser = amount)]
+        amount: Money,
+        /// Your reference of the payment
+        #[arg(long, value_name = "R")]
+        reference: String,
+        /// The part of the wallet
+        #[arg(long, default_value = "sms_wallet", value_parser = components())]
+        component: Component,
+    },
+    /// Show the latest entries of an account's ledger
+    Statement {
+        /// The account's `user_id`
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: AccountId,
+        /// Entries at most, the latest first
+        #[arg(long, value_name = "N", default_value_t = STATEMENT_ENTRIES)]
+        limit: u32,
+    },
+}
+
+impl Wallet {
+    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
+        let (store, clock) = environment.open().await?;
+        match self {
+            Self::Credit {
+                account,
+                amount,
+                reference,
+                component,
+            } => {
+                let credit =
+                    admin::credit(&store, &clock, account, amount, &reference, component).await?;
+                let json = CreditJson {
+                    user_id: account.to_string(),
+                    amount: Naira(amount),
+                    reference: &reference,
+                    component: component.as_str(),
+                    credited: credit.new,
+                    balance: Naira(credit.balance),
+                };
+                let done = if credit.new {
+                    "Credited"
+                } else {
+                    "This reference was credited before, so not again:"
+                };
+                let text = format!(
+                    "{done} {amount} NGN to {account}. Balance: {} NGN.",
+                    credit.balance
+                );
+                Answer::new(text, &json)
+            }
+            Self::Statement { account, limit } => {
+                let entries = admin::statement(&store, account, limit).await?;
+                stated(&entries)
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct CreditJson<'a> {
+    user_id: String,
+    amount: Naira,
+    reference: &'a str,
+    component: &'static str,
+    /// False where the reference was credited before.
+    credited: bool,
+    balance: Naira,
+}
+
+#[derive(Serialize)]
+struct EntryJson<'a> {
+    at: String,
+    kind: &'a str,
+    component: &'static str,
+    amount: Naira,
+    reference: Option<&'a str>,
+    message_id: Option<String>,
+    recipient: Option<String>,
+}
+
+impl<'a> From<&'a LedgerEntry> for EntryJson<'a> {
+    fn from(entry: &'a LedgerEntry) -> Self {
+        Self {
+            at: lagos_time(entry.created_at_ms),
+            kind: entry.kind.as_str(),
+            component: entry.component.as_str(),
+            amount: Naira(entry.amount),
+            reference: entry.reference.as_deref(),
+            message_id: (entry.kind != EntryKind::Credit).then(|| entry.subject.to_string()),
+            recipient: entry.recipient.map(|recipient| recipient.to_string()),
+        }
+    }
+}
+
+fn stated(entries: &[LedgerEntry]) -> Result<Answer, Failure> {
+    let json: Vec<_> = entries.iter().map(EntryJson::from).collect();
+    let row = |entry: &EntryJson<'_>| {
+        let subject = [
+            entry.reference.map(str::to_owned),
+            entry.message_id.clone(),
+            entry.recipient.clone(),
+        ];
+        [
+            entry.at.clone(),
+            entry.kind.to_owned(),
+            entry.component.to_owned(),
+            format!("{:>14}", entry.amount.0.to_string()),
+            subject.into_iter().flatten().collect::<Vec<_>>().join(" "),
+        ]
+    };
+    let rows: Vec<_> = json.iter().map(row).collect();
+    Answer::new(
+        table(
+            [
+                "AT",
+                "KIND",
+                "COMPONENT",
+                "        AMOUNT",
+                "REFERENCE OR MESSAGE",
+            ],
+            &rows,
+        ),
+        &json,
+    )
+}
+
+fn components() -> impl TypedValueParser<Value = Component> {
+    let names = Component::ALL.into_iter().map(Component::as_str);
+    PossibleValuesParser::new(names).try_map(|name| Component::from_name(&name).ok_or(name))
+}
