@@ -2,7 +2,6 @@
 
 mod lock;
 mod metrics;
-mod tls;
 
 use crate::config::Config;
 use crate::http;
@@ -37,9 +36,6 @@ pub enum Error {
         "another ogene serves from {0} already: stop it, or give this one a `data_dir` of its own"
     )]
     Locked(String),
-    /// The certificate or its key cannot be used.
-    #[error("`http.tls` cannot be used: {0}")]
-    Tls(String),
     /// The database.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -59,7 +55,6 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let metrics = metrics::install();
-    let tls = config.http.tls.as_ref().map(tls::server).transpose()?;
     let store = open(&config).await?;
     // Held until the end: the embedded database has one serving process.
     let _lock = lock::take(&config.data_dir)?;
@@ -70,8 +65,16 @@ pub async fn serve(
         max_body_bytes: config.limits.max_body_bytes,
     });
 
+    let scheme = if config.http.tls.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let address = listener.local_addr().map_err(Error::Http)?;
+    tracing::info!(http.address = %format_args!("{scheme}://{address}"), "Serving");
+
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = http::serve(listener, tls, router, async {
+    let server = http::serve(listener, config.http.tls, router, async {
         // A sender that is gone asks for the end just as one that speaks.
         let _ = stopped.await;
     });

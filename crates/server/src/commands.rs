@@ -22,6 +22,9 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+const AFTER_HELP: &str = "Every key of the configuration can be set by a variable, too: OGENE_HTTP_LISTEN=0.0.0.0:8080, \
+    OGENE_CARRIERS_MTN_PASSWORD=…\nExit codes: 0; 1 for a failure; 2 for a wrong command line or configuration.";
+
 /// Ogene: bulk SMS in one binary. An HTTP API, prepaid wallets, SMPP to the carriers, receipts and refunds.
 ///
 /// To see it work: `ogene demo`. To run it: `ogene config default > ogene.toml`, edit, `ogene serve`.
@@ -30,7 +33,8 @@ use std::process::ExitCode;
     name = "ogene",
     version,
     arg_required_else_help = true,
-    disable_help_subcommand = true
+    disable_help_subcommand = true,
+    after_help = AFTER_HELP
 )]
 struct Cli {
     #[command(flatten)]

@@ -12,13 +12,14 @@ mod secret;
 mod section;
 mod sections;
 mod tariff;
+mod tls;
 mod tree;
 mod value;
 
 pub use carrier::Carrier;
 pub use fault::{Fault, Place};
 pub use secret::Secret;
-pub use sections::{Callbacks, Http, Limits, Log, LogFormat, TlsFiles};
+pub use sections::{Callbacks, Http, Limits, Log, LogFormat};
 
 use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Rulebook};
 use fault::Faults;

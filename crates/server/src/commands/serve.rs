@@ -22,12 +22,6 @@ pub(super) async fn run(environment: &Environment) -> Result<Answer, Failure> {
     }
     let signals = Signals::listen()?;
     let listener = bind(config.http.listen).await?;
-    let scheme = if config.http.tls.is_some() {
-        "https"
-    } else {
-        "http"
-    };
-    tracing::info!(http.address = %format!("{scheme}://{}", listener.local_addr()?), "Listening");
     app::serve(config, listener, signals.stop()).await?;
     Answer::new("Stopped.", &json!({ "stopped": true }))
 }

@@ -2,6 +2,7 @@
 
 use super::secret::Secret;
 use super::section::{Section, short};
+use super::tls;
 use engine::{BindMode, CarrierSettings};
 use smpp::ReceiptIds;
 use std::path::PathBuf;
@@ -108,10 +109,7 @@ impl Carrier {
             response_timeout: positive(&mut section, "response_timeout")
                 .unwrap_or(DEFAULT_RESPONSE_TIMEOUT),
             tls: section.get("tls").unwrap_or_default(),
-            tls_ca: section
-                .has("tls_ca")
-                .then(|| section.readable("tls_ca"))
-                .flatten(),
+            tls_ca: authority(&mut section),
             rewrites_sender: section.get("rewrites_sender").unwrap_or_default(),
             receipt_ids: section
                 .one_of("receipt_ids", &RECEIPT_IDS)
@@ -196,6 +194,15 @@ fn password(section: &mut Section<'_>) -> Option<Secret> {
         section.fault_at(&place, key, fault);
     }
     Some(password)
+}
+
+fn authority(section: &mut Section<'_>) -> Option<PathBuf> {
+    let place = section.place_of("tls_ca");
+    let file: PathBuf = section.get("tls_ca")?;
+    if let Err(text) = tls::certificates(&file) {
+        section.fault_at(&place, "tls_ca", text);
+    }
+    Some(file)
 }
 
 /// A duration of more than nothing.

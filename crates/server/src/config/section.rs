@@ -139,20 +139,6 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A file that is there.
-    pub(super) fn readable(&mut self, key: &'static str) -> Option<PathBuf> {
-        let place = self.place_of(key);
-        let file: PathBuf = self.require(key)?;
-        if let Err(error) = fs::File::open(&file) {
-            self.fault_at(
-                &place,
-                key,
-                format!("cannot read {}: {error}", file.display()),
-            );
-        }
-        Some(file)
-    }
-
     /// Whether `key` is set and not yet read.
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)

@@ -2,9 +2,11 @@
 
 use super::carrier::as_usize;
 use super::section::Section;
+use super::tls;
 use super::tree::Node;
 use super::value::{Read, Size};
 use domain::{CodeWords, NumberPlan};
+use rustls::ServerConfig;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,39 +21,49 @@ const LEAST_BODY: Size = Size(64 << 10);
 const MOST_RETRIES: usize = 100;
 
 /// `[http]`
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Http {
     /// Where the API is served.
     pub listen: SocketAddr,
     /// With what it is served over TLS.
-    pub tls: Option<TlsFiles>,
+    pub tls: Option<ServerConfig>,
 }
 
 /// PEM files.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct TlsFiles {
+pub(super) struct TlsFiles {
     /// The certificate, with its chain.
-    pub certificate: PathBuf,
+    pub(super) certificate: PathBuf,
     /// Its private key.
-    pub key: PathBuf,
+    pub(super) key: PathBuf,
 }
 
 impl Http {
     pub(super) fn read(mut section: Section<'_>) -> Self {
-        let listen = section
-            .require("listen")
-            .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)));
-        let tls = section.has("tls").then(|| {
-            let mut tls = section.section("tls");
-            let files = TlsFiles {
-                certificate: tls.readable("certificate").unwrap_or_default(),
-                key: tls.readable("key").unwrap_or_default(),
-            };
-            tls.finish();
-            files
-        });
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let http = Self {
+            listen: section.require("listen").unwrap_or(anywhere),
+            tls: section.has("tls").then(|| https(&mut section)).flatten(),
+        };
         section.finish();
-        Self { listen, tls }
+        http
+    }
+}
+
+fn https(section: &mut Section<'_>) -> Option<ServerConfig> {
+    let place = section.place_of("tls");
+    let mut tls = section.section("tls");
+    let (certificate, key) = (tls.require("certificate"), tls.require("key"));
+    tls.finish();
+    let files = TlsFiles {
+        certificate: certificate?,
+        key: key?,
+    };
+    match tls::server(&files) {
+        Ok(server) => Some(server),
+        Err(text) => {
+            section.fault_at(&place, "tls", text);
+            None
+        }
     }
 }
 

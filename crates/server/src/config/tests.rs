@@ -433,3 +433,25 @@ fn a_file_that_is_not_there_is_a_fault() {
             .starts_with("/nowhere/ogene.toml: cannot be read")
     );
 }
+
+#[test]
+fn files_for_tls_are_read_with_the_configuration() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("empty.pem");
+    fs::write(&file, "").expect("written");
+    let text = format!(
+        "[http]\ntls = {{ certificate = {0:?}, key = {0:?} }}\n[carriers.mtn]\naddress = \"h:1\"\n\
+         system_id = \"o\"\npassword = \"p\"\ntls_ca = {0:?}\n",
+        file.display().to_string()
+    );
+    let named = faults(&text).replace(&file.display().to_string(), "FILE");
+    insta::assert_snapshot!(named, @r"
+    ogene.toml:2: http.tls: FILE cannot be used: holds no certificate
+    ogene.toml:7: carriers.mtn.tls_ca: FILE cannot be used: holds no certificate
+    ");
+    let half = faults("[http]\ntls = { certificate = \"x.pem\", kee = \"y\" }");
+    insta::assert_snapshot!(half, @r"
+    ogene.toml:2: http.tls.key: is missing
+    ogene.toml:2: http.tls.kee: unknown key; did you mean `key`?
+    ");
+}

@@ -50,4 +50,12 @@ impl Installation {
         let message = error["error"]["message"].as_str().expect("a message");
         (output.status.code(), message.to_owned())
     }
+
+    /// The same for a command that also logs.
+    pub(super) fn failure_among_logs(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = self.run(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        let last = error.lines().last().unwrap_or_default();
+        (output.status.code(), last.to_owned())
+    }
 }
