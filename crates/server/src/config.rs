@@ -50,7 +50,7 @@ pub struct Config {
     pub log: Log,
     /// The SMSC accounts.
     pub carriers: Vec<Carrier>,
-    /// The gateways, with their carriers by index.
+    /// The gateways, with their carriers by index. Where there is none, the sandbox alone works.
     pub gateways: Vec<GatewayRules>,
     /// Numbers to networks.
     pub plan: NumberPlan,
@@ -111,17 +111,6 @@ impl Config {
         Err(faults.into_sorted())
     }
 
-    /// How many gateways take live sends: those that carriers serve.
-    pub fn live_gateways(&self) -> usize {
-        let is_live =
-            |rules: &&GatewayRules| rules.legs.is_some() || !rules.preference.default.is_empty();
-        if self.carriers.is_empty() {
-            0
-        } else {
-            self.gateways.iter().filter(is_live).count()
-        }
-    }
-
     /// What the engine is started with.
     pub fn settings(&self) -> engine::Settings {
         let rules_of = |carrier: &Carrier| CarrierRules {
@@ -132,7 +121,11 @@ impl Config {
             rules: Rulebook {
                 plan: self.plan.clone(),
                 carriers: self.carriers.iter().map(rules_of).collect(),
-                gateways: self.gateways.clone(),
+                gateways: if self.gateways.is_empty() {
+                    gateway::for_sandbox()
+                } else {
+                    self.gateways.clone()
+                },
                 code_words: self.code_words.clone(),
                 max_recipients: self.limits.max_recipients,
                 private_callbacks: self.callbacks.allow_private_targets,
@@ -175,11 +168,7 @@ impl Config {
             callbacks: Callbacks::read(root.section("callbacks")),
             log: Log::read(root.section("log")),
             code_words: sections::code_words(root.section("content")),
-            gateways: if gateways.is_empty() {
-                gateway::for_sandbox()
-            } else {
-                gateways
-            },
+            gateways,
             carriers,
             plan,
             notes,

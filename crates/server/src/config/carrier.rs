@@ -142,11 +142,20 @@ impl Carrier {
     }
 }
 
+/// The sandbox has a carrier of its own, by this name.
+const SANDBOX: &str = "sandbox";
+
 /// Names go into log lines, metrics and variables, so they are plain words.
 fn check_name(name: &str, section: &Section<'_>) {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(plain) {
         section.fault("", "a carrier's name has only a to z, digits, `-` and `_`");
+    }
+    if name == SANDBOX {
+        section.fault(
+            "",
+            "this name is taken: the sandbox has a carrier of its own",
+        );
     }
 }
 

@@ -269,6 +269,13 @@ fn indexes(names: &[String], known: &Known<'_>, fault: &impl Fn(String)) -> Vec<
     if names.is_empty() {
         fault("names no carrier".to_owned());
     }
+    if let Some(twice) = names
+        .iter()
+        .enumerate()
+        .find(|(at, name)| names[..*at].contains(name))
+    {
+        fault(format!("names `{}` twice", twice.1));
+    }
     let index = |name: &String| {
         let index = known.carriers.iter().position(|carrier| carrier == name);
         if index.is_none() {

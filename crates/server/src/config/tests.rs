@@ -71,8 +71,8 @@ fn the_default_file_has_no_fault_and_says_what_nothing_says() {
 #[test]
 fn without_gateways_the_sandbox_has_those_of_the_interface_and_a_note_says_so() {
     let config = read("").expect("no fault");
-    let names: Vec<_> = config
-        .gateways
+    let gateways = config.settings().rules.gateways;
+    let names: Vec<_> = gateways
         .iter()
         .map(|rules| rules.gateway.as_str())
         .collect();
@@ -81,8 +81,7 @@ fn without_gateways_the_sandbox_has_those_of_the_interface_and_a_note_says_so() 
         ["direct-refund", "direct-corporate", "otp", "dual-backup"]
     );
     assert!(
-        config
-            .gateways
+        gateways
             .iter()
             .all(|rules| rules.preference.carriers(None).is_empty())
     );
@@ -277,6 +276,13 @@ price = "1.00001"
 [gateways.dual-backup]
 legs = ["dual-backup", "otp"]
 price = "5.00"
+[gateways.international]
+carriers = ["mtn", "mtn"]
+price = "2000000"
+[carriers.sandbox]
+address = "h:1"
+system_id = "o"
+password = "p"
 [gateways.direct-refnd]
 carriers = []
 "#;
@@ -317,7 +323,10 @@ fn every_fault_is_named_at_once_with_its_key_and_line() {
     ogene.toml:41: gateways.dual-backup.legs: a leg cannot be dual-backup itself
     ogene.toml:41: gateways.dual-backup.legs: there is no section [gateways.otp] for this leg
     ogene.toml:42: gateways.dual-backup.price: a gateway with legs has that of its legs; leave it out here
-    ogene.toml:43: gateways.direct-refnd: there is no such gateway; did you mean `direct-refund`?
+    ogene.toml:44: gateways.international.carriers: names `mtn` twice
+    ogene.toml:45: gateways.international.price: must be at most 100000.00
+    ogene.toml:46: carriers.sandbox: this name is taken: the sandbox has a carrier of its own
+    ogene.toml:50: gateways.direct-refnd: there is no such gateway; did you mean `direct-refund`?
     "#);
 }
 

@@ -49,6 +49,10 @@ impl Read for u32 {
     }
 }
 
+/// A price above this is a slip, and sums of prices below it never leave the range of money.
+const DEAREST_PAGE: Money = Money::from_naira(100_000);
+
+/// The price of a page.
 impl Read for Money {
     fn read(node: &Node) -> Result<Self, String> {
         let text = match &node.value {
@@ -58,10 +62,11 @@ impl Read for Money {
         let amount: Self = text
             .parse()
             .map_err(|fault| format!("{text:?} is {fault}"))?;
-        if amount < Self::ZERO {
-            return Err("must not be negative".to_owned());
+        match amount {
+            amount if amount < Self::ZERO => Err("must not be negative".to_owned()),
+            amount if amount > DEAREST_PAGE => Err(format!("must be at most {DEAREST_PAGE}")),
+            amount => Ok(amount),
         }
-        Ok(amount)
     }
 }
 
