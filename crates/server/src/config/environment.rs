@@ -17,14 +17,19 @@ pub(super) fn overlay(
     table: &mut Table,
     variables: impl IntoIterator<Item = (String, String)>,
 ) -> Vec<String> {
+    let ours: Vec<_> = variables
+        .into_iter()
+        .filter(|(name, _)| name.starts_with(PREFIX) && !OTHERS.contains(&name.as_str()))
+        .collect();
+    if ours.is_empty() {
+        return Vec::new();
+    }
     let keys = Keys::of_default();
     let carriers = names(table, "carriers");
     let mut unknown = Vec::new();
-    for (variable, text) in variables {
-        let Some(spelled) = variable.strip_prefix(PREFIX) else {
-            continue;
-        };
-        match keys.path(&spelled.to_lowercase(), &carriers) {
+    for (variable, text) in ours {
+        let spelled = variable.trim_start_matches(PREFIX).to_lowercase();
+        match keys.path(&spelled, &carriers) {
             Some(path) => {
                 let path: Vec<_> = path.iter().map(String::as_str).collect();
                 let node = Node {
@@ -33,7 +38,6 @@ pub(super) fn overlay(
                 };
                 set(table, &path, node);
             }
-            None if OTHERS.contains(&variable.as_str()) => {}
             None => unknown.push(variable),
         }
     }

@@ -88,31 +88,35 @@ fn without_gateways_the_sandbox_has_those_of_the_interface_and_a_note_says_so() 
     assert_eq!(config.notes.len(), 1);
 }
 
+/// The lines of the default file with all its examples, but for what they cannot state: files that are not
+/// there, and what is off unless set.
+fn stated_lines() -> Vec<String> {
+    const NOT_STATED: [&str; 6] = [
+        "database_url",
+        "tls = {",
+        "tls_ca",
+        "password_file",
+        "max_per_second",
+        "quiet_hours",
+    ];
+    let is_stated = |line: &&str| !NOT_STATED.iter().any(|key| line.starts_with(key));
+    let examples = environment::uncommented();
+    examples
+        .lines()
+        .filter(is_stated)
+        .map(str::to_owned)
+        .collect()
+}
+
 /// The keys that the default file shows and does not set, uncommented, are what leaving them out means.
 #[test]
 fn the_examples_of_the_default_file_state_the_defaults() {
-    let examples = environment::uncommented();
-    let given: Vec<_> = examples
-        .lines()
-        // An example, not a default: files that are not there, and what is off unless set.
-        .filter(|line| {
-            ![
-                "database_url",
-                "tls = {",
-                "tls_ca",
-                "password_file",
-                "max_per_second",
-                "quiet_hours",
-            ]
-            .iter()
-            .any(|key| line.starts_with(key))
-        })
-        .collect();
+    let given = stated_lines();
     let required = ["address", "system_id", "password", "carriers = "];
     let left_out: Vec<_> = given
         .iter()
         .filter(|line| line.starts_with('[') || required.iter().any(|key| line.starts_with(key)))
-        .copied()
+        .cloned()
         .collect();
     let stated = read(&given.join("\n")).expect("the examples have no fault");
     let silent = read(&left_out.join("\n")).expect("what is required is enough");
@@ -463,4 +467,35 @@ fn files_for_tls_are_read_with_the_configuration() {
     ogene.toml:2: http.tls.key: is missing
     ogene.toml:2: http.tls.kee: unknown key; did you mean `key`?
     ");
+}
+
+/// Each key of the file in turn is given values that it was never meant to have.
+#[test]
+fn whatever_a_key_is_given_the_fault_names_it() {
+    const ODD: [&str; 4] = ["\"x\"", "-1", "[[]]", "{ a = { b = 1 } }"];
+    let lines = stated_lines();
+    let mut section = String::new();
+    let mut named = 0;
+    for (at, line) in lines.iter().enumerate() {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+        }
+        let Some((key, _)) = line.split_once(" = ").filter(|_| !line.starts_with('#')) else {
+            continue;
+        };
+        for odd in ODD {
+            let mut given = lines.clone();
+            given[at] = format!("{key} = {odd}");
+            if let Err(faults) = read(&given.join("\n")) {
+                let is_of_key =
+                    |fault: &Fault| fault.key.starts_with(&section) && !fault.text.is_empty();
+                assert!(
+                    faults.iter().any(is_of_key),
+                    "{section}.{key} = {odd}: {faults:?}"
+                );
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 100, "{named}");
 }
