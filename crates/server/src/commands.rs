@@ -109,38 +109,41 @@ pub fn run(
             return Failure::usage(text).write(json, &mut err);
         }
     };
-    let environment = Environment {
+    let around = Surroundings {
         global: cli.global,
         variables: variables.into_iter().collect(),
     };
-    match execute(cli.command, &environment) {
-        Ok(answer) => written(answer.write(environment.global.json, &mut out)),
-        Err(failure) => failure.write(environment.global.json, &mut err),
+    match execute(cli.command, &around) {
+        Ok(answer) => written(answer.write(around.global.json, &mut out)),
+        Err(failure) => failure.write(around.global.json, &mut err),
     }
 }
 
 /// What a command finds around it.
-struct Environment {
+struct Surroundings {
     global: Global,
     variables: Vec<(String, String)>,
 }
 
-fn execute(command: Command, environment: &Environment) -> Result<Answer, Failure> {
+fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
     let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(async {
+    let done = runtime.block_on(async {
         match command {
-            Command::Serve => serve::run(environment).await,
-            Command::Demo(demo) => demo.run(environment).await,
-            Command::Config(command) => command.run(environment),
-            Command::Migrate => migrate::run(environment).await,
-            Command::Account(command) => command.run(environment).await,
-            Command::Token(command) => command.run(environment).await,
-            Command::SenderId(command) => command.run(environment).await,
-            Command::Wallet(command) => command.run(environment).await,
-            Command::Smsc(smsc) => smsc.run(environment).await,
-            Command::Verify => verify::run(environment).await,
+            Command::Serve => serve::run(around).await,
+            Command::Demo(demo) => demo.run(around).await,
+            Command::Config(command) => command.run(around),
+            Command::Migrate => migrate::run(around).await,
+            Command::Account(command) => command.run(around).await,
+            Command::Token(command) => command.run(around).await,
+            Command::SenderId(command) => command.run(around).await,
+            Command::Wallet(command) => command.run(around).await,
+            Command::Smsc(smsc) => smsc.run(around).await,
+            Command::Verify => verify::run(around).await,
         }
-    })
+    });
+    // What still blocks a thread is not waited for: the end was asked for within a time.
+    runtime.shutdown_background();
+    done
 }
 
 /// The exit code of an answer: a reader that has gone is no failure of ours.

@@ -5,7 +5,6 @@
 //! decided in `carrier` and `gateway`, and a test holds the file to it.
 
 mod carrier;
-mod environment;
 mod fault;
 mod gateway;
 mod secret;
@@ -15,6 +14,7 @@ mod tariff;
 mod tls;
 mod tree;
 mod value;
+mod variables;
 
 pub use carrier::Carrier;
 pub use fault::{Fault, Place};
@@ -100,7 +100,7 @@ impl Config {
         let mut table = tree::parse(DEFAULT, |_| Place::Default, &faults);
         let place = |line| Place::Line(name.to_owned(), line);
         tree::merge(&mut table, tree::parse(text, place, &faults));
-        let unknown = environment::overlay(&mut table, variables);
+        let unknown = variables::overlay(&mut table, variables);
         // What is no TOML makes every later fault a guess.
         if faults.is_empty() {
             let config = Self::from_tree(table, &unknown, &faults);

@@ -1,6 +1,6 @@
 //! `ogene account`
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure, Naira, lagos_time, pairs, table};
 use super::open::account_id;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -65,8 +65,8 @@ pub(super) struct Which {
 }
 
 impl Account {
-    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
-        let (store, clock) = environment.open().await?;
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let (store, clock) = around.open().await?;
         match self {
             Self::Create { name, email } => {
                 let account = admin::create_account(&store, &clock, &name, &email).await?;

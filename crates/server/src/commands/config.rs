@@ -1,6 +1,6 @@
 //! `ogene config`
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure};
 use crate::config::DEFAULT;
 use clap::Subcommand;
@@ -19,16 +19,16 @@ pub(super) enum Config {
 }
 
 impl Config {
-    pub(super) fn run(self, environment: &Environment) -> Result<Answer, Failure> {
+    pub(super) fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
         match self {
             Self::Default => Answer::new(DEFAULT, &json!({ "default": DEFAULT })),
-            Self::Check => check(environment),
+            Self::Check => check(around),
         }
     }
 }
 
-fn check(environment: &Environment) -> Result<Answer, Failure> {
-    let config = environment.config()?;
+fn check(around: &Surroundings) -> Result<Answer, Failure> {
+    let config = around.config()?;
     let file = config.file.as_ref().map(|file| file.display().to_string());
     let name = file.as_deref().unwrap_or("No file: the defaults");
     let mut lines = vec![format!(

@@ -3,10 +3,10 @@
 mod callbacks;
 mod welcome;
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure};
 use super::serve::bind;
-use super::signals::Signals;
+use super::signals;
 use crate::app;
 use crate::config::Config;
 use crate::logs;
@@ -59,8 +59,8 @@ pub(super) struct Demo {
 }
 
 impl Demo {
-    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
-        let signals = Signals::listen()?;
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let stop = signals::stop()?;
         let temporary = tempfile::Builder::new().prefix("ogene-demo-").tempdir()?;
         let data_dir = self
             .data_dir
@@ -98,9 +98,9 @@ impl Demo {
         };
         welcome
             .answer()?
-            .write(environment.global.json, &mut io::stdout())?;
+            .write(around.global.json, &mut io::stdout())?;
         io::stdout().flush()?;
-        app::serve(config, listener, signals.stop()).await?;
+        app::serve(config, listener, stop).await?;
         smsc.stop().await;
         Ok(Answer::none())
     }

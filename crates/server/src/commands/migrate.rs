@@ -1,12 +1,12 @@
 //! `ogene migrate`
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure};
 use crate::app;
 use serde_json::json;
 
-pub(super) async fn run(environment: &Environment) -> Result<Answer, Failure> {
-    let config = environment.config()?;
+pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
+    let config = around.config()?;
     app::open(&config).await?;
     let path = config.data_dir.display().to_string();
     Answer::new(

@@ -1,6 +1,6 @@
 //! What most commands begin with: the configuration, and the database it names.
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::Failure;
 use crate::app;
 use crate::config::Config;
@@ -9,7 +9,7 @@ use engine::Clock;
 use std::path::PathBuf;
 use store::Store;
 
-impl Environment {
+impl Surroundings {
     /// The configuration, with the name of its file from `--config` or `OGENE_CONFIG`.
     pub(super) fn config(&self) -> Result<Config, Failure> {
         let named = self

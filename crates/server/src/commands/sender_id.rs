@@ -1,6 +1,6 @@
 //! `ogene sender-id`
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure, lagos_time, table};
 use super::open::account_id;
 use clap::{Args, Subcommand};
@@ -57,8 +57,8 @@ pub(super) struct Which {
 }
 
 impl SenderId {
-    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
-        let (store, clock) = environment.open().await?;
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let (store, clock) = around.open().await?;
         let set = async |which: Which, status, reason: Option<&str>| {
             let Which { account, sender_id } = &which;
             admin::set_sender_status(&store, &clock, *account, sender_id, status, reason).await?;

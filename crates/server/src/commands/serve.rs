@@ -1,15 +1,15 @@
 //! `ogene serve`
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure};
-use super::signals::Signals;
+use super::signals;
 use crate::{app, logs};
 use serde_json::json;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
-pub(super) async fn run(environment: &Environment) -> Result<Answer, Failure> {
-    let config = environment.config()?;
+pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
+    let config = around.config()?;
     logs::start(&config.log);
     match &config.file {
         Some(file) => tracing::info!(config.file = %file.display(), "Configuration read"),
@@ -20,9 +20,9 @@ pub(super) async fn run(environment: &Environment) -> Result<Answer, Failure> {
     for note in &config.notes {
         tracing::warn!("{note}");
     }
-    let signals = Signals::listen()?;
+    let stop = signals::stop()?;
     let listener = bind(config.http.listen).await?;
-    app::serve(config, listener, signals.stop()).await?;
+    app::serve(config, listener, stop).await?;
     Answer::new("Stopped.", &json!({ "stopped": true }))
 }
 

@@ -1,8 +1,8 @@
 //! `ogene smsc`: a carrier to test against, on real SMPP.
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
-use super::signals::Signals;
+use super::signals;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use engine::Clock;
@@ -185,9 +185,9 @@ fn one_of<T: Copy + Send + Sync + 'static>(
 }
 
 impl Smsc {
-    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
-        let json = environment.global.json;
-        let signals = Signals::listen()?;
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let json = around.global.json;
+        let stop = signals::stop()?;
         let listener = TcpListener::bind(self.listen).await.map_err(|error| {
             Failure::new(format!(
                 "cannot listen on {}: {error}; choose another --listen",
@@ -203,7 +203,7 @@ impl Smsc {
         };
         writeln!(io::stderr(), "{started}")?;
         tokio::select! {
-            () = signals.stop() => {}
+            () = stop => {}
             gone = show_stats(&smsc, json) => gone?,
         }
         let stats = smsc.stop().await;

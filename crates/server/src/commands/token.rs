@@ -1,6 +1,6 @@
 //! `ogene token`
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure, lagos_time, pairs, table};
 use super::open::account_id;
 use clap::Subcommand;
@@ -41,8 +41,8 @@ pub(super) enum Token {
 }
 
 impl Token {
-    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
-        let (store, clock) = environment.open().await?;
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let (store, clock) = around.open().await?;
         match self {
             Self::Create { account, name } => {
                 let (info, token) = admin::create_token(&store, &clock, account, &name).await?;

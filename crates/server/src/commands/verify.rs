@@ -1,11 +1,11 @@
 //! `ogene verify`
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure};
 use engine::admin;
 
-pub(super) async fn run(environment: &Environment) -> Result<Answer, Failure> {
-    let (store, _) = environment.open().await?;
+pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
+    let (store, _) = around.open().await?;
     let report = admin::verify(&store).await?;
     if !report.violations.is_empty() {
         let list = report.violations.join("\n  ");

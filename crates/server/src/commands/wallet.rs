@@ -1,6 +1,6 @@
 //! `ogene wallet`
 
-use super::Environment;
+use super::Surroundings;
 use super::answer::{Answer, Failure, Naira, lagos_time, table};
 use super::open::{account_id, amount};
 use clap::Subcommand;
@@ -46,8 +46,8 @@ pub(super) enum Wallet {
 }
 
 impl Wallet {
-    pub(super) async fn run(self, environment: &Environment) -> Result<Answer, Failure> {
-        let (store, clock) = environment.open().await?;
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let (store, clock) = around.open().await?;
         match self {
             Self::Credit {
                 account,

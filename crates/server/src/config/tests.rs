@@ -100,7 +100,7 @@ fn stated_lines() -> Vec<String> {
         "quiet_hours",
     ];
     let is_stated = |line: &&str| !NOT_STATED.iter().any(|key| line.starts_with(key));
-    let examples = environment::uncommented();
+    let examples = super::variables::uncommented();
     examples
         .lines()
         .filter(is_stated)
@@ -137,7 +137,7 @@ fn the_examples_of_the_default_file_state_the_defaults() {
 
 #[test]
 fn the_default_file_shows_the_built_in_number_plan() {
-    let text: String = environment::uncommented();
+    let text: String = super::variables::uncommented();
     let networks = text
         .split("[networks]")
         .nth(1)
