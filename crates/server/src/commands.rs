@@ -69,6 +69,7 @@ enum Command {
     #[command(subcommand)]
     Config(config::Config),
     /// Prepare or upgrade the database (`serve` does this by itself)
+    #[command(after_help = "Example: ogene migrate --config /etc/ogene/ogene.toml")]
     Migrate,
     /// Customers: create, list, show, change their standing
     #[command(subcommand)]
@@ -85,7 +86,9 @@ enum Command {
     /// Run an SMSC simulator: a carrier on real SMPP that sends receipts as told
     Smsc(Box<smsc::Smsc>),
     /// Recompute every balance from the ledger and check every invariant
-    #[command(after_help = "Exits with 1 when an invariant is violated, and names each violation.")]
+    #[command(
+        after_help = "Exits with 1 when an invariant is violated, and names each violation.\n\nExample: ogene verify --json"
+    )]
     Verify,
 }
 

@@ -25,6 +25,7 @@ pub(super) enum Account {
         email: String,
     },
     /// List all accounts
+    #[command(after_help = "Example: ogene account list --json")]
     List,
     /// Show one account with its balances
     #[command(after_help = "Example: ogene account show --account 1882399170363392")]

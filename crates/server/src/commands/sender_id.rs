@@ -26,8 +26,15 @@ pub(super) enum SenderId {
         international: bool,
     },
     /// Approve a sender ID: from then on it may be used
+    #[command(
+        after_help = "Example: ogene sender-id approve --account 1882399170363392 --sender-id AdaFoods"
+    )]
     Approve(Which),
     /// Reject a sender ID, and say why
+    #[command(
+        after_help = "Example: ogene sender-id reject --account 1882399170363392 --sender-id Bank \
+        --reason \"Proof of the name is missing\""
+    )]
     Reject {
         #[command(flatten)]
         which: Which,
@@ -36,8 +43,12 @@ pub(super) enum SenderId {
         reason: String,
     },
     /// Suspend a sender ID that was approved
+    #[command(
+        after_help = "Example: ogene sender-id suspend --account 1882399170363392 --sender-id AdaFoods"
+    )]
     Suspend(Which),
     /// List sender IDs
+    #[command(after_help = "Example: ogene sender-id list --account 1882399170363392")]
     List {
         /// Only those of this account
         #[arg(long, value_name = "ID", value_parser = account_id)]

@@ -6,7 +6,7 @@ fn parse(line: &str) -> Result<Cli, clap::Error> {
 }
 
 #[test]
-fn the_command_line_is_sound_and_every_command_says_what_it_does() {
+fn the_command_line_is_sound_and_every_command_says_what_it_does_with_an_example() {
     fn check(command: &clap::Command) {
         assert!(command.get_about().is_some(), "{}", command.get_name());
         for argument in command.get_arguments() {
@@ -17,6 +17,12 @@ fn the_command_line_is_sound_and_every_command_says_what_it_does() {
                 argument.get_id()
             );
         }
+        let help = command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let has_example = command.has_subcommands() || help.contains("Example");
+        assert!(has_example, "{} shows no example", command.get_name());
         command.get_subcommands().for_each(check);
     }
     Cli::command().debug_assert();

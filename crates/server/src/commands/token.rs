@@ -24,6 +24,7 @@ pub(super) enum Token {
         name: String,
     },
     /// List tokens, without the tokens themselves
+    #[command(after_help = "Example: ogene token list --account 1882399170363392")]
     List {
         /// Only those of this account
         #[arg(long, value_name = "ID", value_parser = account_id)]

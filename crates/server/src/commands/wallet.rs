@@ -35,6 +35,7 @@ pub(super) enum Wallet {
         component: Component,
     },
     /// Show the latest entries of an account's ledger
+    #[command(after_help = "Example: ogene wallet statement --account 1882399170363392 --limit 20")]
     Statement {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
