@@ -18,7 +18,7 @@ use tokio::time::timeout;
 const HTTP_GRACE: Duration = Duration::from_secs(2);
 /// How long the engine may take after that: what is in flight on the carriers' connections, and unbinding.
 /// Together they stay below the 10 s after which service supervisors lose patience.
-const ENGINE_GRACE: Duration = Duration::from_secs(7);
+const ENGINE_GRACE: Duration = Duration::from_millis(7_500);
 
 /// Why the service cannot start, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,7 @@ pub enum Error {
     Store(#[from] store::Error),
     /// The engine.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Engine(#[from] engine::StartError),
     /// The HTTP server.
     #[error("the HTTP server stopped: {0}")]
     Http(#[source] io::Error),

@@ -91,12 +91,7 @@ impl Account {
 }
 
 async fn show(store: &store::Store, id: AccountId) -> Result<Answer, Failure> {
-    let found = admin::show_account(store, id).await?;
-    let (account, purse) = found.ok_or_else(|| {
-        Failure::new(format!(
-            "there is no account {id}; `ogene account list` shows all"
-        ))
-    })?;
+    let (account, purse) = admin::show_account(store, id).await?;
     shown(&account, Some(&purse))
 }
 

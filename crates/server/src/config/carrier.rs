@@ -3,7 +3,7 @@
 use super::secret::Secret;
 use super::section::{Section, short};
 use super::tls;
-use engine::{BindMode, CarrierSettings};
+use engine::{BindMode, CarrierSettings, SANDBOX};
 use smpp::ReceiptIds;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -141,9 +141,6 @@ impl Carrier {
         }
     }
 }
-
-/// The sandbox has a carrier of its own, by this name.
-const SANDBOX: &str = "sandbox";
 
 /// Names go into log lines, metrics and variables, so they are plain words.
 fn check_name(name: &str, section: &Section<'_>) {
