@@ -90,7 +90,7 @@ pub(super) struct AcceptedData {
     /// Whether it goes as Unicode. False where every character has a place in the GSM alphabet.
     unicode: bool,
     /// Pages billed and sent for each recipient; the largest number where a suffix makes a difference.
-    page_count: i32,
+    page_count: i64,
     /// The same as `recipients_count`; the older shape.
     total_recipients: usize,
     /// What the wallet holds after the charge; the older shape.
