@@ -10,6 +10,8 @@ const SLOWEST: i64 = MILLI;
 const RECOVERY: i64 = 20;
 /// Submits that may go at once: as many as come due in this time, and at least a whole long message.
 const BURST_MS: i64 = 50;
+/// See [`Pace::portion`]; less than the burst, or it would never be reached.
+const PORTION_MS: i64 = 20;
 const SMALLEST_BURST: i64 = 10;
 /// The pace that a carrier without a limit falls to when it throttles for the first time.
 const FIRST_UNLIMITED: i64 = 1_000 * MILLI;
@@ -62,9 +64,18 @@ impl Pace {
         }
     }
 
-    /// When there is room again, if there is none: Unix milliseconds.
-    pub fn next_ms(&self, now_ms: i64) -> i64 {
-        let missing = (MILLI - self.tokens_milli).max(0);
+    /// How many submits are worth a look at the database: what comes due in a few milliseconds.
+    pub fn portion(&self) -> usize {
+        let due = self
+            .rate
+            .map_or(0, |rate| rate * PORTION_MS / 1_000 / MILLI);
+        usize::try_from(due).unwrap_or(0).max(1)
+    }
+
+    /// When there is room for so many submits, Unix milliseconds; no more than a portion may be asked for.
+    pub fn next_ms(&self, now_ms: i64, submits: usize) -> i64 {
+        let wanted = i64::try_from(submits).unwrap_or(1) * MILLI;
+        let missing = (wanted - self.tokens_milli).max(0);
         let wait = self
             .rate
             .map_or(0, |rate| missing.div_euclid(rate.max(1)) + 1);

@@ -6,10 +6,13 @@
 
 mod budget;
 mod desk;
+mod dispatch;
 mod hand;
 mod link;
+mod pages;
 mod say;
-mod wire;
+mod settle;
+mod watch;
 
 use crate::settings::CarrierSettings;
 use budget::Budget;
@@ -72,6 +75,10 @@ impl Carrier {
             .unwrap_or_else(PoisonError::into_inner)
             .push(claimed);
         self.wake.notify_one();
+    }
+
+    fn take_handed(&self) -> Vec<Claimed> {
+        std::mem::take(&mut *self.handed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Tells that batches wait in the database.

@@ -1,48 +1,36 @@
 //! The task of one carrier.
 
-use super::Carrier;
-use super::hand::{Fate, Hand, Ready, Tag};
+use super::hand::{Answer, Fate, Hand, Later, LaterKind, Tag};
 use super::link::{self, LinkEvent, LinkId, Wire};
-use super::say;
-use super::wire::Pages;
+use super::{Carrier, say};
 use crate::measure::CarrierMeasures;
 use crate::{Shared, sandbox};
-use domain::{DeliveryStatus, Pace, Priority, SubmitFault};
-use smpp::{CommandStatus, Event, ReceiptIds, Submit};
+use domain::{Pace, Priority, SubmitFault};
+use smpp::{CommandStatus, DeliverSm, Event, Outcome, ReceiptIds, StatusClass};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::{CarrierReport, Claimed, Receipt, Settled};
+use store::{Claimed, Receipt, Settled};
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsConnector;
 
+/// The pause after the database failed.
+pub(super) const FAILURE_PAUSE: Duration = Duration::from_millis(250);
 /// How often the database is looked at without a hint.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Events that wait; connections that bring more wait themselves.
 const EVENT_QUEUE: usize = 64;
-/// Receipts committed together.
-const MOST_RECEIPTS: usize = 1_000;
 /// Receipts in memory above which nothing more is read from the connections.
 const MOST_WAITING: usize = 20_000;
-/// How long a claim is this node's own.
-const CLAIM_MS: i64 = 60_000;
-/// How long a carrier may be down before what waits for it goes to the next one.
-const FAIL_OVER_MS: i64 = 5_000;
-/// How long what has no other carrier waits until that is looked at again.
-const NO_OTHER_MS: i64 = 10_000;
-/// Batches looked at for another carrier at a time, in recipients.
-const FAIL_OVER_RECIPIENTS: usize = 1_000;
-/// The pause after the database failed.
-const FAILURE_PAUSE: Duration = Duration::from_millis(250);
 
-/// What the desk's own background steps give back.
-enum Done {
+/// What the desk's own steps in the background give back.
+pub(super) enum Done {
     Reported {
         result: Settled,
         parked: usize,
         accounted: usize,
-        answers: Vec<(LinkId, Wire, Vec<u32>)>,
+        answers: Vec<(Wire, Vec<u32>)>,
     },
     Claimed {
         asked: usize,
@@ -57,22 +45,38 @@ enum Done {
     FailedOver,
 }
 
-struct Desk {
-    shared: Arc<Shared>,
-    carrier: Arc<Carrier>,
-    measures: CarrierMeasures,
+/// A connection in use.
+pub(super) struct Bound {
+    pub(super) wire: Wire,
+    /// Whether messages go out on it: it is no receiver, and has not begun to end.
+    pub(super) submits: bool,
+}
+
+/// Which steps are under way in the background: one of each kind at a time.
+#[derive(Default)]
+pub(super) struct Busy {
+    pub(super) reporting: bool,
+    pub(super) claiming: bool,
+    pub(super) looking: bool,
+}
+
+/// All that the task of a carrier holds.
+pub(super) struct Desk {
+    pub(super) shared: Arc<Shared>,
+    pub(super) carrier: Arc<Carrier>,
+    pub(super) measures: CarrierMeasures,
     ids: ReceiptIds,
-    hand: Hand,
-    pace: Pace,
-    wires: BTreeMap<LinkId, (Wire, bool)>,
-    receipts: Vec<Receipt>,
-    answers: BTreeMap<LinkId, Vec<u32>>,
-    done: mpsc::UnboundedSender<Done>,
-    reporting: bool,
-    claiming: bool,
-    looking: bool,
-    down_since_ms: i64,
-    closing: bool,
+    pub(super) hand: Hand,
+    pub(super) pace: Pace,
+    pub(super) wires: BTreeMap<LinkId, Bound>,
+    /// Receipts that are not committed yet.
+    pub(super) receipts: Vec<Receipt>,
+    /// The sequence numbers by which they will be answered.
+    pub(super) answers: BTreeMap<LinkId, Vec<u32>>,
+    pub(super) done: mpsc::UnboundedSender<Done>,
+    pub(super) busy: Busy,
+    pub(super) down_since_ms: i64,
+    pub(super) closing: bool,
 }
 
 /// Runs a carrier until the engine closes and all that is in hand is accounted for.
@@ -93,14 +97,11 @@ pub(crate) async fn run(
     while linked || !desk.is_idle() {
         let pause = desk.pause();
         tokio::select! {
-            event = arrived.recv(), if linked && desk.receipts.len() < MOST_WAITING => match event {
-                Some(event) => desk.link_event(event),
-                // All connections have ended, which they do when the engine closes.
-                None => {
-                    linked = false;
-                    desk.wires.clear();
-                }
-            },
+            event = arrived.recv(), if linked && desk.receipts.len() < MOST_WAITING => {
+                // No event means that all connections have ended, which they do when the engine closes.
+                linked = event.is_some();
+                desk.heard(event);
+            }
             Some(done) = finished.recv() => desk.finished(done),
             () = carrier.wake.notified() => {}
             _ = look.tick() => desk.look(),
@@ -165,9 +166,7 @@ impl Desk {
             wires: BTreeMap::new(),
             receipts: Vec::new(),
             answers: BTreeMap::new(),
-            reporting: false,
-            claiming: false,
-            looking: false,
+            busy: Busy::default(),
             down_since_ms: now_ms,
             closing: false,
             shared,
@@ -179,31 +178,30 @@ impl Desk {
     fn is_idle(&self) -> bool {
         self.wires.is_empty()
             && self.hand.is_empty()
-            && !self.reporting
-            && !self.claiming
+            && !self.busy.reporting
+            && !self.busy.claiming
             && self.receipts.is_empty()
     }
 
     /// How long nothing needs to be done, if nothing comes.
     fn pause(&self) -> Duration {
-        if self.hand.waiting() == 0 || self.wires.is_empty() {
-            return LOOK_EVERY;
-        }
+        let backlog = !self.busy.claiming
+            && self.carrier.backlog.load(Ordering::Relaxed)
+            && self.carrier.budget.room(Priority::Otp) > 0;
+        let submits = match (self.hand.waiting() > 0, backlog) {
+            _ if !self.carrier.is_up() => return LOOK_EVERY,
+            (true, _) => 1,
+            (false, true) => self.pace.portion(),
+            (false, false) => return LOOK_EVERY,
+        };
         let now_ms = self.shared.clock.now_ms();
-        let wait_ms = (self.pace.next_ms(now_ms) - now_ms).clamp(1, 1_000);
+        let wait_ms = (self.pace.next_ms(now_ms, submits) - now_ms).clamp(1, 1_000);
         Duration::from_millis(wait_ms.unsigned_abs())
     }
 
     /// Does all that can be done now.
     fn step(&mut self) {
-        let handed = std::mem::take(
-            &mut *self
-                .carrier
-                .handed
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner),
-        );
-        for claimed in handed {
+        for claimed in self.carrier.take_handed() {
             self.take(claimed);
         }
         if self.closing {
@@ -212,32 +210,14 @@ impl Desk {
         self.dispatch();
         self.report();
         self.claim();
-        self.measures.window(
-            self.wires
-                .values()
-                .map(|(wire, _)| wire.outstanding())
-                .sum(),
-        );
+        let outstanding = self.wires.values().map(|bound| bound.wire.outstanding());
+        self.measures.window(outstanding.sum());
     }
 
-    /// Takes a claimed batch in hand, unless its time is over.
-    fn take(&mut self, claimed: Claimed) {
-        let now_ms = self.shared.clock.now_ms();
-        let (batch, content) = (&claimed.batch, &claimed.content);
-        let rules = self.shared.plan.rules.leg(content.gateway, batch.leg);
-        let validity_ms = rules.map_or(batch.expires_at_ms - now_ms, |rules| rules.validity_ms);
-        let service_type = self
-            .carrier
-            .settings
-            .as_ref()
-            .map_or("", |settings| settings.service_type.as_str());
-        let pages = Pages::new(&claimed, service_type, validity_ms);
-        let late = now_ms >= batch.expires_at_ms;
-        for tag in self.hand.take(claimed, pages, !late) {
-            self.hand.decide(
-                tag,
-                Fate::Ended(DeliveryStatus::Expired, "validity passed".to_owned()),
-            );
+    fn heard(&mut self, event: Option<LinkEvent>) {
+        match event {
+            Some(event) => self.link_event(event),
+            None => self.wires.clear(),
         }
     }
 
@@ -251,7 +231,7 @@ impl Desk {
                 if self.closing {
                     wire.unbind();
                 }
-                self.wires.insert(link, (wire, submits));
+                self.wires.insert(link, Bound { wire, submits });
                 self.count_wires();
                 self.carrier.arrived();
             }
@@ -268,9 +248,9 @@ impl Desk {
         }
     }
 
-    fn count_wires(&mut self) {
-        let up = self.wires.values().filter(|(_, submits)| *submits).count();
-        if up == 0 {
+    pub(super) fn count_wires(&mut self) {
+        let up = self.wires.values().filter(|bound| bound.submits).count();
+        if up == 0 && self.carrier.is_up() {
             self.down_since_ms = self.shared.clock.now_ms();
         }
         self.carrier.up.store(up, Ordering::Relaxed);
@@ -282,23 +262,12 @@ impl Desk {
             Event::Submitted { tag, outcome } => {
                 let tag = Tag::from_number(tag);
                 self.measures.response(&outcome);
+                self.check_bind(link, &outcome);
                 if let Some(answer) = self.hand.answered(tag, outcome) {
                     self.answered(tag, answer);
                 }
             }
-            Event::Deliver { sequence, deliver } => match say::receipt(&deliver, self.ids) {
-                Some(receipt) => {
-                    self.measures.receipt(&receipt);
-                    self.receipts.push(receipt);
-                    self.answers.entry(link).or_default().push(sequence);
-                }
-                None => {
-                    self.measures.inbound();
-                    if let Some((wire, _)) = self.wires.get(&link) {
-                        wire.answer(vec![(sequence, CommandStatus::ROK)]);
-                    }
-                }
-            },
+            Event::Deliver { sequence, deliver } => self.delivered(link, sequence, &deliver),
             Event::Closed(reason) => {
                 tracing::warn!(
                     carrier.name = &*self.carrier.name,
@@ -310,7 +279,33 @@ impl Desk {
         }
     }
 
-    fn answered(&mut self, tag: Tag, answer: super::hand::Answer) {
+    /// A receipt waits for its commit. An ordinary message is answered and dropped: nobody asked for it.
+    fn delivered(&mut self, link: LinkId, sequence: u32, deliver: &DeliverSm) {
+        if let Some(receipt) = say::receipt(deliver, self.ids) {
+            self.measures.receipt(&receipt);
+            self.receipts.push(receipt);
+            self.answers.entry(link).or_default().push(sequence);
+            return;
+        }
+        self.measures.inbound();
+        if let Some(bound) = self.wires.get(&link) {
+            bound.wire.answer(vec![(sequence, CommandStatus::ROK)]);
+        }
+    }
+
+    /// A connection that says it is not bound has to be bound again.
+    fn check_bind(&mut self, link: LinkId, outcome: &Outcome) {
+        if let Outcome::Rejected(status) = outcome
+            && status.class() == StatusClass::BindState
+            && let Some(bound) = self.wires.get_mut(&link)
+        {
+            bound.wire.unbind();
+            bound.submits = false;
+            self.count_wires();
+        }
+    }
+
+    pub(super) fn answered(&mut self, tag: Tag, answer: Answer) {
         let Some((batch, content)) = self.hand.batch(tag) else {
             return;
         };
@@ -318,7 +313,7 @@ impl Desk {
             return;
         };
         let now_ms = self.shared.clock.now_ms();
-        if let super::hand::Answer::Rejected(status) = &answer
+        if let Answer::Rejected(status) = &answer
             && say::fault(*status) == SubmitFault::Throttled
         {
             self.pace.throttled(now_ms);
@@ -331,142 +326,6 @@ impl Desk {
         self.hand.decide(tag, fate);
     }
 
-    /// Hands to the connections what is ready, as far as the pace allows.
-    fn dispatch(&mut self) {
-        let up = self.wires.values().filter(|(_, submits)| *submits).count();
-        if up == 0 || self.hand.waiting() == 0 {
-            return;
-        }
-        let now_ms = self.shared.clock.now_ms();
-        let mut room = self.pace.room(now_ms);
-        let share = self.hand.waiting().div_ceil(up).max(1);
-        let mut loads: Vec<(usize, LinkId)> = self
-            .wires
-            .iter()
-            .filter(|(_, (_, submits))| *submits)
-            .map(|(&link, (wire, _))| (wire.load(), link))
-            .collect();
-        loads.sort_unstable();
-        for (_, link) in loads {
-            let mut submits = Vec::with_capacity(share.min(1_024));
-            while submits.len() < share && room > 0 {
-                let Some(ready) = self.hand.next() else { break };
-                let pages = ready.pages.count();
-                self.pace.spend(pages);
-                room = room.saturating_sub(pages);
-                if let Some((batch, _)) = self.hand.batch(ready.tag) {
-                    self.measures.submitted(&batch, now_ms);
-                }
-                push_pages(&mut submits, &ready);
-            }
-            self.submit(link, submits);
-        }
-    }
-
-    fn submit(&mut self, link: LinkId, submits: Vec<Submit>) {
-        let Some((wire, _)) = self.wires.get(&link) else {
-            return;
-        };
-        if submits.is_empty() {
-            return;
-        }
-        if let Err(returned) = wire.submit(submits) {
-            // The connection has just ended: its event is on the way.
-            for submit in returned {
-                let tag = Tag::from_number(submit.tag);
-                if let Some(answer) = self.hand.answered(tag, smpp::Outcome::NotSent) {
-                    self.answered(tag, answer);
-                }
-            }
-        }
-    }
-
-    /// Commits what came back, one commit at a time.
-    fn report(&mut self) {
-        if self.reporting || (!self.hand.has_news() && self.receipts.is_empty()) {
-            return;
-        }
-        let now_ms = self.shared.clock.now_ms();
-        let plan = &self.shared.plan;
-        let timers = |batch: &store::Batch, content: &store::Content, sent: &[_]| {
-            second_leg_timer(plan, batch, content, sent, now_ms)
-        };
-        let (progress, accounted) = self.hand.progress(|count| plan.numbers(count), timers);
-        let rest = self
-            .receipts
-            .split_off(self.receipts.len().min(MOST_RECEIPTS));
-        let receipts = std::mem::replace(&mut self.receipts, rest);
-        // All receipts read so far are answered with the commit that holds the last of them.
-        let answers = if self.receipts.is_empty() {
-            std::mem::take(&mut self.answers)
-        } else {
-            BTreeMap::new()
-        };
-        let answers = answers
-            .into_iter()
-            .filter_map(|(link, sequences)| {
-                Some((link, self.wires.get(&link)?.0.clone(), sequences))
-            })
-            .collect();
-        let report = Arc::new(CarrierReport {
-            carrier: Arc::clone(&self.carrier.name),
-            now_ms,
-            progress,
-            first_number: plan.numbers(receipts.len()),
-            receipts,
-            planner: self.shared.planner(now_ms),
-            node: self.shared.node,
-            claimed_until_ms: now_ms + CLAIM_MS,
-            callback_room: self.shared.callbacks.room(),
-        });
-        self.reporting = true;
-        let (store, done) = (self.shared.store.clone(), self.done.clone());
-        tokio::spawn(async move {
-            let (result, parked) = commit(&store, report).await;
-            // The desk outlives its steps.
-            let _ = done.send(Done::Reported {
-                result,
-                parked,
-                accounted,
-                answers,
-            });
-        });
-    }
-
-    /// Claims as much as there is room for.
-    fn claim(&mut self) {
-        let backlog = self.carrier.backlog.load(Ordering::Relaxed);
-        if self.claiming || self.closing || !backlog || !self.carrier.is_up() {
-            return;
-        }
-        let now_ms = self.shared.clock.now_ms();
-        let (room, priority) = match self.carrier.budget.room(Priority::Bulk) {
-            0 => (self.carrier.budget.room(Priority::Otp), Priority::Otp),
-            room => (room, Priority::Bulk),
-        };
-        // What waits in hand uses up the pace first.
-        let asked = room.min(self.pace.room(now_ms).saturating_sub(self.hand.waiting()));
-        if asked == 0 || !self.carrier.budget.try_take(asked, priority) {
-            return;
-        }
-        // Whatever arrives from here on sets it again.
-        self.carrier.backlog.store(false, Ordering::Relaxed);
-        self.claiming = true;
-        let claim = self.shared.claim(&self.carrier, asked, priority, now_ms);
-        let (store, done) = (self.shared.store.clone(), self.done.clone());
-        tokio::spawn(async move {
-            let step = match store.claim(claim).await {
-                Ok(claimed) => Done::Claimed { asked, claimed },
-                Err(error) => {
-                    tracing::error!(%error, "batches could not be claimed");
-                    tokio::time::sleep(FAILURE_PAUSE).await;
-                    Done::ClaimFailed { asked }
-                }
-            };
-            let _ = done.send(step);
-        });
-    }
-
     fn finished(&mut self, done: Done) {
         match done {
             Done::Reported {
@@ -475,9 +334,9 @@ impl Desk {
                 accounted,
                 answers,
             } => {
-                self.reporting = false;
+                self.busy.reporting = false;
                 self.carrier.budget.give(accounted);
-                for (_, wire, sequences) in answers {
+                for (wire, sequences) in answers {
                     let ok = |sequence| (sequence, CommandStatus::ROK);
                     wire.answer(sequences.into_iter().map(ok).collect());
                 }
@@ -485,7 +344,7 @@ impl Desk {
                 self.shared.settled(result);
             }
             Done::Claimed { asked, claimed } => {
-                self.claiming = false;
+                self.busy.claiming = false;
                 let got: usize = claimed
                     .iter()
                     .map(|claimed| claimed.batch.recipients.len())
@@ -501,77 +360,30 @@ impl Desk {
                 }
             }
             Done::ClaimFailed { asked } => {
-                self.claiming = false;
+                self.busy.claiming = false;
                 self.carrier.budget.give(asked);
                 self.carrier.backlog.store(true, Ordering::Relaxed);
             }
             Done::Looked { due } => {
-                self.looking = false;
+                self.busy.looking = false;
                 if due {
                     self.carrier.backlog.store(true, Ordering::Relaxed);
                 }
             }
-            Done::FailedOver => self.looking = false,
-        }
-    }
-
-    /// Quiet hours may have begun since the batch became due.
-    fn take_claimed(&mut self, claimed: Claimed) {
-        let now_ms = self.shared.clock.now_ms();
-        let content = &claimed.content;
-        let plan = &self.shared.plan;
-        let due = plan.due(
-            content.gateway,
-            claimed.batch.leg,
-            content.environment,
-            now_ms,
-        );
-        if due <= now_ms && !self.closing {
-            self.take(claimed);
-            return;
-        }
-        self.carrier.budget.give(claimed.batch.recipients.len());
-        self.shared.release(vec![claimed.batch], due, None);
-    }
-
-    /// Looks whether something has become due, or has to go elsewhere.
-    fn look(&mut self) {
-        if self.looking || self.closing {
-            return;
-        }
-        let now_ms = self.shared.clock.now_ms();
-        self.looking = true;
-        let (shared, carrier, done) = (
-            Arc::clone(&self.shared),
-            Arc::clone(&self.carrier),
-            self.done.clone(),
-        );
-        if carrier.is_up() {
-            tokio::spawn(async move {
-                let next = shared.store.next_due(&carrier.name).await;
-                let due = next.is_ok_and(|next| next.is_some_and(|due_ms| due_ms <= now_ms));
-                let _ = done.send(Done::Looked { due });
-            });
-        } else if now_ms - self.down_since_ms >= FAIL_OVER_MS && shared.has_alternative(&carrier) {
-            tokio::spawn(async move {
-                fail_over(&shared, &carrier, now_ms).await;
-                let _ = done.send(Done::FailedOver);
-            });
-        } else {
-            self.looking = false;
+            Done::FailedOver => self.busy.looking = false,
         }
     }
 
     /// Gives back what is not on the wire, and unbinds once the rest has its answer.
     fn close(&mut self) {
         self.closing = true;
-        for (wire, _) in self.wires.values() {
-            wire.unbind();
+        for bound in self.wires.values() {
+            bound.wire.unbind();
         }
         self.put_back_unsent();
     }
 
-    fn put_back_unsent(&mut self) {
+    pub(super) fn put_back_unsent(&mut self) {
         let now_ms = self.shared.clock.now_ms();
         for tag in self.hand.unsent() {
             self.put_back(tag, now_ms);
@@ -582,95 +394,12 @@ impl Desk {
         let Some((batch, _)) = self.hand.batch(tag) else {
             return;
         };
-        let later = super::hand::Later {
+        let later = Later {
             due_at_ms: now_ms,
             carrier: Arc::clone(&batch.carrier),
             tries: batch.tries,
-            kind: super::hand::LaterKind::Retry,
+            kind: LaterKind::Retry,
         };
         self.hand.decide(tag, Fate::Later(later));
-    }
-}
-
-fn push_pages(submits: &mut Vec<Submit>, ready: &Ready) {
-    for page in 0..ready.pages.count() {
-        let tag = Tag {
-            page: u8::try_from(page).unwrap_or(u8::MAX),
-            ..ready.tag
-        };
-        submits.push(Submit {
-            tag: tag.number(),
-            pdu: ready.pages.submit(ready.recipient, page),
-        });
-    }
-}
-
-/// Commits a report, however often the database has to be asked: what a carrier said is never dropped.
-async fn commit(store: &store::Store, report: Arc<CarrierReport>) -> (Settled, usize) {
-    loop {
-        match store.report(Arc::clone(&report)).await {
-            Ok(settled) => return settled,
-            Err(error) => {
-                tracing::error!(%error, carrier.name = &*report.carrier,
-                    "what a carrier said could not be kept; trying again");
-                tokio::time::sleep(FAILURE_PAUSE).await;
-            }
-        }
-    }
-}
-
-/// The batch that sends the second leg where the first stays silent.
-fn second_leg_timer(
-    plan: &crate::plan::Plan,
-    batch: &store::Batch,
-    content: &store::Content,
-    sent: &[(domain::Recipient, Vec<String>)],
-    now_ms: i64,
-) -> Option<store::Batch> {
-    let first = sent.first().filter(|_| batch.leg == domain::FIRST_LEG)?.0;
-    let timeout_ms = plan.leg_timeout_ms(content.gateway)?;
-    let wanted = store::SecondLeg {
-        bucket: batch.bucket,
-        message: batch.message,
-        gateway: content.gateway,
-        recipient: first,
-        suffixed: batch.suffixed,
-        pages: batch.pages,
-        charge: batch.charge,
-        reserve: batch.reserve,
-    };
-    let timer = plan.second_leg(&wanted, now_ms + timeout_ms)?;
-    Some(store::Batch {
-        recipients: sent.iter().map(|(recipient, _)| *recipient).collect(),
-        ..timer
-    })
-}
-
-/// Moves what waits for a carrier that is down to one that is up, in order of preference.
-async fn fail_over(shared: &Arc<Shared>, carrier: &Arc<Carrier>, now_ms: i64) {
-    let claim = shared.claim(carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
-    let claimed = match shared.store.claim(claim).await {
-        Ok(claimed) => claimed,
-        Err(error) => {
-            tracing::error!(%error, "batches could not be moved to another carrier");
-            return;
-        }
-    };
-    for Claimed { batch, content } in claimed {
-        let Some(&first) = batch.recipients.first() else {
-            continue;
-        };
-        let others = shared
-            .plan
-            .other_carriers(content.gateway, batch.leg, first, &carrier.name);
-        let other = others
-            .into_iter()
-            .find(|name| shared.carrier(name).is_some_and(|other| other.is_up()));
-        let due_ms = if other.is_some() {
-            now_ms
-        } else {
-            now_ms + NO_OTHER_MS
-        };
-        shared.release(vec![batch], due_ms, other);
     }
 }

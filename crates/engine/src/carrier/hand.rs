@@ -1,7 +1,7 @@
 //! The batches a carrier has in hand: which recipients are still to be sent, which are on the wire, and what
 //! became of the others and is not in the database yet. No effects here.
 
-use super::wire::Pages;
+use super::pages::Pages;
 use domain::{DeliveryStatus, Priority, Recipient};
 use smpp::{CommandStatus, Outcome};
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -1,0 +1,104 @@
+//! Back: what the carrier said is committed, and only then answered.
+
+use super::desk::{Desk, Done, FAILURE_PAUSE};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{CarrierReport, Settled};
+
+/// Receipts committed together.
+const MOST_RECEIPTS: usize = 1_000;
+/// How long a claim is this node's own.
+const CLAIM_MS: i64 = 60_000;
+
+impl Desk {
+    /// Commits what came back, one commit at a time.
+    pub(super) fn report(&mut self) {
+        if self.busy.reporting || (!self.hand.has_news() && self.receipts.is_empty()) {
+            return;
+        }
+        let now_ms = self.shared.clock.now_ms();
+        let plan = &self.shared.plan;
+        let timers = |batch: &store::Batch, content: &store::Content, sent: &[_]| {
+            second_leg_timer(plan, batch, content, sent, now_ms)
+        };
+        let (progress, accounted) = self.hand.progress(|count| plan.numbers(count), timers);
+        let rest = self
+            .receipts
+            .split_off(self.receipts.len().min(MOST_RECEIPTS));
+        let receipts = std::mem::replace(&mut self.receipts, rest);
+        // All receipts read so far are answered with the commit that holds the last of them.
+        let answers = if self.receipts.is_empty() {
+            std::mem::take(&mut self.answers)
+        } else {
+            BTreeMap::new()
+        };
+        let answers = answers
+            .into_iter()
+            .filter_map(|(link, sequences)| Some((self.wires.get(&link)?.wire.clone(), sequences)))
+            .collect();
+        let report = Arc::new(CarrierReport {
+            carrier: Arc::clone(&self.carrier.name),
+            now_ms,
+            progress,
+            first_number: plan.numbers(receipts.len()),
+            receipts,
+            planner: self.shared.planner(now_ms),
+            node: self.shared.node,
+            claimed_until_ms: now_ms + CLAIM_MS,
+            callback_room: self.shared.callbacks.room(),
+        });
+        self.busy.reporting = true;
+        let (store, done) = (self.shared.store.clone(), self.done.clone());
+        tokio::spawn(async move {
+            let (result, parked) = commit(&store, report).await;
+            // The desk outlives its steps.
+            let _ = done.send(Done::Reported {
+                result,
+                parked,
+                accounted,
+                answers,
+            });
+        });
+    }
+}
+
+/// Commits a report, however often the database has to be asked: what a carrier said is never dropped.
+async fn commit(store: &store::Store, report: Arc<CarrierReport>) -> (Settled, usize) {
+    loop {
+        match store.report(Arc::clone(&report)).await {
+            Ok(settled) => return settled,
+            Err(error) => {
+                tracing::error!(%error, carrier.name = &*report.carrier,
+                    "what a carrier said could not be kept; trying again");
+                tokio::time::sleep(FAILURE_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// The batch that sends the second leg where the first stays silent.
+fn second_leg_timer(
+    plan: &crate::plan::Plan,
+    batch: &store::Batch,
+    content: &store::Content,
+    sent: &[(domain::Recipient, Vec<String>)],
+    now_ms: i64,
+) -> Option<store::Batch> {
+    let first = sent.first().filter(|_| batch.leg == domain::FIRST_LEG)?.0;
+    let timeout_ms = plan.leg_timeout_ms(content.gateway)?;
+    let wanted = store::SecondLeg {
+        bucket: batch.bucket,
+        message: batch.message,
+        gateway: content.gateway,
+        recipient: first,
+        suffixed: batch.suffixed,
+        pages: batch.pages,
+        charge: batch.charge,
+        reserve: batch.reserve,
+    };
+    let timer = plan.second_leg(&wanted, now_ms + timeout_ms)?;
+    Some(store::Batch {
+        recipients: sent.iter().map(|(recipient, _)| *recipient).collect(),
+        ..timer
+    })
+}
