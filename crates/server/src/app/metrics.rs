@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 const SECONDS: [f64; 15] = [
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0,
 ];
-/// Bounds of all others, which count: sizes of groups, batches and queues.
+/// Bounds of all others, which count: sends in a commit, recipients in a batch.
 const COUNTS: [f64; 12] = [
     1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 5_000.0, 10_000.0,
 ];
@@ -22,18 +22,13 @@ pub(super) struct Metrics(PrometheusHandle);
 pub(super) fn install() -> Metrics {
     static INSTALLED: OnceLock<PrometheusHandle> = OnceLock::new();
     let handle = INSTALLED.get_or_init(|| {
-        let builder = PrometheusBuilder::new();
-        let builder = [
-            (Matcher::Suffix("_seconds".to_owned()), &SECONDS[..]),
-            (Matcher::Suffix("_count".to_owned()), &COUNTS[..]),
-            (Matcher::Suffix("_size".to_owned()), &COUNTS[..]),
-        ]
-        .into_iter()
         // The bounds are not empty, which is the only fault there is.
-        .try_fold(builder, |builder, (matcher, bounds)| {
-            builder.set_buckets_for_metric(matcher, bounds)
-        })
-        .unwrap_or_default();
+        let builder = PrometheusBuilder::new()
+            .set_buckets(&COUNTS)
+            .and_then(|builder| {
+                builder.set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
+            })
+            .unwrap_or_default();
         let recorder = builder.build_recorder();
         let handle = recorder.handle();
         if ::metrics::set_global_recorder(recorder).is_err() {

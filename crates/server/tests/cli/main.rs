@@ -4,6 +4,8 @@
 mod installation;
 #[cfg(test)]
 mod process;
+#[cfg(test)]
+mod service;
 
 use installation::Installation;
 use process::Process;

@@ -1,0 +1,125 @@
+//! The service as its customers see it, run by the real binary.
+
+use crate::installation::Installation;
+use crate::process::Process;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+
+/// Runs a line as if it were pasted into a shell; gives what it prints.
+fn paste(line: &str) -> Value {
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .output()
+        .expect("a shell");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!(
+            "{error}: {line}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })
+}
+
+/// POSTs a form with a token; gives the status and the answer.
+fn post(address: &str, path: &str, token: &str, form: &str) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let length = form.len();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n{form}"
+    )
+    .expect("written");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok());
+    (
+        status.expect("a status"),
+        serde_json::from_str(body).expect("JSON"),
+    )
+}
+
+#[test]
+fn what_the_demo_prints_can_be_pasted() {
+    let ogene = Installation::new();
+    let mut demo = Process::start(ogene.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));
+    let welcome: Value = serde_json::from_str(&demo.output_until("}")).expect("JSON");
+    let line = |name: &str| welcome[name].as_str().expect("a line").to_owned();
+    let sent = paste(&line("send"));
+    assert_eq!(
+        (&sent["code"], &sent["data"]["cost"]),
+        (&"API-0000".into(), &6.0.into()),
+        "{sent}"
+    );
+    demo.line_with("callback: 2348031234567 delivrd");
+    let report = paste(&line("report"));
+    assert_eq!(report["data"]["summary"]["delivered"], 1, "{report}");
+    assert_eq!(report["data"]["message_id"], sent["data"]["message_id"]);
+    demo.signal("TERM");
+    assert_eq!(demo.end().0.code(), Some(0));
+}
+
+#[test]
+fn without_a_gateway_the_sandbox_works_and_live_sends_are_refused() {
+    let ogene = Installation::new();
+    let account = ogene.json(&[
+        "account",
+        "create",
+        "--name",
+        "Ada",
+        "--email",
+        "ada@example.ng",
+    ]);
+    let id = account["user_id"].as_str().expect("an id");
+    let token = ogene.json(&["token", "create", "--account", id, "--name", "shop"]);
+    let token = token["token"].as_str().expect("a token");
+    let sender = ["--account", id, "--sender-id", "AdaFoods"];
+    ogene.json(
+        &[
+            &["sender-id", "register", "--purpose", "Orders"],
+            &sender[..],
+        ]
+        .concat(),
+    );
+    ogene.json(&[&["sender-id", "approve"], &sender[..]].concat());
+    ogene.json(&[
+        "wallet",
+        "credit",
+        "--account",
+        id,
+        "--amount",
+        "100",
+        "--reference",
+        "R",
+    ]);
+
+    let mut serving = Process::start(ogene.command(&["serve"]));
+    let log: Value = serde_json::from_str(&serving.line_with("Serving")).expect("JSON");
+    let url = log["http.address"].as_str().expect("an address");
+    let address = url.strip_prefix("http://").expect("http");
+    let form = "from=AdaFoods&to=2348031234567&body=Kedu";
+    let (status, answer) = post(address, "/api/sandbox/v2/sms", token, form);
+    assert_eq!(
+        (status, &answer["code"]),
+        (200, &"API-0000".into()),
+        "{answer}"
+    );
+    for gateway in ["", "otp", "dual-backup"] {
+        let form = format!("{form}&gateway={gateway}");
+        let (status, answer) = post(address, "/api/v2/sms", token, &form);
+        assert_eq!(
+            (status, &answer["code"]),
+            (400, &"API-2009".into()),
+            "{answer}"
+        );
+    }
+    let shown = ogene.json(&["account", "show", "--account", id]);
+    assert_eq!(shown["balance"]["total_balance"], 100.0);
+    serving.signal("TERM");
+    assert_eq!(serving.end().0.code(), Some(0));
+}
