@@ -23,9 +23,9 @@ const ENGINE_GRACE: Duration = Duration::from_millis(7_500);
 /// Why the service cannot start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The lock cannot be taken.
-    #[error("{path} cannot be locked: {source}")]
-    Lock {
+    /// The data directory cannot be used.
+    #[error("the data directory {path} cannot be used: {source}")]
+    DataDir {
         /// Its path.
         path: String,
         /// What the system says.
@@ -57,7 +57,7 @@ pub async fn serve(
     let metrics = metrics::install();
     let store = open(&config).await?;
     // Held until the end: the embedded database has one serving process.
-    let _lock = lock::take(&config.data_dir)?;
+    let _lock = lock::serve(&config.data_dir)?;
     let engine = Engine::start(store, config.settings(), Clock::system()).await?;
     let router = http::router(http::State {
         engine: engine.clone(),
@@ -98,7 +98,9 @@ pub async fn serve(
     ended.map_err(Error::Http)
 }
 
-/// Opens the database that `config` names, and makes or migrates it where needed.
+/// Opens the database that `config` names, and makes or migrates it where needed. Processes do so one after the
+/// other: two that made the same tables at once would be in each other's way.
 pub async fn open(config: &Config) -> Result<Store, Error> {
+    let _turn = lock::open(&config.data_dir).await?;
     Ok(Store::open(&Target::Directory(config.data_dir.clone())).await?)
 }

@@ -1,7 +1,7 @@
 //! `ogene verify`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure};
+use super::answer::{Answer, Failure, pairs};
 use engine::admin;
 
 pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
@@ -14,10 +14,13 @@ pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
             "{count} invariants are violated:\n  {list}"
         )));
     }
-    let text = format!(
-        "All is well: {} wallets, {} ledger entries, {} messages, {} deliveries.",
-        report.wallets, report.entries, report.messages, report.deliveries,
-    );
+    let counts = pairs(&[
+        ("wallets", report.wallets.to_string()),
+        ("ledger entries", report.entries.to_string()),
+        ("messages", report.messages.to_string()),
+        ("deliveries", report.deliveries.to_string()),
+    ]);
+    let text = format!("{counts}\nAll is well.");
     let json = serde_json::json!({
         "ok": true,
         "violations": report.violations,

@@ -150,6 +150,32 @@ fn a_reference_credits_once_and_the_ledger_adds_up() {
 }
 
 #[test]
+fn commands_that_meet_on_an_empty_directory_all_do_their_work() {
+    let ogene = Installation::new();
+    let create = [
+        "account",
+        "create",
+        "--name",
+        "Ada",
+        "--email",
+        "ada@example.ng",
+    ];
+    let mut processes: Vec<_> = (0..4)
+        .map(|_| Process::start(ogene.command(&create)))
+        .collect();
+    for process in &mut processes {
+        assert_eq!(
+            process.end().0.code(),
+            Some(0),
+            "{}",
+            process.line_with("error")
+        );
+    }
+    let accounts = ogene.json(&["account", "list"]);
+    assert_eq!(accounts.as_array().map(Vec::len), Some(4));
+}
+
+#[test]
 fn people_read_aligned_text() {
     let ogene = Installation::new();
     ogene.json(&[
