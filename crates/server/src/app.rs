@@ -55,6 +55,7 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let metrics = metrics::install();
+    let upkeep = tokio::spawn(metrics.clone().keep_up());
     let store = open(&config).await?;
     // Held until the end: the embedded database has one serving process.
     let _lock = lock::serve(&config.data_dir)?;
@@ -95,6 +96,7 @@ pub async fn serve(
             "The carriers did not answer in time; what is in doubt is settled at the next start"
         );
     }
+    upkeep.abort();
     ended.map_err(Error::Http)
 }
 

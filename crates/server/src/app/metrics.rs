@@ -4,6 +4,8 @@ use ::metrics::gauge;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::fs;
 use std::sync::OnceLock;
+use std::time::Duration;
+use tokio::time::interval;
 
 /// Bounds of every histogram whose name ends in `_seconds`.
 const SECONDS: [f64; 15] = [
@@ -13,6 +15,10 @@ const SECONDS: [f64; 15] = [
 const COUNTS: [f64; 12] = [
     1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 5_000.0, 10_000.0,
 ];
+
+/// How often the values of histograms are folded into their buckets. Until then each is kept, so that without
+/// this a service that nobody scrapes would grow for ever.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Gives the metrics of this process as text.
 #[derive(Clone)]
@@ -40,6 +46,15 @@ pub(super) fn install() -> Metrics {
 }
 
 impl Metrics {
+    /// Folds values into their buckets, for as long as it runs.
+    pub(super) async fn keep_up(self) {
+        let mut ticks = interval(UPKEEP_INTERVAL);
+        loop {
+            ticks.tick().await;
+            self.0.run_upkeep();
+        }
+    }
+
     /// All metrics as Prometheus text.
     pub(super) fn render(&self) -> String {
         if let Some(process) = Process::read() {
@@ -47,7 +62,6 @@ impl Metrics {
             gauge!("process_open_fds").set(process.open_files);
             gauge!("process_cpu_seconds_total").set(process.cpu_s);
         }
-        self.0.run_upkeep();
         self.0.render()
     }
 }
