@@ -9,26 +9,26 @@
 //! allows (section 6, rule 4).
 
 mod client;
-mod clock;
 mod connect;
 mod desk;
+#[cfg(test)]
+mod guard_tests;
 mod lanes;
 mod network;
 mod pool;
-mod rows;
-pub(crate) mod store_rows;
+#[cfg(test)]
+mod tests;
 
+use crate::Clock;
 use client::{Client, Patience};
 use connect::Connector;
 use desk::Desk;
 use network::Internet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use store::{Callback, Store};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-
-pub use clock::Clock;
-pub use rows::{Callback, Finished, Rows, RowsError};
 
 /// How many outcomes wait for their commit before attempts have to wait for it too.
 const OUTCOME_QUEUE: usize = 1024;
@@ -61,19 +61,25 @@ pub enum StartError {
 
 /// The running callbacks; a clone is the same ones.
 #[derive(Clone)]
-pub struct Callbacks<R: Rows> {
-    desk: Arc<Desk<R>>,
+pub struct Callbacks {
+    desk: Arc<Desk>,
     tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
-impl<R: Rows> Callbacks<R> {
+impl Callbacks {
     /// Starts to make callbacks, those first that the database holds.
-    pub fn start(rows: R, settings: &CallbackSettings, clock: Clock) -> Result<Self, StartError> {
-        Self::start_with(rows, settings, clock, Patience::default())
+    pub fn start(
+        store: Store,
+        node: i64,
+        settings: &CallbackSettings,
+        clock: Clock,
+    ) -> Result<Self, StartError> {
+        Self::start_with(store, node, settings, clock, Patience::default())
     }
 
     fn start_with(
-        rows: R,
+        store: Store,
+        node: i64,
         settings: &CallbackSettings,
         clock: Clock,
         patience: Patience,
@@ -87,7 +93,7 @@ impl<R: Rows> Callbacks<R> {
         .map_err(StartError::Tls)?;
         let client = Client::new(connector, settings.concurrency_per_origin, patience);
         let (outcomes, finished) = mpsc::channel(OUTCOME_QUEUE);
-        let desk = Arc::new(Desk::new(rows, client, clock, settings, outcomes));
+        let desk = Arc::new(Desk::new(store, node, client, clock, settings, outcomes));
         let tasks = vec![
             tokio::spawn(desk::claim(Arc::clone(&desk))),
             tokio::spawn(desk::commit(Arc::clone(&desk), finished)),
@@ -98,11 +104,14 @@ impl<R: Rows> Callbacks<R> {
         })
     }
 
-    /// Takes callbacks that are claimed in the database already, and gives back those there is no room for:
-    /// they are to be released, and will be claimed when there is.
-    #[must_use = "what is given back has to be released"]
-    pub fn offer(&self, callbacks: Vec<Callback>) -> Vec<Callback> {
-        self.desk.take(callbacks)
+    /// Takes callbacks that are claimed in the database already. Those there is no room for are given back to
+    /// the database, and claimed when there is.
+    pub fn offer(&self, callbacks: Vec<Callback>) {
+        let rest = self.desk.take(callbacks);
+        if !rest.is_empty() {
+            let desk = Arc::clone(&self.desk);
+            tokio::spawn(async move { desk.write_down(rest).await });
+        }
     }
 
     /// How many callbacks can be offered at most; fewer for a lane that is long already.

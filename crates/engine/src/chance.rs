@@ -17,6 +17,11 @@ pub(crate) fn number() -> u64 {
     u64::from_be_bytes(bytes())
 }
 
+/// As that, but small.
+pub(crate) fn small() -> u32 {
+    u32::from_be_bytes(bytes())
+}
+
 /// Makes numbers for batches and parked receipts: they grow with time, and two processes that start in the
 /// same millisecond begin far apart.
 #[derive(Debug)]

@@ -71,7 +71,7 @@ impl<N: Network> Client<N> {
         &self,
         url: &str,
         body: String,
-        attempt: i32,
+        attempt: i64,
     ) -> Result<Answer, Fault> {
         let url = Url::parse(url).map_err(|_| Fault::Url)?;
         let deadline = Instant::now() + self.patience.attempt;
@@ -131,7 +131,7 @@ fn receiver(url: &Url) -> &str {
 }
 
 /// The request in origin form; `None` when the URL holds what HTTP cannot say.
-fn request(url: &Url, body: Bytes, attempt: i32) -> Option<Request<Full<Bytes>>> {
+fn request(url: &Url, body: Bytes, attempt: i64) -> Option<Request<Full<Bytes>>> {
     let request = Request::post(&url[Position::BeforePath..Position::AfterQuery])
         .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
         .header(

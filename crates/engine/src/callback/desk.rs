@@ -1,22 +1,22 @@
 //! The tasks behind the callbacks: claim what is due, post it, commit what came of it.
 
+use super::CallbackSettings;
 use super::client::{Answer, Client};
 use super::connect::Fault;
 use super::lanes::{InLane, Lanes, Limits};
 use super::network::Internet;
-use super::{Callback, CallbackSettings, Clock, Finished, Rows, RowsError};
+use crate::{Clock, chance};
 use domain::AccountId;
 use domain::callback::{self, Attempt, Next};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use store::{Callback, Finished, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Callbacks in memory that wait for their turn.
 const MAX_WAITING: usize = 20_000;
-/// Lanes that one look at the database feeds.
-const ORIGINS_PER_LOOK: usize = 1_000;
 /// Callbacks claimed for a lane at a time.
 const CLAIM_GROUP: usize = 500;
 /// Outcomes in one commit.
@@ -25,6 +25,8 @@ const COMMIT_GROUP: usize = 500;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The pause between two looks, however many hints there are.
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
+/// How long a claim is this node's own, milliseconds.
+const CLAIM_MS: i64 = 120_000;
 /// The pause after the database failed.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -41,16 +43,19 @@ enum Phase {
     Quiet,
 }
 
+/// A callback that is no longer in hand, and what becomes of it.
+pub(super) type Outcome = (Callback, Finished);
+
 /// What the tasks share.
-pub(super) struct Desk<R> {
-    rows: R,
+pub(super) struct Desk {
+    store: Store,
+    /// The number of this process among all that share the database.
+    node: i64,
     client: Client<Internet>,
     clock: Clock,
     delays_ms: Vec<i64>,
     lanes: Mutex<Lanes<Callback>>,
-    outcomes: mpsc::Sender<Finished>,
-    /// Claimed, but not posted, since a shutdown came in between.
-    left_over: Mutex<Vec<Callback>>,
+    outcomes: mpsc::Sender<Outcome>,
     due: Notify,
     landed: Notify,
     phase: watch::Sender<Phase>,
@@ -66,14 +71,15 @@ impl InLane for Callback {
     }
 }
 
-impl<R: Rows> Desk<R> {
+impl Desk {
     /// Nothing in hand yet.
     pub(super) fn new(
-        rows: R,
+        store: Store,
+        node: i64,
         client: Client<Internet>,
         clock: Clock,
         settings: &CallbackSettings,
-        outcomes: mpsc::Sender<Finished>,
+        outcomes: mpsc::Sender<Outcome>,
     ) -> Self {
         let limits = Limits {
             in_flight_per_lane: settings.concurrency_per_origin,
@@ -82,7 +88,8 @@ impl<R: Rows> Desk<R> {
         };
         let delays = settings.retry_delays.iter();
         Self {
-            rows,
+            store,
+            node,
             client,
             clock,
             delays_ms: delays
@@ -90,7 +97,6 @@ impl<R: Rows> Desk<R> {
                 .collect(),
             lanes: Mutex::new(Lanes::new(limits)),
             outcomes,
-            left_over: Mutex::default(),
             due: Notify::new(),
             landed: Notify::new(),
             phase: watch::Sender::new(Phase::Open),
@@ -98,11 +104,13 @@ impl<R: Rows> Desk<R> {
     }
 
     /// Puts callbacks into their lanes and starts as many as may fly; gives back those without room.
-    pub(super) fn take(self: &Arc<Self>, callbacks: Vec<Callback>) -> Vec<Callback> {
+    pub(super) fn take(self: &Arc<Self>, callbacks: Vec<Callback>) -> Vec<Outcome> {
         let mut lanes = self.lanes();
-        let rest = callbacks
+        let without_room = callbacks
             .into_iter()
-            .filter_map(|callback| lanes.push(callback).err())
+            .filter_map(|callback| lanes.push(callback).err());
+        let rest = without_room
+            .map(|callback| (callback, Finished::Untouched))
             .collect();
         while let Some(callback) = lanes.next() {
             tokio::spawn(fly(Arc::clone(self), callback));
@@ -122,7 +130,7 @@ impl<R: Rows> Desk<R> {
 
     /// Ends the tasks in their order, so that nothing claimed is forgotten.
     pub(super) async fn close(&self, patience: Duration, tasks: Vec<JoinHandle<()>>) {
-        let mut rest = self.lanes().close();
+        let waiting = self.lanes().close();
         self.phase.send_replace(Phase::Closing);
         if timeout(patience, self.all_landed()).await.is_err() {
             self.phase.send_replace(Phase::BreakingOff);
@@ -134,10 +142,10 @@ impl<R: Rows> Desk<R> {
                 tracing::error!("a task of the callbacks ended in a panic");
             }
         }
-        rest.append(&mut self.left_over());
-        if let Err(error) = self.rows.release_callbacks(&rest).await {
-            tracing::error!(error = %error, callbacks = rest.len(), "callbacks stay claimed until their lease is over");
-        }
+        let untouched = waiting
+            .into_iter()
+            .map(|callback| (callback, Finished::Untouched));
+        self.write_down(untouched.collect()).await;
     }
 
     async fn all_landed(&self) {
@@ -151,18 +159,20 @@ impl<R: Rows> Desk<R> {
     }
 
     /// Claims what is due, as far as there is room.
-    async fn look(self: &Arc<Self>) -> Result<(), RowsError> {
+    async fn look(self: &Arc<Self>) -> store::Result<()> {
         let now_ms = self.clock.now_ms();
-        for (bucket, account, origin) in self.rows.due_origins(now_ms, ORIGINS_PER_LOOK).await? {
+        for (bucket, account, origin) in self.store.due_origins(now_ms).await? {
             let room = self.lanes().room(account, &origin).min(CLAIM_GROUP);
             if room > 0 {
+                let until_ms = now_ms + CLAIM_MS;
                 let claimed = self
-                    .rows
-                    .claim_callbacks(bucket, account, &origin, now_ms, room)
+                    .store
+                    .claim_callbacks(bucket, account, &origin, now_ms, room, self.node, until_ms)
                     .await?;
                 let all = claimed.len() < room;
-                let mut rest = self.take(claimed);
-                self.release(&mut rest).await?;
+                // An offer may have taken the room in between.
+                let rest = self.take(claimed);
+                self.write_down(rest).await;
                 if all {
                     continue;
                 }
@@ -172,20 +182,8 @@ impl<R: Rows> Desk<R> {
         Ok(())
     }
 
-    /// Gives back what an offer took the room of in between.
-    async fn release(&self, rest: &mut Vec<Callback>) -> Result<(), RowsError> {
-        if *self.phase.borrow() > Phase::Open {
-            self.left_over().append(rest);
-        }
-        if rest.is_empty() {
-            Ok(())
-        } else {
-            self.rows.release_callbacks(rest).await
-        }
-    }
-
     /// Posts a callback and decides what becomes of it.
-    async fn attempt(&self, callback: &Callback) -> Next {
+    async fn attempt(&self, callback: &Callback) -> Finished {
         let started = Instant::now();
         let in_flight = metrics::gauge!("ogene_callbacks_in_flight");
         in_flight.increment(1);
@@ -212,29 +210,37 @@ impl<R: Rows> Desk<R> {
         };
         let verdict = callback::verdict(attempt, now_ms);
         let made = usize::try_from(attempts).unwrap_or(usize::MAX);
-        let next = callback::next(made, &self.delays_ms, verdict, chance(), now_ms);
+        let next = callback::next(made, &self.delays_ms, verdict, chance::small(), now_ms);
         observe(callback, &said, next, started.elapsed());
-        next
+        match next {
+            Next::Done => Finished::Done,
+            Next::Retry { at_ms } => Finished::Retry { at_ms },
+            Next::Dead => Finished::Dead,
+            Next::EndMessage => Finished::EndMessage,
+        }
     }
 
     /// Hands over the outcome and takes the next callback.
-    async fn land(&self, callback: Callback, next: Next) -> Option<Callback> {
-        let place = self.outcomes.reserve().await.ok();
-        let following = {
-            let mut lanes = self.lanes();
-            if next == Next::EndMessage {
-                lanes.discard(&callback, |other| other.message == callback.message);
+    async fn land(&self, callback: Callback, finished: Finished) -> Option<Callback> {
+        if finished == Finished::EndMessage {
+            let of_message = |other: &Callback| other.message == callback.message;
+            let ended = self.lanes().withdraw(&callback, of_message);
+            for other in ended {
+                // Only the end of the process closes the queue, and not while this one is in flight.
+                let _ = self.outcomes.send((other, Finished::Dead)).await;
             }
-            self.finish(&mut lanes, &callback)
-        };
+        }
+        let place = self.outcomes.reserve().await.ok();
+        let following = self.finish(&callback);
         if let Some(place) = place {
-            place.send(Finished { callback, next });
+            place.send((callback, finished));
         }
         following
     }
 
     /// Frees a callback's place in flight for the next one.
-    fn finish(&self, lanes: &mut Lanes<Callback>, callback: &Callback) -> Option<Callback> {
+    fn finish(&self, callback: &Callback) -> Option<Callback> {
+        let mut lanes = self.lanes();
         if lanes.finish(callback) {
             self.due.notify_one();
         }
@@ -245,9 +251,12 @@ impl<R: Rows> Desk<R> {
     }
 
     /// Commits outcomes; repeats it while the database fails and nobody wants to end.
-    async fn write_down(&self, finished: &[Finished]) {
-        while let Err(error) = self.rows.finish_callbacks(finished).await {
-            tracing::error!(error = %error, callbacks = finished.len(), "outcomes of callbacks are not committed yet");
+    pub(super) async fn write_down(&self, outcomes: Vec<Outcome>) {
+        if outcomes.is_empty() {
+            return;
+        }
+        while let Err(error) = self.store.finish_callbacks(outcomes.clone()).await {
+            tracing::error!(%error, callbacks = outcomes.len(), "outcomes of callbacks are not committed yet");
             if *self.phase.borrow() == Phase::Quiet {
                 return;
             }
@@ -259,16 +268,10 @@ impl<R: Rows> Desk<R> {
     fn lanes(&self) -> MutexGuard<'_, Lanes<Callback>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn left_over(&self) -> MutexGuard<'_, Vec<Callback>> {
-        self.left_over
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Looks at the database on hints and every second, until a shutdown.
-pub(super) async fn claim<R: Rows>(desk: Arc<Desk<R>>) {
+pub(super) async fn claim(desk: Arc<Desk>) {
     let mut phase = desk.phase.subscribe();
     while *phase.borrow_and_update() == Phase::Open {
         if let Err(error) = desk.look().await {
@@ -284,17 +287,16 @@ pub(super) async fn claim<R: Rows>(desk: Arc<Desk<R>>) {
 }
 
 /// Commits outcomes as they come, all at once that came during the last commit.
-pub(super) async fn commit<R: Rows>(desk: Arc<Desk<R>>, mut finished: mpsc::Receiver<Finished>) {
+pub(super) async fn commit(desk: Arc<Desk>, mut finished: mpsc::Receiver<Outcome>) {
     let mut phase = desk.phase.subscribe();
-    let mut group = Vec::with_capacity(COMMIT_GROUP);
+    let mut group = Vec::new();
     loop {
         tokio::select! {
             count = finished.recv_many(&mut group, COMMIT_GROUP) => {
                 if count == 0 {
                     return;
                 }
-                desk.write_down(&group).await;
-                group.clear();
+                desk.write_down(std::mem::take(&mut group)).await;
             }
             () = reached(&mut phase, Phase::Quiet), if !finished.is_closed() => finished.close(),
         }
@@ -302,19 +304,14 @@ pub(super) async fn commit<R: Rows>(desk: Arc<Desk<R>>, mut finished: mpsc::Rece
 }
 
 /// Posts one callback after the other, until none may fly.
-async fn fly<R: Rows>(desk: Arc<Desk<R>>, mut callback: Callback) {
+async fn fly(desk: Arc<Desk>, mut callback: Callback) {
     let mut phase = desk.phase.subscribe();
     loop {
-        let attempted = tokio::select! {
-            next = desk.attempt(&callback) => Some(next),
-            () = reached(&mut phase, Phase::BreakingOff) => None,
+        let finished = tokio::select! {
+            finished = desk.attempt(&callback) => finished,
+            () = reached(&mut phase, Phase::BreakingOff) => Finished::Untouched,
         };
-        let Some(next) = attempted else {
-            desk.left_over().push(callback.clone());
-            desk.finish(&mut desk.lanes(), &callback);
-            return;
-        };
-        match desk.land(callback, next).await {
+        match desk.land(callback, finished).await {
             Some(following) => callback = following,
             None => return,
         }
@@ -325,11 +322,6 @@ async fn fly<R: Rows>(desk: Arc<Desk<R>>, mut callback: Callback) {
 async fn reached(phase: &mut watch::Receiver<Phase>, far: Phase) {
     // The sender lives in the desk that the caller holds, so the wait ends in no other way.
     let _ = phase.wait_for(|&phase| phase >= far).await;
-}
-
-/// A number nobody can foresee; without a source of chance the middle, which spreads nothing.
-fn chance() -> u32 {
-    getrandom::u32().unwrap_or(u32::MAX / 2)
 }
 
 /// Counts an attempt, and logs what did not arrive: the origin only, never the URL or the recipient.

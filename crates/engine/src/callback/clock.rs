@@ -1,3 +1,0 @@
-//! The engine's clock.
-
-pub use crate::Clock;

@@ -1,0 +1,256 @@
+//! No URL, however it is spelt and wherever its name leads, makes a connection to a forbidden address.
+
+use super::client::{Client, Patience};
+use super::connect::{Connector, Fault};
+use super::network::Network;
+use domain::address;
+use percent_encoding::NON_ALPHANUMERIC;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rustls::RootCertStore;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use tokio::io::DuplexStream;
+
+/// Resolves every name to what the script says, anew at each look, and writes down who was dialled.
+#[derive(Clone, Default)]
+struct Recording {
+    looks: Arc<Mutex<Vec<Vec<IpAddr>>>>,
+    dialled: Arc<Mutex<Vec<SocketAddr>>>,
+}
+
+impl Network for Recording {
+    type Stream = DuplexStream;
+
+    async fn resolve(&self, _name: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(self.looks.lock().unwrap().pop().unwrap_or_default())
+    }
+
+    async fn dial(&self, address: SocketAddr) -> io::Result<DuplexStream> {
+        self.dialled.lock().unwrap().push(address);
+        Err(io::ErrorKind::ConnectionRefused.into())
+    }
+}
+
+/// Posts twice to a URL; gives the last fault and whoever was dialled.
+fn dialled(url: &str, looks: Vec<Vec<IpAddr>>, allow_private: bool) -> (Fault, Vec<SocketAddr>) {
+    let network = Recording {
+        looks: Arc::new(Mutex::new(looks)),
+        ..Recording::default()
+    };
+    let connector = Connector::new(network.clone(), allow_private, RootCertStore::empty()).unwrap();
+    let client = Client::new(connector, 1, Patience::default());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let fault = runtime.block_on(async {
+        let _first = client.post(url, String::new(), 1).await;
+        client.post(url, String::new(), 2).await.unwrap_err()
+    });
+    let dialled = network.dialled.lock().unwrap().clone();
+    (fault, dialled)
+}
+
+/// What the standard library knows of forbidden addresses: a second opinion beside our own table.
+fn is_plainly_forbidden(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => {
+            v4.is_loopback()
+                || v4.is_private()
+                || v4.is_link_local()
+                || v4.is_unspecified()
+                || v4.is_multicast()
+                || v4.is_broadcast()
+                || v4.is_documentation()
+        }
+        IpAddr::V6(v6) => {
+            v6.is_loopback()
+                || v6.is_unspecified()
+                || v6.is_multicast()
+                || v6.is_unique_local()
+                || v6.is_unicast_link_local()
+                || v6
+                    .to_ipv4_mapped()
+                    .is_some_and(|v4| is_plainly_forbidden(v4.into()))
+        }
+    }
+}
+
+fn v4() -> impl Strategy<Value = Ipv4Addr> {
+    let tail = any::<u32>();
+    let special = prop::sample::select(vec![
+        (0u32, 8),
+        (0x0A00_0000, 8),
+        (0x6440_0000, 10),
+        (0x7F00_0000, 8),
+        (0xA9FE_0000, 16),
+        (0xAC10_0000, 12),
+        (0xC000_0000, 24),
+        (0xC000_0200, 24),
+        (0xC058_6300, 24),
+        (0xC0A8_0000, 16),
+        (0xC612_0000, 15),
+        (0xC633_6400, 24),
+        (0xCB00_7100, 24),
+        (0xE000_0000, 4),
+        (0xF000_0000, 4),
+    ]);
+    prop_oneof![
+        4 => (special, tail).prop_map(|((network, length), tail)| network | (tail & (u32::MAX >> length))),
+        1 => any::<u32>(),
+    ]
+    .prop_map(Ipv4Addr::from_bits)
+}
+
+fn v6() -> impl Strategy<Value = Ipv6Addr> {
+    let tail = any::<u128>();
+    let prefixes = prop::sample::select(vec![
+        (0u128, 127),
+        (0x0064_FF9B_0001 << 80, 48),
+        (0x0100 << 112, 64),
+        (0x2001 << 112, 23),
+        (0x2001_0DB8 << 96, 32),
+        (0x3FFF << 112, 20),
+        (0x5F00 << 112, 16),
+        (0xFC00 << 112, 7),
+        (0xFE80 << 112, 10),
+        (0xFEC0 << 112, 10),
+        (0xFF00 << 112, 8),
+        (0x2A00 << 112, 16),
+    ]);
+    let plain = (prefixes, tail).prop_map(|((network, length), tail)| {
+        Ipv6Addr::from_bits(network | (tail & (u128::MAX >> length)))
+    });
+    let wrapped = (v4(), 0..5usize).prop_map(|(inner, how)| {
+        let bits = u128::from(inner.to_bits());
+        Ipv6Addr::from_bits(match how {
+            0 => 0xFFFF << 32 | bits,
+            1 => bits,
+            2 => 0x0064_FF9B << 96 | bits,
+            3 => 0x2002 << 112 | bits << 80 | 1,
+            _ => 0x0064_FF9B_0001 << 80 | bits,
+        })
+    });
+    prop_oneof![plain, wrapped]
+}
+
+/// An IPv4 address as URLs have been seen to spell it.
+fn spelt(address: Ipv4Addr, how: usize) -> String {
+    let [a, b, c, d] = address.octets();
+    let bits = address.to_bits();
+    match how {
+        0 => format!("{a}.{b}.{c}.{d}"),
+        1 => format!("{bits}"),
+        2 => format!("0x{bits:X}"),
+        3 => format!("0{bits:o}"),
+        4 => format!("{a}.{}", bits & 0x00FF_FFFF),
+        5 => format!("0x{a:x}.{b}.{}", bits & 0xFFFF),
+        6 => format!("0{a:o}.0x{b:x}.{c}.0{d:o}"),
+        7 => format!("{a}.{b}.{c}.{d}."),
+        8 => percent_encoding::percent_encode(address.to_string().as_bytes(), NON_ALPHANUMERIC)
+            .to_string()
+            .replace('1', "%31"),
+        9 => format!("{a}。{b}．{c}｡{d}"),
+        10 => address.to_string().replace('1', "１").replace('2', "②"),
+        _ => format!("0000{a:03o}.{b}.{c}.{d}"),
+    }
+}
+
+fn host() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => (v4(), 0..12usize).prop_map(|(address, how)| spelt(address, how)),
+        3 => v6().prop_map(|address| format!("[{address}]")),
+        1 => v6().prop_map(|address| format!("[{}]", address.to_string().to_uppercase())),
+        3 => prop::sample::select(vec![
+            "localhost", "LOCALHOST.", "receiver.example", "metadata.internal", "127.0.0.1.example",
+            "xn--ls8h.example", "0x7f000001.example", "a", "example.ng.",
+        ]).prop_map(str::to_owned),
+    ]
+}
+
+fn url() -> impl Strategy<Value = String> {
+    let scheme = prop::sample::select(vec![
+        "http://",
+        "https://",
+        "HTTP:\\\\",
+        "http:/",
+        " http://",
+        "ht\ntp://",
+    ]);
+    let user = prop::sample::select(vec!["", "user:secret@", "8.8.8.8@", "8.8.8.8:80@", "%40@"]);
+    let port = prop::sample::select(vec!["", ":80", ":8080", ":65535"]);
+    let path = prop::sample::select(vec!["", "/", "/hook?secret=1#part", "/@8.8.8.8/", "?a=b"]);
+    (scheme, user, host(), port, path)
+        .prop_map(|(scheme, user, host, port, path)| format!("{scheme}{user}{host}{port}{path}"))
+}
+
+fn looks() -> impl Strategy<Value = Vec<Vec<IpAddr>>> {
+    let address = prop_oneof![v4().prop_map(IpAddr::from), v6().prop_map(IpAddr::from)];
+    vec(vec(address, 0..4), 2)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn no_forbidden_address_is_ever_dialled(url in url(), looks in looks()) {
+        for address in dialled(&url, looks, false).1 {
+            prop_assert!(address::is_public(address.ip()), "{url} -> {address}");
+            prop_assert!(!is_plainly_forbidden(address.ip()), "{url} -> {address}");
+        }
+    }
+}
+
+#[test]
+fn public_addresses_are_dialled_as_they_are_and_one_after_the_other() {
+    let public: [IpAddr; 3] = ["8.8.8.8", "2a00::1", "9.9.9.9"].map(|text| text.parse().unwrap());
+    let (fault, seen) = dialled(
+        "https://receiver.example/",
+        vec![public.to_vec(), vec![]],
+        false,
+    );
+    assert_eq!(seen, public.map(|ip| SocketAddr::new(ip, 443)));
+    assert!(matches!(fault, Fault::Unreachable(_)));
+    assert_eq!(
+        dialled("http://134744072:81/", vec![], false).1[0],
+        "8.8.8.8:81".parse().unwrap()
+    );
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_at_the_second_look_is_refused_there() {
+    let (public, private): (IpAddr, IpAddr) = ([8, 8, 8, 8].into(), [127, 0, 0, 1].into());
+    // Looks are taken from the end.
+    let (fault, seen) = dialled(
+        "http://rebinding.example/",
+        vec![vec![private], vec![public]],
+        false,
+    );
+    assert_eq!(seen, [SocketAddr::new(public, 80)]);
+    assert!(matches!(fault, Fault::Forbidden));
+}
+
+#[test]
+fn of_a_mixed_answer_only_the_public_addresses_are_dialled() {
+    let answer: Vec<IpAddr> = ["10.0.0.1", "8.8.8.8", "::1"]
+        .map(|text| text.parse().unwrap())
+        .into();
+    let (_, seen) = dialled("http://mixed.example/", vec![vec![], answer], false);
+    assert_eq!(seen, ["8.8.8.8:80".parse().unwrap()]);
+}
+
+#[test]
+fn private_addresses_are_dialled_where_the_operator_allows_them() {
+    let (_, seen) = dialled("http://0x7f.1:9000/", vec![], true);
+    assert_eq!(seen[0], "127.0.0.1:9000".parse().unwrap());
+}
+
+#[test]
+fn a_name_without_an_address_is_unresolved() {
+    assert!(matches!(
+        dialled("http://nowhere.example/", vec![], false).0,
+        Fault::Unresolved(_)
+    ));
+}

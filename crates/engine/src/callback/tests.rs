@@ -1,0 +1,519 @@
+//! The callbacks over real sockets on loopback.
+
+use super::client::Patience;
+use super::{CallbackSettings, Callbacks};
+use crate::Clock;
+use domain::{
+    AccountId, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money, Priority, Recipient,
+    Terms, Text,
+};
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use store::{Callback, Finished, NewMessage, Store, Target};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+const NOW: i64 = 1_795_000_000_000;
+
+/// What a receiver does with a request.
+#[derive(Clone)]
+enum Manner {
+    /// Answers.
+    Answer(String),
+    /// Answers, and then says so many bytes and more, as long as somebody reads.
+    Talk(usize),
+    /// Takes the request and says nothing.
+    Hang,
+    /// Answers once and hangs up without having said so.
+    HangUp(String),
+}
+
+fn status(line: &str) -> Manner {
+    Manner::Answer(format!("HTTP/1.1 {line}\r\ncontent-length: 2\r\n\r\nOK"))
+}
+
+#[derive(Clone, Debug)]
+struct Request {
+    connection: usize,
+    head: String,
+    body: String,
+}
+
+/// A customer's web server.
+struct Receiver {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<Request>>>,
+    said_bytes: Arc<AtomicUsize>,
+}
+
+impl Receiver {
+    /// Behaves as `manners` say, request by request; the last one stays.
+    async fn start(manners: Vec<Manner>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let receiver = Self {
+            address: listener.local_addr().unwrap(),
+            requests: Arc::default(),
+            said_bytes: Arc::default(),
+        };
+        let (requests, said_bytes) = (
+            Arc::clone(&receiver.requests),
+            Arc::clone(&receiver.said_bytes),
+        );
+        tokio::spawn(async move {
+            for connection in 0.. {
+                let (stream, _) = listener.accept().await.unwrap();
+                let served = serve(
+                    stream,
+                    connection,
+                    manners.clone(),
+                    requests.clone(),
+                    said_bytes.clone(),
+                );
+                tokio::spawn(served);
+            }
+        });
+        receiver
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    connection: usize,
+    manners: Vec<Manner>,
+    requests: Arc<Mutex<Vec<Request>>>,
+    said_bytes: Arc<AtomicUsize>,
+) -> Option<()> {
+    let mut read = Vec::new();
+    loop {
+        let request = read_request(&mut stream, &mut read, connection).await?;
+        let number = {
+            let mut requests = requests.lock().unwrap();
+            requests.push(request);
+            requests.len() - 1
+        };
+        match &manners[number.min(manners.len() - 1)] {
+            Manner::Answer(text) => stream.write_all(text.as_bytes()).await.ok()?,
+            Manner::HangUp(text) => {
+                stream.write_all(text.as_bytes()).await.ok()?;
+                return None;
+            }
+            Manner::Hang => std::future::pending().await,
+            Manner::Talk(bytes) => {
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {bytes}\r\n\r\n");
+                stream.write_all(head.as_bytes()).await.ok()?;
+                for _ in 0..bytes / 1024 {
+                    stream.write_all(&[b'x'; 1024]).await.ok()?;
+                    said_bytes.fetch_add(1024, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+}
+
+async fn read_request(
+    stream: &mut TcpStream,
+    read: &mut Vec<u8>,
+    connection: usize,
+) -> Option<Request> {
+    loop {
+        let text = String::from_utf8_lossy(read);
+        if let Some((head, rest)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .to_lowercase()
+                .split_once("content-length: ")?
+                .1
+                .lines()
+                .next()?
+                .parse()
+                .ok()?;
+            if rest.len() >= length {
+                let (head, body) = (head.to_owned(), rest[..length].to_owned());
+                read.drain(..head.len() + 4 + length);
+                return Some(Request {
+                    connection,
+                    head,
+                    body,
+                });
+            }
+        }
+        if stream.read_buf(read).await.ok()? == 0 {
+            return None;
+        }
+    }
+}
+
+/// Callbacks that run on a database of their own.
+struct Kit {
+    callbacks: Callbacks,
+    store: Store,
+    clock: Clock,
+    messages: AtomicU8,
+    _directory: tempfile::TempDir,
+}
+
+const QUICK: Patience = Patience {
+    connect: Duration::from_millis(500),
+    attempt: Duration::from_millis(500),
+};
+const ACCOUNT: AccountId = AccountId(1);
+const NODE: i64 = 7;
+/// When the rows of a test are due that it claims itself: later than its clock ever gets.
+const RESERVED: i64 = NOW + 86_400_000;
+
+/// Rows of the table of callbacks, by state; those that arrived are gone.
+#[derive(Debug, Eq, PartialEq)]
+struct Rows {
+    due: i64,
+    dead: i64,
+}
+
+impl Kit {
+    async fn start() -> Self {
+        Self::with(true, Patience::default()).await
+    }
+
+    async fn with(allow_private_targets: bool, patience: Patience) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&Target::Directory(directory.path().to_owned()))
+            .await
+            .unwrap();
+        let clock = Clock::manual(NOW);
+        let settings = CallbackSettings {
+            allow_private_targets,
+            retry_delays: vec![Duration::from_secs(5), Duration::from_secs(30)],
+            concurrency_per_origin: 2,
+            concurrency: 8,
+        };
+        let callbacks =
+            Callbacks::start_with(store.clone(), NODE, &settings, clock.clone(), patience).unwrap();
+        Self {
+            callbacks,
+            store,
+            clock,
+            messages: AtomicU8::new(1),
+            _directory: directory,
+        }
+    }
+
+    /// A message whose outcomes go to `url`.
+    async fn message(&self, url: &str) -> MessageId {
+        let number = self.messages.fetch_add(1, Ordering::Relaxed);
+        let id = MessageId::new(NOW, [number; 10]);
+        let draft = Draft {
+            account: ACCOUNT,
+            environment: Environment::Sandbox,
+            gateway: Gateway::DirectRefund,
+            sender: "Ogene".into(),
+            text: Text::prepare("Hello", false).unwrap(),
+            recipients: vec![],
+            invalid: vec![],
+            classes: vec![],
+            page_count: 1,
+            cost: Money::ZERO,
+            priority: Priority::Normal,
+            callback_url: Some(url.into()),
+            customer_reference: Some("order 7".into()),
+            fingerprint: [number; 16],
+        };
+        let terms = Terms {
+            refund_undelivered: false,
+            two_legs: false,
+        };
+        let message = NewMessage {
+            id,
+            draft: Arc::new(draft),
+            terms,
+            batches: vec![],
+        };
+        self.store.accept(NOW, vec![message]).await.unwrap();
+        id
+    }
+
+    /// Claimed callbacks to `url`, of a message of their own, as settling hands them over.
+    async fn claimed(&self, url: &str, count: u64, attempts: i64) -> Vec<Callback> {
+        let message = self.message(url).await;
+        let bucket = self.store.bucket_of(ACCOUNT);
+        let origin = domain::callback_url::origin(url);
+        let rows = (0..count).map(|number| {
+            let callback = Callback {
+                bucket,
+                account: ACCOUNT,
+                origin: origin.clone(),
+                due_at_ms: RESERVED,
+                message,
+                recipient: Recipient::from_digits(2_348_031_234_567 + number),
+                status: DeliveryStatus::Delivered,
+                attempts,
+                url: url.into(),
+                customer_reference: None,
+            };
+            (callback, Finished::Untouched)
+        });
+        self.store.finish_callbacks(rows.collect()).await.unwrap();
+        let claim = self
+            .store
+            .claim_callbacks(bucket, ACCOUNT, &origin, RESERVED, 10_000, NODE, RESERVED);
+        claim.await.unwrap()
+    }
+
+    async fn offer(&self, url: &str, count: u64) {
+        self.callbacks.offer(self.claimed(url, count, 0).await);
+    }
+
+    async fn rows(&self, state: &str) -> i64 {
+        let counts = self.store.callback_counts().await.unwrap();
+        counts
+            .into_iter()
+            .find(|(name, _)| name == state)
+            .map_or(0, |(_, count)| count)
+    }
+
+    /// Waits until nothing is in hand any more; gives what is left.
+    async fn settled(&self) -> Rows {
+        let waiting = async {
+            while self.rows("claimed").await > 0 {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, waiting)
+            .await
+            .expect("callbacks stayed in hand");
+        Rows {
+            due: self.rows("due").await,
+            dead: self.rows("dead").await,
+        }
+    }
+}
+
+const LIMIT: Duration = Duration::from_secs(20);
+const ALL_ARRIVED: Rows = Rows { due: 0, dead: 0 };
+const ONE_RETRY: Rows = Rows { due: 1, dead: 0 };
+const ONE_DEAD: Rows = Rows { due: 0, dead: 1 };
+
+/// Waits for a condition, and not for ever.
+async fn until(mut holds: impl FnMut() -> bool) {
+    let waiting = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, waiting)
+        .await
+        .expect("what was waited for did not come");
+}
+
+#[tokio::test]
+async fn a_callback_is_posted_as_the_interface_says_and_done_on_any_2xx() {
+    let receiver = Receiver::start(vec![status("202 Accepted")]).await;
+    let kit = Kit::start().await;
+    let url = receiver
+        .url("/hook?secret=a#part")
+        .replace("http://", "http://user:p%40ss@");
+    kit.offer(&url, 1).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    let requests = receiver.requests();
+    let expected_head = [
+        "POST /hook?secret=a HTTP/1.1".to_owned(),
+        format!("host: {}", receiver.address),
+        "content-type: application/json".to_owned(),
+        "accept: */*".to_owned(),
+        concat!("user-agent: Ogene/", env!("CARGO_PKG_VERSION")).to_owned(),
+        "ogene-attempt: 1".to_owned(),
+        "authorization: Basic dXNlcjpwQHNz".to_owned(),
+        format!("content-length: {}", requests[0].body.len()),
+    ];
+    assert_eq!(requests[0].head.lines().collect::<Vec<_>>(), expected_head);
+    let body: serde_json::Value = serde_json::from_str(&requests[0].body).unwrap();
+    assert_eq!(body["recipient"], "2348031234567");
+    assert_eq!(body["callback_url"], url);
+    assert_eq!(body["data"]["customer_reference"], "order 7");
+}
+
+#[tokio::test]
+async fn a_callback_that_fails_is_claimed_and_posted_again_when_it_is_due() {
+    let receiver = Receiver::start(vec![status("500 Oops"), status("200 OK")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ONE_RETRY);
+    kit.clock.set(NOW + 6_001);
+    kit.callbacks.wake();
+    until(|| receiver.requests().len() == 2).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    assert!(receiver.requests()[1].head.contains("ogene-attempt: 2"));
+}
+
+#[tokio::test]
+async fn after_the_last_delay_a_callback_is_dead() {
+    let receiver = Receiver::start(vec![status("503 Busy")]).await;
+    let kit = Kit::start().await;
+    kit.callbacks
+        .offer(kit.claimed(&receiver.url("/"), 1, 2).await);
+    assert_eq!(kit.settled().await, ONE_DEAD);
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_gone_ends_the_callbacks_of_its_message_only() {
+    let receiver = Receiver::start(vec![status("410 Gone")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 100).await;
+    assert_eq!(kit.settled().await, Rows { due: 0, dead: 100 });
+    let posted = receiver.requests().len();
+    assert!(posted < 10, "{posted} of 100 were posted");
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, Rows { due: 0, dead: 101 });
+    assert_eq!(receiver.requests().len(), posted + 1);
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = Receiver::start(vec![status("200 OK")]).await;
+    let moved = format!(
+        "HTTP/1.1 307 Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
+        elsewhere.url("/")
+    );
+    let receiver = Receiver::start(vec![Manner::Answer(moved)]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ONE_DEAD);
+    assert!(elsewhere.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_delays_nobody_else() {
+    let hanging = Receiver::start(vec![Manner::Hang]).await;
+    let quick = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&hanging.url("/"), 50).await;
+    kit.offer(&quick.url("/"), 200).await;
+    until(|| quick.requests().len() == 200).await;
+    assert_eq!(hanging.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_is_given_up_and_tried_again_later() {
+    let hanging = Receiver::start(vec![Manner::Hang]).await;
+    let kit = Kit::with(true, QUICK).await;
+    kit.offer(&hanging.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ONE_RETRY);
+}
+
+#[tokio::test]
+async fn of_a_long_answer_little_is_read_and_the_connection_is_not_used_again() {
+    const LONG: usize = 10 * 1024 * 1024;
+    let receiver = Receiver::start(vec![Manner::Talk(LONG), status("200 OK")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    assert_eq!(receiver.requests()[1].connection, 1);
+    // What was said beyond the little that was read sits in the sockets' buffers.
+    assert!(receiver.said_bytes.load(Ordering::Relaxed) < LONG);
+}
+
+#[tokio::test]
+async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
+    let receiver = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 500).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    let requests = receiver.requests();
+    assert_eq!(requests.len(), 500);
+    assert!(requests.iter().all(|request| request.connection < 2));
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_the_receiver_closed_is_replaced_within_the_attempt() {
+    let hangs_up = Manner::HangUp("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_owned());
+    let receiver = Receiver::start(vec![hangs_up]).await;
+    let kit = Kit::start().await;
+    for _ in 0..10 {
+        kit.offer(&receiver.url("/"), 2).await;
+        assert_eq!(kit.settled().await, ALL_ARRIVED);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_connection_and_an_unknown_name_are_retried() {
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let kit = Kit::with(true, QUICK).await;
+    kit.offer(&format!("http://{closed}/"), 1).await;
+    kit.offer("http://nobody.invalid/", 1).await;
+    assert_eq!(kit.settled().await, Rows { due: 2, dead: 0 });
+}
+
+#[tokio::test]
+async fn localhost_is_known_without_a_name_server_and_private_unless_allowed() {
+    let receiver = Receiver::start(vec![status("200 OK")]).await;
+    let url = format!("http://localhost:{}/", receiver.address.port());
+    let strict = Kit::with(false, Patience::default()).await;
+    strict.offer(&url, 1).await;
+    strict.offer(&receiver.url("/"), 1).await;
+    assert_eq!(strict.settled().await, Rows { due: 2, dead: 0 });
+    assert!(receiver.requests().is_empty());
+    let allowed = Kit::start().await;
+    allowed.offer(&url, 1).await;
+    assert_eq!(allowed.settled().await, ALL_ARRIVED);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_in_hand_goes_back_and_is_claimed_later() {
+    const MANY: usize = 4_000;
+    let receiver = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), MANY as u64).await;
+    until(|| receiver.requests().len() > 100).await;
+    kit.clock.set(RESERVED);
+    kit.callbacks.wake();
+    until(|| receiver.requests().len() == MANY).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    let bodies: HashSet<_> = receiver
+        .requests()
+        .into_iter()
+        .map(|request| request.body)
+        .collect();
+    assert_eq!(bodies.len(), MANY);
+}
+
+#[tokio::test]
+async fn a_shutdown_finishes_what_flies_and_gives_back_the_rest() {
+    let receiver = Receiver::start(vec![Manner::Hang]).await;
+    let kit = Kit::with(true, QUICK).await;
+    kit.offer(&receiver.url("/"), 50).await;
+    until(|| receiver.requests().len() == 2).await;
+    kit.callbacks.shutdown().await;
+    assert_eq!(kit.settled().await, Rows { due: 50, dead: 0 });
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, Rows { due: 51, dead: 0 });
+    assert_eq!(receiver.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_shutdown_breaks_off_what_takes_too_long_and_gives_it_back() {
+    let receiver = Receiver::start(vec![Manner::Hang]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 1).await;
+    until(|| receiver.requests().len() == 1).await;
+    kit.callbacks
+        .desk
+        .close(Duration::from_millis(10), vec![])
+        .await;
+    assert_eq!(kit.callbacks.desk.room(), 20_000);
+    kit.callbacks.shutdown().await;
+    assert_eq!(kit.settled().await, ONE_RETRY);
+}
