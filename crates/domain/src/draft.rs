@@ -109,7 +109,12 @@ pub fn draft(
     let to = present(fields.to).ok_or(Refusal::ToMissing)?;
     let body = present(fields.body).ok_or(Refusal::BodyMissing)?;
     let sender = approved_sender(&from, customer)?;
-    let gateway = chosen_gateway(fields.gateway.as_deref(), fields.dnd.as_deref(), rules)?;
+    let gateway = chosen_gateway(
+        fields.gateway.as_deref(),
+        fields.dnd.as_deref(),
+        environment,
+        rules,
+    )?;
     let unicode = flag("unicode", fields.unicode.as_deref())?;
     let append = AppendSender::parse(fields.append_sender.as_deref().unwrap_or_default())?;
     let callback_url = checked_callback(present(fields.callback_url), rules)?;
@@ -161,8 +166,13 @@ fn approved_sender<'a>(from: &str, customer: &'a Customer) -> Result<&'a SenderI
 fn chosen_gateway<'a>(
     gateway: Option<&str>,
     dnd: Option<&str>,
+    environment: Environment,
     rules: &'a Rulebook,
 ) -> Result<&'a GatewayRules, Refusal> {
+    let is_open = |gateway| match environment {
+        Environment::Live => rules.is_carried(gateway),
+        Environment::Sandbox => true,
+    };
     let (text, parsed) = match (gateway.filter(|text| !text.trim().is_empty()), dnd) {
         (Some(name), _) => (name, Gateway::parse(name)),
         (None, Some(dnd)) => (dnd, Gateway::parse_dnd(dnd)),
@@ -170,17 +180,25 @@ fn chosen_gateway<'a>(
     };
     parsed
         .and_then(|gateway| rules.gateway(gateway))
+        .filter(|gateway| is_open(gateway.gateway))
         .ok_or_else(|| {
             let names: Vec<_> = rules
                 .gateways
                 .iter()
-                .map(|rules| rules.gateway.as_str())
+                .map(|rules| rules.gateway)
+                .filter(|&gateway| is_open(gateway))
+                .map(Gateway::as_str)
                 .collect();
-            let shown = match (parsed, text.trim()) {
-                (Some(gateway), _) => gateway.as_str().to_owned(),
-                (None, text) => text.chars().take(32).collect(),
+            let name = match parsed {
+                Some(gateway) => gateway.as_str().to_owned(),
+                None => text.trim().chars().take(32).collect(),
             };
-            Refusal::UnknownGateway(shown, names.join(", "))
+            let instead = if names.is_empty() {
+                "No carrier is configured yet: only the sandbox can be used.".to_owned()
+            } else {
+                format!("Use one of: {}.", names.join(", "))
+            };
+            Refusal::UnknownGateway { name, instead }
         })
 }
 
@@ -533,10 +551,10 @@ mod tests {
                 matches!(fault, Refusal::SenderNotApproved(_))
             }),
             ("from=Ogene&to=1&body=hi&gateway=x", |fault| {
-                matches!(fault, Refusal::UnknownGateway(..))
+                matches!(fault, Refusal::UnknownGateway { .. })
             }),
             ("from=Ogene&to=1&body=hi&gateway=7", |fault| {
-                matches!(fault, Refusal::UnknownGateway(..))
+                matches!(fault, Refusal::UnknownGateway { .. })
             }),
             ("from=Ogene&to=1&body=hi&unicode=maybe", |fault| {
                 matches!(fault, Refusal::Malformed(_))

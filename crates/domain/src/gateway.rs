@@ -293,6 +293,12 @@ impl Rulebook {
         }
     }
 
+    /// Whether live messages have a carrier on `gateway`. Where none is configured, the sandbox still has gateways.
+    pub fn is_carried(&self, gateway: Gateway) -> bool {
+        self.leg(gateway, crate::FIRST_LEG)
+            .is_some_and(|leg| !leg.preference.default.is_empty())
+    }
+
     /// The index of the carrier of that name.
     pub fn carrier(&self, name: &str) -> Option<usize> {
         self.carriers

@@ -66,8 +66,13 @@ pub enum Refusal {
         limit: usize,
     },
     /// There is no such gateway here.
-    #[error("There is no gateway `{0}` here. Use one of: {1}.")]
-    UnknownGateway(String, String),
+    #[error("There is no gateway `{name}` here. {instead}")]
+    UnknownGateway {
+        /// What was asked for.
+        name: String,
+        /// What can be done instead.
+        instead: String,
+    },
     /// The sender ID is not registered, or not approved.
     #[error(
         "The sender ID `{0}` is not registered and approved on this account. Register it and wait for approval."

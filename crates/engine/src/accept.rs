@@ -222,7 +222,12 @@ fn answered(shared: &Shared, entering: Entering, answer: Accepted, took_ms: i64)
         Accepted::Yes { balance } => balance,
     };
     dispatch(shared, &draft, batches);
-    measure::accepted(draft.gateway, draft.recipients.len(), took_ms);
+    measure::accepted(
+        draft.gateway,
+        draft.environment,
+        draft.recipients.len(),
+        took_ms,
+    );
     let sandbox = draft.environment == Environment::Sandbox;
     let sent = Sent {
         message_id: id,

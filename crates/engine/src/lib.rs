@@ -91,18 +91,6 @@ pub enum StartError {
     },
 }
 
-/// What the parts of the engine share.
-pub(crate) struct Shared {
-    pub(crate) store: Store,
-    pub(crate) plan: Plan,
-    pub(crate) clock: Clock,
-    /// The number of this process among all that share the database; never 0.
-    pub(crate) node: i64,
-    pub(crate) message_ids: chance::MessageIds,
-    pub(crate) callbacks: Callbacks,
-    pub(crate) carriers: Vec<Arc<Carrier>>,
-}
-
 /// The running engine; a clone is the same one.
 #[derive(Clone)]
 pub struct Engine {
@@ -281,105 +269,5 @@ impl Engine {
             task.abort();
         }
         self.shared.store.close().await;
-    }
-}
-
-impl Shared {
-    /// The carrier of that name; there are few.
-    pub(crate) fn carrier(&self, name: &str) -> Option<&Arc<Carrier>> {
-        self.carriers.iter().find(|carrier| &*carrier.name == name)
-    }
-
-    /// Makes second legs that go out now.
-    pub(crate) fn planner(self: &Arc<Self>, now_ms: i64) -> Planner {
-        let shared = Arc::clone(self);
-        Arc::new(move |wanted| shared.plan.second_leg(wanted, now_ms))
-    }
-
-    pub(crate) fn claim(
-        &self,
-        carrier: &Carrier,
-        recipients: usize,
-        priority: Priority,
-        now_ms: i64,
-    ) -> Claim {
-        Claim {
-            carrier: Arc::clone(&carrier.name),
-            node: self.node,
-            now_ms,
-            until_ms: now_ms + CLAIM_MS,
-            recipients,
-            priority,
-            next_id: self.plan.numbers(recipients),
-        }
-    }
-
-    /// Gives claimed batches back, however often the database has to be asked.
-    pub(crate) fn release(
-        self: &Arc<Self>,
-        batches: Vec<Batch>,
-        due_at_ms: i64,
-        carrier: Option<Arc<str>>,
-    ) {
-        let shared = Arc::clone(self);
-        tokio::spawn(async move {
-            while let Err(error) = shared
-                .store
-                .release(batches.clone(), due_at_ms, carrier.clone())
-                .await
-            {
-                tracing::error!(%error, "batches could not be given back; trying again");
-                tokio::time::sleep(FAILURE_PAUSE).await;
-            }
-            let names = batches
-                .iter()
-                .map(|batch| carrier.as_ref().unwrap_or(&batch.carrier));
-            names
-                .filter_map(|name| shared.carrier(name))
-                .for_each(|carrier| carrier.arrived());
-        });
-    }
-
-    /// Hands on what a change of the store has made: callbacks, and work for carriers.
-    pub(crate) fn settled(self: &Arc<Self>, settled: Settled) {
-        measure::settled(&settled.outcomes);
-        for (name, _) in &settled.work {
-            if let Some(carrier) = self.carrier(name) {
-                carrier.arrived();
-            }
-        }
-        self.callbacks.offer(settled.callbacks);
-        if settled.more_callbacks {
-            self.callbacks.wake();
-        }
-    }
-
-    /// Whether anything that goes to this carrier could go to another that is up.
-    pub(crate) fn has_alternative(&self, carrier: &Carrier) -> bool {
-        let rules = &self.plan.rules;
-        let Some(index) = rules.carrier(&carrier.name) else {
-            return false;
-        };
-        let lists = rules.gateways.iter().flat_map(|rules| {
-            let preference = &rules.preference;
-            preference
-                .networks
-                .iter()
-                .flatten()
-                .chain([&preference.default])
-        });
-        lists
-            .filter(|list| list.contains(&index))
-            .flatten()
-            .any(|&other| {
-                let name = rules
-                    .carriers
-                    .get(other)
-                    .map(|carrier| carrier.name.as_str());
-                other != index
-                    && name
-                        .and_then(|name| self.carrier(name))
-                        .is_some_and(|other| other.is_up())
-            })
     }
 }

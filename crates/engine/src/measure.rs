@@ -1,7 +1,7 @@
 //! What is counted and timed, for `/metrics`. Handles are made once: a look-up per PDU would cost more than
 //! the PDU.
 
-use domain::{DeliveryStatus, Gateway};
+use domain::{DeliveryStatus, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use smpp::Outcome;
 use std::collections::HashMap;
@@ -131,10 +131,17 @@ pub(crate) fn settled(outcomes: &[(Gateway, String, DeliveryStatus)]) {
     }
 }
 
-/// Messages that were accepted, with the time that took.
-pub(crate) fn accepted(gateway: Gateway, recipients: usize, took_ms: i64) {
-    counter!("ogene_messages_accepted_total", "gateway" => gateway.as_str()).increment(1);
-    counter!("ogene_recipients_accepted_total", "gateway" => gateway.as_str())
+/// A message that was accepted, with the time that its commit took.
+pub(crate) fn accepted(
+    gateway: Gateway,
+    environment: Environment,
+    recipients: usize,
+    took_ms: i64,
+) {
+    let (gateway, environment) = (gateway.as_str(), environment.as_str());
+    counter!("ogene_messages_accepted_total", "gateway" => gateway, "environment" => environment)
+        .increment(1);
+    counter!("ogene_recipients_accepted_total", "gateway" => gateway, "environment" => environment)
         .increment(recipients as u64);
     histogram!("ogene_accept_seconds").record(seconds(took_ms));
 }

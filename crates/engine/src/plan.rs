@@ -70,7 +70,11 @@ impl Plan {
         for class in &draft.classes {
             let carrier = match draft.environment {
                 Environment::Sandbox => &self.sandbox,
-                Environment::Live => self.carriers.get(class.carrier).unwrap_or(&self.sandbox),
+                Environment::Live => match self.carriers.get(class.carrier) {
+                    Some(carrier) => carrier,
+                    // A live draft without a carrier was refused.
+                    None => continue,
+                },
             };
             for recipients in class.recipients.chunks(MOST_RECIPIENTS) {
                 batches.push(Batch {

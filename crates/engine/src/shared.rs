@@ -1,7 +1,6 @@
 //! What the parts of the engine share, and what several of them do.
 
-use crate::callback::store_rows::StoreRows;
-use crate::callback::{self, Callbacks};
+use crate::callback::Callbacks;
 use crate::carrier::Carrier;
 use crate::plan::Plan;
 use crate::{Clock, chance, measure};
@@ -23,7 +22,7 @@ pub(crate) struct Shared {
     /// The number of this process among all that share the database; never 0.
     pub(crate) node: i64,
     pub(crate) message_ids: chance::MessageIds,
-    pub(crate) callbacks: Callbacks<StoreRows>,
+    pub(crate) callbacks: Callbacks,
     pub(crate) carriers: Vec<Arc<Carrier>>,
 }
 
@@ -86,29 +85,13 @@ impl Shared {
     /// Hands on what a change of the store has made: callbacks, and work for carriers.
     pub(crate) fn settled(self: &Arc<Self>, settled: Settled) {
         measure::settled(&settled.outcomes);
-        for (name, _) in &settled.work {
-            if let Some(carrier) = self.carrier(name) {
-                carrier.arrived();
-            }
-        }
-        let callbacks = settled.callbacks.into_iter().map(Into::into).collect();
-        let without_room = self.callbacks.offer(callbacks);
+        let now_ms = self.clock.now_ms();
+        let due = settled.work.iter().filter(|(_, due_ms)| *due_ms <= now_ms);
+        due.filter_map(|(name, _)| self.carrier(name))
+            .for_each(|carrier| carrier.arrived());
+        self.callbacks.offer(settled.callbacks);
         if settled.more_callbacks {
             self.callbacks.wake();
-        }
-        if !without_room.is_empty() {
-            let rows = StoreRows {
-                store: self.store.clone(),
-                node: self.node,
-            };
-            tokio::spawn(async move {
-                while callback::Rows::release_callbacks(&rows, &without_room)
-                    .await
-                    .is_err()
-                {
-                    tokio::time::sleep(FAILURE_PAUSE).await;
-                }
-            });
         }
     }
 

@@ -6,7 +6,7 @@ use super::{Carrier, say};
 use crate::measure::CarrierMeasures;
 use crate::{Shared, sandbox};
 use domain::{Pace, Priority, SubmitFault};
-use smpp::{CommandStatus, DeliverSm, Event, Outcome, ReceiptIds, StatusClass};
+use smpp::{CloseReason, CommandStatus, DeliverSm, Event, Outcome, ReceiptIds, StatusClass};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -268,6 +268,13 @@ impl Desk {
                 }
             }
             Event::Deliver { sequence, deliver } => self.delivered(link, sequence, &deliver),
+            Event::Closed(CloseReason::Unbound) => {
+                tracing::info!(
+                    carrier.name = &*self.carrier.name,
+                    carrier.link = link,
+                    "carrier unbound"
+                );
+            }
             Event::Closed(reason) => {
                 tracing::warn!(
                     carrier.name = &*self.carrier.name,

@@ -70,8 +70,11 @@ table! {
     Refusal::UnknownMessage => "API-2007" NOT_FOUND "Unknown message", as Refusal::UnknownMessage;
     Refusal::TooLong { .. } => "API-2008" UNPROCESSABLE_ENTITY "Message too long",
         as Refusal::TooLong { length: 1531, limit: 1530 };
-    Refusal::UnknownGateway(..) => "API-2009" BAD_REQUEST "Unknown gateway",
-        as Refusal::UnknownGateway("premium".to_owned(), "direct-refund, direct-corporate, otp, dual-backup".to_owned());
+    Refusal::UnknownGateway { .. } => "API-2009" BAD_REQUEST "Unknown gateway",
+        as Refusal::UnknownGateway {
+            name: "premium".to_owned(),
+            instead: "Use one of: direct-refund, direct-corporate, otp, dual-backup.".to_owned(),
+        };
     Refusal::SenderNotApproved(_) => "API-2011" FORBIDDEN "Sender ID not approved",
         as Refusal::SenderNotApproved("AdaStores".to_owned());
     Refusal::Duplicate => "API-2012" CONFLICT "Duplicate message", as Refusal::Duplicate;

@@ -18,22 +18,10 @@ pub(super) async fn send(Sending { call, fields }: Sending) -> Response {
         .engine
         .send(&call.caller, environment, fields)
         .await;
-    if let Ok(sent) = &sent {
-        count(sent, environment);
-    }
     match call.api.shape {
         Shape::V2 => call.answer(sent.map(|sent| Accepted::new(sent, environment))),
         Shape::V1 => call.answer(sent.map(|sent| LegacyAccepted::new(&sent, environment))),
     }
-}
-
-fn count(sent: &Sent, environment: Environment) {
-    let (gateway, environment) = (sent.gateway.as_str(), environment.as_str());
-    let recipients = u64::try_from(sent.recipients_count).unwrap_or(u64::MAX);
-    metrics::counter!("ogene_messages_accepted_total", "gateway" => gateway, "environment" => environment)
-        .increment(1);
-    metrics::counter!("ogene_recipients_accepted_total", "gateway" => gateway, "environment" => environment)
-        .increment(recipients);
 }
 
 /// What the answer says of a send, for people.
