@@ -27,6 +27,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
 /// How long a claim is this node's own, milliseconds.
 const CLAIM_MS: i64 = 120_000;
+/// How long a callback waits in hand, milliseconds: less than any claim lasts, so that no other node takes it
+/// over meanwhile. Then it goes back to the database, where it can be claimed anew.
+const MAX_HELD_MS: i64 = 40_000;
 /// The pause after the database failed.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -54,20 +57,33 @@ pub(super) struct Desk {
     client: Client<Internet>,
     clock: Clock,
     delays_ms: Vec<i64>,
-    lanes: Mutex<Lanes<Callback>>,
+    lanes: Mutex<Lanes<InHand>>,
     outcomes: mpsc::Sender<Outcome>,
     due: Notify,
     landed: Notify,
     phase: watch::Sender<Phase>,
 }
 
-impl InLane for Callback {
+/// A callback in a lane or in flight.
+struct InHand {
+    callback: Callback,
+    since_ms: i64,
+}
+
+impl InHand {
+    /// It goes back as it was.
+    fn untouched(self) -> Outcome {
+        (self.callback, Finished::Untouched)
+    }
+}
+
+impl InLane for InHand {
     fn account(&self) -> AccountId {
-        self.account
+        self.callback.account
     }
 
     fn origin(&self) -> &str {
-        &self.origin
+        &self.callback.origin
     }
 }
 
@@ -105,15 +121,14 @@ impl Desk {
 
     /// Puts callbacks into their lanes and starts as many as may fly; gives back those without room.
     pub(super) fn take(self: &Arc<Self>, callbacks: Vec<Callback>) -> Vec<Outcome> {
+        let since_ms = self.clock.now_ms();
         let mut lanes = self.lanes();
         let without_room = callbacks
             .into_iter()
-            .filter_map(|callback| lanes.push(callback).err());
-        let rest = without_room
-            .map(|callback| (callback, Finished::Untouched))
-            .collect();
-        while let Some(callback) = lanes.next() {
-            tokio::spawn(fly(Arc::clone(self), callback));
+            .filter_map(|callback| lanes.push(InHand { callback, since_ms }).err());
+        let rest = without_room.map(InHand::untouched).collect();
+        while let Some(in_hand) = lanes.next() {
+            tokio::spawn(fly(Arc::clone(self), in_hand));
         }
         rest
     }
@@ -142,10 +157,8 @@ impl Desk {
                 tracing::error!("a task of the callbacks ended in a panic");
             }
         }
-        let untouched = waiting
-            .into_iter()
-            .map(|callback| (callback, Finished::Untouched));
-        self.write_down(untouched.collect()).await;
+        self.write_down(waiting.into_iter().map(InHand::untouched).collect())
+            .await;
     }
 
     async fn all_landed(&self) {
@@ -221,27 +234,29 @@ impl Desk {
     }
 
     /// Hands over the outcome and takes the next callback.
-    async fn land(&self, callback: Callback, finished: Finished) -> Option<Callback> {
+    async fn land(&self, landed: InHand, finished: Finished) -> Option<InHand> {
         if finished == Finished::EndMessage {
-            let of_message = |other: &Callback| other.message == callback.message;
-            let ended = self.lanes().withdraw(&callback, of_message);
+            let message = landed.callback.message;
+            let ended = self
+                .lanes()
+                .withdraw(&landed, |other| other.callback.message == message);
             for other in ended {
-                // Only the end of the process closes the queue, and not while this one is in flight.
-                let _ = self.outcomes.send((other, Finished::Dead)).await;
+                // Only a shutdown closes the queue, and not while this one is in flight.
+                let _ = self.outcomes.send((other.callback, Finished::Dead)).await;
             }
         }
         let place = self.outcomes.reserve().await.ok();
-        let following = self.finish(&callback);
+        let following = self.finish(&landed);
         if let Some(place) = place {
-            place.send((callback, finished));
+            place.send((landed.callback, finished));
         }
         following
     }
 
     /// Frees a callback's place in flight for the next one.
-    fn finish(&self, callback: &Callback) -> Option<Callback> {
+    fn finish(&self, landed: &InHand) -> Option<InHand> {
         let mut lanes = self.lanes();
-        if lanes.finish(callback) {
+        if lanes.finish(landed) {
             self.due.notify_one();
         }
         if lanes.in_flight() == 0 {
@@ -265,7 +280,7 @@ impl Desk {
     }
 
     /// The lock, also after a panic elsewhere: its holders leave nothing half done.
-    fn lanes(&self) -> MutexGuard<'_, Lanes<Callback>> {
+    fn lanes(&self) -> MutexGuard<'_, Lanes<InHand>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -304,15 +319,17 @@ pub(super) async fn commit(desk: Arc<Desk>, mut finished: mpsc::Receiver<Outcome
 }
 
 /// Posts one callback after the other, until none may fly.
-async fn fly(desk: Arc<Desk>, mut callback: Callback) {
+async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
     let mut phase = desk.phase.subscribe();
     loop {
+        let is_stale = desk.clock.now_ms() - in_hand.since_ms > MAX_HELD_MS;
         let finished = tokio::select! {
-            finished = desk.attempt(&callback) => finished,
-            () = reached(&mut phase, Phase::BreakingOff) => Finished::Untouched,
+            finished = desk.attempt(&in_hand.callback), if !is_stale => finished,
+            () = reached(&mut phase, Phase::BreakingOff), if !is_stale => Finished::Untouched,
+            else => Finished::Untouched,
         };
-        match desk.land(callback, finished).await {
-            Some(following) => callback = following,
+        match desk.land(in_hand, finished).await {
+            Some(following) => in_hand = following,
             None => return,
         }
     }
