@@ -16,6 +16,7 @@ mod watch;
 
 use crate::settings::CarrierSettings;
 use budget::Budget;
+use domain::Priority;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::Claimed;
@@ -34,6 +35,8 @@ pub(crate) struct Carrier {
     wake: Notify,
     /// Whether due batches may wait in the database.
     backlog: AtomicBool,
+    /// Whether one-time passwords may be among them.
+    urgent: AtomicBool,
     /// Connections on which messages go out.
     up: AtomicUsize,
 }
@@ -52,6 +55,7 @@ impl Carrier {
             handed: Mutex::default(),
             wake: Notify::new(),
             backlog: AtomicBool::new(true),
+            urgent: AtomicBool::new(true),
             up: AtomicUsize::new(0),
         }
     }
@@ -63,8 +67,7 @@ impl Carrier {
     /// Takes room for a batch that is about to be accepted, so that it can go out as soon as it is. Nothing
     /// overtakes what waits in the database, but one-time passwords.
     pub(crate) fn try_take(&self, batch: &store::Batch) -> bool {
-        let first =
-            batch.priority == domain::Priority::Otp || !self.backlog.load(Ordering::Relaxed);
+        let first = batch.priority == Priority::Otp || !self.backlog.load(Ordering::Relaxed);
         self.is_up() && first && self.budget.try_take(batch.recipients.len(), batch.priority)
     }
 
@@ -83,7 +86,31 @@ impl Carrier {
 
     /// Tells that batches wait in the database.
     pub(crate) fn arrived(&self) {
-        self.backlog.store(true, Ordering::Relaxed);
+        self.note_backlog();
         self.wake.notify_one();
+    }
+
+    fn note_backlog(&self) {
+        self.backlog.store(true, Ordering::Relaxed);
+        self.urgent.store(true, Ordering::Relaxed);
+    }
+
+    /// How many recipients of which priority may be claimed now, if any may wait. Where all room but that of
+    /// one-time passwords is taken, only those are asked for.
+    fn claimable(&self) -> Option<(usize, Priority)> {
+        let room = self.budget.room(Priority::Bulk);
+        if room > 0 && self.backlog.load(Ordering::Relaxed) {
+            return Some((room, Priority::Bulk));
+        }
+        let room = self.budget.room(Priority::Otp);
+        (room > 0 && self.urgent.load(Ordering::Relaxed)).then_some((room, Priority::Otp))
+    }
+
+    /// A claim of that priority is about to see all that has arrived so far.
+    fn note_claim(&self, priority: Priority) {
+        self.urgent.store(false, Ordering::Relaxed);
+        if priority != Priority::Otp {
+            self.backlog.store(false, Ordering::Relaxed);
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::link::{self, LinkEvent, LinkId, Wire};
 use super::{Carrier, say};
 use crate::measure::CarrierMeasures;
 use crate::{Shared, sandbox};
-use domain::{Pace, Priority, SubmitFault};
+use domain::{Pace, SubmitFault};
 use smpp::{CloseReason, CommandStatus, DeliverSm, Event, Outcome, ReceiptIds, StatusClass};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -185,9 +185,7 @@ impl Desk {
 
     /// How long nothing needs to be done, if nothing comes.
     fn pause(&self) -> Duration {
-        let backlog = !self.busy.claiming
-            && self.carrier.backlog.load(Ordering::Relaxed)
-            && self.carrier.budget.room(Priority::Otp) > 0;
+        let backlog = !self.busy.claiming && self.carrier.claimable().is_some();
         let submits = match (self.hand.waiting() > 0, backlog) {
             _ if !self.carrier.is_up() => return LOOK_EVERY,
             (true, _) => 1,
@@ -360,7 +358,7 @@ impl Desk {
                 // As many as asked for may mean that there are more, and so may none: what was found was
                 // not to be sent any more.
                 if got > 0 {
-                    self.carrier.backlog.store(true, Ordering::Relaxed);
+                    self.carrier.note_backlog();
                 }
                 for claimed in claimed {
                     self.take_claimed(claimed);
@@ -369,12 +367,12 @@ impl Desk {
             Done::ClaimFailed { asked } => {
                 self.busy.claiming = false;
                 self.carrier.budget.give(asked);
-                self.carrier.backlog.store(true, Ordering::Relaxed);
+                self.carrier.note_backlog();
             }
             Done::Looked { due } => {
                 self.busy.looking = false;
                 if due {
-                    self.carrier.backlog.store(true, Ordering::Relaxed);
+                    self.carrier.note_backlog();
                 }
             }
             Done::FailedOver => self.busy.looking = false,

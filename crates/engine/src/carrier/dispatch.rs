@@ -4,9 +4,8 @@ use super::desk::{Desk, Done, FAILURE_PAUSE};
 use super::hand::{Fate, Ready, Tag};
 use super::link::LinkId;
 use super::pages::Pages;
-use domain::{DeliveryStatus, Priority};
+use domain::DeliveryStatus;
 use smpp::Submit;
-use std::sync::atomic::Ordering;
 use store::Claimed;
 
 impl Desk {
@@ -84,15 +83,13 @@ impl Desk {
 
     /// Claims as much as there is room for.
     pub(super) fn claim(&mut self) {
-        let backlog = self.carrier.backlog.load(Ordering::Relaxed);
-        if self.busy.claiming || self.closing || !backlog || !self.carrier.is_up() {
+        if self.busy.claiming || self.closing || !self.carrier.is_up() {
             return;
         }
-        let now_ms = self.shared.clock.now_ms();
-        let (room, priority) = match self.carrier.budget.room(Priority::Bulk) {
-            0 => (self.carrier.budget.room(Priority::Otp), Priority::Otp),
-            room => (room, Priority::Bulk),
+        let Some((room, priority)) = self.carrier.claimable() else {
+            return;
         };
+        let now_ms = self.shared.clock.now_ms();
         // What waits in hand uses up the pace first. A portion at a time: a claim costs the same for one.
         let pace = self.pace.room(now_ms).saturating_sub(self.hand.waiting());
         let asked = room.min(pace);
@@ -103,7 +100,7 @@ impl Desk {
             return;
         }
         // Whatever arrives from here on sets it again.
-        self.carrier.backlog.store(false, Ordering::Relaxed);
+        self.carrier.note_claim(priority);
         self.busy.claiming = true;
         let claim = self.shared.claim(&self.carrier, asked, priority, now_ms);
         let (store, done) = (self.shared.store.clone(), self.done.clone());

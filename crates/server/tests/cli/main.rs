@@ -1,6 +1,8 @@
 //! The commands, run as an operator runs them: the real binary on a database of its own.
 
 #[cfg(test)]
+mod crash;
+#[cfg(test)]
 mod installation;
 #[cfg(test)]
 mod process;
