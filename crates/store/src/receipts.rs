@@ -1,14 +1,15 @@
 //! What a carrier says: responses to submits and receipts, committed together in the order they came.
 
+mod adopt;
+mod parked;
+
 use crate::batches::{self, Batch, Progress};
 use crate::db::{Change, Tx};
 use crate::deliveries::stored;
 use crate::error::Result;
-use crate::rows::{id_bytes, message_id, named, number, recipient};
 use crate::settle::{self, Case, Planner, Settled, Terrain};
-use crate::sql::{execute_rows, fetch_rows, on};
 use crate::{Store, parts};
-use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
+use domain::{Delivery, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -211,43 +212,6 @@ impl Report {
         parts::keep(tx, &parts).await
     }
 
-    /// Takes out the parked receipts of pages whose response has come now.
-    async fn unpark(&self, tx: &mut Tx) -> Result<Vec<Receipt>> {
-        let ids: Vec<&String> = self
-            .report
-            .progress
-            .iter()
-            .flat_map(|progress| &progress.submitted)
-            .flat_map(|(_, ids)| ids)
-            .collect();
-        if ids.is_empty() || !self.any_parked(tx).await? {
-            return Ok(Vec::new());
-        }
-        let rows: Vec<ParkedRow> = fetch_rows!(
-            tx,
-            &ids,
-            1,
-            "delete from parked_receipts
-             where bucket = 0 and carrier = {1} and carrier_id in (values {rows})
-             returning carrier_id, recipient, sender, state, error",
-            |query, id| query.bind(id.as_str()),
-            after | query | query.bind(&*self.report.carrier)
-        );
-        rows.into_iter().map(ParkedRow::receipt).collect()
-    }
-
-    async fn any_parked(&self, tx: &mut Tx) -> Result<bool> {
-        let found: Option<i64> = on!(tx, |connection| {
-            sqlx::query_scalar(
-            "select received_at_ms from parked_receipts where bucket = 0 and carrier = $1 limit 1",
-        )
-        .bind(&*self.report.carrier)
-        .fetch_optional(connection)
-        .await?
-        });
-        Ok(found.is_some())
-    }
-
     async fn received(&self, tx: &mut Tx, receipts: Vec<Receipt>) -> Result<(Settled, usize)> {
         if receipts.is_empty() {
             return Ok((Settled::default(), 0));
@@ -305,138 +269,6 @@ impl Report {
         let settled = settle::settle(tx, &self.store, &self.terrain(), cases, &messages).await?;
         Ok((settled, adopted.len()))
     }
-
-    /// Lets receipts with unknown ids adopt recipients in doubt: same carrier, same number, same sender.
-    /// Gives back those that found none.
-    async fn adopt(
-        &self,
-        tx: &mut Tx,
-        receipts: Vec<Receipt>,
-        cases: &mut HashMap<(MessageId, Recipient), Case>,
-    ) -> Result<Vec<Receipt>> {
-        let mut left = Vec::new();
-        for receipt in receipts {
-            let Some(recipient) = receipt.recipient else {
-                left.push(receipt);
-                continue;
-            };
-            let Some((bucket, message, leg)) = self.doubted(tx, recipient, &receipt.sender).await?
-            else {
-                left.push(receipt);
-                continue;
-            };
-            let Some(case) = stored(tx, &[(bucket, message, recipient)])
-                .await?
-                .remove(&(message, recipient))
-            else {
-                left.push(receipt);
-                continue;
-            };
-            let case = cases.entry((message, recipient)).or_insert(case);
-            case.events.push(match receipt.word {
-                ReceiptWord::Pending => DeliveryEvent::Acknowledged,
-                ReceiptWord::Final(DeliveryStatus::Delivered) => {
-                    DeliveryEvent::PageDelivered { leg }
-                }
-                ReceiptWord::Final(status) => DeliveryEvent::Failed { leg, status },
-            });
-            adopt_part(
-                tx,
-                bucket,
-                &self.report.carrier,
-                &receipt,
-                message,
-                recipient,
-                leg,
-            )
-            .await?;
-        }
-        Ok(left)
-    }
-
-    async fn doubted(
-        &self,
-        tx: &mut Tx,
-        recipient: Recipient,
-        sender: &str,
-    ) -> Result<Option<(Bucket, MessageId, i64)>> {
-        for bucket in crate::rows::buckets(self.store.db.is_embedded()) {
-            let row: Option<(Vec<u8>, i64)> = on!(tx, |connection| {
-                sqlx::query_as(
-                "select d.message_id, d.leg from deliveries d
-                 join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-                 where d.bucket = $1 and d.carrier = $2 and d.recipient = $3 and d.status = 'in_doubt'
-                     and lower(m.sender) = lower($4)
-                 order by d.message_id limit 1",
-            )
-            .bind(bucket.0)
-            .bind(&*self.report.carrier)
-            .bind(number(recipient))
-            .bind(sender)
-            .fetch_optional(connection)
-            .await?
-            });
-            if let Some((id, leg)) = row {
-                return Ok(Some((bucket, message_id(&id)?, leg)));
-            }
-        }
-        Ok(None)
-    }
-
-    async fn park(&self, tx: &mut Tx, receipts: &[Receipt]) -> Result<()> {
-        let numbered: Vec<(i64, &Receipt)> = (self.report.first_number..).zip(receipts).collect();
-        execute_rows!(
-            tx,
-            &numbered,
-            9,
-            "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
-                 sender, state, error)
-             values {rows}",
-            |query, row| {
-                let (count, receipt) = row;
-                query
-                    .bind(0_i64)
-                    .bind(&*self.report.carrier)
-                    .bind(&receipt.carrier_id)
-                    .bind(self.report.now_ms)
-                    .bind(*count)
-                    .bind(receipt.recipient.map_or(0, number))
-                    .bind(&receipt.sender)
-                    .bind(receipt.word.as_str())
-                    .bind(&receipt.error)
-            }
-        );
-        Ok(())
-    }
-}
-
-/// A receipt that adopted a recipient names the page from now on: a second one finds it by its id.
-async fn adopt_part(
-    tx: &mut Tx,
-    bucket: Bucket,
-    carrier: &str,
-    receipt: &Receipt,
-    message: MessageId,
-    recipient: Recipient,
-    leg: i64,
-) -> Result<()> {
-    on!(tx, |connection| {
-        sqlx::query(
-        "insert into parts (bucket, carrier, carrier_id, message_id, recipient, leg, page, delivered)
-         values ($1, $2, $3, $4, $5, $6, 0, $7) on conflict do nothing",
-    )
-    .bind(bucket.0)
-    .bind(carrier)
-    .bind(&receipt.carrier_id)
-    .bind(id_bytes(&message))
-    .bind(number(recipient))
-    .bind(leg)
-    .bind(receipt.word == ReceiptWord::Final(DeliveryStatus::Delivered))
-    .execute(connection)
-    .await
-    .map(drop)
-    })?;
-    Ok(())
 }
 
 /// The cases that a batch's progress makes.
@@ -472,25 +304,4 @@ fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
         case(ended.recipient, event, Some(ended.error.clone()))
     });
     submitted.chain(doubted).chain(ended)
-}
-
-#[derive(sqlx::FromRow)]
-struct ParkedRow {
-    carrier_id: String,
-    recipient: i64,
-    sender: String,
-    state: String,
-    error: Option<String>,
-}
-
-impl ParkedRow {
-    fn receipt(self) -> Result<Receipt> {
-        Ok(Receipt {
-            carrier_id: self.carrier_id,
-            recipient: (self.recipient != 0).then(|| recipient(self.recipient)),
-            sender: self.sender,
-            word: named(ReceiptWord::from_name, &self.state)?,
-            error: self.error,
-        })
-    }
 }

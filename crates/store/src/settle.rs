@@ -3,41 +3,25 @@
 //! `domain::transition` decides; this applies the decision: delivery, refund with its ledger entry, callback
 //! and second leg, in the transaction of the caller.
 
+mod message;
+mod refund;
+
+pub use message::Settling;
+pub(crate) use message::messages;
+
 use crate::batches::{self, Batch};
 use crate::callbacks::{self, Callback};
 use crate::db::Tx;
 use crate::error::Result;
-use crate::rows::{id_bytes, message_id, named, number};
-use crate::sql::{execute_rows, fetch_rows};
-use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
+use crate::rows::{id_bytes, number};
+use crate::sql::execute_rows;
 use crate::{Error, Store};
 use domain::{
-    AccountId, Bucket, Delivery, DeliveryEvent, DeliveryStatus, Environment, Gateway, MessageId,
-    Money, Purse, Recipient, Refund, Terms, transition,
+    Bucket, Delivery, DeliveryEvent, DeliveryStatus, Gateway, MessageId, Money, Recipient, Refund,
+    Terms, transition,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
-
-/// What must be known of a message to settle its recipients.
-#[derive(Clone, Debug)]
-pub struct Settling {
-    /// Its id.
-    pub message: MessageId,
-    /// Whose it is.
-    pub account: AccountId,
-    /// Which world.
-    pub environment: Environment,
-    /// The gateway asked for.
-    pub gateway: Gateway,
-    /// What that promises.
-    pub terms: Terms,
-    /// Where outcomes are POSTed.
-    pub callback_url: Option<Arc<str>>,
-    /// The caller's own reference.
-    pub customer_reference: Option<Arc<str>>,
-    /// What each wallet component paid.
-    pub paid_from: Purse,
-}
 
 /// A recipient whose second leg is to go out.
 #[derive(Clone, Debug)]
@@ -138,7 +122,7 @@ pub(crate) async fn settle(
         outcomes.extend(decide(case, message.terms));
     }
     write_deliveries(tx, terrain.now_ms, &outcomes).await?;
-    refund(tx, store, terrain.now_ms, &outcomes, messages).await?;
+    refund::refund(tx, store, terrain.now_ms, &outcomes, messages).await?;
     let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
     let legs = second_legs(terrain, &outcomes, messages);
     batches::insert(tx, &legs.iter().collect::<Vec<_>>()).await?;
@@ -274,92 +258,6 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
     Ok(())
 }
 
-/// Gives money back to where it came from. The sandbox has no wallet.
-async fn refund(
-    tx: &mut Tx,
-    store: &Store,
-    now_ms: i64,
-    outcomes: &[Outcome],
-    messages: &HashMap<MessageId, Settling>,
-) -> Result<()> {
-    let owed: Vec<(&Outcome, Refund, &Settling)> = outcomes
-        .iter()
-        .filter_map(|outcome| {
-            let message = messages.get(&outcome.case.message)?;
-            let refund = outcome.refund?;
-            (message.environment == Environment::Live).then_some((outcome, refund, message))
-        })
-        .collect();
-    if owed.is_empty() {
-        return Ok(());
-    }
-    let owner =
-        |message: &Settling| -> Owner { (store.bucket_of(message.account), message.account) };
-    let mut owners: Vec<Owner> = owed.iter().map(|(_, _, message)| owner(message)).collect();
-    owners.sort_unstable();
-    owners.dedup();
-    wallets::lock(tx, &owners).await?;
-    let mut mixed: Vec<(Owner, MessageId)> = owed
-        .iter()
-        .filter(|(_, _, message)| message.paid_from.parts().count() > 1)
-        .map(|(_, _, message)| (owner(message), message.message))
-        .collect();
-    mixed.sort_unstable();
-    mixed.dedup();
-    let mut refunded = wallets::refunded(tx, &mixed).await?;
-    let mut entries = Vec::with_capacity(owed.len());
-    for (outcome, refund, message) in owed {
-        let so_far = refunded.entry(message.message).or_default();
-        let entry = entry(now_ms, &outcome.case, refund, message);
-        for (component, amount) in back(&outcome.case, refund, message, so_far).parts() {
-            so_far.add(component, amount);
-            entries.push(LedgerEntry {
-                component,
-                amount,
-                ..entry.clone()
-            });
-        }
-    }
-    let mut amounts: BTreeMap<Owner, Purse> = BTreeMap::new();
-    for entry in wallets::enter(tx, |account| store.bucket_of(account), &entries).await? {
-        let owner = (store.bucket_of(entry.account), entry.account);
-        amounts
-            .entry(owner)
-            .or_default()
-            .add(entry.component, entry.amount);
-    }
-    wallets::add(tx, &amounts).await
-}
-
-fn back(case: &Case, refund: Refund, message: &Settling, so_far: &Purse) -> Purse {
-    let amount = match refund {
-        Refund::Charge => case.charge,
-        Refund::Reserve => case.reserve,
-    };
-    let mut parts = message.paid_from.parts();
-    match (parts.next(), parts.next()) {
-        // All was paid by one component: no need to know what went back before.
-        (Some((component, _)), None) => Purse::from_iter([(component, amount)]),
-        _ => message.paid_from.refund(so_far, amount),
-    }
-}
-
-fn entry(now_ms: i64, case: &Case, refund: Refund, message: &Settling) -> LedgerEntry {
-    LedgerEntry {
-        account: message.account,
-        subject: message.message,
-        recipient: Some(case.recipient),
-        kind: match refund {
-            Refund::Charge => EntryKind::Refund,
-            Refund::Reserve => EntryKind::UnusedLeg,
-        },
-        component: domain::Component::SmsWallet,
-        amount: Money::ZERO,
-        created_at_ms: now_ms,
-        reference: None,
-    }
-}
-
 async fn call_back(
     tx: &mut Tx,
     terrain: &Terrain,
@@ -416,63 +314,6 @@ fn second_legs(
                 charge: case.charge,
                 reserve: case.reserve,
             })
-        })
-        .collect()
-}
-
-#[derive(sqlx::FromRow)]
-struct SettlingRow {
-    message_id: Vec<u8>,
-    account_id: i64,
-    sandbox: bool,
-    gateway: String,
-    refund_undelivered: bool,
-    two_legs: bool,
-    callback_url: Option<String>,
-    customer_reference: Option<String>,
-    paid_from: String,
-}
-
-/// Reads what must be known of these messages.
-pub(crate) async fn messages(
-    tx: &mut Tx,
-    mut ids: Vec<(Bucket, MessageId)>,
-) -> Result<HashMap<MessageId, Settling>> {
-    ids.sort_unstable();
-    ids.dedup();
-    let rows: Vec<SettlingRow> = fetch_rows!(
-        tx,
-        &ids,
-        2,
-        "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs, callback_url,
-             customer_reference, paid_from
-         from messages where (bucket, message_id) in (values {rows})",
-        |query, row| query.bind(row.0.0).bind(id_bytes(&row.1))
-    );
-    rows.into_iter()
-        .map(|row| {
-            let message = message_id(&row.message_id)?;
-            let settling = Settling {
-                message,
-                account: AccountId(row.account_id),
-                environment: if row.sandbox {
-                    Environment::Sandbox
-                } else {
-                    Environment::Live
-                },
-                gateway: named(Gateway::from_name, &row.gateway)?,
-                terms: Terms {
-                    refund_undelivered: row.refund_undelivered,
-                    two_legs: row.two_legs,
-                },
-                callback_url: row.callback_url.map(Into::into),
-                customer_reference: row.customer_reference.map(Into::into),
-                paid_from: row
-                    .paid_from
-                    .parse()
-                    .map_err(|error: domain::NotPurse| Error::Unreadable(error.to_string()))?,
-            };
-            Ok((message, settling))
         })
         .collect()
 }

@@ -1,0 +1,284 @@
+//! Claiming due batches, and giving them back.
+
+use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, MOST_BATCHES, WAITING};
+use super::{delete, insert, shrink};
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::{id_bytes, named, number, recipient};
+use crate::sql::{execute_rows, fetch_rows, on};
+use domain::{Bucket, DeliveryStatus, Priority, Recipient, SECOND_LEG};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Asks for due batches of a carrier.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Which carrier.
+    pub carrier: Arc<str>,
+    /// The node that asks.
+    pub node: i64,
+    /// Now, Unix milliseconds.
+    pub now_ms: i64,
+    /// Until when they are its own.
+    pub until_ms: i64,
+    /// Most recipients to claim, all batches together.
+    pub recipients: usize,
+    /// The least urgent priority asked for.
+    pub priority: Priority,
+    /// A number from which ids for split batches are made.
+    pub next_id: i64,
+}
+
+struct ClaimBatches {
+    claim: Claim,
+    buckets: Vec<Bucket>,
+}
+
+impl Change for ClaimBatches {
+    type Output = Vec<Claimed>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<Claimed>> {
+        let mut claimed = Vec::new();
+        let mut room = self.claim.recipients;
+        for priority in Priority::ALL
+            .into_iter()
+            .filter(|&priority| priority <= self.claim.priority)
+        {
+            for &bucket in &self.buckets {
+                if room > 0 {
+                    let found = self.due(tx, bucket, priority, room).await?;
+                    let taken = self.take(tx, found, &mut room, claimed.len()).await?;
+                    claimed.extend(taken);
+                }
+            }
+        }
+        still_to_send(tx, claimed).await
+    }
+}
+
+impl ClaimBatches {
+    async fn due(
+        &self,
+        tx: &mut Tx,
+        bucket: Bucket,
+        priority: Priority,
+        room: usize,
+    ) -> Result<Vec<Claimed>> {
+        let sql = format!(
+            "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = 0
+                 and b.priority = $3 and b.due_at_ms <= $4
+             order by b.due_at_ms, b.batch_id limit $5{}",
+            tx.skip_locked("b")
+        );
+        let limit = i64::try_from(room)
+            .unwrap_or(MOST_BATCHES)
+            .min(MOST_BATCHES);
+        let rows: Vec<BatchRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(bucket.0)
+            .bind(&*self.claim.carrier)
+            .bind(priority.rank())
+            .bind(self.claim.now_ms)
+            .bind(limit)
+            .fetch_all(connection)
+            .await?);
+        rows.into_iter().map(BatchRow::claimed).collect()
+    }
+
+    /// Claims what there is room for; the last batch is split where it is too large.
+    async fn take(
+        &self,
+        tx: &mut Tx,
+        found: Vec<Claimed>,
+        room: &mut usize,
+        before: usize,
+    ) -> Result<Vec<Claimed>> {
+        let (mut whole, mut taken) = (Vec::new(), Vec::new());
+        for mut claimed in found {
+            let count = claimed.batch.recipients.len();
+            if *room == 0 {
+                break;
+            }
+            if count > *room {
+                let rest = claimed.batch.recipients.split_off(*room);
+                shrink(tx, &[(&claimed.batch, &rest)]).await?;
+                let offset = i64::try_from(before + taken.len()).unwrap_or_default();
+                claimed.batch.id = self.claim.next_id + offset;
+                self.mark(&mut claimed.batch);
+                insert(tx, &[&claimed.batch]).await?;
+                *room = 0;
+            } else {
+                *room -= count;
+                whole.push(claimed.batch.clone());
+                self.mark(&mut claimed.batch);
+            }
+            taken.push(claimed);
+        }
+        self.claim_whole(tx, &whole).await?;
+        Ok(taken)
+    }
+
+    fn mark(&self, batch: &mut Batch) {
+        batch.claimed_by = self.claim.node;
+        batch.claimed_until_ms = self.claim.until_ms;
+    }
+
+    async fn claim_whole(&self, tx: &mut Tx, batches: &[Batch]) -> Result<()> {
+        execute_rows!(
+            tx,
+            batches,
+            4,
+            "with v (bucket, priority, due_at_ms, batch_id) as (values {rows})
+             update batches set claimed_by = {1}, claimed_until_ms = {2} from v
+             where batches.bucket = v.bucket and batches.carrier = {3} and batches.claimed_by = 0
+                 and batches.priority = v.priority and batches.due_at_ms = v.due_at_ms
+                 and batches.batch_id = v.batch_id",
+            |query, batch| query
+                .bind(batch.bucket.0)
+                .bind(batch.priority.rank())
+                .bind(batch.due_at_ms)
+                .bind(batch.id),
+            after
+                | query
+                | query
+                    .bind(self.claim.node)
+                    .bind(self.claim.until_ms)
+                    .bind(&*self.claim.carrier)
+        );
+        Ok(())
+    }
+}
+
+/// Leaves out those recipients that need not be sent any more. A second leg is recorded as submitted here:
+/// from now on it may be on the wire.
+async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed>> {
+    let (mut kept, mut checked) = (Vec::with_capacity(claimed.len()), Vec::new());
+    for claimed in claimed {
+        match claimed.batch.kind {
+            BatchKind::First => kept.push(claimed),
+            BatchKind::Resend | BatchKind::Backup | BatchKind::Again => checked.push(claimed),
+        }
+    }
+    for mut claimed in checked {
+        let batch = &claimed.batch;
+        let states = delivery_states(tx, batch).await?;
+        let wanted = |recipient: &Recipient| {
+            states
+                .get(recipient)
+                .is_none_or(|&(status, leg)| match batch.kind {
+                    BatchKind::First => true,
+                    BatchKind::Resend => status == DeliveryStatus::InDoubt,
+                    BatchKind::Backup => !status.is_final() && leg < SECOND_LEG,
+                    BatchKind::Again => !status.is_final(),
+                })
+        };
+        let left: Vec<Recipient> = batch.recipients.iter().copied().filter(wanted).collect();
+        if left.is_empty() {
+            delete(tx, &[batch]).await?;
+            continue;
+        }
+        if left.len() < batch.recipients.len() {
+            shrink(tx, &[(batch, &left)]).await?;
+        }
+        if batch.kind == BatchKind::Backup {
+            begin_second_leg(tx, batch, &left).await?;
+        }
+        claimed.batch.recipients = left;
+        kept.push(claimed);
+    }
+    Ok(kept)
+}
+
+async fn delivery_states(
+    tx: &mut Tx,
+    batch: &Batch,
+) -> Result<HashMap<Recipient, (DeliveryStatus, i64)>> {
+    let rows: Vec<(i64, String, i64)> = fetch_rows!(
+        tx,
+        &batch.recipients,
+        1,
+        "select recipient, status, leg from deliveries
+         where bucket = {1} and message_id = {2} and recipient in (values {rows})",
+        |query, recipient| query.bind(number(*recipient)),
+        after | query | query.bind(batch.bucket.0).bind(id_bytes(&batch.message))
+    );
+    rows.into_iter()
+        .map(|(digits, status, leg)| {
+            Ok((
+                recipient(digits),
+                (named(DeliveryStatus::from_name, &status)?, leg),
+            ))
+        })
+        .collect()
+}
+
+async fn begin_second_leg(tx: &mut Tx, batch: &Batch, recipients: &[Recipient]) -> Result<()> {
+    execute_rows!(
+        tx,
+        recipients,
+        1,
+        "update deliveries set leg = {3}
+         where bucket = {1} and message_id = {2} and recipient in (values {rows})",
+        |query, recipient| query.bind(number(*recipient)),
+        after
+            | query
+            | query
+                .bind(batch.bucket.0)
+                .bind(id_bytes(&batch.message))
+                .bind(SECOND_LEG)
+    );
+    Ok(())
+}
+
+struct Release {
+    claimed: Vec<Batch>,
+    due_at_ms: i64,
+    carrier: Option<Arc<str>>,
+}
+
+impl Change for Release {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        delete(tx, &self.claimed.iter().collect::<Vec<_>>()).await?;
+        let waiting: Vec<Batch> = self
+            .claimed
+            .iter()
+            .map(|batch| Batch {
+                claimed_by: WAITING,
+                claimed_until_ms: 0,
+                due_at_ms: self.due_at_ms,
+                carrier: self
+                    .carrier
+                    .clone()
+                    .unwrap_or_else(|| batch.carrier.clone()),
+                ..batch.clone()
+            })
+            .collect();
+        insert(tx, &waiting.iter().collect::<Vec<_>>()).await
+    }
+}
+
+impl Store {
+    /// Claims due batches of a carrier, the most urgent first.
+    pub async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
+        let buckets = crate::rows::buckets(self.db.is_embedded()).collect();
+        self.db.change(ClaimBatches { claim, buckets }).await
+    }
+
+    /// Gives claimed batches back unsent: due at `due_at_ms`, for another carrier if one is named.
+    pub async fn release(
+        &self,
+        claimed: Vec<Batch>,
+        due_at_ms: i64,
+        carrier: Option<Arc<str>>,
+    ) -> Result<()> {
+        self.db
+            .change(Release {
+                claimed,
+                due_at_ms,
+                carrier,
+            })
+            .await
+    }
+}

@@ -1,0 +1,86 @@
+//! What must be known of messages to settle their recipients.
+
+use crate::db::Tx;
+use crate::error::{Error, Result};
+use crate::rows::{id_bytes, message_id, named};
+use crate::sql::fetch_rows;
+use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Purse, Terms};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What must be known of a message to settle its recipients.
+#[derive(Clone, Debug)]
+pub struct Settling {
+    /// Its id.
+    pub message: MessageId,
+    /// Whose it is.
+    pub account: AccountId,
+    /// Which world.
+    pub environment: Environment,
+    /// The gateway asked for.
+    pub gateway: Gateway,
+    /// What that promises.
+    pub terms: Terms,
+    /// Where outcomes are POSTed.
+    pub callback_url: Option<Arc<str>>,
+    /// The caller's own reference.
+    pub customer_reference: Option<Arc<str>>,
+    /// What each wallet component paid.
+    pub paid_from: Purse,
+}
+#[derive(sqlx::FromRow)]
+struct SettlingRow {
+    message_id: Vec<u8>,
+    account_id: i64,
+    sandbox: bool,
+    gateway: String,
+    refund_undelivered: bool,
+    two_legs: bool,
+    callback_url: Option<String>,
+    customer_reference: Option<String>,
+    paid_from: String,
+}
+
+/// Reads what must be known of these messages.
+pub(crate) async fn messages(
+    tx: &mut Tx,
+    mut ids: Vec<(Bucket, MessageId)>,
+) -> Result<HashMap<MessageId, Settling>> {
+    ids.sort_unstable();
+    ids.dedup();
+    let rows: Vec<SettlingRow> = fetch_rows!(
+        tx,
+        &ids,
+        2,
+        "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs, callback_url,
+             customer_reference, paid_from
+         from messages where (bucket, message_id) in (values {rows})",
+        |query, row| query.bind(row.0.0).bind(id_bytes(&row.1))
+    );
+    rows.into_iter()
+        .map(|row| {
+            let message = message_id(&row.message_id)?;
+            let settling = Settling {
+                message,
+                account: AccountId(row.account_id),
+                environment: if row.sandbox {
+                    Environment::Sandbox
+                } else {
+                    Environment::Live
+                },
+                gateway: named(Gateway::from_name, &row.gateway)?,
+                terms: Terms {
+                    refund_undelivered: row.refund_undelivered,
+                    two_legs: row.two_legs,
+                },
+                callback_url: row.callback_url.map(Into::into),
+                customer_reference: row.customer_reference.map(Into::into),
+                paid_from: row
+                    .paid_from
+                    .parse()
+                    .map_err(|error: domain::NotPurse| Error::Unreadable(error.to_string()))?,
+            };
+            Ok((message, settling))
+        })
+        .collect()
+}
