@@ -1,0 +1,156 @@
+//! The customer's callback receiver: answers every request alike and keeps who was told of.
+
+use crate::http::{digits, message};
+use anyhow::{Context, Result};
+use std::collections::HashSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+/// How often the count is looked at while callbacks are waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// What came.
+#[derive(Default)]
+struct Received {
+    requests: u64,
+    recipients: HashSet<u64>,
+    delivered: u64,
+    last: Option<Instant>,
+}
+
+/// A receiver in a thread of its own, so that it and the sender do not wait for each other. Ends when dropped.
+pub(crate) struct Callbacks {
+    received: Arc<Mutex<Received>>,
+    address: SocketAddr,
+    _stop: oneshot::Sender<()>,
+}
+
+/// How many callbacks came, of how many recipients, how many told of a delivery, and when the last came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Count {
+    pub(crate) requests: u64,
+    pub(crate) recipients: u64,
+    pub(crate) delivered: u64,
+    pub(crate) last: Option<Instant>,
+}
+
+impl Callbacks {
+    pub(crate) fn start() -> Result<Self> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel();
+        let received = Arc::new(Mutex::new(Received::default()));
+        let shared = Arc::clone(&received);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        std::thread::spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    // Without a listener no callback comes, and the scenario says so.
+                    _ = serve(listener, shared) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Ok(Self {
+            received,
+            address,
+            _stop: stop,
+        })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/delivery", self.address)
+    }
+
+    pub(crate) fn count(&self) -> Count {
+        let received = lock(&self.received);
+        Count {
+            requests: received.requests,
+            recipients: received.recipients.len() as u64,
+            delivered: received.delivered,
+            last: received.last,
+        }
+    }
+
+    /// Waits until so many recipients were told of, and gives when the last was.
+    pub(crate) async fn wait_for(&self, recipients: u64, patience: Duration) -> Result<Instant> {
+        let began = Instant::now();
+        loop {
+            let count = self.count();
+            if count.recipients >= recipients {
+                return count.last.context("no callback came");
+            }
+            if began.elapsed() > patience {
+                anyhow::bail!(
+                    "{} callbacks of {recipients} in {patience:?}",
+                    count.recipients
+                );
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+}
+
+async fn serve(listener: std::net::TcpListener, received: Arc<Mutex<Received>>) -> Result<()> {
+    let listener = TcpListener::from_std(listener)?;
+    loop {
+        let (stream, _) = listener.accept().await?;
+        tokio::spawn(answer(stream, Arc::clone(&received)));
+    }
+}
+
+async fn answer(mut stream: TcpStream, received: Arc<Mutex<Received>>) -> Result<()> {
+    stream.set_nodelay(true)?;
+    let mut buffer = Vec::with_capacity(4 * 1024);
+    while stream.read_buf(&mut buffer).await? > 0 {
+        while let Some(request) = message(&buffer)? {
+            lock(&received).take(&buffer[request.head..request.length]);
+            buffer.drain(..request.length);
+            stream.write_all(ANSWER).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Received {
+    fn take(&mut self, body: &[u8]) {
+        self.requests += 1;
+        let value = |name: &[u8]| {
+            let at = body.windows(name.len()).position(|part| part == name)?;
+            body[at + name.len()..].split(|&octet| octet == b'"').next()
+        };
+        let recipient = value(br#""recipient":""#).and_then(digits);
+        if recipient.is_some_and(|recipient| self.recipients.insert(recipient)) {
+            self.delivered += u64::from(value(br#""delivery_status":""#) == Some(b"delivrd"));
+            self.last = Some(Instant::now());
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callback_that_comes_twice_counts_once() {
+        let body = br#"{"message_id":"x","recipient":"2348031234567","delivery_status":"delivrd"}"#;
+        let mut received = Received::default();
+        received.take(body);
+        received.take(body);
+        assert_eq!(received.requests, 2);
+        assert_eq!(received.recipients.len(), 1);
+        assert_eq!(received.delivered, 1);
+    }
+}

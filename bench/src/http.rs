@@ -1,0 +1,124 @@
+//! Just enough HTTP/1.1 for a client that must cost less than what it measures: one request at a time on a
+//! kept connection, and answers that tell their length.
+
+use anyhow::{Context, Result, bail};
+use std::net::SocketAddr;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// An answer longer than this is a fault, not an answer.
+const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+
+/// A kept connection.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+/// An answer, borrowed from the connection until the next request.
+pub(crate) struct Answer<'a> {
+    pub(crate) status: u16,
+    pub(crate) body: &'a [u8],
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream,
+            buffer: Vec::with_capacity(8 * 1024),
+        })
+    }
+
+    /// Sends a whole request and reads its answer.
+    pub(crate) async fn ask(&mut self, request: &[u8]) -> Result<Answer<'_>> {
+        self.buffer.clear();
+        self.stream.write_all(request).await?;
+        loop {
+            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+                bail!("the connection was closed in place of an answer");
+            }
+            if let Some(message) = message(&self.buffer)? {
+                let status = self.buffer.get(9..12).and_then(digits);
+                return Ok(Answer {
+                    status: u16::try_from(status.unwrap_or(0))?,
+                    body: &self.buffer[message.head..message.length],
+                });
+            }
+        }
+    }
+
+    /// The body of a GET that is answered 200.
+    pub(crate) async fn get(&mut self, path: &str) -> Result<String> {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n");
+        let answer = self.ask(request.as_bytes()).await?;
+        if answer.status != 200 {
+            bail!("{path} is answered {}", answer.status);
+        }
+        Ok(String::from_utf8_lossy(answer.body).into_owned())
+    }
+}
+
+/// Where a message ends in a buffer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Message {
+    pub(crate) head: usize,
+    pub(crate) length: usize,
+}
+
+/// The first whole message, or `None` when more is to come. A length that nobody tells is none.
+pub(crate) fn message(octets: &[u8]) -> Result<Option<Message>> {
+    if octets.len() > MAX_ANSWER_BYTES {
+        bail!("an HTTP message is longer than {MAX_ANSWER_BYTES} bytes");
+    }
+    let Some(end) = octets.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return Ok(None);
+    };
+    let head = end + 4;
+    let body = match header(&octets[..head], b"content-length") {
+        Some(value) => digits(value).context("content-length is no number")?,
+        None => 0,
+    };
+    let length = head + usize::try_from(body)?;
+    Ok((octets.len() >= length).then_some(Message { head, length }))
+}
+
+fn header<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    head.split(|&octet| octet == b'\n')
+        .skip(1)
+        .find_map(|line| {
+            let (found, value) = line.split_at_checked(name.len())?;
+            let value = value.strip_prefix(b":")?;
+            found.eq_ignore_ascii_case(name).then(|| value.trim_ascii())
+        })
+}
+
+/// The number that these digits are.
+pub(crate) fn digits(text: &[u8]) -> Option<u64> {
+    text.iter().try_fold(0u64, |number, octet| {
+        let digit = octet.is_ascii_digit().then(|| u64::from(octet - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_whole_with_its_last_octet() {
+        let text = b"HTTP/1.1 200 OK\r\nContent-Length:  2\r\n\r\nokHTTP/1.1";
+        for cut in 0..41 {
+            assert_eq!(message(&text[..cut]).expect("no fault"), None, "{cut}");
+        }
+        let whole = message(text).expect("no fault");
+        assert_eq!(
+            whole,
+            Some(Message {
+                head: 39,
+                length: 41
+            })
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! The customer: sends as fast as answers come (closed loop), or at set times whatever comes (open loop).
+
+use crate::figures::Latencies;
+use crate::http::Connection;
+use crate::site::{SENDER_ID, Site};
+use anyhow::{Context, Result};
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinSet;
+
+/// Digits of a recipient.
+const RECIPIENT_DIGITS: usize = 13;
+/// Digits of the number in a text.
+pub(crate) const NUMBER_DIGITS: usize = 8;
+/// What stands before the number in every text.
+pub(crate) const BEFORE_NUMBER: &str = "Your order ";
+/// Numbers from 0801 to 0809, which every number plan of the service knows as valid.
+const NUMBERS: u64 = 90_000_000;
+/// Prime to [`NUMBERS`], so that prefixes are mixed and no number comes twice.
+const STEP: u64 = 61_803_399;
+
+/// A send request, whose recipients and number are filled in each time.
+#[derive(Clone)]
+pub(crate) struct Request {
+    octets: Vec<u8>,
+    recipients_at: usize,
+    recipients: usize,
+    number_at: usize,
+}
+
+impl Request {
+    pub(crate) fn new(site: &Site, recipients: usize, callback_url: Option<&str>) -> Self {
+        let to = vec!["0".repeat(RECIPIENT_DIGITS); recipients].join(",");
+        let number = "0".repeat(NUMBER_DIGITS);
+        let callback = callback_url.map(|url| format!(r#","callback_url":"{url}""#));
+        let before_to = format!(r#"{{"from":"{SENDER_ID}","to":""#);
+        let before_number = format!(r#"","body":"{BEFORE_NUMBER}"#);
+        let rest = r#" is on its way. Thank you for shopping with Ada Foods.""#;
+        let rest = format!("{rest}{}}}", callback.unwrap_or_default());
+        let body = [&before_to, &to, &before_number, &number, &rest]
+            .map(String::as_str)
+            .concat();
+        let head = format!(
+            "POST /api/v2/sms HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            site.http,
+            site.token,
+            body.len()
+        );
+        Self {
+            recipients_at: head.len() + before_to.len(),
+            number_at: head.len() + before_to.len() + to.len() + before_number.len(),
+            octets: (head + &body).into_bytes(),
+            recipients,
+        }
+    }
+
+    /// The request of this number: no two have a recipient in common.
+    fn fill(&mut self, number: u64) -> &[u8] {
+        write_digits(&mut self.octets[self.number_at..][..NUMBER_DIGITS], number);
+        let first = number * self.recipients as u64;
+        let recipients = self.octets[self.recipients_at..].chunks_mut(RECIPIENT_DIGITS + 1);
+        for (recipient, number) in recipients.take(self.recipients).zip(first..) {
+            let number = number.wrapping_mul(STEP) % NUMBERS;
+            let digits = 2_348_010_000_000 + number;
+            write_digits(&mut recipient[..RECIPIENT_DIGITS], digits);
+        }
+        &self.octets
+    }
+}
+
+fn write_digits(place: &mut [u8], mut number: u64) {
+    for digit in place.iter_mut().rev() {
+        // The remainder is below ten.
+        *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);
+        number /= 10;
+    }
+}
+
+/// What a load has brought.
+pub(crate) struct Load {
+    pub(crate) began: Instant,
+    pub(crate) time: Duration,
+    pub(crate) accepted: u64,
+    pub(crate) latencies: Latencies,
+    /// How late requests were sent, in an open loop.
+    pub(crate) lateness: Latencies,
+    /// When each request was due, and when its 200 was here, by its number.
+    pub(crate) moments: Vec<Moments>,
+    /// The first answer that was no 200.
+    pub(crate) refusal: Option<String>,
+}
+
+/// When a request was due, and when it was known to be accepted.
+#[derive(Clone, Copy)]
+pub(crate) struct Moments {
+    pub(crate) number: u64,
+    pub(crate) due: Instant,
+    pub(crate) accepted: Instant,
+}
+
+impl Load {
+    fn new(began: Instant) -> Result<Self> {
+        Ok(Self {
+            began,
+            time: Duration::ZERO,
+            accepted: 0,
+            latencies: Latencies::new()?,
+            lateness: Latencies::new()?,
+            moments: Vec::new(),
+            refusal: None,
+        })
+    }
+
+    async fn send(&mut self, to: &mut Connection, octets: &[u8]) -> Result<bool> {
+        let answer = to.ask(octets).await?;
+        let accepted = answer.status == 200;
+        if accepted {
+            self.accepted += 1;
+        } else if self.refusal.is_none() {
+            self.refusal = Some(String::from_utf8_lossy(answer.body).into_owned());
+        }
+        Ok(accepted)
+    }
+
+    fn join(&mut self, other: Self) {
+        self.accepted += other.accepted;
+        self.latencies.join(&other.latencies);
+        self.lateness.join(&other.lateness);
+        self.moments.extend(other.moments);
+        self.refusal = self.refusal.take().or(other.refusal);
+    }
+
+    /// Fails unless every request was accepted.
+    fn checked(mut self) -> Result<Self> {
+        self.time = self.began.elapsed();
+        match self.refusal.take() {
+            None => Ok(self),
+            Some(refusal) => Err(anyhow::anyhow!("a send was refused: {refusal}")),
+        }
+    }
+}
+
+/// Sends the requests of these numbers on so many connections, each the next one when it has its answer. Ends
+/// early, without a fault, when the time is over.
+pub(crate) async fn closed_loop(
+    address: SocketAddr,
+    request: &Request,
+    connections: usize,
+    numbers: Range<u64>,
+    time: Duration,
+) -> Result<Load> {
+    let next = Arc::new(AtomicU64::new(numbers.start));
+    let mut streams = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        streams.push(Connection::open(address).await?);
+    }
+    let began = Instant::now();
+    let mut senders = JoinSet::new();
+    for mut stream in streams {
+        let (mut request, next) = (request.clone(), Arc::clone(&next));
+        senders.spawn(async move {
+            let mut load = Load::new(began)?;
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= numbers.end || began.elapsed() > time {
+                    return anyhow::Ok(load);
+                }
+                let octets = request.fill(number);
+                let at = Instant::now();
+                load.send(&mut stream, octets).await?;
+                load.latencies.record(at.elapsed());
+            }
+        });
+    }
+    gather(began, senders).await
+}
+
+/// Sends so many requests, one each `every`; latencies count from when a request was due.
+pub(crate) async fn open_loop(
+    address: SocketAddr,
+    request: &Request,
+    connections: usize,
+    numbers: Range<u64>,
+    every: Duration,
+) -> Result<Load> {
+    let mut streams = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        streams.push(Connection::open(address).await?);
+    }
+    let began = Instant::now() + every;
+    let dues = Arc::new(Mutex::new(pace(began, every, numbers)));
+    let mut senders = JoinSet::new();
+    for mut stream in streams {
+        let (mut request, dues) = (request.clone(), Arc::clone(&dues));
+        senders.spawn(async move {
+            let mut load = Load::new(began)?;
+            loop {
+                let Some((number, due)) = dues.lock().await.recv().await else {
+                    return anyhow::Ok(load);
+                };
+                let octets = request.fill(number);
+                load.lateness.record(due.elapsed());
+                if load.send(&mut stream, octets).await? {
+                    let accepted = Instant::now();
+                    load.latencies.record(accepted - due);
+                    load.moments.push(Moments {
+                        number,
+                        due,
+                        accepted,
+                    });
+                }
+            }
+        });
+    }
+    gather(began, senders).await
+}
+
+async fn gather(began: Instant, mut senders: JoinSet<Result<Load>>) -> Result<Load> {
+    let mut all = Load::new(began)?;
+    while let Some(load) = senders.join_next().await {
+        all.join(load.context("a sender panicked")??);
+    }
+    all.checked()
+}
+
+/// Gives each number when it is due. A thread of its own, because timers of the runtime are a millisecond
+/// coarse, which is as long as what is measured.
+fn pace(
+    began: Instant,
+    every: Duration,
+    numbers: Range<u64>,
+) -> mpsc::UnboundedReceiver<(u64, Instant)> {
+    let (dues, receiver) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        // Nobody ever sends here: waiting on it is a precise sleep.
+        let (_silent, nothing) = channel::<()>();
+        let mut due = began;
+        for number in numbers {
+            let wait = due.saturating_duration_since(Instant::now());
+            if nothing.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
+                || dues.send((number, due)).is_err()
+            {
+                return;
+            }
+            due += every;
+        }
+    });
+    receiver
+}

@@ -1,0 +1,78 @@
+//! Where the figures come from: processor, kernel, disk and commit.
+
+use crate::figures::{Figures, Latencies};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The probe of the disk: so many appends, or this long.
+const SYNCS: u64 = 300;
+const SYNC_TIME: Duration = Duration::from_secs(2);
+const SYNC_BYTES: usize = 4096;
+
+/// This machine, the disk under `dir`, and the commit that is built.
+pub(crate) fn describe(dir: &Path) -> Result<Value> {
+    let cores = std::thread::available_parallelism()?.get();
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let cpuinfo = read("/proc/cpuinfo");
+    let model = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
+        .map(|(_, model)| model.trim());
+    let memory = read("/proc/meminfo");
+    let memory = memory
+        .lines()
+        .next()
+        .and_then(|line| line.split_whitespace().nth(1));
+    Ok(json!({
+        "cores": cores,
+        "cpu_model": model,
+        "kernel": read("/proc/sys/kernel/osrelease").trim(),
+        "memory_kib": memory.and_then(|kib| kib.parse::<u64>().ok()),
+        "load_average": read("/proc/loadavg").trim(),
+        "commit": commit(),
+        "fsync": probe(dir)?,
+    }))
+}
+
+fn commit() -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let changed = !git(&["status", "--porcelain"])?.is_empty();
+    Some(if changed {
+        commit + " with changes"
+    } else {
+        commit
+    })
+}
+
+/// How fast the disk keeps what is appended: `fdatasync` after each 4 KiB.
+fn probe(dir: &Path) -> Result<Value> {
+    let mut file = File::create(dir.join("fsync-probe"))?;
+    let page = [b'x'; SYNC_BYTES];
+    let mut latencies = Latencies::new()?;
+    let began = Instant::now();
+    let mut syncs = 0;
+    while syncs < SYNCS && began.elapsed() < SYNC_TIME {
+        let at = Instant::now();
+        file.write_all(&page)?;
+        file.sync_data()?;
+        latencies.record(at.elapsed());
+        syncs += 1;
+    }
+    let mut figures = Figures::default();
+    figures.rate("per_second", syncs, began.elapsed());
+    figures.latency("sync", &latencies);
+    Ok(figures.values().into())
+}

@@ -1,0 +1,163 @@
+//! A child process: started with its output in files, watched through `/proc`, and never left behind.
+
+use anyhow::{Context, Result, bail};
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a child may take to end after SIGTERM.
+const STOP_PATIENCE: Duration = Duration::from_secs(12);
+/// How often a condition is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// Linux counts CPU time in hundredths of a second, whatever its own clock.
+const TICKS_PER_S: f64 = 100.0;
+
+/// Killed when it is dropped.
+pub(crate) struct Process {
+    child: Child,
+    name: &'static str,
+    output: PathBuf,
+    errors: PathBuf,
+}
+
+/// What a process used since it began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage {
+    pub(crate) cpu_s: f64,
+    pub(crate) resident_bytes: f64,
+    pub(crate) peak_resident_bytes: f64,
+    pub(crate) written_bytes: f64,
+}
+
+impl Process {
+    /// Starts `command` in a process group of its own, so that Ctrl-C reaches only the benchmark.
+    pub(crate) fn start(name: &'static str, command: &mut Command, dir: &Path) -> Result<Self> {
+        let output = dir.join(format!("{name}.out"));
+        let errors = dir.join(format!("{name}.log"));
+        let child = command
+            .stdin(std::process::Stdio::null())
+            .stdout(File::create(&output)?)
+            .stderr(File::options().create(true).append(true).open(&errors)?)
+            .process_group(0)
+            .spawn()
+            .with_context(|| format!("{name} cannot be started"))?;
+        Ok(Self {
+            child,
+            name,
+            output,
+            errors,
+        })
+    }
+
+    /// Fails when the process has ended, with the end of its log.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        if let Some(status) = self.child.try_wait()? {
+            let log = fs::read_to_string(&self.errors).unwrap_or_default();
+            let last: Vec<_> = log.lines().rev().take(5).collect();
+            bail!("{} ended with {status}: {}", self.name, last.join(" | "));
+        }
+        Ok(())
+    }
+
+    /// SIGTERM; what it wrote on standard output until it ended, and how long that took.
+    pub(crate) async fn stop(mut self) -> Result<(String, Duration)> {
+        let asked = Instant::now();
+        let pid = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &pid]).status()?;
+        let mut ended: Option<ExitStatus> = None;
+        let name = self.name;
+        until(STOP_PATIENCE, || {
+            ended = self.child.try_wait().ok().flatten();
+            ended.is_some()
+        })
+        .await
+        .with_context(|| format!("{name} does not stop"))?;
+        let status = ended.context("no exit status")?;
+        if !status.success() {
+            bail!("{name} ended with {status}");
+        }
+        Ok((fs::read_to_string(&self.output)?, asked.elapsed()))
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// What it used so far.
+    pub(crate) fn usage(&self) -> Result<Usage> {
+        let of = |file: &str| fs::read_to_string(format!("/proc/{}/{file}", self.child.id()));
+        usage(&of("stat")?, &of("status")?, &of("io")?)
+            .with_context(|| format!("/proc does not tell what {} uses", self.name))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // A process that has ended already is no fault here.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn usage(stat: &str, status: &str, io: &str) -> Option<Usage> {
+    // The second field is the name in brackets, which may hold spaces.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let ticks = after_name.split_whitespace().skip(11).take(2);
+    let ticks: f64 = ticks.map(|field| field.parse().unwrap_or(0.0)).sum();
+    let kib = |name| {
+        Some(
+            field(status, name)?
+                .trim_end_matches(" kB")
+                .parse::<f64>()
+                .ok()?
+                * 1024.0,
+        )
+    };
+    Some(Usage {
+        cpu_s: ticks / TICKS_PER_S,
+        resident_bytes: kib("VmRSS")?,
+        peak_resident_bytes: kib("VmHWM")?,
+        written_bytes: field(io, "write_bytes")?.parse().ok()?,
+    })
+}
+
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+        .map(str::trim)
+}
+
+/// Waits until a condition holds; gives the time that took.
+pub(crate) async fn until(patience: Duration, mut holds: impl FnMut() -> bool) -> Result<Duration> {
+    let began = Instant::now();
+    while !holds() {
+        if began.elapsed() > patience {
+            bail!("not within {patience:?}");
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(began.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_is_read_behind_a_name_with_spaces() {
+        let stat = "7 (o gene) x) S 1 7 7 0 -1 4194560 900 0 0 0 250 50 0 0 20 0 4 0 100 0 0";
+        let status = "Name:\togene\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n";
+        let io = "wchar: 7\nwrite_bytes: 4096\ncancelled_write_bytes: 0\n";
+        let usage = usage(stat, status, io).expect("all fields");
+        assert_eq!(format!("{:.2}", usage.cpu_s), "3.00");
+        assert_eq!(format!("{:.0}", usage.resident_bytes), "1048576");
+        assert_eq!(format!("{:.0}", usage.peak_resident_bytes), "2097152");
+        assert_eq!(format!("{:.0}", usage.written_bytes), "4096");
+    }
+}

@@ -1,0 +1,76 @@
+//! Sends at a set pace: how soon each is accepted, and how soon its `submit_sm` leaves the service.
+//!
+//! Accepted is when the whole 200 was read here. A `submit_sm` that left before that counts as 0; what the
+//! customer waited in all, from when the request was due, stands beside it.
+
+use super::{close, spent};
+use crate::figures::{Figures, Latencies};
+use crate::load::{Load, Request, closed_loop, open_loop};
+use crate::site::{Setup, Site, free_address};
+use crate::tap::Tap;
+use anyhow::Result;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+const CONNECTIONS: usize = 32;
+const PER_SECOND: u32 = 200;
+/// Sent before anything is measured.
+const WARM_UP: u64 = 200;
+
+pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
+    let seconds = if quick { 3 } else { 20 };
+    let all = WARM_UP + u64::from(PER_SECOND) * seconds;
+    let mut site = Site::prepare(setup)?;
+    let behind_tap = free_address()?;
+    let tap = start(&mut site, behind_tap).await?;
+    let request = Request::new(&site, 1, None);
+    closed_loop(site.http, &request, 4, 0..WARM_UP, Duration::MAX).await?;
+
+    let before = site.usage()?;
+    let every = Duration::from_secs(1) / PER_SECOND;
+    let load = open_loop(site.http, &request, CONNECTIONS, WARM_UP..all, every).await?;
+    let mut figures = Figures::default();
+    close_after(&mut figures, site, before, all).await?;
+
+    figures.latency("accept", &load.latencies);
+    figures.latency("sent_late", &load.lateness);
+    compare(&mut figures, &load, &tap)?;
+    Ok(figures)
+}
+
+async fn start(site: &mut Site, smsc: SocketAddr) -> Result<Tap> {
+    let tap = Tap::listen(site.carrier, smsc).await?;
+    site.start_smsc(smsc).await?;
+    site.start_service().await?;
+    site.wait_until_bound().await?;
+    Ok(tap)
+}
+
+async fn close_after(
+    figures: &mut Figures,
+    site: Site,
+    before: crate::process::Usage,
+    all: u64,
+) -> Result<()> {
+    site.wait_for("ogene_settled_total", all, super::SETTLE_PATIENCE)
+        .await?;
+    spent(figures, &before, &site.usage()?, all - WARM_UP);
+    close(figures, site, all, all).await
+}
+
+fn compare(figures: &mut Figures, load: &Load, tap: &Tap) -> Result<()> {
+    let (mut accepted, mut due) = (Latencies::new()?, Latencies::new()?);
+    let mut missing = 0;
+    for moments in &load.moments {
+        let Some(submitted) = tap.of(moments.number) else {
+            missing += 1;
+            continue;
+        };
+        accepted.record(submitted.saturating_duration_since(moments.accepted));
+        due.record(submitted.saturating_duration_since(moments.due));
+    }
+    figures.latency("accepted_to_submit", &accepted);
+    figures.latency("due_to_submit", &due);
+    figures.expect("accepted sends that never reached the wire", 0, missing);
+    Ok(())
+}
