@@ -4,12 +4,11 @@
 use super::installation::Installation;
 use super::process::Process;
 use smpp::smsc::{Delay, Script, Smsc};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -136,28 +135,21 @@ fn send(connection: &mut BufReader<TcpStream>, token: &str, to: &str) -> Option<
 }
 
 /// Sends until the service is gone; gives message and number of all that was accepted.
-fn load(
-    address: &str,
-    token: &str,
-    next: &AtomicU64,
-    count: &AtomicU64,
-    stop: &AtomicBool,
-) -> Vec<(String, u64)> {
+fn load(address: &str, token: &str, next: &AtomicU64, count: &AtomicU64) -> Vec<(String, u64)> {
     let mut connection = connect(address);
     let mut accepted = Vec::new();
-    while !stop.load(Ordering::Relaxed) {
+    loop {
         let number = SINGLES_FROM + next.fetch_add(1, Ordering::Relaxed);
         let Some(message) = send(&mut connection, token, &format!("\"{number}\"")) else {
-            break;
+            return accepted;
         };
         accepted.push((message, number));
         count.fetch_add(1, Ordering::Relaxed);
     }
-    accepted
 }
 
 fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     while !condition() {
         assert!(Instant::now() < end, "waited in vain until {what}");
         thread::park_timeout(Duration::from_millis(20));
@@ -183,6 +175,51 @@ fn delivered(connection: &mut BufReader<TcpStream>, token: &str, message: &str) 
         .expect("a count")
 }
 
+/// What was accepted before the process died.
+struct Accepted {
+    campaign: String,
+    singles: Vec<(String, u64)>,
+}
+
+/// Sends a campaign and single messages, and kills the process while both are on the wire.
+fn kill_under_load(ogene: &Installation, smsc: &Smsc, customer: &Customer) -> Accepted {
+    let (process, address) = serve(ogene);
+    let numbers: Vec<String> = (0..CAMPAIGN)
+        .map(|number| format!("\"{}\"", CAMPAIGN_FROM + number))
+        .collect();
+    let campaign = send(&mut connect(&address), &customer.token, &numbers.join(","));
+    let (next, count) = (AtomicU64::new(0), AtomicU64::new(0));
+    let singles = thread::scope(|scope| {
+        let senders: Vec<_> = (0..SENDERS)
+            .map(|_| scope.spawn(|| load(&address, &customer.token, &next, &count)))
+            .collect();
+        wait_until("the load is on", || {
+            count.load(Ordering::Relaxed) > 400 && smsc.stats().submits > 400
+        });
+        process.signal("KILL");
+        let accepted = senders
+            .into_iter()
+            .map(|sender| sender.join().expect("no panic"));
+        accepted.flatten().collect()
+    });
+    Accepted {
+        campaign: campaign.expect("accepted"),
+        singles,
+    }
+}
+
+fn wait_until_all_is_delivered(address: &str, customer: &Customer, accepted: &Accepted) {
+    let mut connection = connect(address);
+    wait_until("the campaign is delivered", || {
+        delivered(&mut connection, &customer.token, &accepted.campaign) == CAMPAIGN
+    });
+    for (message, _) in &accepted.singles {
+        wait_until("every accepted message is delivered", || {
+            delivered(&mut connection, &customer.token, message) == 1
+        });
+    }
+}
+
 #[test]
 fn a_killed_process_loses_nothing_and_charges_nothing_twice() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -200,76 +237,28 @@ fn a_killed_process_loses_nothing_and_charges_nothing_twice() {
     };
     let smsc = runtime.block_on(Smsc::start(script)).expect("started");
     let ogene = Installation::new();
-    let customer = Arc::new(set_up(&ogene, &smsc));
-    let (process, address) = serve(&ogene);
-
-    let campaign: Vec<String> = (0..CAMPAIGN)
-        .map(|number| format!("\"{}\"", CAMPAIGN_FROM + number))
-        .collect();
-    let campaign =
-        send(&mut connect(&address), &customer.token, &campaign.join(",")).expect("accepted");
-    let (next, count, stop) = (
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicBool::new(false)),
-    );
-    let all = Arc::new(Mutex::new(Vec::new()));
-    let senders: Vec<_> = (0..SENDERS)
-        .map(|_| {
-            let (customer, address, all) =
-                (Arc::clone(&customer), address.clone(), Arc::clone(&all));
-            let (next, count, stop) = (Arc::clone(&next), Arc::clone(&count), Arc::clone(&stop));
-            thread::spawn(move || {
-                let accepted = load(&address, &customer.token, &next, &count, &stop);
-                all.lock().expect("no panic").extend(accepted);
-            })
-        })
-        .collect();
-    // Both the campaign and single sends are on the wire when it dies.
-    wait_until("the load is on", || {
-        count.load(Ordering::Relaxed) > 400 && smsc.stats().submits > 400
-    });
-    process.signal("KILL");
-    senders
-        .into_iter()
-        .for_each(|sender| sender.join().expect("no panic"));
-    drop(process);
-    let accepted = std::mem::take(&mut *all.lock().expect("no panic"));
-    let verified = ogene.json(&["verify"]);
-    assert_eq!(verified["violations"], serde_json::json!([]));
+    let customer = set_up(&ogene, &smsc);
+    let accepted = kill_under_load(&ogene, &smsc, &customer);
+    assert_eq!(ogene.json(&["verify"])["violations"], serde_json::json!([]));
 
     let (mut process, address) = serve(&ogene);
-    let mut connection = connect(&address);
-    wait_until("the campaign is delivered", || {
-        delivered(&mut connection, &customer.token, &campaign) == CAMPAIGN
-    });
-    for (message, _) in &accepted {
-        wait_until("every accepted message is delivered", || {
-            delivered(&mut connection, &customer.token, message) == 1
-        });
-    }
+    wait_until_all_is_delivered(&address, &customer, &accepted);
     let submits = submits(&smsc);
-    let reached: HashSet<u64> = submits.keys().copied().collect();
-    let expected = accepted
-        .iter()
-        .map(|(_, number)| *number)
-        .chain((0..CAMPAIGN).map(|n| CAMPAIGN_FROM + n));
-    assert_eq!(
-        expected.filter(|number| !reached.contains(number)).count(),
-        0
-    );
+    let singles = accepted.singles.iter().map(|(_, number)| *number);
+    let mut expected = singles.chain((0..CAMPAIGN).map(|number| CAMPAIGN_FROM + number));
+    assert!(expected.all(|number| submits.contains_key(&number)));
     let copies: usize = submits.values().map(|times| times - 1).sum();
     assert!(
         copies <= WINDOW * BINDS,
         "{copies} of {} sent twice",
-        reached.len()
+        submits.len()
     );
     assert!(submits.values().all(|&times| times <= 2));
 
     // Whoever got no answer was charged if the message exists, and not if it does not.
     let balance = &ogene.json(&["account", "show", "--account", &customer.account])["balance"];
     let spent = 9_000_000.0 - balance["total_balance"].as_f64().expect("a number");
-    let paid = f64::from(u32::try_from(reached.len()).expect("few")) * 6.0;
+    let paid = f64::from(u32::try_from(submits.len()).expect("few")) * 6.0;
     assert!((spent - paid).abs() < 1e-6, "{spent} for {paid}");
     process.signal("TERM");
     assert!(process.end().0.success());
