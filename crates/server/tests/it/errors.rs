@@ -1,0 +1,450 @@
+//! Every code of the table with its HTTP status and its envelope (interface-spec.md 7; decisions.md, "Error codes").
+
+use crate::kit::http::{Answer, Request};
+use crate::kit::{MTN, Ogene, SENDER, Setup, to, with};
+use domain::{AccountStatus, SenderStatus};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// An installation on which everything can be refused, and each refusal by the name of its occasion.
+async fn refusals(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
+    let mut answers = by_standing(ogene).await;
+    answers.extend(by_form(ogene).await);
+    answers.extend(by_content(ogene).await);
+    answers.extend(beyond_limits(ogene).await);
+    answers
+}
+
+async fn by_standing(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
+    let mut answers = Vec::new();
+    let balance = || Request::get("/api/v2/balance");
+    answers.push(("no token", ogene.ask(&balance()).await));
+    answers.push(("junk token", ogene.ask(&balance().bearer("junk")).await));
+    let standings = [
+        ("disabled", AccountStatus::Disabled),
+        ("dormant", AccountStatus::Dormant),
+        ("pending", AccountStatus::Pending),
+        ("restricted", AccountStatus::Restricted),
+    ];
+    for (name, status) in standings {
+        let customer = ogene.customer("10").await;
+        ogene.set_status(&customer, status).await;
+        let request = Request::send(&customer.token, to(MTN, "Hello"));
+        answers.push((name, ogene.ask(&request).await));
+    }
+    answers
+}
+
+async fn by_form(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
+    let send = |more: Value| ogene.send(with(to(MTN, "Hello"), more));
+    let malformed = Request::post("/api/v2/sms")
+        .bearer(&ogene.shop.token)
+        .body("application/json", "{");
+    let unknown = "/api/v2/delivery-reports?message_id=01a1ee56-5e00-7707-8707-070707070707";
+    vec![
+        ("malformed", ogene.ask(&malformed).await),
+        ("from missing", send(json!({"from": null})).await),
+        ("body missing", send(json!({"body": ""})).await),
+        ("only emoji", send(json!({"body": "😀 🎉"})).await),
+        ("to missing", send(json!({"to": []})).await),
+        (
+            "sender too long",
+            send(json!({"from": "TwelveLetter"})).await,
+        ),
+        ("invalid recipient", send(json!({"to": "12345"})).await),
+        (
+            "unknown message",
+            ogene
+                .ask(&Request::get(unknown).bearer(&ogene.shop.token))
+                .await,
+        ),
+        ("unknown gateway", send(json!({"gateway": "premium"})).await),
+        (
+            "callback_url",
+            send(json!({"callback_url": "ftp://example.com/"})).await,
+        ),
+        (
+            "no such path",
+            ogene.ask(&Request::get("/api/v2/nothing")).await,
+        ),
+        (
+            "no such method",
+            ogene.ask(&Request::new("DELETE", "/api/v2/sms")).await,
+        ),
+    ]
+}
+
+async fn by_content(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
+    let send = |more: Value| ogene.send(with(to(MTN, "Hello"), more));
+    let foreign = "Abroad";
+    ogene
+        .sender(&ogene.shop, foreign, true, SenderStatus::Approved)
+        .await;
+    crate::kit::until("the new sender ID is seen", async || {
+        let senders = ogene.read("/sender-ids").await;
+        (senders["data"]["total"] == 2).then_some(())
+    })
+    .await;
+    let sent = send(json!({"body": "Twice"})).await;
+    assert_eq!(sent.status, 200, "{}", sent.text());
+    vec![
+        ("too long", send(json!({"body": "x".repeat(1531)})).await),
+        (
+            "sender not registered",
+            send(json!({"from": "Unknown"})).await,
+        ),
+        ("duplicate", send(json!({"body": "Twice"})).await),
+        (
+            "transactional",
+            send(json!({"body": "Your OTP is 483920. Do not share it."})).await,
+        ),
+        ("international sender", send(json!({"from": foreign})).await),
+        (
+            "too many recipients",
+            send(json!({"to": vec![MTN; 10_001]})).await,
+        ),
+        (
+            "insufficient",
+            send(json!({"body": "Dear", "gateway": "otp", "to": "08031234567,08031234568"})).await,
+        ),
+        ("none valid", send(json!({"to": ["1", "2"]})).await),
+    ]
+}
+
+async fn beyond_limits(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
+    let large = Request::post("/api/v2/sms").bearer(&ogene.shop.token);
+    let large = large.body("application/json", vec![b' '; (10 << 20) + 1]);
+    let sandbox = |number: &str| {
+        let request = Request::post("/api/sandbox/v2/sms").bearer(&ogene.shop.token);
+        request.json(&to(number, "Hello"))
+    };
+    vec![
+        ("too large", ogene.ask(&large).await),
+        ("rate limit", ogene.ask(&sandbox("2348000000009")).await),
+        ("overloaded", ogene.ask(&sandbox("2348000000008")).await),
+    ]
+}
+
+async fn poor() -> Ogene {
+    let mut ogene = Ogene::start().await;
+    ogene.shop = ogene.customer("10.00").await;
+    ogene
+}
+
+#[tokio::test]
+async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
+    let ogene = poor().await;
+    let answers = refusals(&ogene).await;
+    let lines: Vec<_> = answers
+        .iter()
+        .map(|(name, answer)| format!("{name}: {}", answer.redacted()))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+        no token: 401 {"status":"error","code":"API-1001","error":{"message":"No API token was given. Send it as `Authorization: Bearer <token>`, in an `api_token` header, in the query string, or as the field `api_token`.","code":"API-1001","description":"Missing API token"}}
+        junk token: 401 {"status":"error","code":"API-1001","error":{"message":"The API token is not valid. Check that it was copied whole and has not been revoked.","code":"API-1001","description":"Invalid API token"}}
+        disabled: 401 {"status":"error","code":"API-1002","error":{"message":"This account is disabled. Contact support.","code":"API-1002","description":"Account disabled"}}
+        dormant: 401 {"status":"error","code":"API-1003","error":{"message":"This account is dormant. Contact support to have it reactivated.","code":"API-1003","description":"Account dormant"}}
+        pending: 403 {"status":"error","code":"API-1007","error":{"message":"This account is not activated yet: until it is, only the sandbox can be used.","code":"API-1007","description":"API access restricted"}}
+        restricted: 403 {"status":"error","code":"API-1007","error":{"message":"This account is restricted: it can read, but not send. Contact support.","code":"API-1007","description":"API access restricted"}}
+        malformed: 400 {"status":"error","code":"API-2000","error":{"message":"The JSON body could not be read: EOF while parsing an object at line 1 column 1.","code":"API-2000","description":"Malformed request"}}
+        from missing: 400 {"status":"error","code":"API-2001","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"}}
+        body missing: 422 {"status":"error","code":"API-2002","error":{"message":"The message text is missing, or nothing is left of it once emoji and characters without a plain equivalent are removed. Give a `body`, or set `unicode` to true to send it as written.","code":"API-2002","description":"Message text missing"}}
+        only emoji: 422 {"status":"error","code":"API-2002","error":{"message":"The message text is missing, or nothing is left of it once emoji and characters without a plain equivalent are removed. Give a `body`, or set `unicode` to true to send it as written.","code":"API-2002","description":"Message text missing"}}
+        to missing: 400 {"status":"error","code":"API-2003","error":{"message":"The field `to` is missing: give one or more phone numbers.","code":"API-2003","description":"Recipient missing"}}
+        sender too long: 400 {"status":"error","code":"API-2004","error":{"message":"The sender ID in `from` must be 1 to 11 printable characters.","code":"API-2004","description":"Malformed sender ID"}}
+        invalid recipient: 422 {"status":"error","code":"API-2006","error":{"message":"The number in `to` is not a valid mobile number. Use the international format, such as 2348031234567.","code":"API-2006","description":"Invalid recipient"}}
+        unknown message: 404 {"status":"error","code":"API-2007","error":{"message":"There is no message with this message_id on this account.","code":"API-2007","description":"Unknown message"}}
+        unknown gateway: 400 {"status":"error","code":"API-2009","error":{"message":"There is no gateway `premium` here. Use one of: direct-corporate, direct-refund, international, otp, dual-backup.","code":"API-2009","description":"Unknown gateway"}}
+        callback_url: 400 {"status":"error","code":"API-2015","error":{"message":"`callback_url` is not usable: callback_url is not an http or https URL.","code":"API-2015","description":"Unusable callback URL"}}
+        no such path: 404 {"status":"error","code":"API-4040","error":{"message":"There is no such path. See /docs.","code":"API-4040","description":"No such path"}}
+        no such method: 405 {"status":"error","code":"API-4050","error":{"message":"This path does not answer this method. See /docs.","code":"API-4050","description":"Method not allowed"}}
+        too long: 422 {"status":"error","code":"API-2008","error":{"message":"The message text has 1531 characters; at most 1530 are allowed.","code":"API-2008","description":"Message too long"}}
+        sender not registered: 403 {"status":"error","code":"API-2011","error":{"message":"The sender ID `Unknown` is not registered and approved on this account. Register it and wait for approval.","code":"API-2011","description":"Sender ID not approved"}}
+        duplicate: 409 {"status":"error","code":"API-2012","error":{"message":"The same text was sent to the same recipients within the last minute. This one was not sent and not charged; do not retry it.","code":"API-2012","description":"Duplicate message"}}
+        transactional: 422 {"status":"error","code":"API-2013","error":{"message":"The text looks transactional (`OTP`), which the gateway direct-refund does not carry. Send it over `direct-corporate` or `otp`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
+        international sender: 422 {"status":"error","code":"API-2013","error":{"message":"The sender ID `Abroad` is international: send it over the gateway `international`.","code":"API-2013","description":"Message not permitted on this route"}}
+        too many recipients: 422 {"status":"error","code":"API-2014","error":{"message":"At most 10000 recipients are allowed in a request. Split the list.","code":"API-2014","description":"Too many recipients"}}
+        insufficient: 402 {"status":"error","code":"API-3001","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
+        none valid: 422 {"status":"error","code":"API-3002","error":{"message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","code":"API-3002","description":"No valid recipient"}}
+        too large: 413 {"status":"error","code":"API-2017","error":{"message":"The request body is larger than 10 MiB. Split the list of recipients.","code":"API-2017","description":"Request body too large"}}
+        rate limit: 429 {"status":"error","code":"API-3004","error":{"message":"The rate limit of 0 requests a minute is reached. Retry after 60 s.","code":"API-3004","description":"Rate limit exceeded"}}
+        overloaded: 503 {"status":"error","code":"API-5003","error":{"message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","code":"API-5003","description":"Service unavailable"}}
+        "#);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn every_code_of_the_documentation_is_answered_and_no_other() {
+    let ogene = poor().await;
+    let document = ogene.ask(&Request::get("/openapi.json")).await.json();
+    let documented: BTreeSet<_> = document["x-errors"]
+        .as_array()
+        .expect("the codes")
+        .iter()
+        .map(|row| row["code"].as_str().expect("a code").to_owned())
+        .collect();
+    let mut answered: BTreeSet<_> = refusals(&ogene)
+        .await
+        .iter()
+        .map(|(_, answer)| answer.code())
+        .collect();
+    // Answered in `our_own_failure_tells_nothing_of_its_cause`.
+    answered.insert("API-5001".to_owned());
+    assert_eq!(answered, documented);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_first_fault_in_the_order_of_the_checks_is_the_answer() {
+    let ogene = poor().await;
+    let restricted = ogene.customer("0").await;
+    ogene
+        .set_status(&restricted, AccountStatus::Restricted)
+        .await;
+    ogene.send(to("08031234567, 08031234568", "Hello")).await;
+    // Everything is wrong at first; each step puts right what was complained of.
+    let everything = json!({
+        "from": "", "to": "", "body": "", "gateway": "premium", "unicode": "maybe", "append_sender": "x",
+        "callback_url": "ftp:x",
+    });
+    let long = "x".repeat(1531);
+    let steps = [
+        (json!({}), "API-2001"),
+        (json!({"from": "TwelveLetter"}), "API-2003"),
+        (json!({"to": "1"}), "API-2002"),
+        (json!({"body": long}), "API-2004"),
+        (json!({"from": "Unknown"}), "API-2011"),
+        (json!({"from": SENDER}), "API-2009"),
+        (json!({"gateway": "direct-refund"}), "API-2000"),
+        (json!({"unicode": 0}), "API-2000"),
+        (json!({"append_sender": "none"}), "API-2015"),
+        (json!({"callback_url": null}), "API-2006"),
+        (json!({"to": "08031234567, 08031234568"}), "API-2008"),
+        (json!({"body": "Your OTP is 483920"}), "API-2013"),
+        (
+            json!({"body": "Dear customer", "gateway": "otp"}),
+            "API-3001",
+        ),
+    ];
+    let mut fields = everything;
+    for (step, code) in steps {
+        fields = with(fields, step.clone());
+        assert_eq!(ogene.send(fields.clone()).await.code(), code, "{step}");
+    }
+    // What comes before the request itself is understood.
+    let post = |token: &str| {
+        Request::post("/api/v2/sms")
+            .bearer(token)
+            .body("application/json", "{")
+    };
+    assert_eq!(ogene.ask(&post("junk")).await.code(), "API-1001");
+    assert_eq!(ogene.ask(&post(&restricted.token)).await.code(), "API-1007");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_path_or_method_that_does_not_exist_is_told_in_json() {
+    let ogene = Ogene::start().await;
+    let sending = [
+        "/api/v2/sms",
+        "/api/v2/sms/create",
+        "/api/sandbox/v2/sms",
+        "/api/v1/sms/create",
+    ];
+    let reading = [
+        "/api/v2/balance",
+        "/api/v2/delivery-reports",
+        "/api/v2/sender-ids",
+        "/api/v2/account",
+    ];
+    for path in [
+        "/api",
+        "/api/",
+        "/api/v2",
+        "/api/v3/sms",
+        "/api/v2/sms/",
+        "/api/v1/sms",
+        "/nowhere",
+        "/api/v2//sms",
+    ] {
+        let answer = ogene
+            .ask(&Request::post(path).bearer(&ogene.shop.token))
+            .await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (404, "API-4040"),
+            "{path}"
+        );
+        assert_eq!(
+            answer.header("content-type"),
+            Some("application/json"),
+            "{path}"
+        );
+    }
+    for path in sending {
+        for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"] {
+            let answer = ogene
+                .ask(&Request::new(method, path).bearer(&ogene.shop.token))
+                .await;
+            assert_eq!(
+                (answer.status, answer.code().as_str()),
+                (405, "API-4050"),
+                "{method} {path}"
+            );
+            assert_eq!(answer.header("allow"), Some("GET, POST"), "{method} {path}");
+        }
+    }
+    for path in reading {
+        for method in ["POST", "PUT", "DELETE"] {
+            let answer = ogene
+                .ask(&Request::new(method, path).bearer(&ogene.shop.token))
+                .await;
+            assert_eq!(
+                (answer.status, answer.code().as_str()),
+                (405, "API-4050"),
+                "{method} {path}"
+            );
+            assert!(
+                answer
+                    .header("allow")
+                    .is_some_and(|allow| allow.contains("GET")),
+                "{method} {path}"
+            );
+        }
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn head_never_sends() {
+    let ogene = Ogene::start().await;
+    let query = crate::kit::http::encoded(&[("from", SENDER), ("to", MTN), ("body", "Hello")]);
+    for path in [
+        "/api/v2/sms",
+        "/api/v2/sms/create",
+        "/api/v1/sms/create",
+        "/api/sandbox/v2/sms",
+    ] {
+        let request = Request::new("HEAD", &format!("{path}?{query}")).bearer(&ogene.shop.token);
+        assert_eq!(ogene.ask(&request).await.status, 405, "{path}");
+    }
+    assert_eq!(ogene.total().await.to_string(), "1000");
+    // The window is not armed either: the same by GET is sent.
+    let request = Request::get(&format!("/api/v2/sms?{query}")).bearer(&ogene.shop.token);
+    assert_eq!(ogene.ask(&request).await.status, 200);
+    assert_eq!(ogene.received(1).await.len(), 1);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn every_answer_carries_a_request_id_and_the_callers_own_where_it_is_harmless() {
+    let ogene = Ogene::start().await;
+    let paths = [
+        "/api/v2/balance",
+        "/api/v2/sms",
+        "/api/nothing",
+        "/healthz",
+        "/openapi.json",
+        "/",
+    ];
+    let mut seen = BTreeSet::new();
+    for path in paths {
+        let answer = ogene.ask(&Request::get(path)).await;
+        let id = answer.header("x-request-id").expect("an id").to_owned();
+        assert!(!id.is_empty() && seen.insert(id), "{path}");
+        let given = ogene
+            .ask(&Request::get(path).header("X-Request-Id", "order-42.a_b"))
+            .await;
+        assert_eq!(given.header("x-request-id"), Some("order-42.a_b"), "{path}");
+        let harmful = ogene
+            .ask(&Request::get(path).header("X-Request-Id", "a b\"<script>"))
+            .await;
+        assert_ne!(
+            harmful.header("x-request-id"),
+            Some("a b\"<script>"),
+            "{path}"
+        );
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn answers_of_the_api_are_private_json() {
+    let ogene = Ogene::start().await;
+    for path in ["/api/v2/balance", "/api/v2/account", "/api/v2/nothing"] {
+        let answer = ogene
+            .ask(&Request::get(path).bearer(&ogene.shop.token))
+            .await;
+        assert_eq!(
+            answer.header("content-type"),
+            Some("application/json"),
+            "{path}"
+        );
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_gateway_that_is_not_configured_is_unknown() {
+    let ogene = Setup::new()
+        .without("gateways.international")
+        .without("gateways.otp")
+        .start()
+        .await;
+    for gateway in ["international", "otp", "7", "8"] {
+        let answer = ogene
+            .send(with(to(MTN, "Hello"), json!({"gateway": gateway})))
+            .await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (400, "API-2009"),
+            "{gateway}"
+        );
+        assert!(
+            !answer.text().contains("otp, "),
+            "only what there is is named: {}",
+            answer.text()
+        );
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_before_anything_is_charged() {
+    let ogene = Setup::new().set("limits.accept_queue", "1").start().await;
+    let mut accepted = 0_u32;
+    let mut refused = 0;
+    while refused == 0 {
+        let number = |i: u32| format!("23480300{:05}", accepted + i);
+        let answers = (0..40).map(|i| {
+            let request = Request::send(&ogene.shop.token, to(&number(i), "Hello"));
+            let address = ogene.address;
+            tokio::spawn(async move {
+                crate::kit::http::try_ask(address, &request)
+                    .await
+                    .expect("an answer")
+            })
+        });
+        let mut before = 0;
+        for answer in answers.collect::<Vec<_>>() {
+            let answer = answer.await.expect("no panic");
+            match answer.status {
+                200 => before += 1,
+                503 => {
+                    refused += 1;
+                    assert_eq!(answer.code(), "API-5003");
+                    assert!(answer.header("retry-after").is_some());
+                }
+                other => panic!("{other}: {}", answer.text()),
+            }
+        }
+        accepted += before.max(40);
+        assert_eq!(
+            ogene.total().await.to_string(),
+            (1_000 - 6 * before).to_string()
+        );
+        assert!(refused > 0, "forty at once find room for one");
+    }
+    ogene.end().await;
+}

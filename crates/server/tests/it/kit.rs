@@ -1,0 +1,483 @@
+//! A whole installation on loopback: the service as `ogene serve` runs it, SMSC simulators on real SMPP, and a
+//! customer with credit, a token and an approved sender ID.
+
+pub(crate) mod http;
+pub(crate) mod receiver;
+pub(crate) mod wire;
+
+use domain::{AccountId, AccountStatus, Component, SenderStatus};
+use engine::{Clock, admin};
+use http::{Answer, Request};
+use serde_json::Value;
+use server::app;
+use server::config::Config;
+use smpp::smsc::{Script, Smsc};
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use store::Store;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep};
+
+/// The sender ID that every customer of the kit may use.
+pub(crate) const SENDER: &str = "AdaStores";
+/// A number of MTN, one of Airtel and one of Glo.
+pub(crate) const MTN: &str = "2348031234567";
+pub(crate) const AIRTEL: &str = "2348021234567";
+pub(crate) const GLO: &str = "2348051234567";
+/// The carrier of an installation that asks for nothing else.
+pub(crate) const CARRIER: &str = "mtn";
+/// How long a condition is waited for. Far more than anything takes on a machine that does nothing else.
+const PATIENCE: Duration = Duration::from_secs(40);
+/// How often it is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Messages that a simulator remembers.
+const RECORD: usize = 50_000;
+
+/// An installation to be started.
+pub(crate) struct Setup {
+    scripts: BTreeMap<String, Script>,
+    settings: BTreeMap<String, String>,
+}
+
+impl Setup {
+    /// One carrier that delivers everything, all gateways, callbacks to loopback, and waits made short.
+    pub(crate) fn new() -> Self {
+        let none = Self {
+            scripts: BTreeMap::new(),
+            settings: BTreeMap::new(),
+        };
+        let gateways = ["direct-refund", "direct-corporate", "otp", "international"];
+        let with_gateways = gateways.iter().fold(none, |setup, gateway| {
+            setup
+                .set(&format!("gateways.{gateway}.carriers"), r#"["mtn"]"#)
+                .set(&format!("gateways.{gateway}.in_doubt_hold"), r#""1s""#)
+        });
+        with_gateways
+            .set("gateways.dual-backup.leg_timeout", r#""120s""#)
+            .set("callbacks.allow_private_targets", "true")
+            .set("callbacks.retry_delays", &format!("{:?}", ["100ms"; 50]))
+            // Reports are how the tests watch what becomes of a message.
+            .set("limits.reports_per_minute", "1000000")
+            .carrier(CARRIER, Script::default())
+    }
+
+    /// Sets one key of the configuration, written as in TOML.
+    pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
+        self.settings.insert(key.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Leaves out a section.
+    pub(crate) fn without(mut self, section: &str) -> Self {
+        let inside = format!("{section}.");
+        self.settings.retain(|key, _| !key.starts_with(&inside));
+        self
+    }
+
+    /// Adds a carrier with a simulator of its own, or gives it another script.
+    pub(crate) fn carrier(mut self, name: &str, script: Script) -> Self {
+        let script = Script {
+            record: RECORD,
+            ..script
+        };
+        self.scripts.insert(name.to_owned(), script);
+        self.set(&format!("carriers.{name}.system_id"), r#""ogene""#)
+            .set(&format!("carriers.{name}.password"), r#""secret""#)
+    }
+
+    /// The script of the one carrier.
+    pub(crate) fn script(self, script: Script) -> Self {
+        self.carrier(CARRIER, script)
+    }
+
+    /// Starts everything.
+    pub(crate) async fn start(mut self) -> Ogene {
+        let mut smscs = BTreeMap::new();
+        for (name, script) in std::mem::take(&mut self.scripts) {
+            let smsc = Smsc::start(script).await.expect("a simulator");
+            let address = format!("\"{}\"", smsc.address());
+            self = self.set(&format!("carriers.{name}.address"), &address);
+            smscs.insert(name, smsc);
+        }
+        let directory = tempfile::tempdir().expect("a directory");
+        let lines = self
+            .settings
+            .iter()
+            .map(|(key, value)| format!("{key} = {value}\n"));
+        let config = Config::read(&lines.collect::<String>(), "it", []).expect("no fault");
+        let config = Config {
+            data_dir: directory.path().join("data"),
+            ..config
+        };
+        let mut ogene = Ogene {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            shop: Customer::default(),
+            smscs,
+            config,
+            running: None,
+            ended: false,
+            _directory: directory,
+        };
+        ogene.shop = ogene.customer("1000.00").await;
+        ogene.serve().await;
+        ogene
+    }
+}
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub(crate) struct Customer {
+    pub(crate) id: AccountId,
+    pub(crate) token_id: String,
+    pub(crate) token: String,
+}
+
+impl Default for Customer {
+    fn default() -> Self {
+        Self {
+            id: AccountId(0),
+            token_id: String::new(),
+            token: String::new(),
+        }
+    }
+}
+
+/// A running installation. A test ends it by [`Ogene::end`], which checks that the books are in order.
+pub(crate) struct Ogene {
+    pub(crate) address: SocketAddr,
+    /// The customer of most tests.
+    pub(crate) shop: Customer,
+    smscs: BTreeMap<String, Smsc>,
+    config: Config,
+    running: Option<Running>,
+    ended: bool,
+    _directory: TempDir,
+}
+
+/// The service on threads of its own, as a process has them.
+struct Running {
+    stop: oneshot::Sender<End>,
+    ended: oneshot::Receiver<Option<Result<(), app::Error>>>,
+}
+
+/// How the service is ended.
+enum End {
+    /// As SIGTERM does.
+    Asked,
+    /// As a crash does: whatever runs is dropped where it stands.
+    Killed,
+}
+
+/// Runs the service until it is ended; nothing comes back from a killed one.
+fn run(
+    config: Config,
+    listener: TcpListener,
+    stopped: oneshot::Receiver<End>,
+) -> Option<Result<(), app::Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let listener = listener.into_std().expect("a listener");
+    let ended = runtime.block_on(async {
+        let listener = TcpListener::from_std(listener).expect("a listener");
+        let (ask, asked) = oneshot::channel::<()>();
+        let shutdown = async {
+            let _ = asked.await;
+        };
+        let killed = async {
+            match stopped.await {
+                Ok(End::Killed) => {}
+                Ok(End::Asked) | Err(_) => {
+                    let _ = ask.send(());
+                    std::future::pending::<()>().await;
+                }
+            }
+        };
+        tokio::select! {
+            ended = app::serve(config, listener, shutdown) => Some(ended),
+            () = killed => None,
+        }
+    });
+    runtime.shutdown_background();
+    ended
+}
+
+impl Ogene {
+    /// An installation that asks for nothing special.
+    pub(crate) async fn start() -> Self {
+        Setup::new().start().await
+    }
+
+    /// Serves, as `ogene serve` does.
+    pub(crate) async fn serve(&mut self) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a port");
+        self.address = listener.local_addr().expect("an address");
+        let (stop, stopped) = oneshot::channel();
+        let (done, ended) = oneshot::channel();
+        let config = self.config.clone();
+        std::thread::spawn(move || {
+            let _ = done.send(run(config, listener, stopped));
+        });
+        self.running = Some(Running { stop, ended });
+        if self.config.http.tls.is_none() {
+            until("the service is ready", async || {
+                let ready = http::try_ask(self.address, &Request::get("/readyz")).await;
+                ready.ok().filter(|answer| answer.status == 200)
+            })
+            .await;
+        }
+    }
+
+    /// Ends the service as SIGTERM does.
+    pub(crate) async fn stop(&mut self) {
+        let Running { stop, ended } = self.running.take().expect("it runs");
+        let _ = stop.send(End::Asked);
+        let ended = ended.await.expect("no panic").expect("not killed");
+        ended.expect("an orderly end");
+    }
+
+    /// Ends the service as a crash does.
+    pub(crate) async fn kill(&mut self) {
+        let Running { stop, ended } = self.running.take().expect("it runs");
+        let _ = stop.send(End::Killed);
+        assert!(ended.await.expect("no panic").is_none());
+    }
+
+    /// The same installation, ended and started again.
+    pub(crate) async fn restart(&mut self) {
+        self.stop().await;
+        self.serve().await;
+    }
+
+    /// Ends everything, and checks what must hold whatever happened.
+    pub(crate) async fn end(mut self) {
+        self.ended = true;
+        if self.running.is_some() {
+            self.stop().await;
+        }
+        let store = self.store().await;
+        let checked = admin::verify(&store).await.expect("it can be read");
+        store.close().await;
+        assert_eq!(
+            checked.violations,
+            Vec::<String>::new(),
+            "the books are in order"
+        );
+        for smsc in std::mem::take(&mut self.smscs).into_values() {
+            smsc.stop().await;
+        }
+    }
+
+    /// The database, beside the service, as the commands open it.
+    pub(crate) async fn store(&self) -> Store {
+        app::open(&self.config).await.expect("a database")
+    }
+
+    /// The simulator behind a carrier.
+    pub(crate) fn smsc_of(&self, carrier: &str) -> &Smsc {
+        &self.smscs[carrier]
+    }
+
+    /// The simulator of the one carrier.
+    pub(crate) fn smsc(&self) -> &Smsc {
+        self.smsc_of(CARRIER)
+    }
+
+    /// Waits until so many connections of a carrier are bound.
+    pub(crate) async fn bound(&self, carrier: &str, binds: u64) {
+        until("the carrier is bound", async || {
+            (self.smsc_of(carrier).stats().binds >= binds).then_some(())
+        })
+        .await;
+    }
+
+    /// A customer with that credit in the default component, made by the operator's functions.
+    pub(crate) async fn customer(&self, credit: &str) -> Customer {
+        let (store, clock) = (self.store().await, Clock::system());
+        let account = admin::create_account(&store, &clock, "Ada Stores", "ada@example.ng").await;
+        let id = account.expect("an account").id;
+        let (info, token) = admin::create_token(&store, &clock, id, "shop")
+            .await
+            .expect("a token");
+        store.close().await;
+        let customer = Customer {
+            id,
+            token_id: info.id,
+            token,
+        };
+        self.credit(&customer, credit, Component::SmsWallet).await;
+        self.sender(&customer, SENDER, false, SenderStatus::Approved)
+            .await;
+        customer
+    }
+
+    /// Adds credit.
+    pub(crate) async fn credit(&self, customer: &Customer, amount: &str, component: Component) {
+        let (store, clock) = (self.store().await, Clock::system());
+        let amount = amount.parse().expect("an amount");
+        let reference = format!("{component:?} {amount}");
+        if amount > domain::Money::ZERO {
+            let credit = admin::credit(&store, &clock, customer.id, amount, &reference, component);
+            assert!(credit.await.expect("credit").new);
+        }
+        store.close().await;
+    }
+
+    /// Registers a sender ID and settles where it stands.
+    pub(crate) async fn sender(
+        &self,
+        customer: &Customer,
+        name: &str,
+        international: bool,
+        status: SenderStatus,
+    ) {
+        let (store, clock) = (self.store().await, Clock::system());
+        let registered =
+            admin::register_sender(&store, &clock, customer.id, name, "Orders", international);
+        registered.await.expect("registered");
+        let reason = (status == SenderStatus::Rejected).then_some("Unclear");
+        if status != SenderStatus::Pending {
+            let set = admin::set_sender_status(&store, &clock, customer.id, name, status, reason);
+            set.await.expect("set");
+        }
+        store.close().await;
+    }
+
+    /// Changes the standing of an account.
+    pub(crate) async fn set_status(&self, customer: &Customer, status: AccountStatus) {
+        let store = self.store().await;
+        admin::set_status(&store, customer.id, status)
+            .await
+            .expect("set");
+        store.close().await;
+    }
+
+    /// Asks the service.
+    pub(crate) async fn ask(&self, request: &Request) -> Answer {
+        http::try_ask(self.address, request)
+            .await
+            .expect("an answer")
+    }
+
+    /// Sends by JSON as the shop.
+    pub(crate) async fn send(&self, fields: Value) -> Answer {
+        self.ask(&Request::send(&self.shop.token, fields)).await
+    }
+
+    /// Sends by JSON as the shop, with success; gives `data`.
+    pub(crate) async fn sent(&self, fields: Value) -> Value {
+        let answer = self.send(fields).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()["data"].clone()
+    }
+
+    /// Sends with success; gives the message_id.
+    pub(crate) async fn sent_id(&self, fields: Value) -> String {
+        let data = self.sent(fields).await;
+        data["message_id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Reads below `/api/v2` as the shop, with success.
+    pub(crate) async fn read(&self, path: &str) -> Value {
+        let request = Request::get(&format!("/api/v2{path}")).bearer(&self.shop.token);
+        let answer = self.ask(&request).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()
+    }
+
+    /// The delivery report of a message: `data`.
+    pub(crate) async fn report(&self, message_id: &str) -> Value {
+        self.read(&format!(
+            "/delivery-reports?message_id={message_id}&per_page=1000"
+        ))
+        .await["data"]
+            .clone()
+    }
+
+    /// The statuses of all recipients, in order.
+    pub(crate) async fn statuses(&self, message_id: &str) -> Vec<String> {
+        let report = self.report(message_id).await;
+        let reports = report["reports"].as_array().expect("a list").iter();
+        reports
+            .map(|one| one["delivery_status"].as_str().expect("a word").to_owned())
+            .collect()
+    }
+
+    /// The statuses of all recipients, once none is pending.
+    pub(crate) async fn outcome(&self, message_id: &str) -> Vec<String> {
+        until("every recipient has an outcome", async || {
+            let statuses = self.statuses(message_id).await;
+            let pending = statuses
+                .iter()
+                .any(|status| status == "sent awaiting status");
+            (!pending).then_some(statuses)
+        })
+        .await
+    }
+
+    /// What the shop's wallet holds in all.
+    pub(crate) async fn total(&self) -> f64 {
+        self.read("/balance").await["balance"]["total_balance"]
+            .as_f64()
+            .expect("a number")
+    }
+
+    /// Waits until the simulator of the one carrier has got so many messages.
+    pub(crate) async fn received(&self, count: usize) -> Vec<smpp::smsc::Received> {
+        self.received_by(CARRIER, count).await
+    }
+
+    /// Waits until the simulator of a carrier has got so many messages.
+    pub(crate) async fn received_by(
+        &self,
+        carrier: &str,
+        count: usize,
+    ) -> Vec<smpp::smsc::Received> {
+        until("the carrier has the messages", async || {
+            let received = self.smsc_of(carrier).received();
+            (received.len() >= count).then_some(received)
+        })
+        .await
+    }
+}
+
+/// A test that passes has ended its installation, or it has not looked at the books.
+impl Drop for Ogene {
+    fn drop(&mut self) {
+        assert!(
+            self.ended || std::thread::panicking(),
+            "the test did not end its installation"
+        );
+    }
+}
+
+/// Waits for a condition, within bounds.
+pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(Instant::now() < end, "waited in vain until {what}");
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+/// The fields of a send to one number.
+pub(crate) fn to(number: &str, body: &str) -> Value {
+    serde_json::json!({ "from": SENDER, "to": number, "body": body })
+}
+
+/// Adds fields to a send.
+pub(crate) fn with(mut fields: Value, more: Value) -> Value {
+    let all = fields.as_object_mut().expect("an object");
+    all.extend(more.as_object().expect("an object").clone());
+    fields
+}

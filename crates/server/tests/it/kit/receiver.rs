@@ -1,0 +1,150 @@
+//! A receiver of callbacks that remembers what came, and answers as it is told.
+
+use super::until;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// A callback as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) target: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Call {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).expect("JSON")
+    }
+
+    /// A field at the top.
+    pub(crate) fn field(&self, name: &str) -> String {
+        self.json()[name].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// How a callback is answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reaction {
+    /// With this status.
+    Status(u16),
+    /// With 503 and this many seconds in `Retry-After`.
+    Later(u64),
+    /// With a redirection to the receiver itself.
+    Redirect,
+    /// Never.
+    Silence,
+}
+
+#[derive(Default)]
+struct Book {
+    calls: Vec<Call>,
+    /// What comes next; afterwards the usual.
+    reactions: VecDeque<Reaction>,
+    usual: Option<Reaction>,
+}
+
+/// Runs until it is dropped.
+pub(crate) struct Receiver {
+    pub(crate) url: String,
+    book: Arc<Mutex<Book>>,
+    server: JoinHandle<()>,
+}
+
+impl Receiver {
+    /// Answers 200 to everything.
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let book = Arc::<Mutex<Book>>::default();
+        let router = Router::new()
+            .fallback(receive)
+            .with_state(Arc::clone(&book));
+        let server = tokio::spawn(async move {
+            axum::serve(listener, router).await.expect("it serves");
+        });
+        Self {
+            url: format!("http://{address}/delivery?key=s3cret"),
+            book,
+            server,
+        }
+    }
+
+    /// What to answer next, one after the other; then 200 again.
+    pub(crate) fn react(&self, reactions: impl IntoIterator<Item = Reaction>) {
+        self.book
+            .lock()
+            .expect("the book")
+            .reactions
+            .extend(reactions);
+    }
+
+    /// What to answer from now on.
+    pub(crate) fn always(&self, reaction: Option<Reaction>) {
+        self.book.lock().expect("the book").usual = reaction;
+    }
+
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.book.lock().expect("the book").calls.clone()
+    }
+
+    /// Waits for so many callbacks.
+    pub(crate) async fn called(&self, count: usize) -> Vec<Call> {
+        until("the callbacks have come", async || {
+            let calls = self.calls();
+            (calls.len() >= count).then_some(calls)
+        })
+        .await
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn receive(
+    State(book): State<Arc<Mutex<Book>>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let reaction = {
+        let mut book = book.lock().expect("the book");
+        book.calls.push(Call {
+            target: uri.to_string(),
+            headers,
+            text: String::from_utf8(body.to_vec()).expect("UTF-8"),
+        });
+        let next = book.reactions.pop_front();
+        next.or(book.usual).unwrap_or(Reaction::Status(200))
+    };
+    match reaction {
+        Reaction::Status(status) => StatusCode::from_u16(status)
+            .expect("a status")
+            .into_response(),
+        Reaction::Later(seconds) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            [(header::RETRY_AFTER, seconds.to_string())],
+        )
+            .into_response(),
+        Reaction::Redirect => (
+            StatusCode::TEMPORARY_REDIRECT,
+            [(header::LOCATION, uri.to_string())],
+        )
+            .into_response(),
+        Reaction::Silence => std::future::pending().await,
+    }
+}

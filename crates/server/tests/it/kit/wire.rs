@@ -1,0 +1,100 @@
+//! Reads what a simulator got as a handset would.
+
+use smpp::smsc::{Fate, Received, Rule};
+use smpp::{ReceiptState, esm_class};
+use std::collections::BTreeMap;
+
+/// GSM 03.38, the default alphabet, by septet; the escape is a placeholder.
+const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u{1B}ÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
+/// What follows the escape.
+const EXTENSION: [(u8, char); 10] = [
+    (0x0A, '\u{0C}'),
+    (0x14, '^'),
+    (0x28, '{'),
+    (0x29, '}'),
+    (0x2F, '\\'),
+    (0x3C, '['),
+    (0x3D, '~'),
+    (0x3E, ']'),
+    (0x40, '|'),
+    (0x65, '€'),
+];
+const ESCAPE: u8 = 0x1B;
+
+/// The text of GSM septets, one to an octet.
+pub(crate) fn gsm(octets: &[u8]) -> String {
+    let alphabet: Vec<char> = GSM.chars().collect();
+    let mut text = String::new();
+    let mut octets = octets.iter();
+    while let Some(&octet) = octets.next() {
+        if octet == ESCAPE {
+            let code = *octets.next().expect("something follows the escape");
+            let found = EXTENSION.iter().find(|(known, _)| *known == code);
+            text.push(found.expect("a character of the extension table").1);
+        } else {
+            text.push(alphabet[usize::from(octet)]);
+        }
+    }
+    text
+}
+
+/// The text of UCS-2 octets.
+pub(crate) fn ucs2(octets: &[u8]) -> String {
+    let units: Vec<u16> = octets
+        .chunks(2)
+        .map(|pair| u16::from_be_bytes([pair[0], pair[1]]))
+        .collect();
+    String::from_utf16(&units).expect("UTF-16")
+}
+
+/// The pages that one number got, in the order of their user data headers, without them.
+pub(crate) fn pages(received: &[Received], number: &str) -> Vec<Vec<u8>> {
+    let mut pages = BTreeMap::new();
+    for message in received
+        .iter()
+        .filter(|one| one.submit.destination.digits == number)
+    {
+        let octets = &message.submit.short_message;
+        if message.submit.esm_class & esm_class::UDHI == 0 {
+            pages.insert(1, octets.to_vec());
+        } else {
+            assert_eq!(octets[..3], [5, 0, 3], "an 8-bit concatenation header");
+            pages.insert(octets[5], octets[6..].to_vec());
+        }
+    }
+    pages.into_values().collect()
+}
+
+/// The text that a number got, as its handset shows it.
+pub(crate) fn text(received: &[Received], number: &str) -> String {
+    let of_it = received
+        .iter()
+        .find(|one| one.submit.destination.digits == number);
+    let octets = pages(received, number).concat();
+    match of_it.expect("it got something").submit.data_coding {
+        0 => gsm(&octets),
+        8 => ucs2(&octets),
+        other => panic!("data_coding {other}"),
+    }
+}
+
+/// How often a number was sent to, in pages.
+pub(crate) fn count(received: &[Received], number: &str) -> usize {
+    received
+        .iter()
+        .filter(|one| one.submit.destination.digits == number)
+        .count()
+}
+
+/// What becomes of numbers that end like this.
+pub(crate) fn rule(suffix: &str, fate: Fate) -> Rule {
+    Rule {
+        suffix: suffix.to_owned(),
+        fate,
+    }
+}
+
+/// A receipt with this state.
+pub(crate) fn receipt(state: ReceiptState) -> Fate {
+    Fate::Receipt(state)
+}

@@ -1,0 +1,16 @@
+//! The service from outside: HTTP in front, SMPP behind, callbacks aside, all over real sockets.
+//!
+//! Each test runs a whole installation of its own (`kit`) and is named by the rule that it proves.
+
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod kit;
+#[cfg(test)]
+mod legacy;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod sending;
+#[cfg(test)]
+mod tokens;

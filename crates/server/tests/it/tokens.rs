@@ -1,0 +1,239 @@
+//! Where a token is looked for, and what is answered without one (interface-spec.md 5; decisions.md, "Tokens").
+
+use crate::kit::http::{Request, encoded};
+use crate::kit::{MTN, Ogene, SENDER, to, until, with};
+use engine::{Clock, admin};
+use serde_json::json;
+
+/// Of the right form, and nobody's.
+fn unknown() -> String {
+    domain::token::make(&[7; 64]).expect("a token")
+}
+
+fn fields<'a>(token: &'a str, body: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("api_token", token),
+        ("from", SENDER),
+        ("to", MTN),
+        ("body", body),
+    ]
+}
+
+#[tokio::test]
+async fn a_token_is_accepted_in_each_of_four_places() {
+    let ogene = Ogene::start().await;
+    let token = ogene.shop.token.as_str();
+    let post = || Request::post("/api/v2/sms");
+    let body = |text| with(to(MTN, text), json!({"api_token": token}));
+    let requests = [
+        post().bearer(token).json(&to(MTN, "one")),
+        post()
+            .header("authorization", &format!("bEARER   {token} "))
+            .json(&to(MTN, "two")),
+        post().header("api_token", token).json(&to(MTN, "three")),
+        post()
+            .header("Authorization", "Basic QTpC")
+            .header("api_token", token)
+            .json(&to(MTN, "four")),
+        Request::post(&format!("/api/v2/sms?api_token={token}")).json(&to(MTN, "five")),
+        post().json(&body("six")),
+        post().form(&fields(token, "seven")),
+        post().multipart(&fields(token, "eight")),
+        Request::get(&format!("/api/v2/sms?{}", encoded(&fields(token, "nine")))),
+    ];
+    for (number, request) in requests.iter().enumerate() {
+        let answer = ogene.ask(request).await;
+        assert_eq!(answer.status, 200, "{number}: {}", answer.text());
+    }
+    let read = Request::get("/api/v2/balance")
+        .body("application/json", json!({"api_token": token}).to_string());
+    assert_eq!(
+        ogene.ask(&read).await.status,
+        200,
+        "a read takes it from a body too"
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_first_token_present_decides_and_nothing_falls_through() {
+    let ogene = Ogene::start().await;
+    let good = ogene.shop.token.clone();
+    let bad = unknown();
+    let ask = async |bearer: Option<&str>,
+                     header: Option<&str>,
+                     query: Option<&str>,
+                     body: Option<&str>| {
+        let target = query.map_or_else(
+            || "/api/v2/sms".to_owned(),
+            |token| format!("/api/v2/sms?api_token={token}"),
+        );
+        let mut request = Request::post(&target);
+        if let Some(token) = bearer {
+            request = request.bearer(token);
+        }
+        if let Some(token) = header {
+            request = request.header("api_token", token);
+        }
+        // Whoever is let in is told that the text is missing.
+        ogene
+            .ask(&request.json(&json!({"from": SENDER, "to": MTN, "api_token": body})))
+            .await
+            .status
+    };
+    let (good, bad) = (Some(good.as_str()), Some(bad.as_str()));
+    assert_eq!(ask(good, bad, bad, bad).await, 422);
+    assert_eq!(ask(None, good, bad, bad).await, 422);
+    assert_eq!(ask(None, None, good, bad).await, 422);
+    assert_eq!(ask(None, None, None, good).await, 422);
+    assert_eq!(ask(bad, good, good, good).await, 401);
+    assert_eq!(ask(Some(""), good, good, good).await, 401);
+    assert_eq!(ask(None, bad, good, good).await, 401);
+    assert_eq!(ask(None, Some(""), good, good).await, 401);
+    assert_eq!(ask(None, None, bad, good).await, 401);
+    assert_eq!(ask(None, None, Some(""), good).await, 401);
+    assert_eq!(ask(None, None, None, bad).await, 401);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn junk_and_unknown_tokens_are_refused_alike() {
+    let ogene = Ogene::start().await;
+    let good = &ogene.shop.token;
+    let (head, last) = good.split_at(good.len() - 1);
+    let altered = format!("{head}{}", if last == "0" { "1" } else { "0" });
+    let longer = format!("{good}0");
+    let long = "x".repeat(6_000);
+    let junk = [
+        unknown(),
+        altered,
+        longer,
+        good.to_lowercase(),
+        "ogl_".to_owned(),
+        "null".to_owned(),
+        long,
+    ];
+    for token in junk {
+        let answer = ogene
+            .ask(&Request::get("/api/v2/balance").bearer(&token))
+            .await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (401, "API-1001"),
+            "{token}"
+        );
+        assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+        assert!(!answer.text().contains(&token) || token == "null");
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn without_a_token_a_body_that_cannot_be_parsed_is_answered_401() {
+    let ogene = Ogene::start().await;
+    let post = |target: &str| Request::post(target);
+    let token = &ogene.shop.token;
+    for request in [
+        post("/api/v2/sms").body("application/json", "{"),
+        post("/api/v2/sms").body(
+            "application/json",
+            format!("{{\"api_token\": \"{token}\", "),
+        ),
+        post("/api/v2/sms").body("text/plain", "hello"),
+        post("/api/v2/sms").body("application/json", b"\xFF".as_slice()),
+        post("/api/v2/sms").body("application/json", vec![b' '; (10 << 20) + 1]),
+        post("/api/v1/sms/create").body("application/json", "{"),
+        post("/api/sandbox/v2/sms").body("application/json", "{"),
+        Request::get("/api/v2/sms?body=%FF"),
+        Request::get("/api/v2/delivery-reports"),
+    ] {
+        let answer = ogene.ask(&request).await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (401, "API-1001"),
+            "{}",
+            answer.text()
+        );
+    }
+    // With one, the body is what is wrong.
+    let known = post(&format!("/api/v2/sms?api_token={token}")).body("application/json", "{");
+    assert_eq!(ogene.ask(&known).await.code(), "API-2000");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_hundred_tokens_in_one_request_are_one_decision() {
+    let ogene = Ogene::start().await;
+    let good = ogene.shop.token.clone();
+    let bad = unknown();
+    let many = |mut request: Request, first: &str| {
+        request = request.bearer(first);
+        for _ in 0..90 {
+            request = request.bearer(&bad);
+        }
+        request
+    };
+    let answer = ogene
+        .ask(&many(Request::get("/api/v2/balance"), &good))
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let answer = ogene
+        .ask(&many(Request::get("/api/v2/balance"), &unknown()))
+        .await;
+    assert_eq!(answer.status, 401);
+    let query: Vec<_> = std::iter::repeat_n(("api_token", good.as_str()), 100).collect();
+    let answer = ogene
+        .ask(&Request::get(&format!(
+            "/api/v2/balance?{}",
+            encoded(&query)
+        )))
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let body = format!(
+        "{{{}\"from\": \"x\"}}",
+        format!("\"api_token\": \"{good}\", ").repeat(100)
+    );
+    let answer = ogene
+        .ask(&Request::post("/api/v2/sms").body("application/json", body))
+        .await;
+    assert_eq!(answer.code(), "API-2003", "{}", answer.text());
+    // More headers than the server takes are refused by it, and the next request is served.
+    let mut request = Request::get("/api/v2/balance").bearer(&good);
+    for number in 0..500 {
+        request = request.header(&format!("x-{number}"), "x");
+    }
+    assert_eq!(ogene.ask(&request).await.status, 431);
+    assert_eq!(
+        ogene
+            .ask(&Request::get("/api/v2/balance").bearer(&good))
+            .await
+            .status,
+        200
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_revoked_token_is_refused_within_a_second() {
+    let ogene = Ogene::start().await;
+    let request = Request::get("/api/v2/balance").bearer(&ogene.shop.token);
+    assert_eq!(ogene.ask(&request).await.status, 200);
+    let (store, clock) = (ogene.store().await, Clock::system());
+    admin::revoke_token(&store, &clock, &ogene.shop.token_id)
+        .await
+        .expect("revoked");
+    let revoked = tokio::time::Instant::now();
+    let answer = until("the token is refused", async || {
+        let answer = ogene.ask(&request).await;
+        (answer.status != 200).then_some(answer)
+    })
+    .await;
+    assert!(
+        revoked.elapsed().as_millis() < 1_000,
+        "{:?}",
+        revoked.elapsed()
+    );
+    assert_eq!((answer.status, answer.code().as_str()), (401, "API-1001"));
+    store.close().await;
+    ogene.end().await;
+}
