@@ -11,13 +11,13 @@ pub const MAX_URL_CHARS: usize = 2048;
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum UrlFault {
     /// Longer than [`MAX_URL_CHARS`].
-    #[error("callback_url is longer than {MAX_URL_CHARS} characters")]
+    #[error("it is longer than {MAX_URL_CHARS} characters")]
     TooLong,
     /// No URL, without a host, or of another scheme than http and https.
-    #[error("callback_url is not an http or https URL")]
+    #[error("it is not an http or https URL")]
     NotHttp,
     /// The host is literally an address that may not be called.
-    #[error("callback_url leads to an address that may not be called")]
+    #[error("it leads to an address that may not be called")]
     NotPublic,
 }
 

@@ -155,7 +155,7 @@ async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
         invalid recipient: 422 {"status":"error","code":"API-2006","error":{"message":"The number in `to` is not a valid mobile number. Use the international format, such as 2348031234567.","code":"API-2006","description":"Invalid recipient"}}
         unknown message: 404 {"status":"error","code":"API-2007","error":{"message":"There is no message with this message_id on this account.","code":"API-2007","description":"Unknown message"}}
         unknown gateway: 400 {"status":"error","code":"API-2009","error":{"message":"There is no gateway `premium` here. Use one of: direct-corporate, direct-refund, international, otp, dual-backup.","code":"API-2009","description":"Unknown gateway"}}
-        callback_url: 400 {"status":"error","code":"API-2015","error":{"message":"`callback_url` is not usable: callback_url is not an http or https URL.","code":"API-2015","description":"Unusable callback URL"}}
+        callback_url: 400 {"status":"error","code":"API-2015","error":{"message":"`callback_url` is not usable: it is not an http or https URL.","code":"API-2015","description":"Unusable callback URL"}}
         no such path: 404 {"status":"error","code":"API-4040","error":{"message":"There is no such path. See /docs.","code":"API-4040","description":"No such path"}}
         no such method: 405 {"status":"error","code":"API-4050","error":{"message":"This path does not answer this method. See /docs.","code":"API-4050","description":"Method not allowed"}}
         too long: 422 {"status":"error","code":"API-2008","error":{"message":"The message text has 1531 characters; at most 1530 are allowed.","code":"API-2008","description":"Message too long"}}

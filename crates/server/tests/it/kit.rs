@@ -77,6 +77,12 @@ impl Setup {
         self
     }
 
+    /// Starts no simulator.
+    pub(crate) fn without_carriers(mut self) -> Self {
+        self.scripts.clear();
+        self
+    }
+
     /// Adds a carrier with a simulator of its own, or gives it another script.
     pub(crate) fn carrier(mut self, name: &str, script: Script) -> Self {
         let script = Script {

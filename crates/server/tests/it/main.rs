@@ -3,6 +3,10 @@
 //! Each test runs a whole installation of its own (`kit`) and is named by the rule that it proves.
 
 #[cfg(test)]
+mod accounts;
+#[cfg(test)]
+mod documentation;
+#[cfg(test)]
 mod errors;
 #[cfg(test)]
 mod kit;
@@ -11,6 +15,12 @@ mod legacy;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod reading;
+#[cfg(test)]
+mod sandbox;
+#[cfg(test)]
 mod sending;
+#[cfg(test)]
+mod tls;
 #[cfg(test)]
 mod tokens;
