@@ -9,8 +9,10 @@ use crate::rows::id_bytes;
 use crate::sql::{execute_rows, fetch_rows};
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
 use crate::{Error, Store};
-use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, packed};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use domain::{
+    Bucket, Draft, Environment, Fingerprint, MessageId, Money, Purse, Refusal, Terms, packed,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How long the same text to the same recipients is a duplicate.
@@ -49,8 +51,8 @@ struct Accept {
 
 impl Store {
     /// Accepts messages: charges the wallets and keeps the messages with their batches, all in one durable
-    /// commit. The answers are in the order of the messages. No two messages of one call may have the same
-    /// fingerprint.
+    /// commit. The answers are in the order of the messages; of two with the same fingerprint the second is a
+    /// duplicate of the first, if that one was accepted.
     pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
         self.db
             .change(Accept {
@@ -74,17 +76,18 @@ impl Change for Accept {
             .collect();
         let owners: Vec<Owner> = owners.into_iter().collect();
         let mut wallets = wallets::lock(tx, &owners).await?;
-        let fresh = self.arm(tx).await?;
+        let mut armed = self.arm(tx).await?;
         let mut spent: BTreeMap<Owner, Purse> = BTreeMap::new();
         let mut answers = Vec::with_capacity(self.messages.len());
         let mut kept: Vec<(&NewMessage, Purse)> = Vec::with_capacity(self.messages.len());
-        let mut unpaid = Vec::new();
         for message in &self.messages {
-            if !fresh.contains(&message.draft.fingerprint[..]) {
+            let window = self.window(message);
+            if !armed.contains(&window) {
                 answers.push(Accepted::No(Refusal::Duplicate));
                 continue;
             }
             if !is_live(message) {
+                armed.remove(&window);
                 kept.push((message, Purse::default()));
                 answers.push(Accepted::Yes {
                     balance: Money::ZERO,
@@ -101,9 +104,9 @@ impl Change for Accept {
                     needed,
                     available,
                 }));
-                unpaid.push(message);
                 continue;
             };
+            armed.remove(&window);
             wallet.pay(&drawn);
             spent.entry(owner).or_default().pay(&drawn);
             answers.push(Accepted::Yes {
@@ -111,7 +114,8 @@ impl Change for Accept {
             });
             kept.push((message, drawn));
         }
-        self.disarm(tx, &unpaid).await?;
+        // Windows that no accepted message took: a refused send never arms one.
+        disarm(tx, &armed.into_iter().collect::<Vec<_>>()).await?;
         self.charge(tx, &spent, &kept).await?;
         self.keep(tx, &kept).await?;
         Ok(answers)
@@ -122,46 +126,57 @@ fn is_live(message: &NewMessage) -> bool {
     message.draft.environment == Environment::Live
 }
 
+/// A duplicate window, by its key.
+type Window = (Bucket, Fingerprint);
+
+async fn disarm(tx: &mut Tx, windows: &[Window]) -> Result<()> {
+    execute_rows!(
+        tx,
+        windows,
+        2,
+        "delete from recent_sends where (bucket, fingerprint) in (values {rows})",
+        |query, window| query.bind(window.0.0).bind(&window.1[..])
+    );
+    Ok(())
+}
+
 impl Accept {
     fn owner(&self, message: &NewMessage) -> Owner {
         let account = message.draft.account;
         (self.store.bucket_of(account), account)
     }
 
-    /// Arms the duplicate window of every message; gives the fingerprints for which it was not armed yet.
-    async fn arm(&self, tx: &mut Tx) -> Result<HashSet<Vec<u8>>> {
-        let armed: Vec<(Vec<u8>,)> = fetch_rows!(
+    fn window(&self, message: &NewMessage) -> Window {
+        (self.owner(message).0, message.draft.fingerprint)
+    }
+
+    /// Arms the duplicate window of every message; gives those that were not armed yet.
+    async fn arm(&self, tx: &mut Tx) -> Result<BTreeSet<Window>> {
+        // PostgreSQL refuses to arm a window twice in one statement.
+        let windows: BTreeSet<Window> = self.messages.iter().map(|new| self.window(new)).collect();
+        let windows: Vec<Window> = windows.into_iter().collect();
+        let armed: Vec<(i64, Vec<u8>)> = fetch_rows!(
             tx,
-            &self.messages,
+            &windows,
             3,
             "insert into recent_sends (bucket, fingerprint, expires_at_ms) values {rows}
              on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
                  where recent_sends.expires_at_ms <= {1}
-             returning fingerprint",
-            |query, message| query
-                .bind(self.owner(message).0.0)
-                .bind(&message.draft.fingerprint[..])
+             returning bucket, fingerprint",
+            |query, window| query
+                .bind(window.0.0)
+                .bind(&window.1[..])
                 .bind(self.now_ms + DUPLICATE_WINDOW_MS),
             after | query | query.bind(self.now_ms)
         );
-        Ok(armed
+        armed
             .into_iter()
-            .map(|(fingerprint,)| fingerprint)
-            .collect())
-    }
-
-    /// A refused send never arms the window.
-    async fn disarm(&self, tx: &mut Tx, messages: &[&NewMessage]) -> Result<()> {
-        execute_rows!(
-            tx,
-            messages,
-            2,
-            "delete from recent_sends where (bucket, fingerprint) in (values {rows})",
-            |query, message| query
-                .bind(self.owner(message).0.0)
-                .bind(&message.draft.fingerprint[..])
-        );
-        Ok(())
+            .map(|(bucket, fingerprint)| {
+                let fingerprint = Fingerprint::try_from(fingerprint)
+                    .map_err(|_| Error::Unreadable("a fingerprint of another length".to_owned()))?;
+                Ok((Bucket(bucket), fingerprint))
+            })
+            .collect()
     }
 
     async fn charge(
