@@ -4,8 +4,9 @@ use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
-use crate::sql::{execute_rows, on};
+use crate::sql::{execute_rows, fetch_rows, on};
 use domain::{AccountId, Bucket, DeliveryStatus, MessageId, Recipient};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The outcome of one recipient, to be POSTed.
@@ -100,13 +101,19 @@ async fn insert_as(
     Ok(())
 }
 
-async fn delete(tx: &mut Tx, callbacks: &[&Callback], state: &str) -> Result<()> {
-    execute_rows!(
+/// Takes callbacks out; gives those that were there.
+async fn take(
+    tx: &mut Tx,
+    callbacks: &[&Callback],
+    state: &str,
+) -> Result<HashSet<(MessageId, Recipient)>> {
+    let taken: Vec<(Vec<u8>, i64)> = fetch_rows!(
         tx,
         callbacks,
         7,
         "delete from callbacks
-         where (bucket, state, account_id, origin, due_at_ms, message_id, recipient) in (values {rows})",
+         where (bucket, state, account_id, origin, due_at_ms, message_id, recipient) in (values {rows})
+         returning message_id, recipient",
         |query, callback| query
             .bind(callback.bucket.0)
             .bind(state)
@@ -116,7 +123,10 @@ async fn delete(tx: &mut Tx, callbacks: &[&Callback], state: &str) -> Result<()>
             .bind(id_bytes(&callback.message))
             .bind(number(callback.recipient))
     );
-    Ok(())
+    taken
+        .into_iter()
+        .map(|(id, digits)| Ok((message_id(&id)?, recipient(digits))))
+        .collect()
 }
 
 #[derive(sqlx::FromRow)]
@@ -187,7 +197,7 @@ impl Change for ClaimCallbacks {
             .map(CallbackRow::callback)
             .collect::<Result<_>>()?;
         let all: Vec<&Callback> = callbacks.iter().collect();
-        delete(tx, &all, DUE).await?;
+        take(tx, &all, DUE).await?;
         insert_as(tx, &all, CLAIMED, (self.node, self.until_ms)).await?;
         Ok(callbacks)
     }
@@ -202,9 +212,13 @@ impl Change for FinishCallbacks {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let all: Vec<&Callback> = self.finished.iter().map(|(callback, _)| callback).collect();
-        delete(tx, &all, CLAIMED).await?;
+        // What was freed meanwhile is another node's matter now: keeping it here as well would double it.
+        let held = take(tx, &all, CLAIMED).await?;
         let (mut due, mut dead) = (Vec::new(), Vec::new());
         for (callback, finished) in &self.finished {
+            if !held.contains(&(callback.message, callback.recipient)) {
+                continue;
+            }
             match *finished {
                 Finished::Done => {}
                 Finished::Retry { at_ms } => due.push(Callback {
@@ -232,7 +246,8 @@ impl Change for FinishCallbacks {
     }
 }
 
-/// The receiver said that it is gone: the callbacks of the message that wait are dead.
+/// The receiver said that it is gone: the callbacks of the message that wait are dead, and no further ones
+/// are made.
 async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
     on!(tx, |connection| sqlx::query(
         "update callbacks set state = $1 where bucket = $2 and state = $3 and account_id = $4
@@ -243,6 +258,14 @@ async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
     .bind(DUE)
     .bind(callback.account.0)
     .bind(&callback.origin)
+    .bind(id_bytes(&callback.message))
+    .execute(connection)
+    .await
+    .map(drop))?;
+    on!(tx, |connection| sqlx::query(
+        "update messages set callbacks_ended = true where bucket = $1 and message_id = $2",
+    )
+    .bind(callback.bucket.0)
     .bind(id_bytes(&callback.message))
     .execute(connection)
     .await
@@ -281,6 +304,25 @@ impl Change for FreeCallbacks {
     }
 }
 
+/// The first origin behind `last` for which callbacks wait, with when its first one is due.
+async fn next_origin(
+    tx: &mut Tx,
+    bucket: Bucket,
+    last: &(i64, String),
+) -> Result<Option<(i64, String, i64)>> {
+    Ok(on!(tx, |connection| sqlx::query_as(
+        "select account_id, origin, due_at_ms from callbacks
+         where bucket = $1 and state = $2 and (account_id, origin) > ($3, $4)
+         order by account_id, origin, due_at_ms limit 1",
+    )
+    .bind(bucket.0)
+    .bind(DUE)
+    .bind(last.0)
+    .bind(&last.1)
+    .fetch_optional(connection)
+    .await?))
+}
+
 impl Store {
     /// The account and origin of callbacks that are due, each once.
     pub async fn due_origins(&self, now_ms: i64) -> Result<Vec<(Bucket, AccountId, String)>> {
@@ -288,32 +330,15 @@ impl Store {
         let mut origins = Vec::new();
         for bucket in crate::rows::buckets(self.db.is_embedded()) {
             // Jumps from one origin to the next along the key, however many callbacks each has.
-            let rows: Vec<(i64, String, i64)> = on!(&mut tx, |connection| {
-                sqlx::query_as(
-                "with recursive o (account_id, origin, due_at_ms) as (
-                     select * from (select account_id, origin, due_at_ms from callbacks
-                         where bucket = $1 and state = $2
-                         order by account_id, origin, due_at_ms limit 1) as first
-                     union all
-                     select n.account_id, n.origin, n.due_at_ms from o
-                     join callbacks n on n.bucket = $1 and n.state = $2
-                         and (n.account_id, n.origin, n.due_at_ms, n.message_id, n.recipient) = (
-                             select account_id, origin, due_at_ms, message_id, recipient from callbacks
-                             where bucket = $1 and state = $2
-                                 and (account_id, origin) > (o.account_id, o.origin)
-                             order by account_id, origin, due_at_ms, message_id, recipient limit 1))
-                 select account_id, origin, due_at_ms from o where due_at_ms <= $3",
-            )
-            .bind(bucket.0)
-            .bind(DUE)
-            .bind(now_ms)
-            .fetch_all(connection)
-            .await?
-            });
-            origins.extend(
-                rows.into_iter()
-                    .map(|(account, origin, _)| (bucket, AccountId(account), origin)),
-            );
+            let mut last = (i64::MIN, String::new());
+            while let Some((account, origin, due_at_ms)) =
+                next_origin(&mut tx, bucket, &last).await?
+            {
+                if due_at_ms <= now_ms {
+                    origins.push((bucket, AccountId(account), origin.clone()));
+                }
+                last = (account, origin);
+            }
         }
         Ok(origins)
     }

@@ -83,6 +83,7 @@ create table recent_sends (
 create index recent_sends_by_end on recent_sends (bucket, expires_at_ms);
 
 -- `paid_from` is what each wallet component paid (`sms_wallet:60000`); `recipients` is the packed list.
+-- A receiver that says it is gone (410) sets `callbacks_ended`; nothing else changes after acceptance.
 create table messages (
     bucket bigint not null,
     message_id blob not null,
@@ -99,6 +100,7 @@ create table messages (
     page_count bigint not null,
     paid_from text not null,
     recipients blob not null,
+    callbacks_ended boolean not null default false,
     primary key (bucket, message_id)
 ) without rowid;
 
@@ -146,7 +148,8 @@ create table deliveries (
     error text,
     primary key (bucket, message_id, recipient)
 ) without rowid;
-create index deliveries_in_doubt on deliveries (bucket, carrier, recipient) where status = 'in_doubt';
+-- Without the bucket, by which SQLite would rather read all deliveries.
+create index deliveries_in_doubt on deliveries (carrier, recipient) where status = 'in_doubt';
 
 -- The carrier's id of each page, by which its receipts find the recipient.
 create table parts (

@@ -52,7 +52,8 @@ pub(crate) async fn messages(
         tx,
         &ids,
         2,
-        "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs, callback_url,
+        "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
+             case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, paid_from
          from messages where (bucket, message_id) in (values {rows})",
         |query, row| query.bind(row.0.0).bind(id_bytes(&row.1))
