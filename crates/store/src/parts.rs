@@ -92,7 +92,7 @@ struct PartRow {
     case: CaseRow,
 }
 
-/// Looks up the pages of some receipts.
+/// Looks up the pages of some receipts, and keeps other nodes from counting them until the commit.
 pub(crate) async fn match_receipts(
     tx: &mut Tx,
     store: &Store,
@@ -105,19 +105,23 @@ pub(crate) async fn match_receipts(
         parts: Vec::new(),
         by_id: HashMap::with_capacity(receipts.len()),
     };
+    // A cross join keeps SQLite from starting with every delivery of these days.
+    let sql = format!(
+        "select p.carrier_id, p.leg as part_leg, p.page, p.delivered, d.bucket, d.message_id,
+             d.recipient, d.status, d.leg, d.failed_legs, d.pages, d.delivered_first,
+             d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier
+         from parts p cross join deliveries d
+         where d.bucket = p.bucket and d.message_id = p.message_id and d.recipient = p.recipient
+             and p.bucket = {{1}} and p.carrier = {{2}} and p.message_id >= {{3}}
+             and p.carrier_id in (values {{rows}}){}",
+        tx.for_update()
+    );
     for bucket in crate::rows::buckets(store.db.is_embedded()) {
         let rows: Vec<PartRow> = fetch_rows!(
             tx,
             receipts,
             1,
-            "select p.carrier_id, p.leg as part_leg, p.page, p.delivered, d.bucket, d.message_id,
-                 d.recipient, d.status, d.leg, d.failed_legs, d.pages, d.delivered_first,
-                 d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier
-             from parts p
-             join deliveries d on d.bucket = p.bucket and d.message_id = p.message_id
-                 and d.recipient = p.recipient
-             where p.bucket = {1} and p.carrier = {2} and p.message_id >= {3}
-                 and p.carrier_id in (values {rows})",
+            &sql,
             |query, receipt| query.bind(receipt.carrier_id.as_str()),
             after | query | query.bind(bucket.0).bind(carrier).bind(id_bytes(&oldest))
         );
