@@ -28,7 +28,7 @@ pub const WAITING: i64 = 0;
 /// Why a batch exists: which of its recipients are still to be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BatchKind {
-    /// None of them has a delivery yet.
+    /// None of them has a delivery yet; those that have one (of a backup that overtook it) are left out.
     First,
     /// They were in doubt; those that still are go out once more.
     Resend,
@@ -116,6 +116,14 @@ pub struct Claimed {
     pub batch: Batch,
     /// What it says.
     pub content: Arc<Content>,
+}
+
+impl Claimed {
+    /// Whether some of its recipients may have a delivery before it is sent. The first leg of two is usually
+    /// the first that is heard of, but its backup may overtake it.
+    pub(crate) fn may_have_deliveries(&self) -> bool {
+        self.batch.kind != BatchKind::First || self.content.gateway == Gateway::DualBackup
+    }
 }
 
 /// A bad end of a recipient that was not accepted by its carrier.

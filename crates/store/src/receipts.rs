@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::settle::{self, Case, Planner, Settled, Terrain};
 use crate::{Store, parts};
 use domain::{Delivery, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -170,19 +171,32 @@ impl Report {
         Ok(settled)
     }
 
-    /// Gives cases of later sends the delivery that is stored.
+    /// Gives cases that may have a delivery the one that is stored. Two legs of one recipient may be in hand
+    /// at once: what is told of both becomes one case.
     async fn known(&self, tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
         let (known, mut all): (Vec<Case>, Vec<Case>) =
             cases.into_iter().partition(|case| case.stored);
         if known.is_empty() {
             return Ok(all);
         }
-        let keys: Vec<_> = known
-            .iter()
+        let mut known_once: HashMap<(MessageId, Recipient), Case> = HashMap::new();
+        for case in known {
+            match known_once.entry((case.message, case.recipient)) {
+                Entry::Vacant(entry) => drop(entry.insert(case)),
+                Entry::Occupied(mut entry) => {
+                    let first = entry.get_mut();
+                    first.events.extend(case.events);
+                    first.carrier = case.carrier;
+                    first.error = case.error.or_else(|| first.error.take());
+                }
+            }
+        }
+        let keys: Vec<_> = known_once
+            .values()
             .map(|case| (case.bucket, case.message, case.recipient))
             .collect();
         let mut stored = stored(tx, &keys).await?;
-        for case in known {
+        for case in known_once.into_values() {
             all.push(match stored.remove(&(case.message, case.recipient)) {
                 Some(found) => Case {
                     carrier: case.carrier,
@@ -278,7 +292,7 @@ fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
         bucket: batch.bucket,
         message: batch.message,
         recipient,
-        stored: batch.kind != crate::BatchKind::First,
+        stored: progress.claimed.may_have_deliveries(),
         delivery: Delivery::unsent(batch.pages),
         suffixed: batch.suffixed,
         charge: batch.charge,

@@ -7,7 +7,7 @@ use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, named, number, recipient};
 use crate::sql::{execute_rows, fetch_rows, on};
-use domain::{Bucket, DeliveryStatus, Priority, Recipient, SECOND_LEG};
+use domain::{Bucket, DeliveryStatus, FIRST_LEG, Priority, Recipient, SECOND_LEG};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -152,21 +152,19 @@ impl ClaimBatches {
 /// Leaves out those recipients that need not be sent any more. A second leg is recorded as submitted here:
 /// from now on it may be on the wire.
 async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed>> {
-    let (mut kept, mut checked) = (Vec::with_capacity(claimed.len()), Vec::new());
-    for claimed in claimed {
-        match claimed.batch.kind {
-            BatchKind::First => kept.push(claimed),
-            BatchKind::Resend | BatchKind::Backup | BatchKind::Again => checked.push(claimed),
+    let mut kept = Vec::with_capacity(claimed.len());
+    for mut claimed in claimed {
+        if !claimed.may_have_deliveries() {
+            kept.push(claimed);
+            continue;
         }
-    }
-    for mut claimed in checked {
         let batch = &claimed.batch;
         let states = delivery_states(tx, batch).await?;
         let wanted = |recipient: &Recipient| {
             states
                 .get(recipient)
                 .is_none_or(|&(status, leg)| match batch.kind {
-                    BatchKind::First => true,
+                    BatchKind::First => false,
                     BatchKind::Resend => status == DeliveryStatus::InDoubt,
                     BatchKind::Backup => !status.is_final() && leg < SECOND_LEG,
                     BatchKind::Again => !status.is_final(),
@@ -181,7 +179,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
             shrink(tx, &[(batch, &left)]).await?;
         }
         if batch.kind == BatchKind::Backup {
-            begin_second_leg(tx, batch, &left).await?;
+            set_leg(tx, batch, &left, SECOND_LEG).await?;
         }
         claimed.batch.recipients = left;
         kept.push(claimed);
@@ -193,12 +191,16 @@ async fn delivery_states(
     tx: &mut Tx,
     batch: &Batch,
 ) -> Result<HashMap<Recipient, (DeliveryStatus, i64)>> {
+    let sql = format!(
+        "select recipient, status, leg from deliveries
+         where bucket = {{1}} and message_id = {{2}} and recipient in (values {{rows}}){}",
+        tx.for_update()
+    );
     let rows: Vec<(i64, String, i64)> = fetch_rows!(
         tx,
         &batch.recipients,
         1,
-        "select recipient, status, leg from deliveries
-         where bucket = {1} and message_id = {2} and recipient in (values {rows})",
+        &sql,
         |query, recipient| query.bind(number(*recipient)),
         after | query | query.bind(batch.bucket.0).bind(id_bytes(&batch.message))
     );
@@ -212,7 +214,8 @@ async fn delivery_states(
         .collect()
 }
 
-async fn begin_second_leg(tx: &mut Tx, batch: &Batch, recipients: &[Recipient]) -> Result<()> {
+/// Records the last leg that may be on the wire, where there is a delivery.
+async fn set_leg(tx: &mut Tx, batch: &Batch, recipients: &[Recipient], leg: i64) -> Result<()> {
     execute_rows!(
         tx,
         recipients,
@@ -225,7 +228,7 @@ async fn begin_second_leg(tx: &mut Tx, batch: &Batch, recipients: &[Recipient]) 
             | query
                 .bind(batch.bucket.0)
                 .bind(id_bytes(&batch.message))
-                .bind(SECOND_LEG)
+                .bind(leg)
     );
     Ok(())
 }
@@ -241,6 +244,12 @@ impl Change for Release {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         delete(tx, &self.claimed.iter().collect::<Vec<_>>()).await?;
+        for batch in &self.claimed {
+            // It was not on the wire after all: it may be claimed again, and its price can still go back.
+            if batch.kind == BatchKind::Backup {
+                set_leg(tx, batch, &batch.recipients, FIRST_LEG).await?;
+            }
+        }
         let waiting: Vec<Batch> = self
             .claimed
             .iter()

@@ -81,7 +81,7 @@ impl Store {
         let rows: Vec<(String, i64)> = on!(&mut self.db.read().await?, |connection| {
             sqlx::query_as(
                 "select carrier, cast(sum(length(recipients) / 7) as bigint) from batches
-                 group by carrier",
+                 where claimed_by = 0 group by carrier",
             )
             .fetch_all(connection)
             .await?
