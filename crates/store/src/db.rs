@@ -286,8 +286,9 @@ where
     })
 }
 
-/// Codes of PostgreSQL that ask for the transaction to be run again: serialization failure, deadlock.
-const RUN_AGAIN: [&str; 2] = ["40001", "40P01"];
+/// Codes of PostgreSQL that ask for the transaction to be run again: serialization failure, deadlock, and a
+/// row that another node wrote in between (the next run finds it).
+const RUN_AGAIN: [&str; 3] = ["40001", "40P01", "23505"];
 /// How often it is.
 const MOST_RUNS: usize = 10;
 

@@ -58,21 +58,21 @@ impl CaseRow {
     }
 }
 
-/// Reads deliveries by their full keys.
+/// Reads deliveries by their full keys, and keeps other nodes from changing them until the commit.
 pub(crate) async fn stored(
     tx: &mut Tx,
     keys: &[(Bucket, MessageId, Recipient)],
 ) -> Result<HashMap<(MessageId, Recipient), Case>> {
-    let rows: Vec<CaseRow> =
-        fetch_rows!(
-        tx,
-        keys,
-        3,
+    let sql = format!(
         "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
              delivered_second, gave_up, suffixed, charge, reserve, carrier
-         from deliveries where (bucket, message_id, recipient) in (values {rows})",
-        |query, key| query.bind(key.0.0).bind(id_bytes(&key.1)).bind(number(key.2))
+         from deliveries where (bucket, message_id, recipient) in (values {{rows}}){}",
+        tx.for_update()
     );
+    let rows: Vec<CaseRow> = fetch_rows!(tx, keys, 3, &sql, |query, key| query
+        .bind(key.0.0)
+        .bind(id_bytes(&key.1))
+        .bind(number(key.2)));
     rows.into_iter()
         .map(|row| {
             let case = row.case()?;

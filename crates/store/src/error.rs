@@ -58,18 +58,13 @@ pub enum Error {
 impl Error {
     /// Whether the same request may work later: no room on the disk, a busy or vanished server.
     pub fn is_unavailable(&self) -> bool {
-        const BUSY: u32 = 5;
-        const IO: u32 = 10;
-        const FULL: u32 = 13;
         match self {
             Self::Closed
             | Self::Database(
                 sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed,
             ) => true,
             Self::Database(sqlx::Error::Database(error)) => {
-                // SQLite's extended codes carry the primary code in their low byte.
-                let code = error.code().and_then(|code| code.parse::<u32>().ok());
-                code.is_some_and(|code| [BUSY, IO, FULL].contains(&(code & 0xFF)))
+                error.code().is_some_and(|code| is_passing(&code))
             }
             Self::Database(_)
             | Self::Migration(_)
@@ -83,5 +78,46 @@ impl Error {
     }
 }
 
+/// PostgreSQL's classes: connection, rollback asked for, resources, operator intervention, system.
+const PASSING_CLASSES: [&str; 5] = ["08", "40", "53", "57", "58"];
+/// SQLite's primary codes: busy, I/O, full.
+const PASSING_CODES: [u32; 3] = [5, 10, 13];
+
+/// Whether a database's error code tells of something that passes.
+fn is_passing(code: &str) -> bool {
+    const SQLSTATE_LENGTH: usize = 5;
+    if code.len() == SQLSTATE_LENGTH {
+        return PASSING_CLASSES.iter().any(|class| code.starts_with(class));
+    }
+    // SQLite's extended codes carry the primary code in their low byte.
+    code.parse::<u32>()
+        .is_ok_and(|code| PASSING_CODES.contains(&(code & 0xFF)))
+}
+
 /// What a function of the store gives.
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_is_told_from_what_is_wrong_on_both_databases() {
+        let table = [
+            ("5", true),
+            ("13", true),
+            ("522", true),
+            ("2067", false),
+            ("1555", false),
+            ("53100", true),
+            ("57P01", true),
+            ("40P01", true),
+            ("08006", true),
+            ("23505", false),
+            ("42601", false),
+        ];
+        for (code, passes) in table {
+            assert_eq!(is_passing(code), passes, "{code}");
+        }
+    }
+}

@@ -47,8 +47,8 @@ impl Change for AddSender {
         let added = on!(tx, |connection| {
             sqlx::query(
             "insert into sender_ids (account_id, sender_key, name, status, purpose, international,
-                 created_at_ms)
-             values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
+                 created_at_ms, approved_at_ms, rejection_reason)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing",
         )
         .bind(self.account.0)
         .bind(sender::key(&self.sender.name))
@@ -57,6 +57,8 @@ impl Change for AddSender {
         .bind(&self.sender.purpose)
         .bind(self.sender.international)
         .bind(self.now_ms)
+        .bind(self.sender.approved_at_ms)
+        .bind(&self.sender.rejection_reason)
         .execute(connection)
         .await?
         .rows_affected()

@@ -13,6 +13,8 @@ use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 const MOST_EXPIRED: usize = 500;
 /// Most rows tidied in one transaction.
 const MOST_TIDIED: i64 = 2_000;
+/// Messages this much older than what was swept are looked at again: they may have been on the wire then.
+const OVERLAP_MS: i64 = 60_000;
 /// How long a receipt without a submit is kept for it.
 const PARKED_FOR_MS: i64 = 6 * 3_600_000;
 
@@ -43,24 +45,24 @@ impl Change for Expire {
         let mark = format!("expired-{}-{}", self.expiry.gateway.as_str(), self.bucket.0);
         let from = read_mark(tx, &mark).await?;
         let until = self.expiry.now_ms - self.expiry.timeout_ms;
-        let rows: Vec<CaseRow> = on!(tx, |connection| {
-            sqlx::query_as(
+        let sql = format!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
                  d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier
              from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
              where d.bucket = $1 and d.message_id >= $2 and d.message_id < $3
                  and d.status in ('sent', 'in_doubt') and m.gateway = $4
-             order by d.message_id, d.recipient limit $5",
-        )
-        .bind(self.bucket.0)
-        .bind(id_bytes(&MessageId::lowest_at(from)))
-        .bind(id_bytes(&MessageId::lowest_at(until)))
-        .bind(self.expiry.gateway.as_str())
-        .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX))
-        .fetch_all(connection)
-        .await?
-        });
+             order by d.message_id, d.recipient limit $5{}",
+            tx.for_update()
+        );
+        let rows: Vec<CaseRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(self.bucket.0)
+            .bind(id_bytes(&MessageId::lowest_at(from - OVERLAP_MS)))
+            .bind(id_bytes(&MessageId::lowest_at(until)))
+            .bind(self.expiry.gateway.as_str())
+            .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX))
+            .fetch_all(connection)
+            .await?);
         let more = rows.len() == MOST_EXPIRED;
         let cases: Vec<Case> = rows.into_iter().map(CaseRow::case).collect::<Result<_>>()?;
         let swept = if more {
