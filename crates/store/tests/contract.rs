@@ -1,0 +1,27 @@
+//! The contract of the store: every public function of `Store`, on SQLite and on PostgreSQL.
+//!
+//! A rule is written once, as a function over a [`Kit`](contract::kit::Kit); `twins!` makes a test of it
+//! for each database. PostgreSQL needs a server, which `./test` starts: its URL is in
+//! `OGENE_TEST_POSTGRES`, each test makes a schema of its own there, and its twins are ignored unless
+//! asked for (`--include-ignored`).
+
+#[cfg(test)]
+mod contract {
+    mod accepting;
+    mod accounts;
+    mod callbacks;
+    mod claims;
+    mod doubt;
+    mod groups;
+    mod kit;
+    mod legs;
+    mod money;
+    mod plans;
+    mod properties;
+    mod receipts;
+    mod reports;
+    mod schema;
+    mod sources;
+    mod sweeps;
+    mod verification;
+}

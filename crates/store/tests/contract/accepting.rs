@@ -1,0 +1,227 @@
+//! Accepting: one transaction charges, keeps the message and makes its work.
+
+use super::kit::{Kit, NOW, Sending, naira, sending, twins};
+use domain::{Component, Environment, Money, Purse, Refusal};
+use std::sync::Arc;
+use store::{Accepted, EntryKind, NewMessage};
+
+twins!(
+    a_charge_draws_in_order_and_is_one_ledger_entry_per_component,
+    a_refusal_costs_the_others_of_the_group_nothing,
+    a_refused_send_never_arms_the_window,
+    the_window_closes_after_exactly_60_seconds,
+    the_same_text_twice_in_one_group_is_a_duplicate,
+    the_sandbox_needs_no_wallet,
+    a_message_that_costs_nothing_is_accepted,
+    messages_without_end_are_accepted_in_one_group,
+    a_message_id_that_comes_twice_changes_nothing,
+);
+
+fn yes(balance: i64) -> Accepted {
+    Accepted::Yes {
+        balance: naira(balance),
+    }
+}
+
+/// The same message again: another id, the same fingerprint.
+fn again(kit: &Kit, message: &NewMessage) -> NewMessage {
+    NewMessage {
+        draft: message.draft.clone(),
+        ..sending(message.draft.account).message(&kit.store)
+    }
+}
+
+async fn a_charge_draws_in_order_and_is_one_ledger_entry_per_component(kit: &Kit) {
+    let id = kit.account(0).await;
+    for (component, naira) in Component::ALL.into_iter().zip([1, 2, 0, 4, 5, 6]) {
+        if naira > 0 {
+            kit.credit(id, component, naira).await;
+        }
+    }
+    let message = Sending {
+        price: 9,
+        ..sending(id)
+    }
+    .message(&kit.store);
+    assert_eq!(kit.accept(&message).await, yes(9));
+    let left: Purse = [
+        (Component::MainBalance, naira(3)),
+        (Component::UniversalWallet, naira(6)),
+    ]
+    .into_iter()
+    .collect();
+    assert_eq!(kit.store.wallet(id).await.unwrap(), Some(left));
+    let charges: Vec<(Component, Money)> = kit
+        .store
+        .statement(id, 100)
+        .await
+        .unwrap()
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::Charge && entry.subject == message.id)
+        .map(|entry| (entry.component, entry.amount))
+        .collect();
+    let mut drawn = vec![
+        (Component::MainBalance, naira(-2)),
+        (Component::PromoBonus, naira(-1)),
+        (Component::SmsWallet, naira(-4)),
+        (Component::VolumeBonus, naira(-2)),
+    ];
+    drawn.sort_by_key(|(component, _)| component.as_str());
+    assert_eq!(charges, drawn);
+    let paid_from = kit.texts("select paid_from from messages").await;
+    assert_eq!(
+        paid_from,
+        ["promo_bonus:10000,volume_bonus:20000,sms_wallet:40000,main_balance:20000"]
+    );
+}
+
+async fn a_refusal_costs_the_others_of_the_group_nothing(kit: &Kit) {
+    let (rich, poor) = (kit.account(100).await, kit.account(10).await);
+    let known = sending(rich).message(&kit.store);
+    assert_eq!(kit.accept(&known).await, yes(94));
+    let group = vec![
+        sending(rich).message(&kit.store),
+        again(kit, &known),
+        Sending {
+            recipients: 2,
+            ..sending(poor)
+        }
+        .message(&kit.store),
+        sending(poor).message(&kit.store),
+        sending(rich).message(&kit.store),
+    ];
+    let answers = kit.store.accept(NOW, group).await.unwrap();
+    let short = Refusal::InsufficientFunds {
+        needed: naira(12),
+        available: naira(10),
+    };
+    assert_eq!(
+        answers,
+        [
+            yes(88),
+            Accepted::No(Refusal::Duplicate),
+            Accepted::No(short),
+            yes(4),
+            yes(82)
+        ]
+    );
+    assert_eq!(kit.balance(rich).await, naira(82));
+    assert_eq!(kit.balance(poor).await, naira(4));
+    assert_eq!(kit.numbers("select count(*) from messages").await, [4]);
+    assert_eq!(kit.numbers("select count(*) from batches").await, [4]);
+}
+
+async fn a_refused_send_never_arms_the_window(kit: &Kit) {
+    let id = kit.account(5).await;
+    let message = sending(id).message(&kit.store);
+    assert!(matches!(kit.accept(&message).await, Accepted::No(_)));
+    kit.credit(id, Component::SmsWallet, 10).await;
+    assert_eq!(kit.accept(&message).await, yes(9));
+    // A duplicate is refused, and does not make the window longer either.
+    let refused = kit
+        .store
+        .accept(NOW + 59_000, vec![again(kit, &message)])
+        .await
+        .unwrap();
+    assert_eq!(refused, [Accepted::No(Refusal::Duplicate)]);
+    let late = kit
+        .store
+        .accept(NOW + 60_000, vec![again(kit, &message)])
+        .await
+        .unwrap();
+    assert_eq!(late, [yes(3)]);
+    // Refused for lack of money over a window that has closed: the window stays closed.
+    let poor = kit
+        .store
+        .accept(NOW + 200_000, vec![again(kit, &message)])
+        .await
+        .unwrap();
+    assert!(matches!(
+        poor[..],
+        [Accepted::No(Refusal::InsufficientFunds { .. })]
+    ));
+    kit.credit(id, Component::SmsWallet, 10).await;
+    let paid = kit
+        .store
+        .accept(NOW + 200_001, vec![again(kit, &message)])
+        .await
+        .unwrap();
+    assert_eq!(paid, [yes(7)]);
+}
+
+async fn the_window_closes_after_exactly_60_seconds(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    assert_eq!(kit.accept(&message).await, yes(94));
+    for (after_ms, answer) in [
+        (1, None),
+        (59_999, None),
+        (60_000, Some(88)),
+        (119_999, None),
+    ] {
+        let same = again(kit, &message);
+        let answers = kit.store.accept(NOW + after_ms, vec![same]).await.unwrap();
+        let wanted = answer.map_or(Accepted::No(Refusal::Duplicate), yes);
+        assert_eq!(answers, [wanted], "{after_ms} ms later");
+    }
+}
+
+async fn the_same_text_twice_in_one_group_is_a_duplicate(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    let group = vec![message.clone(), again(kit, &message)];
+    let answers = kit.store.accept(NOW, group).await.unwrap();
+    assert_eq!(answers, [yes(94), Accepted::No(Refusal::Duplicate)]);
+}
+
+async fn the_sandbox_needs_no_wallet(kit: &Kit) {
+    let id = kit.account(3).await;
+    let sandbox = Sending {
+        environment: Environment::Sandbox,
+        ..sending(id)
+    };
+    let message = sandbox.message(&kit.store);
+    assert_eq!(kit.accept(&message).await, yes(0));
+    assert_eq!(
+        kit.accept(&again(kit, &message)).await,
+        Accepted::No(Refusal::Duplicate)
+    );
+    kit.submit(&sandbox.message(&kit.store)).await;
+    let refunds = super::kit::report(
+        vec![],
+        vec![super::kit::undelivered(message.draft.recipients[0])],
+    );
+    kit.report(refunds).await;
+    assert_eq!(kit.balance(id).await, naira(3));
+    assert_eq!(kit.store.statement(id, 10).await.unwrap().len(), 1);
+}
+
+async fn a_message_that_costs_nothing_is_accepted(kit: &Kit) {
+    let id = kit.account(0).await;
+    let message = Sending {
+        price: 0,
+        ..sending(id)
+    }
+    .message(&kit.store);
+    assert_eq!(kit.accept(&message).await, yes(0));
+    assert_eq!(kit.store.statement(id, 10).await.unwrap(), []);
+}
+
+async fn messages_without_end_are_accepted_in_one_group(kit: &Kit) {
+    let id = kit.account(10_000).await;
+    let group: Vec<NewMessage> = (0..300).map(|_| sending(id).message(&kit.store)).collect();
+    let answers = kit.store.accept(NOW, group).await.unwrap();
+    assert_eq!(answers.len(), 300);
+    assert_eq!(answers[299], yes(10_000 - 1_800));
+    assert_eq!(kit.balance(id).await, naira(8_200));
+}
+
+async fn a_message_id_that_comes_twice_changes_nothing(kit: &Kit) {
+    let id = kit.account(100).await;
+    let message = sending(id).message(&kit.store);
+    kit.accept(&message).await;
+    let same_id = NewMessage {
+        draft: Arc::new(sending(id).draft()),
+        ..message
+    };
+    assert!(kit.store.accept(NOW, vec![same_id]).await.is_err());
+    assert_eq!(kit.balance(id).await, naira(94));
+}

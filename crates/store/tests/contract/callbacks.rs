@@ -1,0 +1,325 @@
+//! Callbacks: made with an outcome, claimed, finished.
+
+use super::kit::{Kit, NODE, NOW, Sending, delivered, report, sending, twins, undelivered};
+use domain::{AccountId, DeliveryStatus, Recipient};
+use std::collections::HashMap;
+use store::{Callback, CarrierReport, Finished, Receipt};
+
+twins!(
+    an_outcome_makes_one_callback_where_there_is_an_address,
+    callbacks_beyond_the_room_wait_in_the_database,
+    due_origins_name_each_account_and_origin_once,
+    claimed_callbacks_are_in_hand_of_one_node,
+    callbacks_are_claimed_in_the_order_they_are_due,
+    a_delivered_callback_is_gone,
+    a_callback_to_be_tried_again_waits_for_its_time,
+    a_callback_that_was_not_tried_goes_back_as_it_was,
+    a_dead_callback_is_kept_and_not_tried,
+    the_end_of_a_message_ends_all_its_callbacks,
+    callbacks_of_others_are_freed,
+    a_callback_freed_under_its_node_is_not_doubled,
+);
+
+const URL: &str = "https://shop.example.ng/sms?key=1";
+const ORIGIN: &str = "https://shop.example.ng:443";
+const UNTIL: i64 = NOW + 30_000;
+
+/// Settles a message with so many recipients; `room` of the callbacks are in hand at once.
+async fn settle(kit: &Kit, sending: &Sending, room: usize) -> store::Settled {
+    let message = sending.message(&kit.store);
+    kit.submit(&message).await;
+    let receipts: Vec<Receipt> = message
+        .draft
+        .recipients
+        .iter()
+        .map(|&to| delivered(to))
+        .collect();
+    let report = CarrierReport {
+        callback_room: room,
+        ..report(vec![], receipts)
+    };
+    kit.report(report).await.0
+}
+
+fn to_shop(account: AccountId, recipients: usize) -> Sending {
+    Sending {
+        recipients,
+        callback_url: Some(URL),
+        ..sending(account)
+    }
+}
+
+async fn counts(kit: &Kit) -> HashMap<String, i64> {
+    kit.store
+        .callback_counts()
+        .await
+        .unwrap()
+        .into_iter()
+        .collect()
+}
+
+fn counted<const N: usize>(counts: [(&str, i64); N]) -> HashMap<String, i64> {
+    counts
+        .into_iter()
+        .map(|(state, count)| (state.to_owned(), count))
+        .collect()
+}
+
+async fn claim(kit: &Kit, account: AccountId, now_ms: i64, limit: usize) -> Vec<Callback> {
+    let bucket = kit.store.bucket_of(account);
+    let claimed = kit
+        .store
+        .claim_callbacks(bucket, account, ORIGIN, now_ms, limit, NODE, UNTIL);
+    claimed.await.unwrap()
+}
+
+async fn finish(kit: &Kit, callback: &Callback, finished: Finished) {
+    kit.store
+        .finish_callbacks(vec![(callback.clone(), finished)])
+        .await
+        .unwrap();
+}
+
+async fn an_outcome_makes_one_callback_where_there_is_an_address(kit: &Kit) {
+    let id = kit.account(100).await;
+    let message = to_shop(id, 1).message(&kit.store);
+    kit.submit(&message).await;
+    let to = message.draft.recipients[0];
+    let (settled, _) = kit.report(report(vec![], vec![undelivered(to)])).await;
+    let wanted = Callback {
+        bucket: kit.store.bucket_of(id),
+        account: id,
+        origin: ORIGIN.to_owned(),
+        due_at_ms: NOW,
+        message: message.id,
+        recipient: to,
+        status: DeliveryStatus::Undelivered,
+        attempts: 0,
+        url: URL.into(),
+        customer_reference: Some("order-1".into()),
+    };
+    assert_eq!(settled.callbacks, [wanted]);
+    assert!(!settled.more_callbacks);
+    let silent = settle(
+        kit,
+        &Sending {
+            first_number: 2,
+            ..sending(id)
+        },
+        10,
+    )
+    .await;
+    assert!(silent.callbacks.is_empty());
+    assert_eq!(counts(kit).await, counted([("claimed", 1)]));
+}
+
+async fn callbacks_beyond_the_room_wait_in_the_database(kit: &Kit) {
+    let id = kit.account(100).await;
+    let settled = settle(kit, &to_shop(id, 5), 2).await;
+    assert_eq!(settled.callbacks.len(), 2);
+    assert!(settled.more_callbacks);
+    assert_eq!(counts(kit).await, counted([("claimed", 2), ("due", 3)]));
+    let waiting = claim(kit, id, NOW, 10).await;
+    assert_eq!(waiting.len(), 3);
+    assert!(
+        waiting
+            .iter()
+            .all(|callback| !settled.callbacks.contains(callback))
+    );
+}
+
+async fn due_origins_name_each_account_and_origin_once(kit: &Kit) {
+    assert_eq!(kit.store.due_origins(NOW).await.unwrap(), []);
+    let (one, two) = (kit.account(1_000).await, kit.account(1_000).await);
+    let other = Sending {
+        callback_url: Some("http://other.example.ng:8080/"),
+        first_number: 50,
+        ..to_shop(one, 3)
+    };
+    for sending in [to_shop(one, 20), other, to_shop(two, 2)] {
+        settle(kit, &sending, 0).await;
+    }
+    let mut wanted = vec![
+        (
+            kit.store.bucket_of(one),
+            one,
+            "http://other.example.ng:8080".to_owned(),
+        ),
+        (kit.store.bucket_of(one), one, ORIGIN.to_owned()),
+        (kit.store.bucket_of(two), two, ORIGIN.to_owned()),
+    ];
+    let mut found = kit.store.due_origins(NOW).await.unwrap();
+    found.sort();
+    wanted.sort();
+    assert_eq!(found, wanted);
+    assert_eq!(kit.store.due_origins(NOW - 1).await.unwrap(), []);
+    claim(kit, two, NOW, 2).await;
+    assert_eq!(kit.store.due_origins(NOW).await.unwrap().len(), 2);
+}
+
+async fn claimed_callbacks_are_in_hand_of_one_node(kit: &Kit) {
+    let id = kit.account(1_000).await;
+    settle(kit, &to_shop(id, 60), 0).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for node in 1..=4 {
+        let (store, bucket) = (kit.store.clone(), kit.store.bucket_of(id));
+        tasks.spawn(async move {
+            let mut mine = Vec::new();
+            loop {
+                let found = store
+                    .claim_callbacks(bucket, id, ORIGIN, NOW, 7, node, UNTIL)
+                    .await
+                    .unwrap();
+                if found.is_empty() {
+                    return mine;
+                }
+                assert!(found.len() <= 7);
+                mine.extend(found);
+            }
+        });
+    }
+    let mut all: Vec<Recipient> = tasks
+        .join_all()
+        .await
+        .into_iter()
+        .flatten()
+        .map(|callback| callback.recipient)
+        .collect();
+    all.extend(
+        claim(kit, id, NOW, 100)
+            .await
+            .iter()
+            .map(|callback| callback.recipient),
+    );
+    all.sort();
+    assert_eq!(all.len(), 60);
+    all.dedup();
+    assert_eq!(all.len(), 60);
+}
+
+async fn callbacks_are_claimed_in_the_order_they_are_due(kit: &Kit) {
+    let id = kit.account(100).await;
+    let settled = settle(kit, &to_shop(id, 3), 10).await;
+    for (callback, at_ms) in settled.callbacks.iter().zip([NOW + 3, NOW + 1, NOW + 2]) {
+        finish(kit, callback, Finished::Retry { at_ms }).await;
+    }
+    let due: Vec<i64> = claim(kit, id, NOW + 2, 10)
+        .await
+        .iter()
+        .map(|callback| callback.due_at_ms)
+        .collect();
+    assert_eq!(due, [NOW + 1, NOW + 2]);
+}
+
+async fn a_delivered_callback_is_gone(kit: &Kit) {
+    let id = kit.account(100).await;
+    let settled = settle(kit, &to_shop(id, 2), 10).await;
+    finish(kit, &settled.callbacks[0], Finished::Done).await;
+    assert_eq!(counts(kit).await, counted([("claimed", 1)]));
+}
+
+async fn a_callback_to_be_tried_again_waits_for_its_time(kit: &Kit) {
+    let id = kit.account(100).await;
+    let settled = settle(kit, &to_shop(id, 1), 10).await;
+    finish(
+        kit,
+        &settled.callbacks[0],
+        Finished::Retry { at_ms: NOW + 5_000 },
+    )
+    .await;
+    assert!(claim(kit, id, NOW + 4_999, 10).await.is_empty());
+    let again = claim(kit, id, NOW + 5_000, 10).await;
+    let wanted = Callback {
+        attempts: 1,
+        due_at_ms: NOW + 5_000,
+        ..settled.callbacks[0].clone()
+    };
+    assert_eq!(again, [wanted]);
+}
+
+async fn a_callback_that_was_not_tried_goes_back_as_it_was(kit: &Kit) {
+    let id = kit.account(100).await;
+    let settled = settle(kit, &to_shop(id, 1), 10).await;
+    finish(kit, &settled.callbacks[0], Finished::Untouched).await;
+    assert_eq!(claim(kit, id, NOW, 10).await, settled.callbacks);
+}
+
+async fn a_dead_callback_is_kept_and_not_tried(kit: &Kit) {
+    let id = kit.account(100).await;
+    let settled = settle(kit, &to_shop(id, 1), 10).await;
+    finish(kit, &settled.callbacks[0], Finished::Dead).await;
+    assert_eq!(counts(kit).await, counted([("dead", 1)]));
+    assert!(claim(kit, id, NOW + 1_000_000, 10).await.is_empty());
+    assert_eq!(kit.store.due_origins(NOW + 1_000_000).await.unwrap(), []);
+    assert_eq!(kit.numbers("select attempts from callbacks").await, [1]);
+}
+
+async fn the_end_of_a_message_ends_all_its_callbacks(kit: &Kit) {
+    let id = kit.account(1_000).await;
+    let other = settle(
+        kit,
+        &Sending {
+            first_number: 90,
+            ..to_shop(id, 1)
+        },
+        0,
+    )
+    .await;
+    assert!(other.more_callbacks);
+    let message = to_shop(id, 4).message(&kit.store);
+    kit.submit(&message).await;
+    let [one, two, three, four] = message.draft.recipients[..] else {
+        unreachable!()
+    };
+    let some = CarrierReport {
+        callback_room: 1,
+        ..report(
+            vec![],
+            vec![delivered(one), delivered(two), delivered(three)],
+        )
+    };
+    let settled = kit.report(some).await.0;
+    finish(kit, &settled.callbacks[0], Finished::EndMessage).await;
+    assert_eq!(counts(kit).await, counted([("dead", 3), ("due", 1)]));
+    // Outcomes that come later are not told either, and the report still tells them.
+    let late = kit.report(report(vec![], vec![delivered(four)])).await.0;
+    assert!(late.callbacks.is_empty() && !late.more_callbacks);
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered); 4]
+    );
+}
+
+async fn callbacks_of_others_are_freed(kit: &Kit) {
+    let id = kit.account(100).await;
+    settle(kit, &to_shop(id, 2), 10).await;
+    assert_eq!(
+        kit.store.free_callbacks(NODE, UNTIL + 1).await.unwrap(),
+        0,
+        "its own"
+    );
+    if !kit.is_sqlite() {
+        // Other nodes may be alive: only what they held too long is taken from them.
+        assert_eq!(kit.store.free_callbacks(NODE + 1, UNTIL).await.unwrap(), 0);
+    }
+    assert_eq!(
+        kit.store.free_callbacks(NODE + 1, UNTIL + 1).await.unwrap(),
+        2
+    );
+    assert_eq!(claim(kit, id, NOW, 10).await.len(), 2);
+}
+
+async fn a_callback_freed_under_its_node_is_not_doubled(kit: &Kit) {
+    for finished in [
+        Finished::Untouched,
+        Finished::Retry { at_ms: NOW },
+        Finished::Dead,
+        Finished::Done,
+    ] {
+        let id = kit.account(100).await;
+        let settled = settle(kit, &to_shop(id, 1), 10).await;
+        kit.store.free_callbacks(NODE + 1, UNTIL + 1).await.unwrap();
+        finish(kit, &settled.callbacks[0], finished).await;
+        assert_eq!(claim(kit, id, NOW, 10).await.len(), 1, "{finished:?}");
+    }
+}

@@ -1,0 +1,394 @@
+//! Claims: what a node takes in hand, and what becomes of it.
+
+use super::kit::{CARRIER, Kit, NOW, Sending, claim, fresh, sending, silence, taken, twins};
+use domain::{Environment, Gateway, Priority, Recipient};
+use std::collections::HashSet;
+use std::sync::Arc;
+use store::{Accepted, Batch, Claim, Claimed, Progress};
+
+twins!(
+    claims_take_the_most_urgent_first,
+    a_claim_takes_only_what_is_due_and_urgent_enough,
+    a_claim_takes_never_more_recipients_than_asked,
+    the_last_batch_is_split_exactly,
+    two_claims_never_give_the_same_recipient,
+    a_claimed_batch_tells_what_it_says,
+    released_batches_wait_again,
+    a_batch_can_go_to_another_carrier,
+    what_is_claimed_shrinks_to_what_is_left,
+    batches_of_other_nodes_are_found,
+    late_batches_are_found_when_their_time_is_over,
+    the_next_due_batch_is_known,
+    queue_depths_count_recipients_that_wait,
+);
+
+async fn send(kit: &Kit, sending: &Sending) {
+    assert!(matches!(
+        kit.accept(&sending.message(&kit.store)).await,
+        Accepted::Yes { .. }
+    ));
+}
+
+fn numbers(claimed: &[Claimed]) -> Vec<Recipient> {
+    claimed
+        .iter()
+        .flat_map(|claimed| claimed.batch.recipients.clone())
+        .collect()
+}
+
+async fn claims_take_the_most_urgent_first(kit: &Kit) {
+    let base = sending(kit.account(1_000).await);
+    let order = [
+        (Priority::Bulk, NOW - 9_000, 1),
+        (Priority::Normal, NOW, 2),
+        (Priority::Normal, NOW - 5, 3),
+        (Priority::Otp, NOW, 4),
+        (Priority::Otp, NOW - 7, 5),
+    ];
+    for (priority, due_at_ms, first_number) in order {
+        send(
+            kit,
+            &Sending {
+                first_number,
+                priority,
+                due_at_ms,
+                ..base.clone()
+            },
+        )
+        .await;
+    }
+    let claimed = kit.claim(100).await;
+    let wanted: Vec<Recipient> = [5, 4, 3, 2, 1]
+        .into_iter()
+        .map(super::kit::number)
+        .collect();
+    assert_eq!(numbers(&claimed), wanted);
+    assert!(
+        claimed
+            .iter()
+            .all(|claimed| claimed.batch.claimed_by == super::kit::NODE)
+    );
+}
+
+async fn a_claim_takes_only_what_is_due_and_urgent_enough(kit: &Kit) {
+    let base = sending(kit.account(1_000).await);
+    send(
+        kit,
+        &Sending {
+            due_at_ms: NOW + 1,
+            ..base.clone()
+        },
+    )
+    .await;
+    send(
+        kit,
+        &Sending {
+            priority: Priority::Bulk,
+            ..base.clone()
+        },
+    )
+    .await;
+    let urgent = Claim {
+        priority: Priority::Normal,
+        ..claim(10)
+    };
+    assert!(kit.store.claim(urgent).await.unwrap().is_empty());
+    let elsewhere = Claim {
+        carrier: "glo".into(),
+        ..claim(10)
+    };
+    assert!(kit.store.claim(elsewhere).await.unwrap().is_empty());
+    assert_eq!(kit.claim(10).await.len(), 1);
+    let later = Claim {
+        now_ms: NOW + 1,
+        ..claim(10)
+    };
+    assert_eq!(kit.store.claim(later).await.unwrap().len(), 1);
+}
+
+async fn a_claim_takes_never_more_recipients_than_asked(kit: &Kit) {
+    let base = sending(kit.account(10_000).await);
+    for (index, recipients) in [3, 1, 7, 2, 20].into_iter().enumerate() {
+        send(
+            kit,
+            &Sending {
+                recipients,
+                first_number: index * 100,
+                ..base.clone()
+            },
+        )
+        .await;
+    }
+    let (mut all, mut asked) = (Vec::new(), 0);
+    while all.len() < 33 {
+        asked += 1;
+        let found = numbers(&kit.claim(asked).await);
+        assert!(found.len() <= asked, "{} of {asked}", found.len());
+        assert!(!found.is_empty());
+        all.extend(found);
+    }
+    assert_eq!(all.len(), 33);
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), 33);
+    assert!(kit.claim(0).await.is_empty());
+}
+
+async fn the_last_batch_is_split_exactly(kit: &Kit) {
+    let message = Sending {
+        recipients: 10,
+        ..sending(kit.account(100).await)
+    }
+    .message(&kit.store);
+    kit.accept(&message).await;
+    let (first, second) = (kit.claim(4).await, kit.claim(100).await);
+    assert_eq!(numbers(&first), message.draft.recipients[..4]);
+    assert_eq!(numbers(&second), message.draft.recipients[4..]);
+    assert_ne!(first[0].batch.id, second[0].batch.id);
+    let Batch {
+        charge,
+        pages,
+        ref kind,
+        ..
+    } = first[0].batch;
+    assert_eq!(
+        (charge, pages, kind),
+        (second[0].batch.charge, 1, &second[0].batch.kind)
+    );
+    kit.report(super::kit::report(
+        vec![taken(&first[0]), taken(&second[0])],
+        vec![],
+    ))
+    .await;
+    assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
+}
+
+async fn two_claims_never_give_the_same_recipient(kit: &Kit) {
+    let base = sending(kit.account(10_000).await);
+    for index in 0..40 {
+        send(
+            kit,
+            &Sending {
+                recipients: 5,
+                first_number: index * 5,
+                ..base.clone()
+            },
+        )
+        .await;
+    }
+    let mut tasks = tokio::task::JoinSet::new();
+    for node in 1..=8 {
+        let store = kit.store.clone();
+        tasks.spawn(async move {
+            let mut mine = Vec::new();
+            loop {
+                let found = store.claim(Claim { node, ..claim(13) }).await.unwrap();
+                if found.is_empty() {
+                    return mine;
+                }
+                assert!(found.iter().all(|claimed| claimed.batch.claimed_by == node));
+                mine.extend(numbers(&found));
+            }
+        });
+    }
+    let all: Vec<Recipient> = tasks.join_all().await.into_iter().flatten().collect();
+    // What another node had locked for a moment may be left for the next look.
+    let rest = numbers(&kit.claim(1_000).await);
+    assert_eq!(all.len() + rest.len(), 200);
+    assert_eq!(all.iter().chain(&rest).collect::<HashSet<_>>().len(), 200);
+}
+
+async fn a_claimed_batch_tells_what_it_says(kit: &Kit) {
+    let sandbox = Sending {
+        environment: Environment::Sandbox,
+        gateway: Gateway::Otp,
+        ..sending(kit.account(0).await)
+    };
+    let message = sandbox.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await.pop().unwrap();
+    assert_eq!(claimed.content.account, sandbox.account);
+    assert_eq!(claimed.content.environment, Environment::Sandbox);
+    assert_eq!(claimed.content.gateway, Gateway::Otp);
+    assert_eq!(claimed.content.sender, super::kit::SENDER);
+    assert_eq!(claimed.content.body, message.draft.text.as_str());
+    let wanted = Batch {
+        claimed_by: super::kit::NODE,
+        claimed_until_ms: claimed.batch.claimed_until_ms,
+        ..message.batches[0].clone()
+    };
+    assert_eq!(claimed.batch, wanted);
+}
+
+fn batches(claimed: &[Claimed]) -> Vec<Batch> {
+    claimed
+        .iter()
+        .map(|claimed| claimed.batch.clone())
+        .collect()
+}
+
+async fn released_batches_wait_again(kit: &Kit) {
+    let message = Sending {
+        recipients: 3,
+        ..sending(kit.account(100).await)
+    }
+    .message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    kit.store
+        .release(batches(&claimed), NOW + 5_000, None)
+        .await
+        .unwrap();
+    assert!(kit.claim(10).await.is_empty());
+    let later = Claim {
+        now_ms: NOW + 5_000,
+        ..claim(10)
+    };
+    let again = kit.store.claim(later).await.unwrap();
+    assert_eq!(numbers(&again), message.draft.recipients);
+    let twice = kit.store.release(batches(&claimed), NOW, None).await;
+    assert!(twice.is_err(), "it is not in hand under that key any more");
+}
+
+async fn a_batch_can_go_to_another_carrier(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    kit.store
+        .release(batches(&claimed), NOW, Some("glo".into()))
+        .await
+        .unwrap();
+    assert!(kit.claim(10).await.is_empty());
+    let glo = Claim {
+        carrier: "glo".into(),
+        ..claim(10)
+    };
+    assert_eq!(
+        kit.store.claim(glo).await.unwrap()[0].batch.carrier,
+        Arc::from("glo")
+    );
+}
+
+async fn what_is_claimed_shrinks_to_what_is_left(kit: &Kit) {
+    let message = Sending {
+        recipients: 5,
+        ..sending(kit.account(100).await)
+    }
+    .message(&kit.store);
+    let mut claimed = kit.accept_and_claim(&message).await.pop().unwrap();
+    let rest = claimed.batch.recipients.split_off(2);
+    let progress = Progress {
+        remaining: rest.clone(),
+        ..taken(&claimed)
+    };
+    kit.report(super::kit::report(vec![progress], vec![])).await;
+    let open = kit
+        .store
+        .claimed_by_others(&[CARRIER.into()], 0)
+        .await
+        .unwrap();
+    assert_eq!(numbers(&open), rest);
+    let gone = silence(&Claimed {
+        batch: Batch {
+            id: fresh(),
+            ..open[0].batch.clone()
+        },
+        ..open[0].clone()
+    });
+    let report = super::kit::report(vec![gone], vec![]);
+    assert!(
+        kit.store.report(report).await.is_err(),
+        "only what is in hand is accounted for"
+    );
+}
+
+async fn batches_of_other_nodes_are_found(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    for node in [1, 2] {
+        send(kit, &base).await;
+        kit.store.claim(Claim { node, ..claim(10) }).await.unwrap();
+    }
+    send(kit, &base).await;
+    let others = kit
+        .store
+        .claimed_by_others(&[CARRIER.into()], 1)
+        .await
+        .unwrap();
+    assert_eq!(
+        others
+            .iter()
+            .map(|other| other.batch.claimed_by)
+            .collect::<Vec<_>>(),
+        [2]
+    );
+    assert!(
+        kit.store
+            .claimed_by_others(&["glo".into()], 1)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    kit.store
+        .release(batches(&others), NOW, None)
+        .await
+        .unwrap();
+    assert!(
+        kit.store
+            .claimed_by_others(&[CARRIER.into()], 1)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+async fn late_batches_are_found_when_their_time_is_over(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.accept(&message).await;
+    let ends = message.batches[0].expires_at_ms;
+    assert!(kit.store.late_batches(ends - 1).await.unwrap().is_empty());
+    let late = kit.store.late_batches(ends).await.unwrap();
+    assert_eq!(numbers(&late), message.draft.recipients);
+    kit.claim(10).await;
+    let in_hand = kit.store.late_batches(ends).await.unwrap();
+    assert!(
+        in_hand.is_empty(),
+        "what a node has in hand is its own matter"
+    );
+}
+
+async fn the_next_due_batch_is_known(kit: &Kit) {
+    assert_eq!(kit.store.next_due(CARRIER).await.unwrap(), None);
+    let base = sending(kit.account(100).await);
+    for (priority, due_at_ms) in [(Priority::Otp, NOW + 30), (Priority::Bulk, NOW + 20)] {
+        send(
+            kit,
+            &Sending {
+                priority,
+                due_at_ms,
+                ..base.clone()
+            },
+        )
+        .await;
+    }
+    assert_eq!(kit.store.next_due(CARRIER).await.unwrap(), Some(NOW + 20));
+    assert_eq!(kit.store.next_due("glo").await.unwrap(), None);
+}
+
+async fn queue_depths_count_recipients_that_wait(kit: &Kit) {
+    assert_eq!(kit.store.queue_depths().await.unwrap(), []);
+    let base = sending(kit.account(1_000).await);
+    for recipients in [3, 40] {
+        send(
+            kit,
+            &Sending {
+                recipients,
+                ..base.clone()
+            },
+        )
+        .await;
+    }
+    assert_eq!(
+        kit.store.queue_depths().await.unwrap(),
+        [(CARRIER.to_owned(), 43)]
+    );
+    kit.claim(13).await;
+    assert_eq!(
+        kit.store.queue_depths().await.unwrap(),
+        [(CARRIER.to_owned(), 30)]
+    );
+}

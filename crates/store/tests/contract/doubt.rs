@@ -1,0 +1,201 @@
+//! Recipients in doubt: handed to the wire, no response known.
+
+use super::kit::{
+    Kit, NOW, Sending, claim, delivered, doubted, naira, number, receipt, report, sending, taken,
+    twins, undelivered,
+};
+use domain::DeliveryStatus;
+use store::{Claim, Claimed, Receipt, ReceiptWord};
+
+twins!(
+    what_is_in_doubt_is_told_as_pending,
+    a_receipt_adopts_a_recipient_in_doubt,
+    a_receipt_that_adopted_counts_once,
+    only_the_same_number_sender_and_carrier_adopt,
+    two_receipts_adopt_two_messages_in_doubt,
+    all_pages_of_a_message_in_doubt_are_adopted,
+    only_those_still_in_doubt_are_sent_again,
+    a_resend_that_is_taken_ends_the_doubt,
+);
+
+async fn doubt(kit: &Kit, sending: &Sending) -> store::NewMessage {
+    let message = sending.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    kit.report(report(claimed.iter().map(doubted).collect(), vec![]))
+        .await;
+    message
+}
+
+async fn resends(kit: &Kit) -> Vec<Claimed> {
+    let later = Claim {
+        now_ms: NOW + 10_000,
+        ..claim(100)
+    };
+    kit.store.claim(later).await.unwrap()
+}
+
+async fn what_is_in_doubt_is_told_as_pending(kit: &Kit) {
+    let message = doubt(kit, &sending(kit.account(100).await)).await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::InDoubt)]
+    );
+    assert_eq!(kit.numbers("select count(*) from parts").await, [0]);
+}
+
+async fn a_receipt_adopts_a_recipient_in_doubt(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let message = doubt(kit, &base).await;
+    let lost = Receipt {
+        sender: "acme".to_owned(),
+        error: Some("001".to_owned()),
+        ..receipt(
+            "lost-1",
+            message.draft.recipients[0],
+            DeliveryStatus::Undelivered,
+        )
+    };
+    let (settled, parked) = kit.report(report(vec![], vec![lost])).await;
+    assert_eq!((settled.outcomes.len(), parked), (1, 0));
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Undelivered)]
+    );
+    assert_eq!(kit.balance(base.account).await, naira(100));
+    assert_eq!(kit.texts("select error from deliveries").await, ["001"]);
+    assert!(resends(kit).await.is_empty());
+}
+
+async fn a_receipt_that_adopted_counts_once(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let first = doubt(kit, &base).await;
+    let second = doubt(kit, &base).await;
+    let heard = receipt(
+        "lost-1",
+        first.draft.recipients[0],
+        DeliveryStatus::Delivered,
+    );
+    kit.report(report(vec![], vec![heard.clone(), heard.clone()]))
+        .await;
+    kit.report(report(vec![], vec![heard])).await;
+    assert_eq!(
+        kit.statuses(&first).await,
+        [Some(DeliveryStatus::Delivered)]
+    );
+    assert_eq!(kit.statuses(&second).await, [Some(DeliveryStatus::InDoubt)]);
+}
+
+async fn only_the_same_number_sender_and_carrier_adopt(kit: &Kit) {
+    let message = doubt(kit, &sending(kit.account(100).await)).await;
+    let heard = receipt(
+        "lost-1",
+        message.draft.recipients[0],
+        DeliveryStatus::Delivered,
+    );
+    let strangers = vec![
+        Receipt {
+            recipient: Some(number(77)),
+            ..heard.clone()
+        },
+        Receipt {
+            sender: "OTHER".to_owned(),
+            ..heard.clone()
+        },
+        Receipt {
+            recipient: None,
+            ..heard.clone()
+        },
+    ];
+    let (_, parked) = kit.report(report(vec![], strangers)).await;
+    assert_eq!(parked, 3);
+    let elsewhere = store::CarrierReport {
+        carrier: "glo".into(),
+        ..report(vec![], vec![heard])
+    };
+    assert_eq!(kit.report(elsewhere).await.1, 1);
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::InDoubt)]
+    );
+}
+
+async fn two_receipts_adopt_two_messages_in_doubt(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let messages = [doubt(kit, &base).await, doubt(kit, &base).await];
+    let to = messages[0].draft.recipients[0];
+    let heard = ["lost-1", "lost-2"].map(|id| receipt(id, to, DeliveryStatus::Delivered));
+    let (settled, parked) = kit.report(report(vec![], heard.to_vec())).await;
+    assert_eq!((settled.outcomes.len(), parked), (2, 0));
+    for message in &messages {
+        assert_eq!(
+            kit.statuses(message).await,
+            [Some(DeliveryStatus::Delivered)]
+        );
+    }
+}
+
+async fn all_pages_of_a_message_in_doubt_are_adopted(kit: &Kit) {
+    let base = Sending {
+        pages: 3,
+        ..sending(kit.account(100).await)
+    };
+    let message = doubt(kit, &base).await;
+    let to = message.draft.recipients[0];
+    let heard = ["p1", "p2", "p3"].map(|id| receipt(id, to, DeliveryStatus::Delivered));
+    let (settled, parked) = kit.report(report(vec![], heard.to_vec())).await;
+    assert_eq!((settled.outcomes.len(), parked), (1, 0));
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered)]
+    );
+}
+
+async fn only_those_still_in_doubt_are_sent_again(kit: &Kit) {
+    let base = Sending {
+        recipients: 4,
+        ..sending(kit.account(100).await)
+    };
+    let message = doubt(kit, &base).await;
+    let [one, two, three, four] = message.draft.recipients[..] else {
+        unreachable!()
+    };
+    let pending = Receipt {
+        word: ReceiptWord::Pending,
+        ..receipt("lost-3", three, DeliveryStatus::Delivered)
+    };
+    let heard = vec![
+        receipt("lost-1", one, DeliveryStatus::Delivered),
+        receipt("lost-2", two, DeliveryStatus::Undelivered),
+        pending,
+    ];
+    kit.report(report(vec![], heard)).await;
+    let again = resends(kit).await;
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0].batch.recipients, [four]);
+}
+
+async fn a_resend_that_is_taken_ends_the_doubt(kit: &Kit) {
+    let base = Sending {
+        recipients: 2,
+        ..sending(kit.account(100).await)
+    };
+    let message = doubt(kit, &base).await;
+    let again = resends(kit).await;
+    kit.report(report(again.iter().map(taken).collect(), vec![]))
+        .await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Sent); 2]
+    );
+    let [one, two] = message.draft.recipients[..] else {
+        unreachable!()
+    };
+    kit.report(report(vec![], vec![delivered(one), undelivered(two)]))
+        .await;
+    let ends = [
+        Some(DeliveryStatus::Delivered),
+        Some(DeliveryStatus::Undelivered),
+    ];
+    assert_eq!(kit.statuses(&message).await, ends);
+    assert_eq!(kit.balance(base.account).await, naira(94));
+}

@@ -1,0 +1,120 @@
+//! Changes that arrive together: each stands or falls alone.
+
+use super::kit::{Kit, NOW, Sending, account, naira, sending, twins};
+use domain::{AccountId, Refusal};
+use store::{Accepted, Error, Store};
+use tokio::task::JoinSet;
+
+twins!(
+    of_fifty_sends_at_once_exactly_those_are_accepted_that_the_wallet_pays,
+    the_same_send_at_once_from_many_is_accepted_once,
+    changes_committed_together_where_one_fails_leave_the_others,
+    what_was_accepted_is_there_after_closing_and_opening_again,
+    a_closed_store_says_so,
+);
+
+async fn of_fifty_sends_at_once_exactly_those_are_accepted_that_the_wallet_pays(kit: &Kit) {
+    let base = sending(kit.account(20 * 6 + 5).await);
+    let mut tasks = JoinSet::new();
+    for _ in 0..50 {
+        let (store, message) = (kit.store.clone(), base.message(&kit.store));
+        tasks.spawn(async move { store.accept(NOW, vec![message]).await.unwrap().remove(0) });
+    }
+    let answers = tasks.join_all().await;
+    let accepted = answers
+        .iter()
+        .filter(|answer| matches!(answer, Accepted::Yes { .. }))
+        .count();
+    assert_eq!(accepted, 20);
+    let short =
+        |answer: &&Accepted| matches!(answer, Accepted::No(Refusal::InsufficientFunds { .. }));
+    assert_eq!(answers.iter().filter(short).count(), 30);
+    assert_eq!(kit.balance(base.account).await, naira(5));
+    assert_eq!(kit.numbers("select count(*) from messages").await, [20]);
+}
+
+async fn the_same_send_at_once_from_many_is_accepted_once(kit: &Kit) {
+    let base = sending(kit.account(1_000).await);
+    let message = base.message(&kit.store);
+    let mut tasks = JoinSet::new();
+    for _ in 0..20 {
+        let mut same = base.message(&kit.store);
+        same.draft = message.draft.clone();
+        let store = kit.store.clone();
+        tasks.spawn(async move { store.accept(NOW, vec![same]).await.unwrap().remove(0) });
+    }
+    let answers = tasks.join_all().await;
+    assert_eq!(
+        answers
+            .iter()
+            .filter(|answer| matches!(answer, Accepted::Yes { .. }))
+            .count(),
+        1
+    );
+    assert_eq!(kit.balance(base.account).await, naira(994));
+}
+
+async fn changes_committed_together_where_one_fails_leave_the_others(kit: &Kit) {
+    let base = sending(kit.account(1_000).await);
+    let mut tasks = JoinSet::new();
+    for index in 0..40_i64 {
+        let (store, message) = (kit.store.clone(), base.message(&kit.store));
+        tasks.spawn(async move {
+            match index % 4 {
+                // There is such an account: the whole change fails.
+                0 => store.create_account(account(base.account)).await.is_ok(),
+                // There is no such account: it has no wallet.
+                1 => {
+                    let nobody = sending(AccountId(index)).message(&store);
+                    store.accept(NOW, vec![nobody]).await.is_ok()
+                }
+                2 => store
+                    .create_account(account(AccountId(1_000_000_000 + index)))
+                    .await
+                    .is_ok(),
+                _ => store.accept(NOW, vec![message]).await.is_ok(),
+            }
+        });
+    }
+    let done = tasks
+        .join_all()
+        .await
+        .into_iter()
+        .filter(|&done| done)
+        .count();
+    assert_eq!(done, 20);
+    assert_eq!(kit.numbers("select count(*) from messages").await, [10]);
+    assert_eq!(kit.numbers("select count(*) from recent_sends").await, [10]);
+    assert_eq!(kit.store.accounts().await.unwrap().len(), 11);
+    assert_eq!(kit.balance(base.account).await, naira(940));
+}
+
+async fn what_was_accepted_is_there_after_closing_and_opening_again(kit: &Kit) {
+    let base = Sending {
+        recipients: 3,
+        ..sending(kit.account(100).await)
+    };
+    kit.accept(&base.message(&kit.store)).await;
+    let again = Store::open(&kit.target).await.unwrap();
+    assert_eq!(
+        again.wallet(base.account).await.unwrap().unwrap().total(),
+        naira(82)
+    );
+    let claimed = again.claim(super::kit::claim(10)).await.unwrap();
+    assert_eq!(claimed[0].batch.recipients.len(), 3);
+    again.close().await;
+    assert!(kit.claim(10).await.is_empty(), "two of us on one database");
+}
+
+async fn a_closed_store_says_so(kit: &Kit) {
+    let id = kit.account(100).await;
+    let other = Store::open(&kit.target).await.unwrap();
+    other.close().await;
+    let error: Error = other
+        .accept(NOW, vec![sending(id).message(&other)])
+        .await
+        .unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    let error = other.wallet(id).await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+}

@@ -1,0 +1,564 @@
+//! What the rules share: a fresh database, messages to send, and a carrier that answers.
+
+use domain::{
+    Account, AccountId, AccountStatus, Bucket, Component, DeliveryStatus, Draft, Environment,
+    Gateway, MessageId, Money, Priority, Recipient, Terms, Text,
+};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
+use store::{
+    Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Ended, EntryKind,
+    LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Settled, Store, Target,
+    WAITING,
+};
+
+/// Makes the two tests of each rule: one on SQLite, one on PostgreSQL.
+macro_rules! twins {
+    ($($rule:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $rule() {
+                let kit = $crate::contract::kit::Kit::sqlite().await;
+                super::$rule(&kit).await;
+                kit.finish().await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[ignore = "needs ./test's PostgreSQL"]
+            async fn $rule() {
+                let kit = $crate::contract::kit::Kit::postgres().await;
+                super::$rule(&kit).await;
+                kit.finish().await;
+            })+
+        }
+    };
+}
+pub(crate) use twins;
+
+/// When the tests take place, Unix milliseconds.
+pub(crate) const NOW: i64 = 1_795_000_000_000;
+pub(crate) const CARRIER: &str = "mtn";
+pub(crate) const NODE: i64 = 7;
+pub(crate) const SENDER: &str = "ACME";
+const LEASE_MS: i64 = 30_000;
+
+static NEXT: AtomicI64 = AtomicI64::new(1);
+
+/// A number that no other call in this process gives.
+pub(crate) fn fresh() -> i64 {
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A database of its own (on PostgreSQL a schema, which is made much faster), with what opened it.
+pub(crate) struct Kit {
+    pub(crate) store: Store,
+    pub(crate) target: Target,
+    home: Home,
+    /// Set by rules that plant faults on purpose.
+    faulty: AtomicBool,
+}
+
+enum Home {
+    Directory { _keep: tempfile::TempDir },
+    Schema { server: String, schema: String },
+}
+
+impl Kit {
+    pub(crate) async fn sqlite() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target::Directory(directory.path().join("data"));
+        Self::open(target, Home::Directory { _keep: directory }).await
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        let server = std::env::var("OGENE_TEST_POSTGRES")
+            .expect("OGENE_TEST_POSTGRES is the URL of a PostgreSQL server; run ./test");
+        let schema = format!("contract_{}_{}", std::process::id(), fresh());
+        administer(&server, &format!("drop schema if exists {schema} cascade")).await;
+        administer(&server, &format!("create schema {schema}")).await;
+        let separator = if server.contains('?') { '&' } else { '?' };
+        let target = Target::Postgres(format!("{server}{separator}options[search_path]={schema}"));
+        Self::open(target, Home::Schema { server, schema }).await
+    }
+
+    async fn open(target: Target, home: Home) -> Self {
+        Self {
+            store: Store::open(&target).await.unwrap(),
+            target,
+            home,
+            faulty: false.into(),
+        }
+    }
+
+    pub(crate) fn is_sqlite(&self) -> bool {
+        matches!(self.home, Home::Directory { .. })
+    }
+
+    /// Ends a test: whatever it did, the database must be sound.
+    pub(crate) async fn finish(self) {
+        if !self.faulty.load(Ordering::Relaxed) {
+            let verification = self.store.verify().await.unwrap();
+            assert_eq!(verification.violations, Vec::<String>::new());
+        }
+        self.store.close().await;
+        if let Home::Schema { server, schema } = &self.home {
+            administer(server, &format!("drop schema {schema} cascade")).await;
+        }
+    }
+
+    /// Runs SQL past the store, as an operator with a database shell would.
+    pub(crate) async fn run(&self, sql: &str) -> Result<(), sqlx::Error> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        match &self.target {
+            Target::Directory(path) => {
+                let mut connection = sqlite(path).await;
+                sqlx::raw_sql(sql).execute(&mut connection).await?;
+                connection.close().await
+            }
+            Target::Postgres(url) => {
+                let mut connection = PgConnection::connect(url).await?;
+                sqlx::raw_sql(sql).execute(&mut connection).await?;
+                connection.close().await
+            }
+        }
+    }
+
+    /// Damages the database: it need not be sound at the end.
+    pub(crate) async fn plant(&self, sql: &str) {
+        self.faulty.store(true, Ordering::Relaxed);
+        self.run(sql).await.unwrap();
+    }
+
+    /// Reads numbers past the store.
+    pub(crate) async fn numbers(&self, sql: &str) -> Vec<i64> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        match &self.target {
+            Target::Directory(path) => {
+                let mut connection = sqlite(path).await;
+                sqlx::query_scalar(sql)
+                    .fetch_all(&mut connection)
+                    .await
+                    .unwrap()
+            }
+            Target::Postgres(url) => {
+                let mut connection = PgConnection::connect(url).await.unwrap();
+                sqlx::query_scalar(sql)
+                    .fetch_all(&mut connection)
+                    .await
+                    .unwrap()
+            }
+        }
+    }
+
+    /// Reads texts past the store.
+    pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        match &self.target {
+            Target::Directory(path) => {
+                let mut connection = sqlite(path).await;
+                sqlx::query_scalar(sql)
+                    .fetch_all(&mut connection)
+                    .await
+                    .unwrap()
+            }
+            Target::Postgres(url) => {
+                let mut connection = PgConnection::connect(url).await.unwrap();
+                sqlx::query_scalar(sql)
+                    .fetch_all(&mut connection)
+                    .await
+                    .unwrap()
+            }
+        }
+    }
+
+    /// A new account whose `sms_wallet` holds so many naira.
+    pub(crate) async fn account(&self, naira: i64) -> AccountId {
+        let id = AccountId(fresh() * 100 + 42);
+        self.store.create_account(account(id)).await.unwrap();
+        if naira > 0 {
+            self.credit(id, Component::SmsWallet, naira).await;
+        }
+        id
+    }
+
+    pub(crate) async fn credit(&self, account: AccountId, component: Component, naira: i64) {
+        let entry = credit(account, component, naira, &format!("bank-{}", fresh()));
+        assert_eq!(self.store.credit(entry).await.unwrap(), Credited::New);
+    }
+
+    pub(crate) async fn balance(&self, account: AccountId) -> Money {
+        self.store.wallet(account).await.unwrap().unwrap().total()
+    }
+
+    /// Accepts one message.
+    pub(crate) async fn accept(&self, message: &NewMessage) -> Accepted {
+        let mut answers = self.store.accept(NOW, vec![message.clone()]).await.unwrap();
+        answers.pop().unwrap()
+    }
+
+    /// Accepts a message and claims its work.
+    pub(crate) async fn accept_and_claim(&self, message: &NewMessage) -> Vec<Claimed> {
+        assert!(matches!(self.accept(message).await, Accepted::Yes { .. }));
+        self.claim(1_000).await
+    }
+
+    pub(crate) async fn claim(&self, recipients: usize) -> Vec<Claimed> {
+        self.store.claim(claim(recipients)).await.unwrap()
+    }
+
+    pub(crate) async fn report(&self, report: CarrierReport) -> (Settled, usize) {
+        self.store.report(report).await.unwrap()
+    }
+
+    /// Accepts a message and has the carrier take all of it: the page ids are `<digits>-<page>`.
+    pub(crate) async fn submit(&self, message: &NewMessage) -> Vec<Claimed> {
+        let claimed = self.accept_and_claim(message).await;
+        let progress = claimed.iter().map(taken).collect();
+        self.report(report(progress, vec![])).await;
+        claimed
+    }
+
+    /// Where each recipient of a message stands.
+    pub(crate) async fn statuses(&self, message: &NewMessage) -> Vec<Option<DeliveryStatus>> {
+        let draft = &message.draft;
+        let report = self
+            .store
+            .message_report(draft.account, draft.environment, message.id, 0, 10_000)
+            .await
+            .unwrap()
+            .unwrap();
+        report
+            .recipients
+            .into_iter()
+            .map(|(_, status)| status)
+            .collect()
+    }
+}
+
+pub(crate) async fn sqlite(path: &std::path::Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(path.join("ogene.db"));
+    options
+        .busy_timeout(Duration::from_secs(10))
+        .connect()
+        .await
+        .unwrap()
+}
+
+async fn administer(server: &str, sql: &str) {
+    let mut connection = PgConnection::connect(server).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+}
+
+pub(crate) fn account(id: AccountId) -> Account {
+    Account {
+        id,
+        email: "ops@example.ng".to_owned(),
+        name: "Example".to_owned(),
+        status: AccountStatus::Active,
+        verification: domain::Verification::Unverified,
+        created_at_ms: NOW,
+    }
+}
+
+pub(crate) fn credit(
+    account: AccountId,
+    component: Component,
+    naira: i64,
+    reference: &str,
+) -> LedgerEntry {
+    LedgerEntry {
+        account,
+        subject: message_id(NOW),
+        recipient: None,
+        kind: EntryKind::Credit,
+        component,
+        amount: Money::from_naira(naira),
+        created_at_ms: NOW,
+        reference: Some(reference.to_owned()),
+    }
+}
+
+pub(crate) fn message_id(at_ms: i64) -> MessageId {
+    let mut chance = [0; 10];
+    chance[2..].copy_from_slice(&fresh().to_be_bytes());
+    MessageId::new(at_ms, chance)
+}
+
+pub(crate) fn number(count: usize) -> Recipient {
+    Recipient::from_digits(2_348_030_000_000 + count as u64)
+}
+
+pub(crate) fn naira(naira: i64) -> Money {
+    Money::from_naira(naira)
+}
+
+/// A message to be; what a test does not care about has a plain value.
+#[derive(Clone)]
+pub(crate) struct Sending {
+    pub(crate) account: AccountId,
+    pub(crate) environment: Environment,
+    pub(crate) gateway: Gateway,
+    /// To so many numbers, from the first of [`number`] on.
+    pub(crate) recipients: usize,
+    pub(crate) first_number: usize,
+    /// What each costs, in naira.
+    pub(crate) price: i64,
+    /// What of it is for the second leg.
+    pub(crate) reserve: i64,
+    pub(crate) pages: i64,
+    pub(crate) terms: Terms,
+    pub(crate) priority: Priority,
+    pub(crate) accepted_at_ms: i64,
+    pub(crate) due_at_ms: i64,
+    pub(crate) callback_url: Option<&'static str>,
+}
+
+pub(crate) fn sending(account: AccountId) -> Sending {
+    Sending {
+        account,
+        environment: Environment::Live,
+        gateway: Gateway::DirectRefund,
+        recipients: 1,
+        first_number: 1,
+        price: 6,
+        reserve: 0,
+        pages: 1,
+        terms: Terms {
+            refund_undelivered: true,
+            two_legs: false,
+        },
+        priority: Priority::Normal,
+        accepted_at_ms: NOW,
+        due_at_ms: NOW,
+        callback_url: None,
+    }
+}
+
+/// A message over both legs: 6 naira for the first, 4 more for the second.
+pub(crate) fn two_legs(account: AccountId) -> Sending {
+    Sending {
+        gateway: Gateway::DualBackup,
+        price: 10,
+        reserve: 4,
+        terms: Terms {
+            refund_undelivered: false,
+            two_legs: true,
+        },
+        ..sending(account)
+    }
+}
+
+impl Sending {
+    pub(crate) fn draft(&self) -> Draft {
+        let recipients: Vec<Recipient> = (self.first_number..)
+            .take(self.recipients)
+            .map(number)
+            .collect();
+        let mut fingerprint = [0; 16];
+        fingerprint[..8].copy_from_slice(&fresh().to_be_bytes());
+        Draft {
+            account: self.account,
+            environment: self.environment,
+            gateway: self.gateway,
+            sender: SENDER.to_owned(),
+            text: Text::from_stored("Your order is ready".to_owned()),
+            invalid: Vec::new(),
+            classes: Vec::new(),
+            page_count: self.pages,
+            cost: naira(self.price) * i64::try_from(recipients.len()).unwrap(),
+            recipients,
+            priority: self.priority,
+            callback_url: self.callback_url.map(str::to_owned),
+            customer_reference: Some("order-1".to_owned()),
+            fingerprint,
+        }
+    }
+
+    pub(crate) fn message(&self, store: &Store) -> NewMessage {
+        let (id, draft) = (message_id(self.accepted_at_ms), self.draft());
+        let batch = Batch {
+            bucket: store.bucket_of(self.account),
+            carrier: CARRIER.into(),
+            claimed_by: WAITING,
+            claimed_until_ms: 0,
+            priority: self.priority,
+            due_at_ms: self.due_at_ms,
+            id: fresh(),
+            message: id,
+            kind: BatchKind::First,
+            leg: 1,
+            tries: 0,
+            suffixed: false,
+            pages: self.pages,
+            charge: naira(self.price),
+            reserve: naira(self.reserve),
+            expires_at_ms: NOW + 3_600_000,
+            recipients: draft.recipients.clone(),
+        };
+        NewMessage {
+            id,
+            draft: Arc::new(draft),
+            terms: self.terms,
+            batches: vec![batch],
+        }
+    }
+}
+
+pub(crate) fn claim(recipients: usize) -> Claim {
+    Claim {
+        carrier: CARRIER.into(),
+        node: NODE,
+        now_ms: NOW,
+        until_ms: NOW + LEASE_MS,
+        recipients,
+        priority: Priority::Bulk,
+        next_id: fresh() * 1_000_000,
+    }
+}
+
+/// The carrier's id of a page.
+pub(crate) fn page_id(recipient: Recipient, page: i64) -> String {
+    format!("{}-{page}", recipient.digits())
+}
+
+/// Nothing came back yet.
+pub(crate) fn silence(claimed: &Claimed) -> Progress {
+    Progress {
+        claimed: claimed.clone(),
+        submitted: Vec::new(),
+        doubted: Vec::new(),
+        ended: Vec::new(),
+        remaining: Vec::new(),
+        again: Vec::new(),
+    }
+}
+
+/// The carrier took everything.
+pub(crate) fn taken(claimed: &Claimed) -> Progress {
+    let pages = claimed.batch.pages;
+    let submitted = claimed.batch.recipients.iter().map(|&recipient| {
+        let ids = (1..=pages).map(|page| page_id(recipient, page)).collect();
+        (recipient, ids)
+    });
+    Progress {
+        submitted: submitted.collect(),
+        ..silence(claimed)
+    }
+}
+
+/// The outcome of everything is unknown; it goes out once more.
+pub(crate) fn doubted(claimed: &Claimed) -> Progress {
+    let again = Batch {
+        claimed_by: WAITING,
+        claimed_until_ms: 0,
+        id: fresh(),
+        kind: BatchKind::Resend,
+        due_at_ms: NOW + 10_000,
+        ..claimed.batch.clone()
+    };
+    Progress {
+        doubted: claimed.batch.recipients.clone(),
+        again: vec![again],
+        ..silence(claimed)
+    }
+}
+
+/// The carrier refused everything.
+pub(crate) fn refused(claimed: &Claimed) -> Progress {
+    let ended = claimed.batch.recipients.iter().map(|&recipient| Ended {
+        recipient,
+        status: DeliveryStatus::Rejected,
+        error: "0x0B".to_owned(),
+    });
+    Progress {
+        ended: ended.collect(),
+        ..silence(claimed)
+    }
+}
+
+pub(crate) fn receipt(carrier_id: &str, recipient: Recipient, status: DeliveryStatus) -> Receipt {
+    Receipt {
+        carrier_id: carrier_id.to_owned(),
+        recipient: Some(recipient),
+        sender: SENDER.to_owned(),
+        word: ReceiptWord::Final(status),
+        error: None,
+    }
+}
+
+/// A receipt of page 1.
+pub(crate) fn outcome(recipient: Recipient, status: DeliveryStatus) -> Receipt {
+    receipt(&page_id(recipient, 1), recipient, status)
+}
+
+pub(crate) fn delivered(recipient: Recipient) -> Receipt {
+    outcome(recipient, DeliveryStatus::Delivered)
+}
+
+pub(crate) fn undelivered(recipient: Recipient) -> Receipt {
+    outcome(recipient, DeliveryStatus::Undelivered)
+}
+
+pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
+    CarrierReport {
+        carrier: CARRIER.into(),
+        now_ms: NOW,
+        progress,
+        receipts,
+        planner: backup_planner(),
+        node: NODE,
+        claimed_until_ms: NOW + LEASE_MS,
+        callback_room: 100,
+        first_number: fresh() * 1_000,
+    }
+}
+
+/// Plans second legs over the same carrier.
+pub(crate) fn backup_planner() -> Planner {
+    Arc::new(|leg| {
+        Some(backup(
+            leg.bucket,
+            leg.message,
+            leg.recipient,
+            leg.charge,
+            leg.reserve,
+        ))
+    })
+}
+
+/// The batch of a second leg for one recipient.
+pub(crate) fn backup(
+    bucket: Bucket,
+    message: MessageId,
+    recipient: Recipient,
+    charge: Money,
+    reserve: Money,
+) -> Batch {
+    Batch {
+        bucket,
+        carrier: CARRIER.into(),
+        claimed_by: WAITING,
+        claimed_until_ms: 0,
+        priority: Priority::Normal,
+        due_at_ms: NOW,
+        id: fresh(),
+        message,
+        kind: BatchKind::Backup,
+        leg: 2,
+        tries: 0,
+        suffixed: false,
+        pages: 1,
+        charge,
+        reserve,
+        expires_at_ms: NOW + 3_600_000,
+        recipients: vec![recipient],
+    }
+}

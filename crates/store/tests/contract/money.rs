@@ -1,0 +1,101 @@
+//! Wallets and the ledger.
+
+use super::kit::{Kit, NOW, credit, fresh, naira, sending, twins, undelivered};
+use domain::{AccountId, Component};
+use std::collections::HashSet;
+use store::{Credited, EntryKind};
+
+twins!(
+    a_reference_credits_once,
+    credits_at_the_same_moment_credit_once,
+    a_credit_for_nobody_is_refused,
+    the_ledger_refuses_update_and_delete,
+    a_wallet_never_falls_below_zero,
+    a_statement_tells_the_latest_entries_first,
+);
+
+async fn a_reference_credits_once(kit: &Kit) {
+    let (id, other) = (kit.account(0).await, kit.account(0).await);
+    let first = credit(id, Component::SmsWallet, 100, "bank-1");
+    assert_eq!(kit.store.credit(first).await.unwrap(), Credited::New);
+    let before = Credited::Before {
+        amount: naira(100),
+        component: Component::SmsWallet,
+    };
+    for (component, amount) in [(Component::SmsWallet, 100), (Component::PromoBonus, 250)] {
+        let again = credit(id, component, amount, "bank-1");
+        assert_eq!(kit.store.credit(again).await.unwrap(), before);
+    }
+    assert_eq!(kit.balance(id).await, naira(100));
+    let elsewhere = credit(other, Component::SmsWallet, 100, "bank-1");
+    assert_eq!(kit.store.credit(elsewhere).await.unwrap(), Credited::New);
+}
+
+async fn credits_at_the_same_moment_credit_once(kit: &Kit) {
+    let id = kit.account(0).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let store = kit.store.clone();
+        let entry = credit(id, Component::SmsWallet, 5, "bank-1");
+        tasks.spawn(async move { store.credit(entry).await.unwrap() });
+    }
+    let answers = tasks.join_all().await;
+    assert_eq!(
+        answers
+            .iter()
+            .filter(|&&answer| answer == Credited::New)
+            .count(),
+        1
+    );
+    assert_eq!(kit.balance(id).await, naira(5));
+}
+
+async fn a_credit_for_nobody_is_refused(kit: &Kit) {
+    let entry = credit(AccountId(fresh()), Component::SmsWallet, 5, "bank-1");
+    assert_eq!(kit.store.credit(entry).await.unwrap(), Credited::NoAccount);
+}
+
+async fn the_ledger_refuses_update_and_delete(kit: &Kit) {
+    let id = kit.account(5).await;
+    for sql in [
+        "update ledger set amount = amount + 1",
+        "delete from ledger",
+        "update ledger set reference = 'mine' where kind = 'credit'",
+    ] {
+        let error = kit.run(sql).await.unwrap_err().to_string();
+        assert!(error.contains("append-only"), "{error}");
+    }
+    assert_eq!(kit.store.statement(id, 10).await.unwrap().len(), 1);
+}
+
+async fn a_wallet_never_falls_below_zero(kit: &Kit) {
+    kit.account(5).await;
+    for &component in &Component::ALL {
+        let sql = format!("update wallets set {} = -1", component.as_str());
+        assert!(kit.run(&sql).await.is_err());
+    }
+}
+
+async fn a_statement_tells_the_latest_entries_first(kit: &Kit) {
+    let id = kit.account(100).await;
+    let message = sending(id).message(&kit.store);
+    kit.submit(&message).await;
+    let late = super::kit::report(vec![], vec![undelivered(message.draft.recipients[0])]);
+    kit.report(store::CarrierReport {
+        now_ms: NOW + 60_000,
+        ..late
+    })
+    .await;
+    let statement = kit.store.statement(id, 10).await.unwrap();
+    assert_eq!(statement[0].kind, EntryKind::Refund);
+    assert_eq!(statement[0].recipient, Some(message.draft.recipients[0]));
+    assert_eq!(statement[0].subject, message.id);
+    let kinds: HashSet<EntryKind> = statement.iter().map(|entry| entry.kind).collect();
+    assert_eq!(
+        kinds,
+        [EntryKind::Refund, EntryKind::Charge, EntryKind::Credit].into()
+    );
+    assert_eq!(kit.store.statement(id, 1).await.unwrap(), statement[..1]);
+    let elsewhere = kit.account(0).await;
+    assert_eq!(kit.store.statement(elsewhere, 10).await.unwrap(), []);
+}

@@ -1,0 +1,182 @@
+//! No statement reads the whole of a table that grows, on SQLite.
+//!
+//! The texts are taken from the sources, so that a new statement is looked at without being named here.
+
+use super::kit::{Kit, sqlite};
+use super::sources::crate_files;
+use sqlx::{AssertSqlSafe, Row};
+use std::fmt::Write as _;
+
+/// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
+const MAY_READ_MUCH: [(&str, &str); 9] = [
+    ("select * from accounts", "the list of all accounts"),
+    ("select token_id,", "the list of tokens, for the operator"),
+    (
+        "select * from sender_ids",
+        "the list of sender IDs, loaded when it changes",
+    ),
+    (
+        "select * from ledger",
+        "an account's statement, for the operator",
+    ),
+    (
+        "select carrier, cast(sum(length",
+        "the queue as a whole, for the metrics",
+    ),
+    (
+        "select state, count(*) from callbacks",
+        "all callbacks, for the metrics",
+    ),
+    (
+        "select {COLUMNS} where b.claimed_by = 0 and b.expires_at_ms",
+        "the sweep of what waits too long",
+    ),
+    (
+        "update callbacks set state = $1, claimed_by = 0",
+        "at start, and of those in hand only",
+    ),
+    (
+        "delete from parked_receipts where bucket = $1 and received_at_ms",
+        "few are parked at a time",
+    ),
+];
+
+/// Files whose statements may read everything: `verify` does so by intent.
+const MAY_READ_ALL: [&str; 1] = ["verify.rs"];
+
+struct Statement {
+    place: String,
+    text: String,
+}
+
+/// The string literals of a source that are SQL, without the tests.
+fn statements(place: &str, source: &str) -> Vec<Statement> {
+    let source = source.split("#[cfg(test)]").next().unwrap();
+    let mut found = Vec::new();
+    let mut rest: String = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    while let Some(start) = rest.find('"') {
+        let tail = rest[start + 1..].to_owned();
+        let mut end = 0;
+        let bytes = tail.as_bytes();
+        while bytes[end] != b'"' {
+            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        }
+        let words: Vec<&str> = tail[..end].split_whitespace().collect();
+        let text = words.join(" ");
+        if ["select ", "insert ", "update ", "delete ", "with "]
+            .iter()
+            .any(|verb| text.starts_with(verb))
+        {
+            let place = place.to_owned();
+            found.push(Statement { place, text });
+        }
+        rest = tail[end + 1..].to_owned();
+    }
+    found
+}
+
+/// The parts of a text that the sources fill in, filled in.
+fn complete(text: &str, columns: &str) -> String {
+    let rows = "{rows}";
+    let unescaped = text.replace("{{", "{").replace("}}", "}");
+    let mut text = unescaped.replace("{COLUMNS}", columns).replace("{}", "");
+    if let Some(at) = text.find(rows) {
+        let row = format!("({})", vec!["?"; row_width(&text[..at])].join(","));
+        let rows_of_four = vec![row; 4].join(",");
+        text = text.replace(rows, &rows_of_four);
+    }
+    for number in 1..=9 {
+        text = text.replace(&format!("{{{number}}}"), "?");
+    }
+    text
+}
+
+/// How many columns the rows behind this text have: those of the list before `values`.
+fn row_width(before: &str) -> usize {
+    let before = before.trim_end().trim_end_matches("values").trim_end();
+    let before = before.trim_end_matches('(').trim_end();
+    let before = before
+        .trim_end_matches(" in")
+        .trim_end_matches(" as")
+        .trim_end();
+    match before.strip_suffix(')') {
+        Some(list) => list[list.rfind('(').unwrap()..].split(',').count(),
+        None => 1,
+    }
+}
+
+/// What is wrong with a line of a plan.
+fn fault(line: &str) -> Option<&'static str> {
+    let mut words = line.split_whitespace();
+    match (words.next(), words.next()) {
+        // Rows of the statement itself, and results of its own parts.
+        (Some("SCAN"), Some("v" | "CONSTANT")) => None,
+        (Some("SCAN"), Some(name)) if name.ends_with("-ROW") || name.parse::<u32>().is_ok() => None,
+        (Some("SCAN"), _) => Some("reads the whole table"),
+        // One bucket is the whole table on SQLite.
+        (Some("SEARCH"), _) if line.ends_with("(bucket=?)") => Some("reads a whole bucket"),
+        (Some("SEARCH"), Some("p" | "parts" | "b" | "batches" | "d" | "deliveries"))
+            if line.ends_with("(bucket=? AND carrier=?)") =>
+        {
+            Some("reads all of a carrier")
+        }
+        (Some("SEARCH"), _) if line.ends_with("(bucket=? AND message_id>?)") => {
+            Some("reads days of it")
+        }
+        (Some("SEARCH"), _) if line.contains("AUTOMATIC") => Some("makes an index of its own"),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn no_statement_reads_the_whole_of_a_table_that_grows() {
+    let kit = Kit::sqlite().await;
+    let store::Target::Directory(path) = &kit.target else {
+        unreachable!()
+    };
+    let mut connection = sqlite(path).await;
+    let sources: Vec<(String, String)> = crate_files("src")
+        .iter()
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    let columns = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body from batches b
+         join messages m on m.bucket = b.bucket and m.message_id = b.message_id";
+    let (mut faults, mut count) = (String::new(), 0);
+    for statement in sources
+        .iter()
+        .flat_map(|(place, source)| statements(place, source))
+    {
+        let exempt = MAY_READ_ALL.contains(&statement.place.as_str())
+            || MAY_READ_MUCH
+                .iter()
+                .any(|(start, _)| statement.text.starts_with(start));
+        if exempt {
+            continue;
+        }
+        count += 1;
+        let sql = format!("explain query plan {}", complete(&statement.text, columns));
+        let plan = sqlx::raw_sql(AssertSqlSafe(sql.clone()))
+            .fetch_all(&mut connection)
+            .await;
+        let plan = plan.unwrap_or_else(|error| panic!("{}: {sql}: {error}", statement.place));
+        for line in plan.iter().map(|row| row.get::<String, _>("detail")) {
+            if let Some(fault) = fault(&line) {
+                writeln!(
+                    faults,
+                    "{}: {fault}: {line}\n    {}",
+                    statement.place, statement.text
+                )
+                .unwrap();
+            }
+        }
+    }
+    assert!(count > 40, "only {count} statements were found");
+    assert!(faults.is_empty(), "{faults}");
+    kit.finish().await;
+}

@@ -1,0 +1,234 @@
+//! What time does.
+
+use super::kit::{
+    Kit, NOW, Sending, backup_planner, delivered, doubted, naira, number, receipt, report, sending,
+    taken, twins, two_legs, undelivered,
+};
+use domain::{DeliveryStatus, Gateway};
+use store::{CarrierReport, Expiry};
+
+twins!(
+    a_recipient_without_an_outcome_in_time_expires_and_is_refunded,
+    an_expiry_is_called_back_once_and_only_of_its_gateway,
+    a_late_delivery_corrects_an_expiry_and_moves_no_money,
+    a_late_failure_after_an_expiry_changes_nothing,
+    an_expiry_of_many_goes_in_steps,
+    what_was_submitted_just_before_its_end_expires_too,
+    expiries_at_the_same_moment_settle_once,
+    tidying_forgets_closed_windows_and_old_parked_receipts,
+);
+
+const TIMEOUT: i64 = 48 * 3_600_000;
+
+fn expiry(gateway: Gateway, now_ms: i64) -> Expiry {
+    Expiry {
+        gateway,
+        timeout_ms: TIMEOUT,
+        now_ms,
+        planner: backup_planner(),
+    }
+}
+
+async fn a_recipient_without_an_outcome_in_time_expires_and_is_refunded(kit: &Kit) {
+    let base = Sending {
+        recipients: 3,
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    kit.submit(&message).await;
+    kit.report(report(vec![], vec![delivered(message.draft.recipients[0])]))
+        .await;
+    let doubt = Sending {
+        recipients: 1,
+        first_number: 50,
+        ..base.clone()
+    }
+    .message(&kit.store);
+    let claimed = kit.accept_and_claim(&doubt).await;
+    kit.report(report(vec![doubted(&claimed[0])], vec![])).await;
+    let (early, more) = kit
+        .store
+        .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT))
+        .await
+        .unwrap();
+    assert!(early.outcomes.is_empty() && !more);
+    let (settled, more) = kit
+        .store
+        .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1))
+        .await
+        .unwrap();
+    assert!(!more);
+    assert_eq!(settled.outcomes.len(), 3);
+    let ends = [
+        DeliveryStatus::Delivered,
+        DeliveryStatus::Expired,
+        DeliveryStatus::Expired,
+    ];
+    assert_eq!(kit.statuses(&message).await, ends.map(Some));
+    assert_eq!(kit.statuses(&doubt).await, [Some(DeliveryStatus::Expired)]);
+    assert_eq!(kit.balance(base.account).await, naira(94));
+}
+
+async fn an_expiry_is_called_back_once_and_only_of_its_gateway(kit: &Kit) {
+    let url = Some("https://example.ng/r");
+    let base = Sending {
+        callback_url: url,
+        ..sending(kit.account(100).await)
+    };
+    kit.submit(&base.message(&kit.store)).await;
+    let dual = Sending {
+        callback_url: url,
+        first_number: 9,
+        ..two_legs(base.account)
+    };
+    kit.submit(&dual.message(&kit.store)).await;
+    for wanted in [1, 0] {
+        let (settled, _) = kit
+            .store
+            .expire(&expiry(Gateway::DualBackup, NOW + TIMEOUT + 1))
+            .await
+            .unwrap();
+        assert_eq!(settled.outcomes.len(), wanted);
+        assert!(
+            settled.callbacks.is_empty(),
+            "they wait for a node that has room"
+        );
+        assert_eq!(settled.more_callbacks, wanted > 0);
+    }
+    assert_eq!(kit.numbers("select count(*) from callbacks").await, [1]);
+    assert_eq!(
+        kit.balance(base.account).await,
+        naira(88),
+        "the second leg was never submitted"
+    );
+}
+
+async fn expired(kit: &Kit, base: &Sending) -> store::NewMessage {
+    let message = base.message(&kit.store);
+    kit.submit(&message).await;
+    kit.store
+        .expire(&expiry(base.gateway, NOW + TIMEOUT + 1))
+        .await
+        .unwrap();
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Expired)]
+    );
+    message
+}
+
+async fn a_late_delivery_corrects_an_expiry_and_moves_no_money(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let message = expired(kit, &base).await;
+    let (settled, parked) = kit
+        .report(report(vec![], vec![delivered(message.draft.recipients[0])]))
+        .await;
+    assert!(settled.outcomes.is_empty() && settled.callbacks.is_empty() && parked == 0);
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered)]
+    );
+    assert_eq!(kit.balance(base.account).await, naira(100));
+}
+
+async fn a_late_failure_after_an_expiry_changes_nothing(kit: &Kit) {
+    let message = expired(kit, &sending(kit.account(100).await)).await;
+    kit.report(report(
+        vec![],
+        vec![undelivered(message.draft.recipients[0])],
+    ))
+    .await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Expired)]
+    );
+}
+
+async fn an_expiry_of_many_goes_in_steps(kit: &Kit) {
+    let base = sending(kit.account(100_000).await);
+    for index in 0..3 {
+        let base = Sending {
+            recipients: 400,
+            first_number: index * 1_000,
+            ..base.clone()
+        };
+        kit.submit(&base.message(&kit.store)).await;
+    }
+    let (mut expired, mut steps) = (0, 0);
+    loop {
+        let (settled, more) = kit
+            .store
+            .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1))
+            .await
+            .unwrap();
+        (expired, steps) = (expired + settled.outcomes.len(), steps + 1);
+        if !more {
+            break;
+        }
+    }
+    assert_eq!(expired, 1_200);
+    assert!(steps > 1);
+    assert_eq!(kit.balance(base.account).await, naira(100_000));
+}
+
+/// A batch may be on the wire while the sweep passes over its message.
+async fn what_was_submitted_just_before_its_end_expires_too(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    kit.store
+        .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1))
+        .await
+        .unwrap();
+    kit.report(report(vec![taken(&claimed[0])], vec![])).await;
+    kit.store
+        .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 5_000))
+        .await
+        .unwrap();
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Expired)]
+    );
+}
+
+async fn expiries_at_the_same_moment_settle_once(kit: &Kit) {
+    let base = Sending {
+        recipients: 20,
+        callback_url: Some("https://example.ng/r"),
+        ..sending(kit.account(1_000).await)
+    };
+    kit.submit(&base.message(&kit.store)).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let store = kit.store.clone();
+        tasks.spawn(async move {
+            let expiry = expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1);
+            store.expire(&expiry).await.unwrap().0.outcomes.len()
+        });
+    }
+    assert_eq!(tasks.join_all().await.iter().sum::<usize>(), 20);
+    assert_eq!(kit.numbers("select count(*) from callbacks").await, [20]);
+    assert_eq!(kit.balance(base.account).await, naira(1_000));
+}
+
+async fn tidying_forgets_closed_windows_and_old_parked_receipts(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    kit.accept(&base.message(&kit.store)).await;
+    let unknown = receipt("nobody", number(1), DeliveryStatus::Delivered);
+    kit.report(report(vec![], vec![unknown.clone()])).await;
+    let young = CarrierReport {
+        now_ms: NOW + 3_600_000,
+        ..report(vec![], vec![unknown])
+    };
+    kit.report(young).await;
+    let left = async |now_ms| {
+        assert!(!kit.store.tidy(now_ms).await.unwrap());
+        let windows = kit.numbers("select count(*) from recent_sends").await[0];
+        (
+            windows,
+            kit.numbers("select count(*) from parked_receipts").await[0],
+        )
+    };
+    assert_eq!(left(NOW + 59_999).await, (1, 2));
+    assert_eq!(left(NOW + 60_000).await, (0, 2));
+    assert_eq!(left(NOW + 6 * 3_600_000 + 1).await, (0, 1));
+}

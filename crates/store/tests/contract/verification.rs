@@ -1,0 +1,207 @@
+//! `verify`: silent on a sound database, and it finds each fault.
+
+use super::kit::{Kit, NOW, Sending, delivered, report, sending, twins, two_legs, undelivered};
+use domain::Environment;
+use store::NewMessage;
+
+twins!(
+    a_sound_database_has_no_violations,
+    a_wallet_that_is_not_the_sum_of_its_entries_is_found,
+    entries_without_a_wallet_are_found,
+    a_message_not_charged_its_cost_is_found,
+    a_sandbox_message_with_entries_is_found,
+    a_message_that_gave_back_more_than_it_was_charged_is_found,
+    a_recipient_refunded_more_than_its_charge_is_found,
+    a_refund_without_a_final_status_is_found,
+    deliveries_beyond_the_recipients_are_found,
+    a_refund_that_is_owed_is_found,
+);
+
+async fn violations(kit: &Kit) -> Vec<String> {
+    kit.store.verify().await.unwrap().violations
+}
+
+fn hex(message: &NewMessage) -> String {
+    message.id.0.simple().to_string()
+}
+
+/// How the database writes a message id.
+fn literal(kit: &Kit, message: &NewMessage) -> String {
+    let hex = hex(message);
+    if kit.is_sqlite() {
+        format!("x'{hex}'")
+    } else {
+        format!("'\\x{hex}'::bytea")
+    }
+}
+
+/// A ledger entry that nobody meant, of so many naira.
+async fn enter(kit: &Kit, message: &NewMessage, recipient: u64, kind: &str, naira: i64) {
+    let account = message.draft.account;
+    let (bucket, id) = (kit.store.bucket_of(account).0, literal(kit, message));
+    let amount = naira * 10_000;
+    kit.plant(&format!(
+        "insert into ledger values ({bucket}, {account}, {id}, {recipient}, '{kind}', 'sms_wallet',
+             {amount}, {NOW}, null);
+         update wallets set sms_wallet = sms_wallet + {amount} where account_id = {account}",
+    ))
+    .await;
+}
+
+async fn a_sound_database_has_no_violations(kit: &Kit) {
+    let id = kit.account(1_000).await;
+    let refunding = Sending {
+        recipients: 5,
+        ..sending(id)
+    }
+    .message(&kit.store);
+    kit.submit(&refunding).await;
+    let [one, two, ..] = refunding.draft.recipients[..] else {
+        unreachable!()
+    };
+    kit.report(report(vec![], vec![delivered(one), undelivered(two)]))
+        .await;
+    let dual = Sending {
+        first_number: 20,
+        ..two_legs(id)
+    }
+    .message(&kit.store);
+    kit.submit(&dual).await;
+    kit.report(report(vec![], vec![delivered(dual.draft.recipients[0])]))
+        .await;
+    let sandbox = Sending {
+        environment: Environment::Sandbox,
+        first_number: 30,
+        ..sending(id)
+    };
+    kit.submit(&sandbox.message(&kit.store)).await;
+    kit.accept(&sending(id).message(&kit.store)).await;
+    let verification = kit.store.verify().await.unwrap();
+    assert_eq!(verification.violations, Vec::<String>::new());
+    assert_eq!(verification.wallets, 1);
+    assert_eq!(verification.messages, 4);
+    assert_eq!(verification.deliveries, 7);
+    assert_eq!(
+        verification.entries, 6,
+        "a credit, three charges, a refund, an unused leg"
+    );
+}
+
+async fn a_wallet_that_is_not_the_sum_of_its_entries_is_found(kit: &Kit) {
+    for column in domain::Component::ALL.map(domain::Component::as_str) {
+        let id = kit.account(10).await;
+        kit.plant(&format!(
+            "update wallets set {column} = {column} + 1 where account_id = {id}"
+        ))
+        .await;
+        let sentence = format!("the wallet of account {id} is not the sum of its ledger entries");
+        assert!(violations(kit).await.contains(&sentence), "{column}");
+    }
+    assert_eq!(violations(kit).await.len(), 6);
+}
+
+async fn entries_without_a_wallet_are_found(kit: &Kit) {
+    let id = kit.account(10).await;
+    kit.plant(&format!("delete from wallets where account_id = {id}"))
+        .await;
+    let sentence = format!("account {id} has ledger entries but no wallet");
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_message_not_charged_its_cost_is_found(kit: &Kit) {
+    let message = sending(kit.account(10).await).message(&kit.store);
+    kit.accept(&message).await;
+    kit.plant("update messages set cost = cost - 1").await;
+    let sentence = format!(
+        "the live message {} was not charged exactly its cost",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_sandbox_message_with_entries_is_found(kit: &Kit) {
+    let base = Sending {
+        environment: Environment::Sandbox,
+        ..sending(kit.account(10).await)
+    };
+    let message = base.message(&kit.store);
+    kit.accept(&message).await;
+    enter(kit, &message, 0, "charge", -1).await;
+    let sentence = format!("the sandbox message {} has ledger entries", hex(&message));
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_message_that_gave_back_more_than_it_was_charged_is_found(kit: &Kit) {
+    let message = sending(kit.account(10).await).message(&kit.store);
+    kit.submit(&message).await;
+    let to = message.draft.recipients[0];
+    kit.report(report(vec![], vec![undelivered(to)])).await;
+    enter(kit, &message, to.digits() + 1, "refund", 1).await;
+    let sentence = format!(
+        "the message {} gave back more than it was charged",
+        hex(&message)
+    );
+    assert!(violations(kit).await.contains(&sentence));
+}
+
+async fn a_recipient_refunded_more_than_its_charge_is_found(kit: &Kit) {
+    let message = Sending {
+        recipients: 2,
+        ..sending(kit.account(100).await)
+    }
+    .message(&kit.store);
+    kit.submit(&message).await;
+    let to = message.draft.recipients[0];
+    kit.report(report(vec![], vec![undelivered(to)])).await;
+    enter(kit, &message, to.digits(), "unused_leg", 1).await;
+    let sentence = format!(
+        "a recipient of message {} was refunded more than it was charged",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_refund_without_a_final_status_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    enter(
+        kit,
+        &message,
+        message.draft.recipients[0].digits(),
+        "refund",
+        6,
+    )
+    .await;
+    let sentence = format!(
+        "a recipient of message {} was refunded without a final status",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn deliveries_beyond_the_recipients_are_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    kit.plant(
+        "insert into deliveries select bucket, message_id, recipient + 1, status, leg, failed_legs, pages,
+             delivered_first, delivered_second, gave_up, charge, reserve, carrier, submitted_at_ms,
+             settled_at_ms, error from deliveries",
+    )
+    .await;
+    let sentence = format!(
+        "message {} has more deliveries than recipients",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_refund_that_is_owed_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    kit.plant("update deliveries set status = 'undeliv'").await;
+    let sentence = format!(
+        "a live recipient of message {} that was to be refunded is not",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
