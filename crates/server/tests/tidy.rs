@@ -1,0 +1,290 @@
+//! The repository keeps its own rules: borders between the crates, sizes, names.
+//!
+//! It lives with the server because the server is at the end of the line: it knows every other crate.
+
+#[cfg(test)]
+mod tidy {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    /// What a crate may name, by the table of borders in `docs/ARCHITECTURE.md`.
+    struct Border {
+        name: &'static str,
+        /// Which of our own crates.
+        ours: &'static [&'static str],
+        /// Which of the guarded libraries.
+        guarded: &'static [&'static str],
+    }
+
+    const BORDERS: [Border; 6] = [
+        Border {
+            name: "domain",
+            ours: &[],
+            guarded: &[],
+        },
+        Border {
+            name: "smpp",
+            ours: &[],
+            guarded: &["tokio"],
+        },
+        Border {
+            name: "store",
+            ours: &["domain"],
+            guarded: &["sqlx", "tokio"],
+        },
+        Border {
+            name: "engine",
+            ours: &["domain", "smpp", "store"],
+            guarded: &["getrandom", "hyper", "rand", "tokio"],
+        },
+        Border {
+            name: "server",
+            ours: &["domain", "engine", "smpp", "store"],
+            guarded: &["axum", "getrandom", "hyper", "rand", "tokio", "tower-http"],
+        },
+        // It meets the binary only as its users do.
+        Border {
+            name: "bench",
+            ours: &["smpp"],
+            guarded: &["getrandom", "hyper", "rand", "tokio"],
+        },
+    ];
+
+    /// Libraries that only some crates may name: databases, servers, chance, a runtime.
+    const GUARDED: [&str; 11] = [
+        "actix-web",
+        "axum",
+        "getrandom",
+        "hyper",
+        "rand",
+        "reqwest",
+        "rusqlite",
+        "sqlx",
+        "tokio",
+        "tokio-postgres",
+        "tower-http",
+    ];
+
+    /// Words that say nothing about what they name.
+    const EMPTY_WORDS: [&str; 6] = ["manager", "helper", "util", "utils", "service", "common"];
+
+    /// Most lines of a file, tests not counted.
+    const MOST_LINES: usize = 400;
+
+    fn root() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    /// The folders of all crates.
+    fn crates() -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = fs::read_dir(root().join("crates"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.join("Cargo.toml").exists())
+            .collect();
+        folders.push(root().join("bench"));
+        folders
+    }
+
+    /// All Rust files below a folder.
+    fn rust_files(folder: &Path) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let Ok(entries) = fs::read_dir(folder) else {
+            return files;
+        };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files.extend(rust_files(&path));
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+        files
+    }
+
+    fn sources() -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = crates()
+            .iter()
+            .flat_map(|folder| {
+                ["src", "tests", "benches", "examples"].map(|part| folder.join(part))
+            })
+            .flat_map(|folder| rust_files(&folder))
+            .collect();
+        files.sort();
+        assert!(files.len() > 50, "the sources were not found");
+        files
+    }
+
+    fn shown(path: &Path) -> String {
+        let root = root();
+        path.strip_prefix(&root)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    }
+
+    /// The packages that a manifest names, under whatever name, for whatever purpose.
+    fn dependencies(manifest: &toml::Table) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for (key, value) in manifest {
+            let Some(table) = value.as_table() else {
+                continue;
+            };
+            if ["dependencies", "dev-dependencies", "build-dependencies"].contains(&key.as_str()) {
+                for (name, dependency) in table {
+                    let package = dependency.get("package").and_then(toml::Value::as_str);
+                    found.insert(package.unwrap_or(name).to_owned());
+                }
+            } else if key == "target" {
+                for platform in table.values().filter_map(toml::Value::as_table) {
+                    found.extend(dependencies(platform));
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn each_crate_names_only_what_its_border_lets_through() {
+        let ours: BTreeSet<&str> = BORDERS.iter().map(|border| border.name).collect();
+        let mut faults = Vec::new();
+        for folder in crates() {
+            let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            let manifest: toml::Table = manifest.parse().unwrap();
+            let name = manifest["package"]["name"].as_str().unwrap();
+            let Some(border) = BORDERS.iter().find(|border| border.name == name) else {
+                faults.push(format!("{name} has no border: give it one"));
+                continue;
+            };
+            for dependency in dependencies(&manifest) {
+                let dependency = dependency.as_str();
+                let forbidden = ours.contains(dependency) && !border.ours.contains(&dependency)
+                    || GUARDED.contains(&dependency) && !border.guarded.contains(&dependency);
+                if forbidden {
+                    faults.push(format!("{name} names {dependency}"));
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
+
+    /// Lines of a source without its test modules.
+    fn counted_lines(source: &str) -> usize {
+        let (mut count, mut within_tests, mut marked) = (0, false, false);
+        for line in source.lines() {
+            within_tests |= marked && line.starts_with("mod ") && line.ends_with('{');
+            marked = line == "#[cfg(test)]";
+            if !within_tests {
+                count += 1;
+            }
+            within_tests &= line != "}";
+        }
+        count
+    }
+
+    /// Whether a file holds tests alone.
+    fn is_test(path: &Path) -> bool {
+        let of_tests = |name: &str| name == "tests" || name.ends_with("_tests");
+        path.components().any(|part| part.as_os_str() == "tests")
+            || path
+                .file_stem()
+                .and_then(|name| name.to_str())
+                .is_some_and(of_tests)
+    }
+
+    #[test]
+    fn no_file_is_longer_than_400_lines_without_its_tests() {
+        let long: Vec<String> = sources()
+            .iter()
+            .filter(|path| !is_test(path))
+            .filter_map(|path| {
+                let lines = counted_lines(&fs::read_to_string(path).unwrap());
+                (lines > MOST_LINES).then(|| format!("{}: {lines} lines", shown(path)))
+            })
+            .collect();
+        assert!(long.is_empty(), "{long:#?}");
+    }
+
+    #[test]
+    fn a_module_is_a_file_of_its_name() {
+        let found: Vec<String> = sources()
+            .iter()
+            .filter(|path| path.file_name().is_some_and(|name| name == "mod.rs"))
+            .map(|path| shown(path))
+            .collect();
+        assert!(found.is_empty(), "{found:#?}");
+    }
+
+    /// The words of a name, in small letters: `SendManager` and `send_manager` are `send`, `manager`.
+    fn words(name: &str) -> Vec<String> {
+        let mut spaced = String::new();
+        for character in name.chars() {
+            if character.is_uppercase() {
+                spaced.push('_');
+            }
+            spaced.extend(character.to_lowercase());
+        }
+        spaced.split('_').map(str::to_owned).collect()
+    }
+
+    /// The name that a line defines, of a module or a type.
+    fn defined(line: &str) -> Option<&str> {
+        const VISIBILITY: [&str; 3] = ["pub(crate) ", "pub(super) ", "pub "];
+        const KEYWORDS: [&str; 5] = ["mod ", "struct ", "enum ", "trait ", "type "];
+        let line = line.trim_start();
+        let line = VISIBILITY
+            .iter()
+            .find_map(|visibility| line.strip_prefix(visibility))
+            .unwrap_or(line);
+        let rest = KEYWORDS
+            .iter()
+            .find_map(|keyword| line.strip_prefix(keyword))?;
+        rest.split(|character: char| !character.is_alphanumeric() && character != '_')
+            .next()
+    }
+
+    /// `Service` as the name of an associated type is the libraries' choice, not ours.
+    fn is_associated(line: &str) -> bool {
+        line.trim_start().starts_with("type ") && line.starts_with(' ')
+    }
+
+    #[test]
+    fn no_module_and_no_type_has_a_name_that_says_nothing() {
+        let mut found = Vec::new();
+        for path in sources() {
+            let source = fs::read_to_string(&path).unwrap();
+            let names = source
+                .lines()
+                .filter(|line| !is_associated(line))
+                .filter_map(defined)
+                .chain(path.file_stem().and_then(|name| name.to_str()));
+            for name in names {
+                if words(name)
+                    .iter()
+                    .any(|word| EMPTY_WORDS.contains(&word.as_str()))
+                {
+                    found.push(format!("{}: {name}", shown(&path)));
+                }
+            }
+        }
+        assert!(found.is_empty(), "{found:#?}");
+    }
+
+    #[test]
+    fn the_rules_are_read_right() {
+        assert_eq!(words("SendManager"), ["", "send", "manager"]);
+        assert_eq!(
+            defined("    pub(crate) struct SendManager<T> {"),
+            Some("SendManager")
+        );
+        assert_eq!(defined("let module = 1;"), None);
+        let source = "a\n#[cfg(test)]\nmod tests {\n    b\n}\nc\n";
+        assert_eq!(counted_lines(source), 3);
+        let manifest =
+            "[dependencies]\na = '1'\n[target.'cfg(unix)'.dependencies]\nb.package = 'c'";
+        let named = dependencies(&manifest.parse().unwrap());
+        assert_eq!(named, ["a", "c"].map(str::to_owned).into());
+    }
+}
