@@ -7,7 +7,7 @@ use crate::batches::{self, Batch, Progress};
 use crate::db::{Change, Tx};
 use crate::deliveries::stored;
 use crate::error::Result;
-use crate::settle::{self, Case, Planner, Settled, Terrain};
+use crate::settle::{self, Case, Planner, Settled, Settling, Terrain};
 use crate::{Store, parts};
 use domain::{Delivery, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
 use std::collections::hash_map::Entry;
@@ -129,12 +129,12 @@ impl Report {
             .iter()
             .flat_map(cases)
             .collect::<Vec<_>>();
-        let cases = self.known(tx, fresh).await?;
-        let ids = cases
+        let ids = fresh
             .iter()
             .map(|case| (case.bucket, case.message))
             .collect();
         let messages = settle::messages(tx, ids).await?;
+        let cases = self.known(tx, fresh, &messages).await?;
         let mut settled =
             settle::settle(tx, &self.store, &self.terrain(), cases, &messages).await?;
         self.keep_parts(tx).await?;
@@ -173,9 +173,20 @@ impl Report {
 
     /// Gives cases that may have a delivery the one that is stored. Two legs of one recipient may be in hand
     /// at once: what is told of both becomes one case.
-    async fn known(&self, tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
-        let (known, mut all): (Vec<Case>, Vec<Case>) =
-            cases.into_iter().partition(|case| case.stored);
+    async fn known(
+        &self,
+        tx: &mut Tx,
+        cases: Vec<Case>,
+        messages: &HashMap<MessageId, Settling>,
+    ) -> Result<Vec<Case>> {
+        let of_two_legs = |case: &Case| {
+            messages
+                .get(&case.message)
+                .is_some_and(|message| message.terms.two_legs)
+        };
+        let (known, mut all): (Vec<Case>, Vec<Case>) = cases
+            .into_iter()
+            .partition(|case| case.stored || of_two_legs(case));
         if known.is_empty() {
             return Ok(all);
         }
@@ -292,7 +303,7 @@ fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
         bucket: batch.bucket,
         message: batch.message,
         recipient,
-        stored: progress.claimed.may_have_deliveries(),
+        stored: batch.kind != crate::BatchKind::First,
         delivery: Delivery::unsent(batch.pages),
         suffixed: batch.suffixed,
         charge: batch.charge,

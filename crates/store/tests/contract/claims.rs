@@ -292,7 +292,7 @@ async fn what_is_claimed_shrinks_to_what_is_left(kit: &Kit) {
     });
     let report = super::kit::report(vec![gone], vec![]);
     assert!(
-        kit.store.report(report).await.is_err(),
+        kit.store.report(report.into()).await.is_err(),
         "only what is in hand is accounted for"
     );
 }

@@ -211,7 +211,7 @@ impl Kit {
     }
 
     pub(crate) async fn report(&self, report: CarrierReport) -> (Settled, usize) {
-        self.store.report(report).await.unwrap()
+        self.store.report(Arc::new(report)).await.unwrap()
     }
 
     /// Accepts a message and has the carrier take all of it: the page ids are `<digits>-<page>`.
@@ -432,7 +432,7 @@ pub(crate) fn page_id(recipient: Recipient, page: i64) -> String {
 /// Nothing came back yet.
 pub(crate) fn silence(claimed: &Claimed) -> Progress {
     Progress {
-        claimed: claimed.clone(),
+        batch: Arc::new(claimed.batch.clone()),
         submitted: Vec::new(),
         doubted: Vec::new(),
         ended: Vec::new(),

@@ -419,7 +419,13 @@ async fn reports_at_the_same_moment_count_every_page_once(kit: &Kit) {
         for page in [1, 2, 3, 4, 1, 2, 3, 4] {
             let store = kit.store.clone();
             let heard = receipt(&page_id(to, page), to, DeliveryStatus::Delivered);
-            tasks.spawn(async move { store.report(report(vec![], vec![heard])).await.unwrap().0 });
+            tasks.spawn(async move {
+                store
+                    .report(report(vec![], vec![heard]).into())
+                    .await
+                    .unwrap()
+                    .0
+            });
         }
         let callbacks: usize = tasks
             .join_all()

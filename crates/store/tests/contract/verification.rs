@@ -184,7 +184,7 @@ async fn deliveries_beyond_the_recipients_are_found(kit: &Kit) {
     kit.submit(&message).await;
     kit.plant(
         "insert into deliveries select bucket, message_id, recipient + 1, status, leg, failed_legs, pages,
-             delivered_first, delivered_second, gave_up, charge, reserve, carrier, submitted_at_ms,
+             delivered_first, delivered_second, gave_up, suffixed, charge, reserve, carrier, submitted_at_ms,
              settled_at_ms, error from deliveries",
     )
     .await;

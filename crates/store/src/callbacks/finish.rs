@@ -1,0 +1,85 @@
+//! What becomes of callbacks that were in hand.
+
+use super::{CLAIMED, Callback, DEAD, DUE, Finished, insert, insert_as, take};
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::id_bytes;
+use crate::sql::on;
+
+struct FinishCallbacks {
+    finished: Vec<(Callback, Finished)>,
+}
+
+impl Change for FinishCallbacks {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let all: Vec<&Callback> = self.finished.iter().map(|(callback, _)| callback).collect();
+        // What was freed meanwhile is another node's matter now: keeping it here as well would double it.
+        let held = take(tx, &all, CLAIMED).await?;
+        let (mut due, mut dead) = (Vec::new(), Vec::new());
+        for (callback, finished) in &self.finished {
+            if !held.contains(&(callback.message, callback.recipient)) {
+                continue;
+            }
+            match *finished {
+                Finished::Done => {}
+                Finished::Retry { at_ms } => due.push(Callback {
+                    due_at_ms: at_ms,
+                    attempts: callback.attempts + 1,
+                    ..callback.clone()
+                }),
+                Finished::Untouched => due.push(callback.clone()),
+                Finished::Dead | Finished::EndMessage => {
+                    dead.push(Callback {
+                        attempts: callback.attempts + 1,
+                        ..callback.clone()
+                    });
+                }
+            }
+        }
+        insert(tx, &due, None).await?;
+        insert_as(tx, &dead.iter().collect::<Vec<_>>(), DEAD, (0, 0)).await?;
+        for (callback, finished) in &self.finished {
+            if *finished == Finished::EndMessage {
+                end_message(tx, callback).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The receiver said that it is gone: the callbacks of the message that wait are dead, and no further ones
+/// are made.
+async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
+    on!(tx, |connection| sqlx::query(
+        "update callbacks set state = $1 where bucket = $2 and state = $3 and account_id = $4
+             and origin = $5 and message_id = $6",
+    )
+    .bind(DEAD)
+    .bind(callback.bucket.0)
+    .bind(DUE)
+    .bind(callback.account.0)
+    .bind(&callback.origin)
+    .bind(id_bytes(&callback.message))
+    .execute(connection)
+    .await
+    .map(drop))?;
+    on!(tx, |connection| sqlx::query(
+        "update messages set callbacks_ended = true where bucket = $1 and message_id = $2",
+    )
+    .bind(callback.bucket.0)
+    .bind(id_bytes(&callback.message))
+    .execute(connection)
+    .await
+    .map(drop))?;
+    Ok(())
+}
+
+impl Store {
+    /// Keeps what became of callbacks in hand.
+    pub async fn finish_callbacks(&self, finished: Vec<(Callback, Finished)>) -> Result<()> {
+        self.db.change(FinishCallbacks { finished }).await
+    }
+}
