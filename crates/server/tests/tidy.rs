@@ -160,7 +160,9 @@ mod tidy {
             };
             for dependency in dependencies(&manifest) {
                 let dependency = dependency.as_str();
-                let forbidden = ours.contains(dependency) && !border.ours.contains(&dependency)
+                let forbidden = dependency != name
+                    && ours.contains(dependency)
+                    && !border.ours.contains(&dependency)
                     || GUARDED.contains(&dependency) && !border.guarded.contains(&dependency);
                 if forbidden {
                     faults.push(format!("{name} names {dependency}"));
