@@ -1,6 +1,7 @@
 //! The two databases: opening them, and the transactions in which all changes are made.
 
 use crate::error::{Error, Result};
+use crate::sql::{self, Placeholder};
 use crate::writer::Writer;
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
@@ -76,6 +77,15 @@ impl std::ops::DerefMut for SqliteTx {
 }
 
 impl Tx {
+    /// The text of a statement over so many rows; see [`sql::with_rows`].
+    pub(crate) fn with_rows(&self, sql: &str, rows: usize, columns: usize) -> String {
+        let placeholder = match self {
+            Self::Sqlite(_) => Placeholder::Anonymous,
+            Self::Postgres(_) => Placeholder::Numbered,
+        };
+        sql::with_rows(sql, rows, columns, placeholder)
+    }
+
     /// Locks the rows that a select reads; SQLite's one writer needs no such thing.
     pub(crate) fn for_update(&self) -> &'static str {
         match self {

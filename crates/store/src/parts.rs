@@ -64,8 +64,9 @@ impl Matched {
             tx,
             &rows,
             6,
-            "update parts set delivered = true where carrier = {1} and
-             (bucket, carrier_id, message_id, recipient, leg, page) in (values {rows})",
+            "update parts set delivered = true
+             where (bucket, carrier_id, message_id, recipient, leg, page) in (values {rows})
+                 and carrier = {1}",
             |query, row| {
                 let (id, part) = row;
                 query
@@ -112,8 +113,8 @@ pub(crate) async fn match_receipts(
              d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier
          from parts p cross join deliveries d
          where d.bucket = p.bucket and d.message_id = p.message_id and d.recipient = p.recipient
-             and p.bucket = {{1}} and p.carrier = {{2}} and p.message_id >= {{3}}
-             and p.carrier_id in (values {{rows}}){}",
+             and p.carrier_id in (values {{rows}})
+             and p.bucket = {{1}} and p.carrier = {{2}} and p.message_id >= {{3}}{}",
         tx.for_update()
     );
     for bucket in crate::rows::buckets(store.db.is_embedded()) {

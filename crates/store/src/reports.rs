@@ -85,7 +85,7 @@ impl Store {
             &wanted,
             1,
             "select recipient, status from deliveries
-             where bucket = {1} and message_id = {2} and recipient in (values {rows})",
+             where recipient in (values {rows}) and bucket = {1} and message_id = {2}",
             |query, recipient| query.bind(number(*recipient)),
             after | query | query.bind(bucket.0).bind(id_bytes(&message))
         );

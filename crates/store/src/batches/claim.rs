@@ -193,7 +193,7 @@ async fn delivery_states(
 ) -> Result<HashMap<Recipient, (DeliveryStatus, i64)>> {
     let sql = format!(
         "select recipient, status, leg from deliveries
-         where bucket = {{1}} and message_id = {{2}} and recipient in (values {{rows}}){}",
+         where recipient in (values {{rows}}) and bucket = {{1}} and message_id = {{2}}{}",
         tx.for_update()
     );
     let rows: Vec<(i64, String, i64)> = fetch_rows!(
@@ -220,8 +220,9 @@ async fn set_leg(tx: &mut Tx, batch: &Batch, recipients: &[Recipient], leg: i64)
         tx,
         recipients,
         1,
-        "update deliveries set leg = {3}
-         where bucket = {1} and message_id = {2} and recipient in (values {rows})",
+        "with v (recipient) as (values {rows})
+         update deliveries set leg = {3} from v
+         where bucket = {1} and message_id = {2} and deliveries.recipient = v.recipient",
         |query, recipient| query.bind(number(*recipient)),
         after
             | query

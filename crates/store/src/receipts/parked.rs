@@ -24,7 +24,7 @@ impl Report {
             &ids,
             1,
             "delete from parked_receipts
-             where bucket = 0 and carrier = {1} and carrier_id in (values {rows})
+             where carrier_id in (values {rows}) and bucket = 0 and carrier = {1}
              returning carrier_id, recipient, sender, state, error",
             |query, id| query.bind(id.as_str()),
             after | query | query.bind(&*self.report.carrier)
