@@ -86,7 +86,7 @@ async fn insert_as(
         11,
         "insert into callbacks (bucket, state, account_id, origin, due_at_ms, message_id, recipient,
              status, attempts, claimed_by, claimed_until_ms)
-         values {rows}",
+         values {rows} on conflict do nothing",
         |query, callback| query
             .bind(callback.bucket.0)
             .bind(state)

@@ -17,10 +17,12 @@ impl Change for FinishCallbacks {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let all: Vec<&Callback> = self.finished.iter().map(|(callback, _)| callback).collect();
         // What was freed meanwhile is another node's matter now: keeping it here as well would double it.
+        // Only what was not tried goes back in any case, unless it waits already: better twice than never.
         let held = take(tx, &all, CLAIMED).await?;
         let (mut due, mut dead) = (Vec::new(), Vec::new());
         for (callback, finished) in &self.finished {
-            if !held.contains(&(callback.message, callback.recipient)) {
+            let is_held = held.contains(&(callback.message, callback.recipient));
+            if !is_held && *finished != Finished::Untouched {
                 continue;
             }
             match *finished {
