@@ -197,7 +197,7 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db> {
         .pragma("journal_mode", "wal")
         .pragma("synchronous", "full")
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
-        .pragma("cache_size", "-32000")
+        .pragma("cache_size", "-64000")
         .pragma("temp_store", "memory")
         .disable_statement_logging();
     let mut writer = options.connect().await?;

@@ -165,7 +165,7 @@ async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Outcome]) -> Res
     let (stored, new): (Vec<&Outcome>, Vec<&Outcome>) =
         outcomes.iter().partition(|outcome| outcome.case.stored);
     insert_deliveries(tx, now_ms, &new).await?;
-    // Most outcomes are the end of a recipient whose other columns stay as they were.
+    // Most outcomes are the delivery of a recipient whose other columns stay as they were.
     let (plain, other): (Vec<&Outcome>, Vec<&Outcome>) = stored.into_iter().partition(|outcome| {
         let delivery = &outcome.case.delivery;
         delivery.status == DeliveryStatus::Delivered && delivery.pages == 1 && delivery.leg == 1
@@ -208,17 +208,15 @@ async fn end_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> Resu
     execute_rows!(
         tx,
         outcomes,
-        4,
-        "with v (bucket, message_id, recipient, status) as (values {rows})
-         update deliveries set status = v.status, settled_at_ms = {1}, delivered_first = 1,
+        3,
+        "with v (bucket, message_id, recipient) as (values {rows})
+         update deliveries set status = 'delivrd', settled_at_ms = {1}, delivered_first = 1,
              gave_up = false
-         from v where deliveries.bucket = v.bucket and deliveries.message_id = v.message_id
-             and deliveries.recipient = v.recipient",
+         where (bucket, message_id, recipient) in (select bucket, message_id, recipient from v)",
         |query, outcome| query
             .bind(outcome.case.bucket.0)
             .bind(id_bytes(&outcome.case.message))
-            .bind(number(outcome.case.recipient))
-            .bind(outcome.case.delivery.status.as_str()),
+            .bind(number(outcome.case.recipient)),
         after | query | query.bind(now_ms)
     );
     Ok(())

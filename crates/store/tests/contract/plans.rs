@@ -85,8 +85,9 @@ fn complete(text: &str, columns: &str) -> String {
     let mut text = unescaped.replace("{COLUMNS}", columns).replace("{}", "");
     if let Some(at) = text.find(rows) {
         let row = format!("({})", vec!["?"; row_width(&text[..at])].join(","));
-        let rows_of_four = vec![row; 4].join(",");
-        text = text.replace(rows, &rows_of_four);
+        // As many as a statement has at most: the plan depends on it.
+        let many = vec![row; 128].join(",");
+        text = text.replace(rows, &many);
     }
     for number in 1..=9 {
         text = text.replace(&format!("{{{number}}}"), "?");
