@@ -43,7 +43,7 @@ async fn ten_mebibytes_are_read_and_one_octet_more_is_refused() {
 
 #[tokio::test]
 async fn ten_thousand_recipients_are_accepted_and_one_more_is_refused() {
-    let ogene = Setup::new().set("carriers.mtn.window", "5000").start().await;
+    let ogene = Setup::new().set("carriers.mtn.window", "500").start().await;
     let rich = ogene.customer("100000").await;
     let numbers = |count: u64| {
         (0..count)
