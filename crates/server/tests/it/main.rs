@@ -5,6 +5,10 @@
 #[cfg(test)]
 mod accounts;
 #[cfg(test)]
+mod backup;
+#[cfg(test)]
+mod callbacks;
+#[cfg(test)]
 mod documentation;
 #[cfg(test)]
 mod errors;
@@ -15,11 +19,15 @@ mod legacy;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod outcomes;
+#[cfg(test)]
 mod reading;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
 mod sending;
+#[cfg(test)]
+mod texts;
 #[cfg(test)]
 mod tls;
 #[cfg(test)]

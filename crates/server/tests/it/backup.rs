@@ -1,0 +1,193 @@
+//! `dual-backup`: one message over two legs, one outcome, one callback (decisions.md, "Gateways").
+
+use crate::kit::receiver::{Reaction, Receiver};
+use crate::kit::wire::{count, receipt};
+use crate::kit::{MTN, Ogene, Setup, to, until, with};
+use serde_json::json;
+use smpp::smsc::{Fate, Received, Script};
+use smpp::{CommandStatus, DeliverSm, ReceiptState, esm_class};
+
+fn script(fate: Fate) -> Script {
+    Script {
+        mix: vec![(1, fate)],
+        ..Script::default()
+    }
+}
+
+/// The first leg over `mtn` for 6.00, the second over `backup` for 7.50 after a second of silence.
+async fn two_legs(first: Fate, second: Fate) -> Ogene {
+    let ogene = Setup::new()
+        .script(script(first))
+        .carrier("backup", script(second))
+        .set("gateways.direct-corporate.carriers", r#"["backup"]"#)
+        .set("gateways.dual-backup.leg_timeout", r#""1s""#)
+        .start()
+        .await;
+    ogene.bound("mtn", 1).await;
+    ogene.bound("backup", 1).await;
+    ogene
+}
+
+async fn send(ogene: &Ogene, receiver: &Receiver) -> String {
+    let more = json!({"gateway": "dual-backup", "callback_url": receiver.url});
+    let data = ogene.sent(with(to(MTN, "Hello"), more)).await;
+    assert_eq!(
+        (&data["cost"], &data["gateway_used"]),
+        (&json!(7.5), &json!("dual-backup"))
+    );
+    data["message_id"].as_str().expect("an id").to_owned()
+}
+
+/// What there is at the end: one status, that balance, one callback, and so many submits on each leg.
+async fn ends(
+    ogene: Ogene,
+    receiver: Receiver,
+    id: &str,
+    status: &str,
+    balance: &str,
+    legs: [usize; 2],
+) {
+    assert_eq!(ogene.outcome(id).await, [status]);
+    let calls = receiver.called(1).await;
+    assert_eq!(calls[0].field("delivery_status"), status);
+    assert_eq!(ogene.total().await.to_string(), balance);
+    // Whatever could still come has come when a later message's callback was repeated.
+    receiver.react([Reaction::Status(500); 12]);
+    ogene.smsc().set_script(Script {
+        record: 100,
+        ..Script::default()
+    });
+    let later = ogene
+        .sent_id(with(
+            to("2348039999999", "Later"),
+            json!({"callback_url": receiver.url}),
+        ))
+        .await;
+    let calls = receiver.called(14).await;
+    assert!(
+        calls[1..]
+            .iter()
+            .all(|call| call.field("message_id") == later),
+        "one callback"
+    );
+    let submits = ["mtn", "backup"].map(|carrier| count(&ogene.smsc_of(carrier).received(), MTN));
+    assert_eq!(submits, legs);
+    assert_eq!(ogene.statuses(id).await, [status]);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_the_first_leg_delivers_needs_no_second_and_the_difference_is_given_back() {
+    let delivered = || receipt(ReceiptState::Delivered);
+    let (ogene, receiver) = (
+        two_legs(delivered(), delivered()).await,
+        Receiver::start().await,
+    );
+    let id = send(&ogene, &receiver).await;
+    ends(ogene, receiver, &id, "delivrd", "994", [1, 0]).await;
+}
+
+#[tokio::test]
+async fn what_fails_on_the_first_leg_goes_over_the_second() {
+    for fate in [
+        receipt(ReceiptState::Undeliverable),
+        Fate::Refuse(CommandStatus::RINVDSTADR),
+    ] {
+        let (ogene, receiver) = (
+            two_legs(fate, receipt(ReceiptState::Delivered)).await,
+            Receiver::start().await,
+        );
+        let id = send(&ogene, &receiver).await;
+        ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_receipt_in_time_goes_over_the_second_leg() {
+    let (ogene, receiver) = (
+        two_legs(Fate::Pending, receipt(ReceiptState::Delivered)).await,
+        Receiver::start().await,
+    );
+    let id = send(&ogene, &receiver).await;
+    ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
+}
+
+#[tokio::test]
+async fn when_both_legs_fail_there_is_no_refund() {
+    let failed = || receipt(ReceiptState::Undeliverable);
+    let (ogene, receiver) = (two_legs(failed(), failed()).await, Receiver::start().await);
+    let id = send(&ogene, &receiver).await;
+    ends(ogene, receiver, &id, "undeliv", "992.5", [1, 1]).await;
+}
+
+fn delivered(received: &Received) -> DeliverSm {
+    let id = received.message_id.as_deref().expect("accepted");
+    DeliverSm {
+        source: received.submit.destination.clone(),
+        destination: received.submit.source.clone(),
+        esm_class: esm_class::RECEIPT,
+        short_message: format!("id:{id} sub:001 dlvrd:001 stat:DELIVRD err:000 text:").into(),
+        ..DeliverSm::default()
+    }
+}
+
+#[tokio::test]
+async fn the_first_delivered_of_either_leg_wins() {
+    for winner in ["mtn", "backup"] {
+        let (ogene, receiver) = (
+            two_legs(Fate::Pending, Fate::Pending).await,
+            Receiver::start().await,
+        );
+        let id = send(&ogene, &receiver).await;
+        for carrier in ["mtn", "backup"] {
+            ogene.received_by(carrier, 1).await;
+        }
+        assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
+        // Both are delivered in the end; the second receipt changes nothing.
+        let loser = if winner == "mtn" { "backup" } else { "mtn" };
+        for carrier in [winner, loser] {
+            let received = ogene.smsc_of(carrier).received().remove(0);
+            ogene.smsc_of(carrier).send("ogene", delivered(&received));
+            until("it is answered", async || {
+                (ogene.smsc_of(carrier).stats().answered >= 1).then_some(())
+            })
+            .await;
+            assert_eq!(ogene.statuses(&id).await, ["delivrd"]);
+        }
+        ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_silent_first_leg_that_fails_later_leaves_the_word_to_the_second() {
+    let (ogene, receiver) = (
+        two_legs(Fate::Pending, Fate::Pending).await,
+        Receiver::start().await,
+    );
+    let id = send(&ogene, &receiver).await;
+    ogene.received_by("backup", 1).await;
+    let mut failed = delivered(&ogene.smsc().received()[0]);
+    let text = String::from_utf8(failed.short_message.to_vec()).expect("text");
+    failed.short_message = text.replace("DELIVRD", "UNDELIV").into();
+    ogene.smsc().send("ogene", failed);
+    until("it is answered", async || {
+        (ogene.smsc().stats().answered == 1).then_some(())
+    })
+    .await;
+    assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
+    let second = ogene.smsc_of("backup").received().remove(0);
+    ogene.smsc_of("backup").send("ogene", delivered(&second));
+    ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
+}
+
+#[tokio::test]
+async fn a_second_leg_outlives_a_restart() {
+    let (mut ogene, receiver) = (
+        two_legs(Fate::Pending, receipt(ReceiptState::Delivered)).await,
+        Receiver::start().await,
+    );
+    let id = send(&ogene, &receiver).await;
+    ogene.received(1).await;
+    ogene.restart().await;
+    ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
+}

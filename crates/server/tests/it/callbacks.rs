@@ -1,0 +1,282 @@
+//! Outcomes are POSTed to the caller (interface-spec.md 6; decisions.md, "Callbacks").
+
+use crate::kit::http::Request;
+use crate::kit::receiver::{Reaction, Receiver};
+use crate::kit::wire::{receipt, rule};
+use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, until, with};
+use serde_json::json;
+use smpp::ReceiptState;
+use smpp::smsc::Script;
+use std::time::Duration;
+use tokio::time::Instant;
+
+fn called_back(number: &str, body: &str, receiver: &Receiver) -> serde_json::Value {
+    with(to(number, body), json!({"callback_url": receiver.url}))
+}
+
+/// A message whose callback is tried so often that whatever was due before it is over.
+async fn barrier(ogene: &Ogene, number: &str, receiver: &Receiver) {
+    let before = receiver.calls().len();
+    receiver.react([Reaction::Status(500); 3]);
+    let id = ogene
+        .sent_id(called_back(number, "The barrier", receiver))
+        .await;
+    let calls = receiver.called(before + 4).await;
+    assert!(
+        calls[before..]
+            .iter()
+            .all(|call| call.field("message_id") == id),
+        "only the barrier is called"
+    );
+}
+
+#[tokio::test]
+async fn each_outcome_is_told_exactly_once_with_the_exact_body() {
+    let rules = vec![rule("0002", receipt(ReceiptState::Undeliverable))];
+    let ogene = Setup::new()
+        .script(Script {
+            rules,
+            ..Script::default()
+        })
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    let fields = json!({
+        "from": SENDER, "to": "2348031230001", "body": "Hello", "callback_url": receiver.url,
+        "customer_reference": "order \"7\" ẹ",
+    });
+    let id = ogene.sent_id(fields).await;
+    let call = receiver.called(1).await.remove(0);
+    assert_eq!(call.target, "/delivery?key=s3cret");
+    assert_eq!(call.headers["content-type"], "application/json");
+    assert!(
+        call.headers
+            .keys()
+            .all(|name| !name.as_str().starts_with("webhook-")),
+        "not signed unless asked for"
+    );
+    let text = call
+        .text
+        .replace(&id, "[id]")
+        .replace(&receiver.url, "[url]");
+    insta::assert_snapshot!(text, @"");
+    // Without a reference it is null, and each recipient is told for itself.
+    let id = ogene
+        .sent_id(called_back(
+            "2348031230001,2348031230002",
+            "Hello both",
+            &receiver,
+        ))
+        .await;
+    let calls = receiver.called(3).await;
+    let mut told: Vec<_> = calls[1..]
+        .iter()
+        .map(|call| (call.field("recipient"), call.field("delivery_status")))
+        .collect();
+    told.sort();
+    let expected = [("2348031230001", "delivrd"), ("2348031230002", "undeliv")];
+    assert_eq!(
+        told,
+        expected.map(|(number, status)| (number.to_owned(), status.to_owned()))
+    );
+    for call in &calls[1..] {
+        let body = call.json();
+        assert_eq!(body["customer_reference"], json!(null));
+        for field in [
+            "message_id",
+            "recipient",
+            "delivery_status",
+            "customer_reference",
+        ] {
+            assert_eq!(body["data"][field], body[field]);
+        }
+        assert_eq!(body["message_id"], id);
+    }
+    barrier(&ogene, MTN, &receiver).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_callback_is_repeated_until_it_is_taken() {
+    let ogene = Ogene::start().await;
+    let receiver = Receiver::start().await;
+    receiver.react([500, 503, 502, 408, 425, 429, 204].map(Reaction::Status));
+    let id = ogene.sent_id(called_back(MTN, "Hello", &receiver)).await;
+    let calls = receiver.called(7).await;
+    assert!(
+        calls.iter().all(|call| call.text == calls[0].text),
+        "the same each time"
+    );
+    assert_eq!(calls[0].field("message_id"), id);
+    barrier(&ogene, AIRTEL, &receiver).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_says_when_is_not_asked_before() {
+    let ogene = Ogene::start().await;
+    let receiver = Receiver::start().await;
+    receiver.react([Reaction::Later(2)]);
+    ogene.sent(called_back(MTN, "Hello", &receiver)).await;
+    receiver.called(1).await;
+    let first = Instant::now();
+    receiver.called(2).await;
+    assert!(
+        first.elapsed() >= Duration::from_millis(1_500),
+        "{:?}",
+        first.elapsed()
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn redirects_and_refusals_end_a_callback() {
+    let ogene = Ogene::start().await;
+    let receiver = Receiver::start().await;
+    let endings = [
+        Reaction::Status(400),
+        Reaction::Status(401),
+        Reaction::Status(404),
+        Reaction::Status(422),
+        Reaction::Redirect,
+    ];
+    for (number, reaction) in endings.into_iter().enumerate() {
+        receiver.react([reaction]);
+        ogene
+            .sent(called_back(MTN, &format!("Text {number}"), &receiver))
+            .await;
+        assert_eq!(receiver.called(number + 1).await.len(), number + 1);
+    }
+    barrier(&ogene, AIRTEL, &receiver).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn gone_ends_all_callbacks_of_the_message_and_of_no_other() {
+    let ogene = Setup::new()
+        .set("callbacks.concurrency_per_origin", "1")
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    receiver.react([Reaction::Status(410)]);
+    let id = ogene
+        .sent_id(called_back(
+            &[MTN, AIRTEL, GLO].join(","),
+            "Hello",
+            &receiver,
+        ))
+        .await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"; 3]);
+    receiver.called(1).await;
+    barrier(&ogene, "2348031234599", &receiver).await;
+    let of_it = receiver
+        .calls()
+        .iter()
+        .filter(|call| call.field("message_id") == id)
+        .count();
+    assert_eq!(of_it, 1);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_callback_outlives_a_restart() {
+    let mut ogene = Setup::new()
+        .set("callbacks.retry_delays", r#"["1s", "1s", "1s", "1s"]"#)
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    receiver.always(Some(Reaction::Status(500)));
+    let id = ogene.sent_id(called_back(MTN, "Hello", &receiver)).await;
+    receiver.called(1).await;
+    ogene.stop().await;
+    receiver.always(None);
+    let before = receiver.calls().len();
+    ogene.serve().await;
+    let calls = receiver.called(before + 1).await;
+    assert_eq!(calls[before].field("message_id"), id);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_never_answers_holds_up_nobody_else() {
+    let ogene = Ogene::start().await;
+    let (silent, quick) = (Receiver::start().await, Receiver::start().await);
+    silent.always(Some(Reaction::Silence));
+    let numbers: Vec<_> = (0..30)
+        .map(|last| format!("23480312300{last:02}"))
+        .collect();
+    ogene
+        .sent(called_back(&numbers.join(","), "Hello", &silent))
+        .await;
+    silent.called(1).await;
+    ogene.sent(called_back(MTN, "Hello", &quick)).await;
+    let since = Instant::now();
+    quick.called(1).await;
+    assert!(
+        since.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        since.elapsed()
+    );
+    assert!(silent.calls().len() <= 8, "so many at once to one origin");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn private_targets_are_refused_unless_the_operator_allows_them() {
+    let ogene = Setup::new()
+        .set("callbacks.allow_private_targets", "false")
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    let literals = [
+        receiver.url.as_str(),
+        "http://127.0.0.1/",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://[::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://192.168.1.1/",
+        "http://0.0.0.0/",
+    ];
+    for url in literals {
+        let answer = ogene
+            .send(with(to(MTN, "Hello"), json!({"callback_url": url})))
+            .await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (400, "API-2015"),
+            "{url}"
+        );
+    }
+    for url in [
+        "ftp://example.com/",
+        "example.com/x",
+        "http://",
+        "javascript:alert(1)",
+        "/path",
+        "http:// /",
+    ] {
+        let answer = ogene
+            .send(with(to(MTN, "Hello"), json!({"callback_url": url})))
+            .await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (400, "API-2015"),
+            "{url}"
+        );
+    }
+    // A name that leads inside is found out at the connect.
+    let named = receiver.url.replace("127.0.0.1", "localhost");
+    let id = ogene
+        .sent_id(with(to(MTN, "Hello"), json!({"callback_url": named})))
+        .await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    until("the attempt is refused", async || {
+        let metrics = ogene.ask(&Request::get("/metrics")).await;
+        metrics.text().contains("forbidden").then_some(())
+    })
+    .await;
+    assert_eq!(receiver.calls().len(), 0);
+    ogene.end().await;
+}

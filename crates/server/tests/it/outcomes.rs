@@ -1,0 +1,262 @@
+//! What a carrier says becomes a status, and a refund where one is owed (decisions.md, "Delivery status", "Gateways").
+
+use crate::kit::receiver::Receiver;
+use crate::kit::wire::{receipt, rule};
+use crate::kit::{MTN, Ogene, SENDER, Setup, to, until, wire, with};
+use serde_json::json;
+use smpp::smsc::{Delay, Fate, Quirk, ReceiptStyle, Rule, Script};
+use smpp::{CommandStatus, DeliverSm, ReceiptState, esm_class};
+use std::time::Duration;
+
+/// The last digits of a number, what the carrier does with it, and the status that follows.
+fn fates() -> Vec<(&'static str, Fate, &'static str)> {
+    vec![
+        ("01", receipt(ReceiptState::Delivered), "delivrd"),
+        ("02", receipt(ReceiptState::Undeliverable), "undeliv"),
+        ("03", receipt(ReceiptState::Expired), "expired"),
+        ("04", receipt(ReceiptState::Rejected), "rejectd"),
+        ("05", receipt(ReceiptState::Deleted), "failed"),
+        ("06", receipt(ReceiptState::Unknown), "failed"),
+        ("07", receipt(ReceiptState::Enroute), "sent awaiting status"),
+        (
+            "08",
+            receipt(ReceiptState::Accepted),
+            "sent awaiting status",
+        ),
+        (
+            "09",
+            receipt(ReceiptState::Other("BLOCKED".to_owned())),
+            "failed",
+        ),
+        ("10", Fate::Refuse(CommandStatus::RINVDSTADR), "rejectd"),
+        ("11", Fate::Pending, "sent awaiting status"),
+        ("12", Fate::Refuse(CommandStatus::RINVSRCADR), "rejectd"),
+    ]
+}
+
+fn rules() -> Vec<Rule> {
+    fates()
+        .into_iter()
+        .map(|(suffix, fate, _)| rule(suffix, fate))
+        .collect()
+}
+
+fn script() -> Script {
+    Script {
+        rules: rules(),
+        ..Script::default()
+    }
+}
+
+/// Sends to a number of each fate and waits for what comes.
+async fn send_to_all(ogene: &Ogene, gateway: &str, callback_url: Option<&str>) -> String {
+    let numbers: Vec<_> = fates()
+        .iter()
+        .map(|(suffix, ..)| format!("23480312345{suffix}"))
+        .collect();
+    let fields = json!({
+        "from": SENDER, "to": numbers, "body": "Dear customer", "gateway": gateway, "callback_url": callback_url,
+    });
+    let id = ogene.sent_id(fields).await;
+    until("all that comes has come", async || {
+        (ogene.report(&id).await["summary"]["pending"] == 3).then_some(())
+    })
+    .await;
+    let expected: Vec<_> = fates().into_iter().map(|(_, _, status)| status).collect();
+    assert_eq!(ogene.statuses(&id).await, expected);
+    id
+}
+
+#[tokio::test]
+async fn each_word_of_a_carrier_has_its_status_and_who_is_not_delivered_is_refunded_once() {
+    let ogene = Setup::new().script(script()).start().await;
+    let receiver = Receiver::start().await;
+    let id = send_to_all(&ogene, "direct-refund", Some(&receiver.url)).await;
+    let summary = ogene.report(&id).await["summary"].clone();
+    assert_eq!(
+        summary,
+        json!({"total": 12, "delivered": 1, "pending": 3, "failed": 8})
+    );
+    assert_eq!(
+        ogene.total().await.to_string(),
+        (1_000 - 12 * 6 + 8 * 6).to_string()
+    );
+    let mut calls: Vec<_> = receiver
+        .called(9)
+        .await
+        .iter()
+        .map(|call| {
+            (
+                call.field("recipient")[11..].to_owned(),
+                call.field("delivery_status"),
+            )
+        })
+        .collect();
+    calls.sort();
+    let final_ones: Vec<_> = fates()
+        .into_iter()
+        .filter(|(_, _, status)| *status != "sent awaiting status")
+        .map(|(suffix, _, status)| (suffix.to_owned(), status.to_owned()))
+        .collect();
+    assert_eq!(
+        calls, final_ones,
+        "each final outcome is told once, and no other"
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn corporate_and_otp_messages_are_not_refunded() {
+    let ogene = Setup::new().script(script()).start().await;
+    send_to_all(&ogene, "direct-corporate", None).await;
+    assert_eq!(ogene.total().await.to_string(), "910");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_intermediate_receipt_is_not_the_last_word() {
+    let receipts = ReceiptStyle {
+        quirks: vec![Quirk::Intermediate],
+        ..ReceiptStyle::default()
+    };
+    let ogene = Setup::new()
+        .script(Script {
+            receipts,
+            ..script()
+        })
+        .start()
+        .await;
+    let id = ogene
+        .sent_id(to("2348031234502,2348031234501", "Hello"))
+        .await;
+    assert_eq!(ogene.outcome(&id).await, ["undeliv", "delivrd"]);
+    assert_eq!(ogene.total().await.to_string(), "994");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_message_of_several_pages_has_failed_as_soon_as_one_has_and_is_refunded_whole() {
+    let mix = vec![
+        (1, receipt(ReceiptState::Delivered)),
+        (1, receipt(ReceiptState::Undeliverable)),
+    ];
+    let ogene = Setup::new()
+        .script(Script {
+            mix,
+            ..Script::default()
+        })
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    // Ten pages, of which surely not all are delivered.
+    let fields = with(
+        to(MTN, &"x".repeat(1530)),
+        json!({"callback_url": receiver.url}),
+    );
+    let id = ogene.sent_id(fields).await;
+    assert_eq!(ogene.outcome(&id).await, ["undeliv"]);
+    until("all receipts are answered", async || {
+        (ogene.smsc().stats().answered == 10).then_some(())
+    })
+    .await;
+    assert_eq!(ogene.total().await.to_string(), "1000");
+    assert_eq!(receiver.called(1).await.len(), 1);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_message_of_several_pages_is_delivered_when_all_are() {
+    let receipt_delay = Delay {
+        from: Duration::ZERO,
+        to: Duration::from_millis(800),
+    };
+    let ogene = Setup::new()
+        .script(Script {
+            receipt_delay,
+            ..Script::default()
+        })
+        .start()
+        .await;
+    let id = ogene.sent_id(to(MTN, &"x".repeat(1530))).await;
+    let mut seen = Vec::new();
+    until("it is delivered", async || {
+        // Read before the status: a status is never ahead of its receipts.
+        let status = ogene.statuses(&id).await.remove(0);
+        let answered = ogene.smsc().stats().delivered;
+        seen.push((status.clone(), answered));
+        (status == "delivrd").then_some(())
+    })
+    .await;
+    let (_, receipts) = seen.last().expect("at least one look");
+    assert_eq!(*receipts, 10, "{seen:?}");
+    ogene.end().await;
+}
+
+/// A receipt by hand, with the text that most carriers write.
+fn hand_written(received: &smpp::smsc::Received, word: &str) -> DeliverSm {
+    let id = received.message_id.as_deref().expect("accepted");
+    DeliverSm {
+        source: received.submit.destination.clone(),
+        destination: received.submit.source.clone(),
+        esm_class: esm_class::RECEIPT,
+        short_message: format!(
+            "id:{id} sub:001 dlvrd:001 submit date:2611210316 done date:2611210317 stat:{word} err:000 text:"
+        )
+        .into(),
+        ..DeliverSm::default()
+    }
+}
+
+#[tokio::test]
+async fn a_final_status_never_changes() {
+    let ogene = Setup::new().script(script()).start().await;
+    let receiver = Receiver::start().await;
+    for (suffix, other, status) in [
+        ("02", "DELIVRD", "undeliv"),
+        ("01", "UNDELIV", "delivrd"),
+        ("03", "DELIVRD", "expired"),
+    ] {
+        let number = format!("23480312345{suffix}");
+        let id = ogene
+            .sent_id(with(
+                to(&number, "Hello"),
+                json!({"callback_url": receiver.url}),
+            ))
+            .await;
+        assert_eq!(ogene.outcome(&id).await, [status]);
+        let received = ogene.smsc().received().pop().expect("a message");
+        let answered = ogene.smsc().stats().answered;
+        for word in [other, other, "EXPIRED", "ACCEPTD"] {
+            ogene.smsc().send("ogene", hand_written(&received, word));
+        }
+        until("all are answered", async || {
+            (ogene.smsc().stats().answered == answered + 4).then_some(())
+        })
+        .await;
+        assert_eq!(ogene.statuses(&id).await, [status], "{suffix}");
+    }
+    // Two were refunded, once each; three were told, once each.
+    assert_eq!(ogene.total().await.to_string(), "994");
+    assert_eq!(receiver.called(3).await.len(), 3);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_ordinary_message_from_a_handset_is_answered_and_changes_nothing() {
+    let ogene = Setup::new().script(script()).start().await;
+    let id = ogene.sent_id(to("2348031234511", "Hello")).await;
+    let received = ogene.received(1).await.remove(0);
+    let reply = DeliverSm {
+        esm_class: 0,
+        short_message: "STOP".into(),
+        ..hand_written(&received, "DELIVRD")
+    };
+    ogene.smsc().send("ogene", reply);
+    until("it is answered", async || {
+        (ogene.smsc().stats().answered == 1).then_some(())
+    })
+    .await;
+    assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
+    assert_eq!(wire::count(&ogene.smsc().received(), "2348031234511"), 1);
+    ogene.end().await;
+}
