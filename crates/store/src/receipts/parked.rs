@@ -1,25 +1,32 @@
 //! Receipts that overtook their response: they wait for it in the database.
 
 use super::{Receipt, ReceiptWord, Report};
+use crate::Progress;
 use crate::db::Tx;
 use crate::error::Result;
-use crate::rows::{named, number, recipient};
+use crate::rows::{id_bytes, named, number, recipient};
 use crate::sql::{execute_rows, fetch_rows, on};
 
 impl Report {
-    /// Takes out the parked receipts of pages whose response has come now.
+    /// Takes out the parked receipts of pages whose response has come now, and of recipients whose response
+    /// will not come any more.
     pub(super) async fn unpark(&self, tx: &mut Tx) -> Result<Vec<Receipt>> {
-        let ids: Vec<&String> = self
-            .report
-            .progress
-            .iter()
-            .flat_map(|progress| &progress.submitted)
-            .flat_map(|(_, ids)| ids)
-            .collect();
-        if ids.is_empty() || !self.any_parked(tx).await? {
+        let progress = &self.report.progress;
+        let is_concerned = |one: &Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
+        if !progress.iter().any(is_concerned) || !self.any_parked(tx).await? {
             return Ok(Vec::new());
         }
-        let rows: Vec<ParkedRow> = fetch_rows!(
+        let mut rows = self.parked_under_ids(tx).await?;
+        for one in progress.iter().filter(|one| !one.doubted.is_empty()) {
+            rows.extend(self.parked_before_doubt(tx, one).await?);
+        }
+        rows.into_iter().map(ParkedRow::receipt).collect()
+    }
+
+    async fn parked_under_ids(&self, tx: &mut Tx) -> Result<Vec<ParkedRow>> {
+        let submitted = self.report.progress.iter().flat_map(|one| &one.submitted);
+        let ids: Vec<&String> = submitted.flat_map(|(_, ids)| ids).collect();
+        Ok(fetch_rows!(
             tx,
             &ids,
             1,
@@ -28,8 +35,30 @@ impl Report {
              returning carrier_id, recipient, sender, state, error",
             |query, id| query.bind(id.as_str()),
             after | query | query.bind(&*self.report.carrier)
-        );
-        rows.into_iter().map(ParkedRow::receipt).collect()
+        ))
+    }
+
+    /// What came for recipients in doubt before the doubt did, but after their message: a lost response is
+    /// given up after a minute, and most receipts are faster.
+    async fn parked_before_doubt(&self, tx: &mut Tx, doubted: &Progress) -> Result<Vec<ParkedRow>> {
+        let batch = &doubted.batch;
+        Ok(fetch_rows!(
+            tx,
+            &doubted.doubted,
+            1,
+            "delete from parked_receipts
+             where recipient in (values {rows}) and bucket = 0 and carrier = {1} and received_at_ms >= {2}
+                 and lower(sender) = (
+                     select lower(m.sender) from messages m where m.bucket = {3} and m.message_id = {4})
+             returning carrier_id, recipient, sender, state, error",
+            |query, recipient| query.bind(number(*recipient)),
+            after | query
+                | query
+                    .bind(&*self.report.carrier)
+                    .bind(batch.message.accepted_at_ms())
+                    .bind(batch.bucket.0)
+                    .bind(id_bytes(&batch.message))
+        ))
     }
 
     async fn any_parked(&self, tx: &mut Tx) -> Result<bool> {
