@@ -1,11 +1,11 @@
 //! `dual-backup`: one message over two legs, one outcome, one callback (decisions.md, "Gateways").
 
 use crate::kit::receiver::{Reaction, Receiver};
-use crate::kit::wire::{count, receipt};
+use crate::kit::wire::{count, receipt, written};
 use crate::kit::{MTN, Ogene, Setup, to, until, with};
 use serde_json::json;
-use smpp::smsc::{Fate, Received, Script};
-use smpp::{CommandStatus, DeliverSm, ReceiptState, esm_class};
+use smpp::smsc::{Fate, Script};
+use smpp::{CommandStatus, ReceiptState};
 
 fn script(fate: Fate) -> Script {
     Script {
@@ -120,17 +120,6 @@ async fn when_both_legs_fail_there_is_no_refund() {
     ends(ogene, receiver, &id, "undeliv", "992.5", [1, 1]).await;
 }
 
-fn delivered(received: &Received) -> DeliverSm {
-    let id = received.message_id.as_deref().expect("accepted");
-    DeliverSm {
-        source: received.submit.destination.clone(),
-        destination: received.submit.source.clone(),
-        esm_class: esm_class::RECEIPT,
-        short_message: format!("id:{id} sub:001 dlvrd:001 stat:DELIVRD err:000 text:").into(),
-        ..DeliverSm::default()
-    }
-}
-
 #[tokio::test]
 async fn the_first_delivered_of_either_leg_wins() {
     for winner in ["mtn", "backup"] {
@@ -147,7 +136,9 @@ async fn the_first_delivered_of_either_leg_wins() {
         let loser = if winner == "mtn" { "backup" } else { "mtn" };
         for carrier in [winner, loser] {
             let received = ogene.smsc_of(carrier).received().remove(0);
-            ogene.smsc_of(carrier).send("ogene", delivered(&received));
+            ogene
+                .smsc_of(carrier)
+                .send("ogene", written(&received, "DELIVRD"));
             until("it is answered", async || {
                 (ogene.smsc_of(carrier).stats().answered >= 1).then_some(())
             })
@@ -166,9 +157,7 @@ async fn a_silent_first_leg_that_fails_later_leaves_the_word_to_the_second() {
     );
     let id = send(&ogene, &receiver).await;
     ogene.received_by("backup", 1).await;
-    let mut failed = delivered(&ogene.smsc().received()[0]);
-    let text = String::from_utf8(failed.short_message.to_vec()).expect("text");
-    failed.short_message = text.replace("DELIVRD", "UNDELIV").into();
+    let failed = written(&ogene.smsc().received()[0], "UNDELIV");
     ogene.smsc().send("ogene", failed);
     until("it is answered", async || {
         (ogene.smsc().stats().answered == 1).then_some(())
@@ -176,7 +165,9 @@ async fn a_silent_first_leg_that_fails_later_leaves_the_word_to_the_second() {
     .await;
     assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
     let second = ogene.smsc_of("backup").received().remove(0);
-    ogene.smsc_of("backup").send("ogene", delivered(&second));
+    ogene
+        .smsc_of("backup")
+        .send("ogene", written(&second, "DELIVRD"));
     ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
 }
 

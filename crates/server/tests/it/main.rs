@@ -9,7 +9,11 @@ mod backup;
 #[cfg(test)]
 mod callbacks;
 #[cfg(test)]
+mod carriers;
+#[cfg(test)]
 mod documentation;
+#[cfg(test)]
+mod doubt;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
@@ -22,6 +26,8 @@ mod limits;
 mod outcomes;
 #[cfg(test)]
 mod reading;
+#[cfg(test)]
+mod restarts;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::kit::wire::{receipt, rule};
 use crate::kit::{MTN, Ogene, SENDER, Setup, to, until, wire, with};
 use serde_json::json;
 use smpp::smsc::{Delay, Fate, Quirk, ReceiptStyle, Rule, Script};
-use smpp::{CommandStatus, DeliverSm, ReceiptState, esm_class};
+use smpp::{CommandStatus, DeliverSm, ReceiptState};
 use std::time::Duration;
 
 /// The last digits of a number, what the carrier does with it, and the status that follows.
@@ -192,21 +192,6 @@ async fn a_message_of_several_pages_is_delivered_when_all_are() {
     ogene.end().await;
 }
 
-/// A receipt by hand, with the text that most carriers write.
-fn hand_written(received: &smpp::smsc::Received, word: &str) -> DeliverSm {
-    let id = received.message_id.as_deref().expect("accepted");
-    DeliverSm {
-        source: received.submit.destination.clone(),
-        destination: received.submit.source.clone(),
-        esm_class: esm_class::RECEIPT,
-        short_message: format!(
-            "id:{id} sub:001 dlvrd:001 submit date:2611210316 done date:2611210317 stat:{word} err:000 text:"
-        )
-        .into(),
-        ..DeliverSm::default()
-    }
-}
-
 #[tokio::test]
 async fn a_final_status_never_changes() {
     let ogene = Setup::new().script(script()).start().await;
@@ -227,7 +212,7 @@ async fn a_final_status_never_changes() {
         let received = ogene.smsc().received().pop().expect("a message");
         let answered = ogene.smsc().stats().answered;
         for word in [other, other, "EXPIRED", "ACCEPTD"] {
-            ogene.smsc().send("ogene", hand_written(&received, word));
+            ogene.smsc().send("ogene", wire::written(&received, word));
         }
         until("all are answered", async || {
             (ogene.smsc().stats().answered == answered + 4).then_some(())
@@ -249,7 +234,7 @@ async fn an_ordinary_message_from_a_handset_is_answered_and_changes_nothing() {
     let reply = DeliverSm {
         esm_class: 0,
         short_message: "STOP".into(),
-        ..hand_written(&received, "DELIVRD")
+        ..wire::written(&received, "DELIVRD")
     };
     ogene.smsc().send("ogene", reply);
     until("it is answered", async || {

@@ -1,7 +1,7 @@
 //! Reads what a simulator got as a handset would.
 
 use smpp::smsc::{Fate, Received, Rule};
-use smpp::{ReceiptState, esm_class};
+use smpp::{DeliverSm, ReceiptState, esm_class};
 use std::collections::BTreeMap;
 
 /// GSM 03.38, the default alphabet, by septet; the escape is a placeholder.
@@ -97,4 +97,27 @@ pub(crate) fn rule(suffix: &str, fate: Fate) -> Rule {
 /// A receipt with this state.
 pub(crate) fn receipt(state: ReceiptState) -> Fate {
     Fate::Receipt(state)
+}
+
+/// A receipt by hand for a message that was accepted, with the text that most carriers write.
+pub(crate) fn written(received: &Received, word: &str) -> DeliverSm {
+    written_for(
+        received,
+        received.message_id.as_deref().expect("accepted"),
+        word,
+    )
+}
+
+/// The same with another id.
+pub(crate) fn written_for(received: &Received, id: &str, word: &str) -> DeliverSm {
+    let text = format!(
+        "id:{id} sub:001 dlvrd:001 submit date:2611210316 done date:2611210317 stat:{word} err:000 text:"
+    );
+    DeliverSm {
+        source: received.submit.destination.clone(),
+        destination: received.submit.source.clone(),
+        esm_class: esm_class::RECEIPT,
+        short_message: text.into(),
+        ..DeliverSm::default()
+    }
 }

@@ -1,0 +1,172 @@
+//! What was on the wire when the connection, the response or the process was lost (design.md, "In doubt").
+
+use crate::kit::wire::{count, written_for};
+use crate::kit::{AIRTEL, MTN, SENDER, Setup, to};
+use serde_json::json;
+use smpp::smsc::{Delay, Fate, Fault, Script};
+use std::time::Duration;
+
+fn good() -> Script {
+    Script {
+        record: 10_000,
+        ..Script::default()
+    }
+}
+
+fn numbers(many: u64) -> Vec<String> {
+    (0..many)
+        .map(|last| (2_348_031_000_000 + last).to_string())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_full_window_lost_with_its_connection_is_sent_once_more_after_the_hold() {
+    let dropping = Script {
+        drop_at_window: Some(9),
+        ..Script::default()
+    };
+    let ogene = Setup::new()
+        .set("carriers.mtn.binds", "1")
+        .set("carriers.mtn.window", "10")
+        .script(dropping)
+        .start()
+        .await;
+    ogene.bound("mtn", 1).await;
+    let id = ogene
+        .sent_id(json!({"from": SENDER, "to": numbers(30), "body": "Dear customer"}))
+        .await;
+    ogene.received(9).await;
+    ogene.smsc().set_script(good());
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 30]);
+    let received = ogene.smsc().received();
+    let counts: Vec<_> = numbers(30)
+        .iter()
+        .map(|number| count(&received, number))
+        .collect();
+    assert!(
+        counts.iter().all(|count| (1..=2).contains(count)),
+        "{counts:?}"
+    );
+    assert!(
+        counts.iter().filter(|count| **count == 2).count() <= 20,
+        "a window at a time: {counts:?}"
+    );
+    assert!(counts.contains(&2), "{counts:?}");
+    assert_eq!(ogene.total().await.to_string(), "820", "charged once");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_receipt_adopts_what_is_in_doubt_and_nothing_is_resent() {
+    // The receipt comes before the response is missed, and after it.
+    for receipt_after in [0, 2_500] {
+        let script = Script {
+            faults: vec![(1, Fault::LoseResponse)],
+            receipt_delay: Delay::fixed(Duration::from_millis(receipt_after)),
+            ..Script::default()
+        };
+        let ogene = Setup::new()
+            .set("carriers.mtn.response_timeout", r#""1s""#)
+            .set("gateways.direct-refund.in_doubt_hold", r#""1h""#)
+            .script(script)
+            .start()
+            .await;
+        let id = ogene.sent_id(to(&format!("{MTN},{AIRTEL}"), "Hello")).await;
+        assert_eq!(
+            ogene.outcome(&id).await,
+            ["delivrd", "delivrd"],
+            "{receipt_after}"
+        );
+        let received = ogene.smsc().received();
+        assert_eq!((count(&received, MTN), count(&received, AIRTEL)), (1, 1));
+        ogene.end().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_to_be_held_is_never_resent_and_waits_for_its_receipt() {
+    let script = Script {
+        mix: vec![(1, Fate::Drop)],
+        ..Script::default()
+    };
+    let ogene = Setup::new()
+        .set("gateways.direct-refund.in_doubt", r#""hold""#)
+        .script(script)
+        .start()
+        .await;
+    let id = ogene.sent_id(to(MTN, "Hello")).await;
+    let lost = ogene.received(1).await.remove(0);
+    ogene.smsc().set_script(good());
+    // Another gateway resends after a second: when that is over, this one has not.
+    ogene.smsc().set_script(Script {
+        mix: vec![(1, Fate::Drop)],
+        ..good()
+    });
+    let other = crate::kit::with(to(AIRTEL, "Hello"), json!({"gateway": "direct-corporate"}));
+    let other = ogene.sent_id(other).await;
+    ogene.received(2).await;
+    ogene.smsc().set_script(good());
+    assert_eq!(ogene.outcome(&other).await, ["delivrd"]);
+    assert_eq!(count(&ogene.smsc().received(), AIRTEL), 2);
+    assert_eq!(count(&ogene.smsc().received(), MTN), 1);
+    assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
+    ogene
+        .smsc()
+        .send("ogene", written_for(&lost, "987654", "DELIVRD"));
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    assert_eq!(count(&ogene.smsc().received(), MTN), 1);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_stays_in_doubt_is_resent_once_and_never_a_third_time() {
+    let script = Script {
+        mix: vec![(1, Fate::Drop)],
+        ..Script::default()
+    };
+    let ogene = Setup::new().script(script).start().await;
+    let id = ogene.sent_id(to(MTN, "Hello")).await;
+    // The second try is lost as well.
+    ogene.received(2).await;
+    ogene.smsc().set_script(good());
+    let later = ogene.sent_id(to(AIRTEL, "Hello")).await;
+    assert_eq!(ogene.outcome(&later).await, ["delivrd"]);
+    let other = Script {
+        mix: vec![(1, Fate::Drop)],
+        ..good()
+    };
+    ogene.smsc().set_script(other);
+    ogene.sent(to("2348031230000", "Hello")).await;
+    ogene.received(5).await;
+    assert_eq!(count(&ogene.smsc().received(), MTN), 2);
+    assert_eq!(
+        ogene.statuses(&id).await,
+        ["sent awaiting status"],
+        "visible, and not refunded"
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_a_killed_process_had_on_the_wire_is_sent_once_more_and_charged_once() {
+    let silent = Script {
+        mix: vec![(1, Fate::Silence)],
+        ..Script::default()
+    };
+    let mut ogene = Setup::new().script(silent).start().await;
+    ogene.bound("mtn", 2).await;
+    let id = ogene
+        .sent_id(json!({"from": SENDER, "to": numbers(20), "body": "Dear customer"}))
+        .await;
+    ogene.received(20).await;
+    ogene.kill().await;
+    ogene.smsc().set_script(good());
+    ogene.serve().await;
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 20]);
+    let received = ogene.smsc().received();
+    for number in numbers(20) {
+        assert_eq!(count(&received, &number), 2, "{number}");
+    }
+    assert_eq!(ogene.total().await.to_string(), "880");
+    ogene.end().await;
+}
