@@ -135,10 +135,10 @@ async fn the_first_delivered_of_either_leg_wins() {
         // Both are delivered in the end; the second receipt changes nothing.
         let loser = if winner == "mtn" { "backup" } else { "mtn" };
         for carrier in [winner, loser] {
-            let received = ogene.smsc_of(carrier).received().remove(0);
+            let submitted = ogene.smsc_of(carrier).received().remove(0);
             ogene
                 .smsc_of(carrier)
-                .send("ogene", written(&received, "DELIVRD"));
+                .send("ogene", written(&submitted, "DELIVRD"));
             until("it is answered", async || {
                 (ogene.smsc_of(carrier).stats().answered >= 1).then_some(())
             })

@@ -113,8 +113,7 @@ async fn a_one_time_password_overtakes_a_campaign() {
         .expect("it came");
     assert!(
         place < before + 45,
-        "place {place} of {} when it was sent",
-        before
+        "place {place} of {before} when it was sent"
     );
     assert!(place < 120, "the campaign was not over: {place}");
     assert_eq!(ogene.outcome(&slow).await.len(), 150);

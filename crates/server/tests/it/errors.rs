@@ -29,7 +29,7 @@ async fn by_standing(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
     for (name, status) in standings {
         let customer = ogene.customer("10").await;
         ogene.set_status(&customer, status).await;
-        let request = Request::send(&customer.token, to(MTN, "Hello"));
+        let request = Request::send(&customer.token, &to(MTN, "Hello"));
         answers.push((name, ogene.ask(&request).await));
     }
     answers
@@ -85,8 +85,8 @@ async fn by_content(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
         (senders["data"]["total"] == 2).then_some(())
     })
     .await;
-    let sent = send(json!({"body": "Twice"})).await;
-    assert_eq!(sent.status, 200, "{}", sent.text());
+    let once = send(json!({"body": "Twice"})).await;
+    assert_eq!(once.status, 200, "{}", once.text());
     vec![
         ("too long", send(json!({"body": "x".repeat(1531)})).await),
         (
@@ -418,7 +418,7 @@ async fn a_full_queue_refuses_before_anything_is_charged() {
     while refused == 0 {
         let number = |i: u32| format!("23480300{:05}", accepted + i);
         let answers = (0..40).map(|i| {
-            let request = Request::send(&ogene.shop.token, to(&number(i), "Hello"));
+            let request = Request::send(&ogene.shop.token, &to(&number(i), "Hello"));
             let address = ogene.address;
             tokio::spawn(async move {
                 crate::kit::http::try_ask(address, &request)

@@ -374,7 +374,7 @@ impl Ogene {
 
     /// Sends by JSON as the shop.
     pub(crate) async fn send(&self, fields: Value) -> Answer {
-        self.ask(&Request::send(&self.shop.token, fields)).await
+        self.ask(&Request::send(&self.shop.token, &fields)).await
     }
 
     /// Sends by JSON as the shop, with success; gives `data`.
@@ -384,7 +384,7 @@ impl Ogene {
         answer.json()["data"].clone()
     }
 
-    /// Sends with success; gives the message_id.
+    /// Sends with success; gives the `message_id`.
     pub(crate) async fn sent_id(&self, fields: Value) -> String {
         let data = self.sent(fields).await;
         data["message_id"].as_str().expect("an id").to_owned()
@@ -483,7 +483,9 @@ pub(crate) fn to(number: &str, body: &str) -> Value {
 
 /// Adds fields to a send.
 pub(crate) fn with(mut fields: Value, more: Value) -> Value {
-    let all = fields.as_object_mut().expect("an object");
-    all.extend(more.as_object().expect("an object").clone());
+    let Value::Object(more) = more else {
+        panic!("an object of fields, not {more}");
+    };
+    fields.as_object_mut().expect("an object").extend(more);
     fields
 }

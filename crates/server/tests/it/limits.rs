@@ -53,7 +53,7 @@ async fn ten_thousand_recipients_are_accepted_and_one_more_is_refused() {
     let send = |count| {
         Request::send(
             &rich.token,
-            with(to("", "Hello"), json!({"to": numbers(count)})),
+            &with(to("", "Hello"), json!({"to": numbers(count)})),
         )
     };
     let answer = ogene.ask(&send(10_001)).await;
@@ -169,7 +169,7 @@ async fn requests_beyond_a_limit_are_refused_and_told_when_to_come_back() {
     );
     let other = ogene.customer("10").await;
     let answer = ogene
-        .ask(&Request::send(&other.token, to(MTN, "Hello")))
+        .ask(&Request::send(&other.token, &to(MTN, "Hello")))
         .await;
     assert_eq!(answer.status, 200, "each account has its own window");
     ogene.end().await;
@@ -223,7 +223,7 @@ async fn the_same_text_to_the_same_recipients_is_a_duplicate() {
     );
     assert_eq!(ogene.ask(&sandbox).await.code(), "API-2012");
     let other = ogene.customer("100").await;
-    let theirs = Request::send(&other.token, fields(json!({})));
+    let theirs = Request::send(&other.token, &fields(json!({})));
     assert_eq!(ogene.ask(&theirs).await.status, 200, "so has every account");
     for different in [
         json!({"to": [MTN, AIRTEL]}),
@@ -252,7 +252,7 @@ async fn of_fifty_equal_sends_at_once_exactly_one_is_accepted() {
         };
         let request = Request::send(
             &ogene.shop.token,
-            json!({"from": SENDER, "to": list, "body": "Once"}),
+            &json!({"from": SENDER, "to": list, "body": "Once"}),
         );
         let address = ogene.address;
         tokio::spawn(async move { try_ask(address, &request).await.expect("an answer").status })
@@ -276,7 +276,7 @@ async fn of_fifty_equal_sends_at_once_exactly_one_is_accepted() {
 async fn a_refused_send_never_arms_the_window() {
     let ogene = Ogene::start().await;
     let poor = ogene.customer("5").await;
-    let request = Request::send(&poor.token, to(MTN, "Hello"));
+    let request = Request::send(&poor.token, &to(MTN, "Hello"));
     for _ in 0..3 {
         assert_eq!(ogene.ask(&request).await.code(), "API-3001");
     }
@@ -293,7 +293,7 @@ async fn two_sends_at_once_never_spend_the_same_naira() {
     let ogene = Ogene::start().await;
     let poor = ogene.customer("60").await;
     let sends = (0..40).map(|number| {
-        let request = Request::send(&poor.token, to(MTN, &format!("Text {number}")));
+        let request = Request::send(&poor.token, &to(MTN, &format!("Text {number}")));
         let address = ogene.address;
         tokio::spawn(async move { try_ask(address, &request).await.expect("an answer") })
     });

@@ -209,10 +209,10 @@ async fn a_final_status_never_changes() {
             ))
             .await;
         assert_eq!(ogene.outcome(&id).await, [status]);
-        let received = ogene.smsc().received().pop().expect("a message");
+        let submitted = ogene.smsc().received().pop().expect("a message");
         let answered = ogene.smsc().stats().answered;
         for word in [other, other, "EXPIRED", "ACCEPTD"] {
-            ogene.smsc().send("ogene", wire::written(&received, word));
+            ogene.smsc().send("ogene", wire::written(&submitted, word));
         }
         until("all are answered", async || {
             (ogene.smsc().stats().answered == answered + 4).then_some(())

@@ -70,7 +70,7 @@ async fn what_is_sent_while_the_service_ends_is_either_kept_or_refused() {
     let sends = tokio::spawn(async move {
         let mut accepted = Vec::new();
         for number in numbers(100_000) {
-            let request = Request::send(&token, to(&number, "Hello"));
+            let request = Request::send(&token, &to(&number, "Hello"));
             match try_ask(address, &request).await {
                 Ok(answer) if answer.status == 200 => {
                     accepted.push(

@@ -82,7 +82,7 @@ async fn https_is_served_with_tls_1_2_and_1_3() {
     let token = secured.ogene.shop.token.clone();
     let versions = [&rustls::version::TLS12, &rustls::version::TLS13];
     for (number, version) in versions.into_iter().enumerate() {
-        let request = Request::send(&token, to(MTN, &format!("Text {number}")));
+        let request = Request::send(&token, &to(MTN, &format!("Text {number}")));
         let answer = ask(&secured, &[version], &request).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
     }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A request, octet by octet.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ impl Request {
     }
 
     /// `POST /api/v2/sms` with JSON and the recommended header.
-    pub(crate) fn send(token: &str, fields: Value) -> Self {
-        Self::post("/api/v2/sms").bearer(token).json(&fields)
+    pub(crate) fn send(token: &str, fields: &Value) -> Self {
+        Self::post("/api/v2/sms").bearer(token).json(fields)
     }
 
     pub(crate) fn bearer(self, token: &str) -> Self {
