@@ -1,12 +1,13 @@
 //! From the raw fields of a request to a valid draft of a message, or to the first refusal.
 
+mod classes;
+
 use crate::{
-    Account, AccountId, Alphabet, AppendSender, Environment, Gateway, GatewayRules, Money,
-    Priority, Recipient, Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url, number,
-    sender, text,
+    Account, AccountId, AppendSender, Environment, Gateway, GatewayRules, Money, Priority,
+    Recipient, Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url, number, sender, text,
 };
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Longest `customer_reference`, in characters.
 pub const MAX_REFERENCE_CHARACTERS: usize = 255;
@@ -123,7 +124,7 @@ pub fn draft(
     let text = prepared(&body, unicode)?;
     check_gateway(gateway, sender, &text, rules)?;
 
-    let classes = classes(
+    let classes = classes::classes(
         &list.valid,
         &text,
         &sender.name,
@@ -132,7 +133,7 @@ pub fn draft(
         customer,
         rules,
     );
-    let cost = total_cost(&classes)?;
+    let cost = classes::total_cost(&classes)?;
     Ok(Draft {
         account: customer.account.id,
         environment,
@@ -282,99 +283,6 @@ fn check_gateway(
         });
     }
     Ok(())
-}
-
-/// Sorts the recipients into classes by network, which settles carrier, suffix and charge of each.
-fn classes(
-    recipients: &[Recipient],
-    text: &Text,
-    sender: &str,
-    append: AppendSender,
-    gateway: &GatewayRules,
-    customer: &Customer,
-    rules: &Rulebook,
-) -> Vec<Class> {
-    let plain_pages = text.page_count();
-    let suffixed_pages = match append {
-        AppendSender::None => plain_pages,
-        AppendSender::Hosted | AppendSender::All => text.with_sender(sender).page_count(),
-    };
-    let unicode = text.alphabet() == Alphabet::Ucs2;
-    let mut by_network: BTreeMap<Option<u8>, Class> = BTreeMap::new();
-    for &recipient in recipients {
-        let network = rules.network_of(recipient);
-        let class = by_network.entry(network).or_insert_with(|| {
-            let first = rules
-                .leg(gateway.gateway, crate::FIRST_LEG)
-                .unwrap_or(gateway);
-            let carrier = first
-                .preference
-                .carriers(network)
-                .first()
-                .copied()
-                .unwrap_or(0);
-            let suffixed = match append {
-                AppendSender::None => false,
-                AppendSender::All => true,
-                AppendSender::Hosted => rules
-                    .carriers
-                    .get(carrier)
-                    .is_some_and(|carrier| carrier.rewrites_sender),
-            };
-            let pages = if suffixed {
-                suffixed_pages
-            } else {
-                plain_pages
-            };
-            let pages = i64::try_from(pages).unwrap_or(i64::MAX);
-            let (charge, reserve) =
-                charge(gateway, rules, customer.account.id, network, unicode, pages);
-            Class {
-                carrier,
-                suffixed,
-                pages,
-                charge,
-                reserve,
-                recipients: Vec::new(),
-            }
-        });
-        class.recipients.push(recipient);
-    }
-    by_network.into_values().collect()
-}
-
-/// What one recipient is charged for its pages, and how much of that is kept for a second leg only.
-fn charge(
-    gateway: &GatewayRules,
-    rules: &Rulebook,
-    account: AccountId,
-    network: Option<u8>,
-    unicode: bool,
-    pages: i64,
-) -> (Money, Money) {
-    let of = |rules: &GatewayRules| {
-        let price = rules.tariff.price(account, network);
-        (if unicode { price.unicode } else { price.plain }) * pages
-    };
-    let leg = |leg| rules.leg(gateway.gateway, leg).map_or(Money::ZERO, of);
-    if gateway.legs.is_none() {
-        return (of(gateway), Money::ZERO);
-    }
-    let (first, second) = (leg(crate::FIRST_LEG), leg(crate::SECOND_LEG));
-    let dearer = first.max(second);
-    (dearer, dearer - first)
-}
-
-fn total_cost(classes: &[Class]) -> Result<Money, Refusal> {
-    classes
-        .iter()
-        .try_fold(Money::ZERO, |sum, class| {
-            let count = i64::try_from(class.recipients.len()).ok()?;
-            sum.checked_add(class.charge.checked_mul(count)?)
-        })
-        .ok_or_else(|| {
-            Refusal::Malformed("The cost of this send exceeds what can be counted.".to_owned())
-        })
 }
 
 fn fingerprint(

@@ -7,6 +7,7 @@
 mod budget;
 mod desk;
 mod dispatch;
+mod done;
 mod hand;
 mod link;
 mod pages;

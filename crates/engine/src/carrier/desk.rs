@@ -1,5 +1,6 @@
 //! The task of one carrier.
 
+use super::done::Done;
 use super::hand::{Answer, Fate, Hand, Later, LaterKind, Tag};
 use super::link::{self, LinkEvent, LinkId, Wire};
 use super::{Carrier, say};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::{Claimed, Receipt, Settled};
+use store::Receipt;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsConnector;
 
@@ -23,27 +24,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const EVENT_QUEUE: usize = 64;
 /// Receipts in memory above which nothing more is read from the connections.
 const MOST_WAITING: usize = 20_000;
-
-/// What the desk's own steps in the background give back.
-pub(super) enum Done {
-    Reported {
-        result: Settled,
-        parked: usize,
-        accounted: usize,
-        answers: Vec<(Wire, Vec<u32>)>,
-    },
-    Claimed {
-        asked: usize,
-        claimed: Vec<Claimed>,
-    },
-    ClaimFailed {
-        asked: usize,
-    },
-    Looked {
-        due: bool,
-    },
-    FailedOver,
-}
 
 /// A connection in use.
 pub(super) struct Bound {
@@ -329,54 +309,6 @@ impl Desk {
             self.measures.in_doubt();
         }
         self.hand.decide(tag, fate);
-    }
-
-    fn finished(&mut self, done: Done) {
-        match done {
-            Done::Reported {
-                result,
-                parked,
-                accounted,
-                answers,
-            } => {
-                self.busy.reporting = false;
-                self.carrier.budget.give(accounted);
-                for (wire, sequences) in answers {
-                    let ok = |sequence| (sequence, CommandStatus::ROK);
-                    wire.answer(sequences.into_iter().map(ok).collect());
-                }
-                self.measures.parked(parked);
-                self.shared.settled(result);
-            }
-            Done::Claimed { asked, claimed } => {
-                self.busy.claiming = false;
-                let got: usize = claimed
-                    .iter()
-                    .map(|claimed| claimed.batch.recipients.len())
-                    .sum();
-                self.carrier.budget.give(asked - got.min(asked));
-                // As many as asked for may mean that there are more, and so may none: what was found was
-                // not to be sent any more.
-                if got > 0 {
-                    self.carrier.note_backlog();
-                }
-                for claimed in claimed {
-                    self.take_claimed(claimed);
-                }
-            }
-            Done::ClaimFailed { asked } => {
-                self.busy.claiming = false;
-                self.carrier.budget.give(asked);
-                self.carrier.note_backlog();
-            }
-            Done::Looked { due } => {
-                self.busy.looking = false;
-                if due {
-                    self.carrier.note_backlog();
-                }
-            }
-            Done::FailedOver => self.busy.looking = false,
-        }
     }
 
     /// Gives back what is not on the wire, and unbinds once the rest has its answer.

@@ -1,6 +1,7 @@
 //! Out: claimed batches become submits on the connections, as window, pace and budget allow.
 
-use super::desk::{Desk, Done, FAILURE_PAUSE};
+use super::desk::{Desk, FAILURE_PAUSE};
+use super::done::Done;
 use super::hand::{Fate, Ready, Tag};
 use super::link::LinkId;
 use super::pages::Pages;

@@ -1,6 +1,7 @@
 //! Back: what the carrier said is committed, and only then answered.
 
-use super::desk::{Desk, Done, FAILURE_PAUSE};
+use super::desk::{Desk, FAILURE_PAUSE};
+use super::done::Done;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{CarrierReport, Settled};

@@ -1,7 +1,8 @@
 //! Looking after what waits: what has become due, and what has to go to another carrier.
 
 use super::Carrier;
-use super::desk::{Desk, Done};
+use super::desk::Desk;
+use super::done::Done;
 use crate::Shared;
 use domain::Priority;
 use std::sync::Arc;

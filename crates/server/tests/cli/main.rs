@@ -7,7 +7,7 @@ mod installation;
 #[cfg(test)]
 mod process;
 #[cfg(test)]
-mod service;
+mod serving;
 
 use installation::Installation;
 use process::Process;

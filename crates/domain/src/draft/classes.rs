@@ -1,0 +1,100 @@
+//! Recipients by class: who carries them, what they read and what they pay.
+
+use super::{Class, Customer};
+use crate::{
+    AccountId, Alphabet, AppendSender, GatewayRules, Money, Recipient, Refusal, Rulebook, Text,
+};
+use std::collections::BTreeMap;
+
+/// Sorts the recipients into classes by network, which settles carrier, suffix and charge of each.
+pub(super) fn classes(
+    recipients: &[Recipient],
+    text: &Text,
+    sender: &str,
+    append: AppendSender,
+    gateway: &GatewayRules,
+    customer: &Customer,
+    rules: &Rulebook,
+) -> Vec<Class> {
+    let plain_pages = text.page_count();
+    let suffixed_pages = match append {
+        AppendSender::None => plain_pages,
+        AppendSender::Hosted | AppendSender::All => text.with_sender(sender).page_count(),
+    };
+    let unicode = text.alphabet() == Alphabet::Ucs2;
+    let mut by_network: BTreeMap<Option<u8>, Class> = BTreeMap::new();
+    for &recipient in recipients {
+        let network = rules.network_of(recipient);
+        let class = by_network.entry(network).or_insert_with(|| {
+            let first = rules
+                .leg(gateway.gateway, crate::FIRST_LEG)
+                .unwrap_or(gateway);
+            let carrier = first
+                .preference
+                .carriers(network)
+                .first()
+                .copied()
+                .unwrap_or(0);
+            let suffixed = match append {
+                AppendSender::None => false,
+                AppendSender::All => true,
+                AppendSender::Hosted => rules
+                    .carriers
+                    .get(carrier)
+                    .is_some_and(|carrier| carrier.rewrites_sender),
+            };
+            let pages = if suffixed {
+                suffixed_pages
+            } else {
+                plain_pages
+            };
+            let pages = i64::try_from(pages).unwrap_or(i64::MAX);
+            let (charge, reserve) =
+                charge(gateway, rules, customer.account.id, network, unicode, pages);
+            Class {
+                carrier,
+                suffixed,
+                pages,
+                charge,
+                reserve,
+                recipients: Vec::new(),
+            }
+        });
+        class.recipients.push(recipient);
+    }
+    by_network.into_values().collect()
+}
+
+/// What one recipient is charged for its pages, and how much of that is kept for a second leg only.
+fn charge(
+    gateway: &GatewayRules,
+    rules: &Rulebook,
+    account: AccountId,
+    network: Option<u8>,
+    unicode: bool,
+    pages: i64,
+) -> (Money, Money) {
+    let of = |rules: &GatewayRules| {
+        let price = rules.tariff.price(account, network);
+        (if unicode { price.unicode } else { price.plain }) * pages
+    };
+    let leg = |leg| rules.leg(gateway.gateway, leg).map_or(Money::ZERO, of);
+    if gateway.legs.is_none() {
+        return (of(gateway), Money::ZERO);
+    }
+    let (first, second) = (leg(crate::FIRST_LEG), leg(crate::SECOND_LEG));
+    let dearer = first.max(second);
+    (dearer, dearer - first)
+}
+
+pub(super) fn total_cost(classes: &[Class]) -> Result<Money, Refusal> {
+    classes
+        .iter()
+        .try_fold(Money::ZERO, |sum, class| {
+            let count = i64::try_from(class.recipients.len()).ok()?;
+            sum.checked_add(class.charge.checked_mul(count)?)
+        })
+        .ok_or_else(|| {
+            Refusal::Malformed("The cost of this send exceeds what can be counted.".to_owned())
+        })
+}

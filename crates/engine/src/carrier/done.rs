@@ -1,0 +1,77 @@
+//! What the desk's steps in the background give back.
+
+use super::desk::Desk;
+use super::link::Wire;
+use smpp::CommandStatus;
+use store::{Claimed, Settled};
+
+/// The end of a step.
+pub(super) enum Done {
+    Reported {
+        result: Settled,
+        parked: usize,
+        accounted: usize,
+        answers: Vec<(Wire, Vec<u32>)>,
+    },
+    Claimed {
+        asked: usize,
+        claimed: Vec<Claimed>,
+    },
+    ClaimFailed {
+        asked: usize,
+    },
+    Looked {
+        due: bool,
+    },
+    FailedOver,
+}
+
+impl Desk {
+    pub(super) fn finished(&mut self, done: Done) {
+        match done {
+            Done::Reported {
+                result,
+                parked,
+                accounted,
+                answers,
+            } => {
+                self.busy.reporting = false;
+                self.carrier.budget.give(accounted);
+                for (wire, sequences) in answers {
+                    let ok = |sequence| (sequence, CommandStatus::ROK);
+                    wire.answer(sequences.into_iter().map(ok).collect());
+                }
+                self.measures.parked(parked);
+                self.shared.settled(result);
+            }
+            Done::Claimed { asked, claimed } => {
+                self.busy.claiming = false;
+                let got: usize = claimed
+                    .iter()
+                    .map(|claimed| claimed.batch.recipients.len())
+                    .sum();
+                self.carrier.budget.give(asked - got.min(asked));
+                // As many as asked for may mean that there are more, and so may none: what was found was
+                // not to be sent any more.
+                if got > 0 {
+                    self.carrier.note_backlog();
+                }
+                for claimed in claimed {
+                    self.take_claimed(claimed);
+                }
+            }
+            Done::ClaimFailed { asked } => {
+                self.busy.claiming = false;
+                self.carrier.budget.give(asked);
+                self.carrier.note_backlog();
+            }
+            Done::Looked { due } => {
+                self.busy.looking = false;
+                if due {
+                    self.carrier.note_backlog();
+                }
+            }
+            Done::FailedOver => self.busy.looking = false,
+        }
+    }
+}
