@@ -110,13 +110,19 @@ async fn close(
         let found = carrier[figure].as_u64().unwrap_or(0);
         figures.expect(&format!("{figure} of the SMSC"), recipients, found);
     }
-    verify(figures, &site, messages, recipients)
+    verify(figures, &site, messages, recipients, recipients)
 }
 
 /// `ogene verify`, and what it must have counted.
-fn verify(figures: &mut Figures, site: &Site, messages: u64, deliveries: u64) -> Result<()> {
+fn verify(
+    figures: &mut Figures,
+    site: &Site,
+    messages: u64,
+    recipients: u64,
+    deliveries: u64,
+) -> Result<()> {
     let stored = float(site.stored_bytes()?);
-    figures.set("stored_bytes_per_message", stored / float(messages));
+    figures.set("stored_bytes_per_recipient", stored / float(recipients));
     let report = site.ogene(&["verify"])?;
     let count = |name: &str| report[name].as_u64().unwrap_or(0);
     figures.expect("messages in the database", messages, count("messages"));

@@ -29,6 +29,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     spent(&mut figures, &before, &after, load.accepted);
     let stop = site.stop_service().await?;
     figures.set("stop_s", stop.as_secs_f64());
-    verify(&mut figures, &site, WARM_UP + load.accepted, 0)?;
+    let all = WARM_UP + load.accepted;
+    verify(&mut figures, &site, all, all, 0)?;
     Ok(figures)
 }
