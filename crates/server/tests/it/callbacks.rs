@@ -100,9 +100,9 @@ async fn each_outcome_is_told_exactly_once_with_the_exact_body() {
 async fn a_callback_is_repeated_until_it_is_taken() {
     let ogene = Ogene::start().await;
     let receiver = Receiver::start().await;
-    receiver.react([500, 503, 502, 408, 425, 429, 204].map(Reaction::Status));
+    receiver.react([500, 408, 425, 429, 204].map(Reaction::Status));
     let id = ogene.sent_id(called_back(MTN, "Hello", &receiver)).await;
-    let calls = receiver.called(7).await;
+    let calls = receiver.called(5).await;
     assert!(
         calls.iter().all(|call| call.text == calls[0].text),
         "the same each time"

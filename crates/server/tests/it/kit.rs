@@ -286,6 +286,25 @@ impl Ogene {
         app::open(&self.config).await.expect("a database")
     }
 
+    /// Overwrites the database but for its first page; gives what it was.
+    pub(crate) fn spoil_database(&self) -> Vec<u8> {
+        const PAGE: usize = 4096;
+        let file = self.config.data_dir.join("ogene.db");
+        let whole = std::fs::read(&file).expect("the database");
+        let mut spoiled = whole.clone();
+        spoiled[PAGE..].fill(0xFF);
+        std::fs::write(&file, spoiled).expect("written");
+        whole
+    }
+
+    /// Puts back what was spoiled, while nothing runs.
+    pub(crate) fn mend_database(&self, whole: &[u8]) {
+        for name in ["ogene.db-wal", "ogene.db-shm"] {
+            let _ = std::fs::remove_file(self.config.data_dir.join(name));
+        }
+        std::fs::write(self.config.data_dir.join("ogene.db"), whole).expect("written");
+    }
+
     /// The simulator behind a carrier.
     pub(crate) fn smsc_of(&self, carrier: &str) -> &Smsc {
         &self.smscs[carrier]
