@@ -109,11 +109,12 @@ impl Setup {
             smscs.insert(name, smsc);
         }
         let directory = tempfile::tempdir().expect("a directory");
-        let lines = self
+        let lines: String = self
             .settings
             .iter()
-            .map(|(key, value)| format!("{key} = {value}\n"));
-        let config = Config::read(&lines.collect::<String>(), "it", []).expect("no fault");
+            .map(|(key, value)| format!("{key} = {value}\n"))
+            .collect();
+        let config = Config::read(&lines, "it", []).expect("no fault");
         let config = Config {
             data_dir: directory.path().join("data"),
             ..config
@@ -122,6 +123,7 @@ impl Setup {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             shop: Customer::default(),
             smscs,
+            lines,
             config,
             running: None,
             ended: false,
@@ -157,6 +159,7 @@ pub(crate) struct Ogene {
     /// The customer of most tests.
     pub(crate) shop: Customer,
     smscs: BTreeMap<String, Smsc>,
+    lines: String,
     config: Config,
     running: Option<Running>,
     ended: bool,
@@ -284,6 +287,14 @@ impl Ogene {
     /// The database, beside the service, as the commands open it.
     pub(crate) async fn store(&self) -> Store {
         app::open(&self.config).await.expect("a database")
+    }
+
+    /// The configuration as a file for `ogene serve`, with more of it.
+    pub(crate) fn settings(&self, more: &str) -> String {
+        format!(
+            "data_dir = {:?}\n{}{more}",
+            self.config.data_dir, self.lines
+        )
     }
 
     /// Overwrites the database but for its first page; gives what it was.

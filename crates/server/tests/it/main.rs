@@ -23,6 +23,8 @@ mod legacy;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod logs;
+#[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod reading;
