@@ -62,7 +62,6 @@ impl Door {
 
     /// Waits until the draft is a durable message, or is refused. A full queue refuses at once.
     pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
-        steer(&draft)?;
         let (answer, result) = oneshot::channel();
         let unavailable = Refusal::Unavailable {
             retry_after_s: RETRY_AFTER_S,
@@ -74,8 +73,8 @@ impl Door {
     }
 }
 
-/// The steering numbers of the sandbox that refuse a send.
-fn steer(draft: &Draft) -> Result<(), Refusal> {
+/// The steering numbers of the sandbox that refuse a send; `limit` is the rate that such a refusal names.
+pub(crate) fn steer(draft: &Draft, limit: u32) -> Result<(), Refusal> {
     if draft.environment == Environment::Live {
         return Ok(());
     }
@@ -92,7 +91,7 @@ fn steer(draft: &Draft) -> Result<(), Refusal> {
                     retry_after_s: RETRY_AFTER_S,
                 }),
                 SandboxOutcome::RefuseRate => Some(Refusal::RateLimited {
-                    limit: 0,
+                    limit,
                     retry_after_s: 60,
                 }),
                 SandboxOutcome::Delivered

@@ -206,6 +206,7 @@ impl Engine {
             environment,
             &self.shared.plan.rules,
         )?;
+        accept::steer(&draft, self.limits.sends_per_minute)?;
         self.door.send(draft).await
     }
 
