@@ -192,6 +192,26 @@ async fn gone_ends_all_callbacks_of_the_message_and_of_no_other() {
 }
 
 #[tokio::test]
+async fn a_receiver_that_was_down_is_told_when_it_is_back() {
+    let ogene = Ogene::start().await;
+    let away = Receiver::start().await;
+    let (url, port) = (away.url.clone(), away.port);
+    drop(away);
+    let id = ogene
+        .sent_id(with(to(MTN, "Hello"), json!({"callback_url": url})))
+        .await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    until("an attempt has failed", async || {
+        let metrics = ogene.ask(&Request::get("/metrics")).await;
+        metrics.text().contains("unreachable").then_some(())
+    })
+    .await;
+    let back = Receiver::start_on(port).await;
+    assert_eq!(back.called(1).await[0].field("message_id"), id);
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn a_callback_outlives_a_restart() {
     let mut ogene = Setup::new()
         .set("callbacks.retry_delays", r#"["1s", "1s", "1s", "1s"]"#)

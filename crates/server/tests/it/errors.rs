@@ -167,7 +167,7 @@ async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
         insufficient: 402 {"status":"error","code":"API-3001","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
         none valid: 422 {"status":"error","code":"API-3002","error":{"message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","code":"API-3002","description":"No valid recipient"}}
         too large: 413 {"status":"error","code":"API-2017","error":{"message":"The request body is larger than 10 MiB. Split the list of recipients.","code":"API-2017","description":"Request body too large"}}
-        rate limit: 429 {"status":"error","code":"API-3004","error":{"message":"The rate limit of 0 requests a minute is reached. Retry after 60 s.","code":"API-3004","description":"Rate limit exceeded"}}
+        rate limit: 429 {"status":"error","code":"API-3004","error":{"message":"The rate limit of 1000 requests a minute is reached. Retry after 60 s.","code":"API-3004","description":"Rate limit exceeded"}}
         overloaded: 503 {"status":"error","code":"API-5003","error":{"message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","code":"API-5003","description":"Service unavailable"}}
         "#);
     ogene.end().await;

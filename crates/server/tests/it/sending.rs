@@ -517,3 +517,40 @@ async fn an_international_number_goes_over_the_international_gateway_only() {
     assert_eq!(wire::text(&received, "447911123456"), "Hello");
     ogene.end().await;
 }
+
+#[tokio::test]
+async fn each_network_is_charged_its_own_price_and_unicode_another() {
+    let ogene = Setup::new()
+        .set("gateways.direct-refund.price", r#""4.0625""#)
+        .set("gateways.direct-refund.unicode_price", r#""9.50""#)
+        .set(
+            "gateways.direct-refund.prices",
+            r#"{ airtel = { price = "5.00", unicode_price = "11.25" } }"#,
+        )
+        .start()
+        .await;
+    let table = [
+        (MTN, "plain", false, "4.0625"),
+        (AIRTEL, "plain", false, "5.00"),
+        (GLO, "ẹ", true, "9.50"),
+        (AIRTEL, "ẹ", true, "11.25"),
+        (
+            "2348031234567,2348021234567,2348051234567",
+            "all",
+            false,
+            "13.125",
+        ),
+    ];
+    for (number, body, unicode, cost) in table {
+        let fields = with(to(number, body), json!({"unicode": unicode}));
+        let answer = ogene.send(fields).await;
+        let written = format!("\"cost\":{cost},");
+        assert!(
+            answer.text().contains(&written),
+            "{written}: {}",
+            answer.text()
+        );
+    }
+    assert_eq!(ogene.total().await.to_string(), "957.0625");
+    ogene.end().await;
+}

@@ -56,6 +56,7 @@ struct Book {
 /// Runs until it is dropped.
 pub(crate) struct Receiver {
     pub(crate) url: String,
+    pub(crate) port: u16,
     book: Arc<Mutex<Book>>,
     server: JoinHandle<()>,
 }
@@ -63,7 +64,12 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// Answers 200 to everything.
     pub(crate) async fn start() -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        Self::start_on(0).await
+    }
+
+    /// The same on a port that is known.
+    pub(crate) async fn start_on(port: u16) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
             .await
             .expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -76,6 +82,7 @@ impl Receiver {
         });
         Self {
             url: format!("http://{address}/delivery?key=s3cret"),
+            port: address.port(),
             book,
             server,
         }
