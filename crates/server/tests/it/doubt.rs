@@ -19,6 +19,19 @@ fn numbers(many: u64) -> Vec<String> {
         .collect()
 }
 
+/// A carrier that takes every message, answers none, and sends its receipt after so many milliseconds. What is
+/// in doubt is not resent within the time of a test.
+fn losing_responses(receipt_after_ms: u64) -> Setup {
+    let script = Script {
+        faults: vec![(1, Fault::LoseResponse)],
+        receipt_delay: Delay::fixed(Duration::from_millis(receipt_after_ms)),
+        ..Script::default()
+    };
+    Setup::new()
+        .set("gateways.direct-refund.in_doubt_hold", r#""1h""#)
+        .script(script)
+}
+
 #[tokio::test]
 async fn a_full_window_lost_with_its_connection_is_sent_once_more_after_the_hold() {
     let dropping = Script {
@@ -60,15 +73,8 @@ async fn a_full_window_lost_with_its_connection_is_sent_once_more_after_the_hold
 async fn a_receipt_adopts_what_is_in_doubt_and_nothing_is_resent() {
     // The receipt comes before the response is missed, and after it.
     for receipt_after in [0, 2_500] {
-        let script = Script {
-            faults: vec![(1, Fault::LoseResponse)],
-            receipt_delay: Delay::fixed(Duration::from_millis(receipt_after)),
-            ..Script::default()
-        };
-        let ogene = Setup::new()
+        let ogene = losing_responses(receipt_after)
             .set("carriers.mtn.response_timeout", r#""1s""#)
-            .set("gateways.direct-refund.in_doubt_hold", r#""1h""#)
-            .script(script)
             .start()
             .await;
         let id = ogene.sent_id(to(&format!("{MTN},{AIRTEL}"), "Hello")).await;
@@ -168,5 +174,38 @@ async fn what_a_killed_process_had_on_the_wire_is_sent_once_more_and_charged_onc
         assert_eq!(count(&received, &number), 2, "{number}");
     }
     assert_eq!(ogene.total().await.to_string(), "880");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_doubt_about_several_pages_ends_when_all_their_receipts_have_come() {
+    for receipt_after in [0, 2_500] {
+        let ogene = losing_responses(receipt_after)
+            .set("carriers.mtn.response_timeout", r#""1s""#)
+            .start()
+            .await;
+        let id = ogene.sent_id(to(MTN, &"x".repeat(400))).await;
+        assert_eq!(ogene.outcome(&id).await, ["delivrd"], "{receipt_after}");
+        assert_eq!(count(&ogene.smsc().received(), MTN), 3);
+        ogene.end().await;
+    }
+}
+
+#[tokio::test]
+async fn receipts_that_come_after_a_kill_end_the_doubt_it_left() {
+    let mut ogene = losing_responses(2_000).start().await;
+    ogene.bound("mtn", 2).await;
+    let fields = json!({"from": SENDER, "to": numbers(10), "body": "Dear customer"});
+    let id = ogene.sent_id(fields).await;
+    ogene.received(10).await;
+    ogene.kill().await;
+    ogene.smsc().set_script(good());
+    ogene.serve().await;
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 10]);
+    let received = ogene.smsc().received();
+    for number in numbers(10) {
+        assert_eq!(count(&received, &number), 1, "{number}");
+    }
+    assert_eq!(ogene.total().await.to_string(), "940");
     ogene.end().await;
 }

@@ -109,11 +109,10 @@ impl Setup {
             smscs.insert(name, smsc);
         }
         let directory = tempfile::tempdir().expect("a directory");
-        let lines: String = self
-            .settings
-            .iter()
-            .map(|(key, value)| format!("{key} = {value}\n"))
-            .collect();
+        let mut lines = String::new();
+        for (key, value) in &self.settings {
+            lines.extend([key, " = ", value, "\n"]);
+        }
         let config = Config::read(&lines, "it", []).expect("no fault");
         let config = Config {
             data_dir: directory.path().join("data"),
