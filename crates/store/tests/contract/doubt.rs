@@ -10,6 +10,7 @@ use store::{Claim, Claimed, Receipt, ReceiptWord};
 twins!(
     what_is_in_doubt_is_told_as_pending,
     a_receipt_adopts_a_recipient_in_doubt,
+    a_receipt_that_came_before_the_doubt_ends_it,
     a_receipt_that_adopted_counts_once,
     only_the_same_number_sender_and_carrier_adopt,
     two_receipts_adopt_two_messages_in_doubt,
@@ -64,6 +65,32 @@ async fn a_receipt_adopts_a_recipient_in_doubt(kit: &Kit) {
     assert_eq!(kit.balance(base.account).await, naira(100));
     assert_eq!(kit.texts("select error from deliveries").await, ["001"]);
     assert!(resends(kit).await.is_empty());
+}
+
+async fn a_receipt_that_came_before_the_doubt_ends_it(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    let early = receipt(
+        "lost-1",
+        message.draft.recipients[0],
+        DeliveryStatus::Delivered,
+    );
+    let stranger = Receipt {
+        carrier_id: "lost-2".to_owned(),
+        sender: "OTHER".to_owned(),
+        ..early.clone()
+    };
+    let (_, parked) = kit.report(report(vec![], vec![early, stranger])).await;
+    assert_eq!(parked, 2);
+    kit.report(report(claimed.iter().map(doubted).collect(), vec![]))
+        .await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered)]
+    );
+    assert!(resends(kit).await.is_empty());
+    let left = kit.numbers("select count(*) from parked_receipts").await;
+    assert_eq!(left, [1], "the other sender's stays");
 }
 
 async fn a_receipt_that_adopted_counts_once(kit: &Kit) {
