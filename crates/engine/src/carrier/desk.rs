@@ -32,6 +32,14 @@ pub(super) struct Bound {
     pub(super) submits: bool,
 }
 
+/// A receipt that came, and how it is to be answered.
+pub(super) struct Heard {
+    pub(super) receipt: Receipt,
+    /// The connection that it came on, while that lasts.
+    pub(super) link: Option<LinkId>,
+    pub(super) sequence: u32,
+}
+
 /// Which steps are under way in the background: one of each kind at a time.
 #[derive(Default)]
 pub(super) struct Busy {
@@ -50,9 +58,7 @@ pub(super) struct Desk {
     pub(super) pace: Pace,
     pub(super) wires: BTreeMap<LinkId, Bound>,
     /// Receipts that are not committed yet.
-    pub(super) receipts: Vec<Receipt>,
-    /// The sequence numbers by which they will be answered.
-    pub(super) answers: BTreeMap<LinkId, Vec<u32>>,
+    pub(super) receipts: Vec<Heard>,
     pub(super) done: mpsc::UnboundedSender<Done>,
     pub(super) busy: Busy,
     pub(super) down_since_ms: i64,
@@ -145,7 +151,6 @@ impl Desk {
             hand: Hand::default(),
             wires: BTreeMap::new(),
             receipts: Vec::new(),
-            answers: BTreeMap::new(),
             busy: Busy::default(),
             down_since_ms: now_ms,
             closing: false,
@@ -215,7 +220,10 @@ impl Desk {
             }
             LinkEvent::Down { link } => {
                 self.wires.remove(&link);
-                self.answers.remove(&link);
+                self.receipts
+                    .iter_mut()
+                    .filter(|heard| heard.link == Some(link))
+                    .for_each(|heard| heard.link = None);
                 self.count_wires();
             }
             LinkEvent::Events { link, events } => {
@@ -268,8 +276,11 @@ impl Desk {
     fn delivered(&mut self, link: LinkId, sequence: u32, deliver: &DeliverSm) {
         if let Some(receipt) = say::receipt(deliver, self.ids) {
             self.measures.receipt(&receipt);
-            self.receipts.push(receipt);
-            self.answers.entry(link).or_default().push(sequence);
+            self.receipts.push(Heard {
+                receipt,
+                link: Some(link),
+                sequence,
+            });
             return;
         }
         self.measures.inbound();

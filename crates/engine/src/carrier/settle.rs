@@ -2,12 +2,13 @@
 
 use super::desk::{Desk, FAILURE_PAUSE};
 use super::done::Done;
+use super::link::Wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{CarrierReport, Settled};
 
 /// Receipts committed together.
-const MOST_RECEIPTS: usize = 1_000;
+const MOST_RECEIPTS: usize = 2_000;
 /// How long a claim is this node's own.
 const CLAIM_MS: i64 = 60_000;
 
@@ -23,20 +24,18 @@ impl Desk {
             second_leg_timer(plan, batch, content, sent, now_ms)
         };
         let (progress, accounted) = self.hand.progress(|count| plan.numbers(count), timers);
-        let rest = self
-            .receipts
-            .split_off(self.receipts.len().min(MOST_RECEIPTS));
-        let receipts = std::mem::replace(&mut self.receipts, rest);
-        // All receipts read so far are answered with the commit that holds the last of them.
-        let answers = if self.receipts.is_empty() {
-            std::mem::take(&mut self.answers)
-        } else {
-            BTreeMap::new()
-        };
-        let answers = answers
-            .into_iter()
-            .filter_map(|(link, sequences)| Some((self.wires.get(&link)?.wire.clone(), sequences)))
-            .collect();
+        let most = self.receipts.len().min(MOST_RECEIPTS);
+        let (mut receipts, mut answers) = (Vec::with_capacity(most), BTreeMap::new());
+        for heard in self.receipts.drain(..most) {
+            receipts.push(heard.receipt);
+            if let Some(bound) = heard.link.and_then(|link| self.wires.get(&link)) {
+                let answers: &mut (Wire, Vec<u32>) = answers
+                    .entry(heard.link)
+                    .or_insert_with(|| (bound.wire.clone(), Vec::new()));
+                answers.1.push(heard.sequence);
+            }
+        }
+        let answers = answers.into_values().collect();
         let report = Arc::new(CarrierReport {
             carrier: Arc::clone(&self.carrier.name),
             now_ms,
