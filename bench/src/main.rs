@@ -48,7 +48,7 @@ struct Options {
     #[arg(long, value_name = "PATH")]
     ogene: Option<PathBuf>,
     /// Connections to the carrier
-    #[arg(long, default_value_t = 2, value_name = "N")]
+    #[arg(long, default_value_t = 8, value_name = "N")]
     binds: u32,
     /// Submits without a response on each of them
     #[arg(long, default_value_t = 1_000, value_name = "N")]
