@@ -1,0 +1,155 @@
+// The page /docs as a reader has it: rendered, tried out and narrow. Started by tests/browser/run.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+
+const { chromium } = createRequire(new URL("../../target/browser/package.json", import.meta.url))("playwright-core");
+
+// Bounds of every wait, in milliseconds: they end a hang and are never waited out.
+const START_LIMIT = 60_000;
+const PAGE_LIMIT = 20_000;
+const STOP_LIMIT = 15_000;
+const TEST_LIMIT = 60_000;
+
+const NARROW = { width: 320, height: 640 };
+const WIDE = { width: 1280, height: 900 };
+
+// No name resolves, so that nothing leaves this machine even where the page is wrong.
+const FLAGS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+];
+
+const scratch = mkdtempSync(join(tmpdir(), "ogene-browser-"));
+let ogene, demo, browser, page, complaints, requested;
+
+// However this ends, the demo and its files end with it. Chromium ends with the pipe that drives it.
+process.on("exit", () => {
+  ogene?.kill("SIGKILL");
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+});
+for (const [signal, code] of [["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]]) process.on(signal, () => process.exit(code));
+
+/** Starts `ogene demo` on a free port and gives what it prints: url, docs, token, sender_id among it. */
+async function startDemo() {
+  const { OGENE_CONFIG: _, ...env } = process.env;
+  ogene = spawn(process.env.OGENE_BIN, ["--json", "demo", "--listen", "127.0.0.1:0", "--data-dir", join(scratch, "data")],
+    { cwd: scratch, env, stdio: ["ignore", "pipe", "inherit"] });
+  return new Promise((done, failed) => {
+    const limit = setTimeout(() => failed(new Error(`ogene demo printed no address within ${START_LIMIT} ms`)), START_LIMIT);
+    ogene.once("error", failed);
+    ogene.once("exit", (code, signal) => failed(new Error(`ogene demo ended early: ${code ?? signal}`)));
+    let printed = "";
+    ogene.stdout.setEncoding("utf8").on("data", (chunk) => {
+      printed += chunk;
+      // The value spans lines and is whole with the first closing brace at the start of one.
+      const end = printed.indexOf("\n}");
+      if (end < 0) return;
+      clearTimeout(limit);
+      ogene.stdout.removeAllListeners("data").resume();
+      done(JSON.parse(printed.slice(0, end + 2)));
+    });
+  });
+}
+
+async function stopDemo() {
+  if (!ogene || ogene.exitCode !== null || ogene.signalCode !== null) return;
+  const ended = once(ogene, "exit", { signal: AbortSignal.timeout(STOP_LIMIT) });
+  ogene.kill("SIGTERM");
+  await ended;
+}
+
+before(async () => {
+  demo = await startDemo();
+  browser = await chromium.launchPersistentContext(join(scratch, "profile"), {
+    executablePath: process.env.CHROMIUM_BIN, args: FLAGS, timeout: START_LIMIT, viewport: WIDE,
+    handleSIGHUP: false, handleSIGINT: false, handleSIGTERM: false,
+  });
+  browser.setDefaultTimeout(PAGE_LIMIT);
+}, { timeout: 2 * START_LIMIT });
+
+after(async () => {
+  await browser?.close();
+  await stopDemo();
+}, { timeout: 2 * STOP_LIMIT });
+
+/** Opens the page anew, with a record of what it complains about and asks for. */
+beforeEach(async () => {
+  complaints = [];
+  requested = [];
+  page = await browser.newPage();
+  page.on("console", (message) => { if (message.type() === "error") complaints.push(message.text()); });
+  page.on("pageerror", (fault) => complaints.push(String(fault)));
+  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure().errorText}`));
+  page.on("request", (request) => requested.push(request.url()));
+  await page.goto(demo.docs);
+  await page.locator("#errors .fields dt").first().waitFor();
+}, { timeout: TEST_LIMIT });
+
+afterEach(async () => {
+  await page.close();
+  assert.deepEqual(complaints, [], "the page complained");
+  assert.deepEqual(requested.filter((url) => new URL(url).origin !== demo.url), [], "the page asked another host");
+}, { timeout: TEST_LIMIT });
+
+/** Enters the token, tries a send and waits for its answer. Each test has a text of its own: repeats are refused. */
+async function tryToSend(text) {
+  await page.locator("#api-token").fill(demo.token);
+  const send = page.locator("#send details.trial");
+  await send.locator("summary").click();
+  await send.locator("#send-from").fill(demo.sender_id);
+  await send.locator("#send-to").fill("2348000000001");
+  await send.locator("#send-body").fill(text);
+  await send.getByRole("button", { name: "Send to the sandbox" }).click();
+  const answer = send.locator(".answer");
+  await answer.locator(".status, p.bad").first().waitFor();
+  return answer;
+}
+
+test("the page shows every operation and every error code", { timeout: TEST_LIMIT }, async () => {
+  const whole = await (await fetch(`${demo.url}/openapi.json`, { signal: AbortSignal.timeout(PAGE_LIMIT) })).json();
+
+  const operations = await page.locator("#operations > section").evaluateAll((sections) => sections.map((one) => one.id));
+  assert.deepEqual(operations, ["send", "report", "balance", "sender-ids", "account", "legacy-send"]);
+  for (const id of operations) assert.ok(await page.locator(`#${id} .endpoint`).isVisible(), `${id} shows its address`);
+
+  const codes = await page.locator("#error-table dt code").allTextContents();
+  assert.ok(codes.length > 0, "there are codes");
+  assert.deepEqual(codes, whole["x-errors"].map((error) => error.code));
+  assert.ok(await page.locator("#error-table dt").last().isVisible(), "the codes are visible");
+});
+
+test("a send that is tried in the sandbox shows its status and body", { timeout: TEST_LIMIT }, async () => {
+  const answer = await tryToSend("Hello from a wide screen");
+
+  assert.equal(await answer.locator(".status").textContent(), "200 OK");
+  const body = JSON.parse(await answer.locator(".block pre").first().textContent());
+  assert.equal(body.status, "success");
+  assert.ok(body.data.message_id, "the answer names the message");
+  assert.equal(await page.locator("#report-message_id").inputValue(), body.data.message_id, "its report can be asked for next");
+  assert.ok(requested.includes(`${demo.url}/api/sandbox/v2/sms`), "the sandbox was asked");
+});
+
+test("at 320 px nothing is wider than the screen, opened and answered", { timeout: TEST_LIMIT }, async () => {
+  await page.setViewportSize(NARROW);
+  const answer = await tryToSend("Hello from a narrow screen");
+  assert.equal(await answer.locator(".status").textContent(), "200 OK");
+  await page.locator("details").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+
+  const { width, wider } = await page.evaluate((screen) => {
+    // What scrolls within itself, like a table, may be wider inside.
+    const scrolls = (one) => ["auto", "scroll"].includes(getComputedStyle(one).overflowX);
+    const within = (one) => one.parentElement && (scrolls(one.parentElement) || within(one.parentElement));
+    const wider = [...document.body.querySelectorAll("*")]
+      .filter((one) => one.getBoundingClientRect().right > screen + 0.5 && !within(one))
+      .map((one) => `${one.tagName.toLowerCase()}: ${one.textContent.slice(0, 60)}`);
+    return { width: document.documentElement.scrollWidth, wider };
+  }, NARROW.width);
+  assert.deepEqual(wider, []);
+  assert.equal(width, NARROW.width);
+});
