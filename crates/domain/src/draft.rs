@@ -274,6 +274,9 @@ fn check_gateway(
     if sender.international && gateway.gateway != Gateway::International {
         return Err(Refusal::InternationalSender(sender.name.clone()));
     }
+    if let Some(phrase) = rules.prohibited.find(text.as_str()) {
+        return Err(Refusal::Prohibited(phrase.to_owned()));
+    }
     if !gateway.transactional
         && let Some(phrase) = rules.code_words.transactional(text.as_str())
     {
@@ -311,7 +314,7 @@ mod tests {
     use super::*;
     use crate::{
         AccountStatus, CarrierRules, CodeWords, InDoubt, Legs, NumberPlan, Preference, Price,
-        Tariff, Verification,
+        Prohibited, Tariff, Verification,
     };
 
     fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {
@@ -374,6 +377,7 @@ mod tests {
                 gateway(Gateway::Otp, 9),
             ],
             code_words: CodeWords::standard(),
+            prohibited: Prohibited::default(),
             max_recipients: 3,
             private_callbacks: false,
         }

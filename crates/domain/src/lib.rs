@@ -17,6 +17,7 @@ mod network;
 mod number;
 mod pace;
 pub mod packed;
+mod prohibited;
 mod refusal;
 mod retry;
 pub mod sender;
@@ -43,6 +44,7 @@ pub use number::{
     parse_national, parse_sandbox, read_recipients,
 };
 pub use pace::Pace;
+pub use prohibited::Prohibited;
 pub use refusal::Refusal;
 pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;

@@ -84,6 +84,9 @@ pub enum Refusal {
          charged; do not retry it."
     )]
     Duplicate,
+    /// The operator does not carry this content.
+    #[error("The text holds `{0}`, which is not carried here. It was not sent and not charged.")]
+    Prohibited(String),
     /// Transactional text on a promotional gateway.
     #[error(
         "The text looks transactional (`{phrase}`), which the gateway {gateway} does not carry. Send it over \

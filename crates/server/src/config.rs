@@ -21,7 +21,7 @@ pub use fault::{Fault, Place};
 pub use secret::Secret;
 pub use sections::{Callbacks, Http, Limits, Log, LogFormat};
 
-use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Rulebook};
+use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Prohibited, Rulebook};
 use fault::Faults;
 use section::Section;
 use std::fs;
@@ -56,6 +56,8 @@ pub struct Config {
     pub plan: NumberPlan,
     /// What makes a text transactional.
     pub code_words: CodeWords,
+    /// What no text may hold.
+    pub prohibited: Prohibited,
     /// What is no fault and worth saying: one sentence each.
     pub notes: Vec<String>,
 }
@@ -127,6 +129,7 @@ impl Config {
                     self.gateways.clone()
                 },
                 code_words: self.code_words.clone(),
+                prohibited: self.prohibited.clone(),
                 max_recipients: self.limits.max_recipients,
                 private_callbacks: self.callbacks.allow_private_targets,
             },
@@ -160,6 +163,7 @@ impl Config {
                 .map(|name| format!("The variable {name} sets no key.")),
         );
         sections::refuse_postgres(&mut root);
+        let (code_words, prohibited) = sections::content(root.section("content"));
         let config = Self {
             file: None,
             data_dir: root.require("data_dir").unwrap_or_default(),
@@ -167,7 +171,8 @@ impl Config {
             limits: Limits::read(root.section("limits")),
             callbacks: Callbacks::read(root.section("callbacks")),
             log: Log::read(root.section("log")),
-            code_words: sections::code_words(root.section("content")),
+            code_words,
+            prohibited,
             gateways,
             carriers,
             plan,

@@ -5,7 +5,7 @@ use super::section::Section;
 use super::tls;
 use super::tree::Node;
 use super::value::{Read, Size};
-use domain::{CodeWords, NumberPlan};
+use domain::{CodeWords, NumberPlan, Prohibited};
 use rustls::ServerConfig;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -231,14 +231,13 @@ pub(super) fn number_plan(mut section: Section<'_>) -> NumberPlan {
     })
 }
 
-/// `[content]`
-pub(super) fn code_words(mut section: Section<'_>) -> CodeWords {
+/// `[content]`: what makes a text transactional, and what none may hold.
+pub(super) fn content(mut section: Section<'_>) -> (CodeWords, Prohibited) {
     let words: Option<Vec<String>> = section.get("code_words");
+    let prohibited: Option<Vec<String>> = section.get("prohibited");
     section.finish();
-    match words {
-        Some(words) => CodeWords::new(&words),
-        None => CodeWords::standard(),
-    }
+    let words = words.map_or_else(CodeWords::standard, |words| CodeWords::new(&words));
+    (words, Prohibited::new(&prohibited.unwrap_or_default()))
 }
 
 /// `PostgreSQL` is not there yet, and what an operator asked for must not silently be something else.

@@ -75,6 +75,8 @@ table! {
             name: "premium".to_owned(),
             instead: "Use one of: direct-refund, direct-corporate, otp, dual-backup.".to_owned(),
         };
+    Refusal::Prohibited(_) => "API-2010" UNPROCESSABLE_ENTITY "Prohibited content",
+        as Refusal::Prohibited("casino".to_owned());
     Refusal::SenderNotApproved(_) => "API-2011" FORBIDDEN "Sender ID not approved",
         as Refusal::SenderNotApproved("AdaStores".to_owned());
     Refusal::Duplicate => "API-2012" CONFLICT "Duplicate message", as Refusal::Duplicate;
@@ -312,6 +314,7 @@ mod tests {
         API-2007 404 Unknown message
         API-2008 422 Message too long
         API-2009 400 Unknown gateway
+        API-2010 422 Prohibited content
         API-2011 403 Sender ID not approved
         API-2012 409 Duplicate message
         API-2013 422 Message not permitted on this route

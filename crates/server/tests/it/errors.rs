@@ -100,6 +100,10 @@ async fn by_content(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
         ),
         ("international sender", send(json!({"from": foreign})).await),
         (
+            "prohibited",
+            send(json!({"body": "DOUBLE your money now"})).await,
+        ),
+        (
             "too many recipients",
             send(json!({"to": vec![MTN; 10_001]})).await,
         ),
@@ -126,7 +130,8 @@ async fn beyond_limits(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
 }
 
 async fn poor() -> Ogene {
-    let mut ogene = Ogene::start().await;
+    let setup = Setup::new().set("content.prohibited", r#"["double your money"]"#);
+    let mut ogene = setup.start().await;
     ogene.shop = ogene.customer("10.00").await;
     ogene
 }
@@ -163,6 +168,7 @@ async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
         duplicate: 409 {"status":"error","code":"API-2012","error":{"message":"The same text was sent to the same recipients within the last minute. This one was not sent and not charged; do not retry it.","code":"API-2012","description":"Duplicate message"}}
         transactional: 422 {"status":"error","code":"API-2013","error":{"message":"The text looks transactional (`OTP`), which the gateway direct-refund does not carry. Send it over `direct-corporate` or `otp`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
         international sender: 422 {"status":"error","code":"API-2013","error":{"message":"The sender ID `Abroad` is international: send it over the gateway `international`.","code":"API-2013","description":"Message not permitted on this route"}}
+        prohibited: 422 {"status":"error","code":"API-2010","error":{"message":"The text holds `double your money`, which is not carried here. It was not sent and not charged.","code":"API-2010","description":"Prohibited content"}}
         too many recipients: 422 {"status":"error","code":"API-2014","error":{"message":"At most 10000 recipients are allowed in a request. Split the list.","code":"API-2014","description":"Too many recipients"}}
         insufficient: 402 {"status":"error","code":"API-3001","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
         none valid: 422 {"status":"error","code":"API-3002","error":{"message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","code":"API-3002","description":"No valid recipient"}}

@@ -32,9 +32,10 @@ const COMMON: [&str; 6] = [
 /// Codes of a report besides.
 const OF_REPORTS: [&str; 2] = ["API-2000", "API-2007"];
 /// Codes of a send besides.
-const OF_SENDS: [&str; 16] = [
+const OF_SENDS: [&str; 17] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
-    "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2017", "API-3001", "API-3002",
+    "API-2010", "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2017", "API-3001",
+    "API-3002",
 ];
 
 /// All paths.

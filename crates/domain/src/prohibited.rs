@@ -1,0 +1,71 @@
+//! Content that an operator does not carry.
+
+/// Phrases that no text may hold. Empty until an operator names some.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Prohibited(Vec<String>);
+
+impl Prohibited {
+    /// Phrases as an operator writes them; case and white space do not matter, empty ones are left out.
+    pub fn new(phrases: &[String]) -> Self {
+        Self(
+            phrases
+                .iter()
+                .map(|phrase| words(phrase))
+                .filter(|phrase| !phrase.trim().is_empty())
+                .collect(),
+        )
+    }
+
+    /// The first phrase that a text holds as whole words.
+    pub fn find(&self, text: &str) -> Option<&str> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let text = words(text);
+        let found = self
+            .0
+            .iter()
+            .find(|phrase| text.contains(phrase.as_str()))?;
+        Some(found.trim())
+    }
+}
+
+/// Lower-case words with a space around each, so that a phrase is found at the borders of words only.
+fn words(text: &str) -> String {
+    let mut words = String::from(" ");
+    for word in text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+    {
+        words.push_str(&word.to_lowercase());
+        words.push(' ');
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_is_found_as_whole_words_whatever_the_case() {
+        let prohibited = Prohibited::new(&["Casino".to_owned(), "double your  money".to_owned()]);
+        let table = [
+            ("Visit our CASINO today", Some("casino")),
+            ("Double your money!", Some("double your money")),
+            ("Casinos", None),
+            ("Your money, doubled", None),
+        ];
+        for (text, phrase) in table {
+            assert_eq!(prohibited.find(text), phrase, "{text}");
+        }
+    }
+
+    #[test]
+    fn without_phrases_nothing_is_prohibited() {
+        assert_eq!(
+            Prohibited::new(&[" - ".to_owned()]).find("anything - at all"),
+            None
+        );
+    }
+}
