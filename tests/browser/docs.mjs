@@ -41,7 +41,7 @@ async function startDemo() {
   ogene = spawn(process.env.OGENE_BIN, ["--json", "demo", "--listen", "127.0.0.1:0", "--data-dir", join(scratch, "data")],
     { cwd: scratch, env, stdio: ["ignore", "pipe", "inherit"] });
   return new Promise((done, failed) => {
-    const limit = setTimeout(() => failed(new Error(`ogene demo printed no address within ${START_LIMIT} ms`)), START_LIMIT);
+    setTimeout(() => failed(new Error(`ogene demo printed no address within ${START_LIMIT} ms`)), START_LIMIT).unref();
     ogene.once("error", failed);
     ogene.once("exit", (code, signal) => failed(new Error(`ogene demo ended early: ${code ?? signal}`)));
     let printed = "";
@@ -50,7 +50,6 @@ async function startDemo() {
       // The value spans lines and is whole with the first closing brace at the start of one.
       const end = printed.indexOf("\n}");
       if (end < 0) return;
-      clearTimeout(limit);
       ogene.stdout.removeAllListeners("data").resume();
       done(JSON.parse(printed.slice(0, end + 2)));
     });
