@@ -32,9 +32,6 @@ pub enum Error {
         /// What it is.
         found: String,
     },
-    /// Another process serves from this data directory.
-    #[error("another process is serving from {0}: stop it first")]
-    Locked(String),
     /// The data directory cannot be used.
     #[error("the data directory {path} cannot be used: {source}")]
     Directory {
@@ -70,7 +67,6 @@ impl Error {
             | Self::Migration(_)
             | Self::Newer { .. }
             | Self::Setting { .. }
-            | Self::Locked(_)
             | Self::Directory { .. }
             | Self::Unreadable(_)
             | Self::Impossible(_) => false,
