@@ -5,3 +5,4 @@ pub mod commands;
 pub mod config;
 pub mod http;
 mod logs;
+mod written;

@@ -1,8 +1,9 @@
 //! `ogene account`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure, Naira, lagos_time, pairs, table};
+use super::answer::{Answer, Failure, pairs, table};
 use super::open::account_id;
+use crate::written::{Naira, lagos_time};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use domain::{AccountId, AccountStatus, Component, Purse, Verification};

@@ -1,12 +1,7 @@
 //! What a command says: text for people, or one JSON value for machines.
 
 use crate::config::Fault;
-use domain::Money;
-use jiff::Timestamp;
-use jiff::tz::Offset;
-use serde::ser::Error as _;
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -140,26 +135,6 @@ impl<'a> From<&'a Fault> for FaultJson<'a> {
     }
 }
 
-/// An amount as a JSON number, written from the integer.
-#[derive(Clone, Copy)]
-pub(super) struct Naira(pub(super) Money);
-
-impl Serialize for Naira {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let number = RawValue::from_string(self.0.to_string()).map_err(S::Error::custom)?;
-        number.serialize(serializer)
-    }
-}
-
-/// A time (Unix milliseconds) as the API shows it: `YYYY-MM-DD HH:MM:SS` in Lagos, an hour ahead of UTC all year.
-pub(super) fn lagos_time(at_ms: i64) -> String {
-    let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
-    Offset::constant(1)
-        .to_datetime(at)
-        .strftime("%Y-%m-%d %H:%M:%S")
-        .to_string()
-}
-
 /// Columns side by side under their names; the last is not padded.
 pub(super) fn table<const N: usize>(names: [&str; N], rows: &[[String; N]]) -> String {
     let names = names.map(str::to_owned);
@@ -190,6 +165,8 @@ pub(super) fn pairs(pairs: &[(&str, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::written::{Naira, lagos_time};
+    use domain::Money;
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

@@ -1,8 +1,9 @@
 //! `ogene sender-id`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure, lagos_time, table};
+use super::answer::{Answer, Failure, table};
 use super::open::account_id;
+use crate::written::lagos_time;
 use clap::{Args, Subcommand};
 use domain::{AccountId, SenderStatus};
 use engine::admin;

@@ -104,61 +104,29 @@ struct Binds {
 #[command(next_help_heading = "How receipts look")]
 struct Receipts {
     /// Where they have id and state
-    #[arg(long, default_value = "both", value_parser = one_of(&FORMS))]
+    #[arg(long, default_value = "both", value_parser = one_of(ReceiptForm::WORDS))]
     receipt_form: ReceiptForm,
     /// How their ids differ from those of responses
-    #[arg(long, default_value = "exact", value_parser = one_of(&IDS))]
+    #[arg(long, default_value = "exact", value_parser = one_of(&ReceiptIds::WORDS))]
     receipt_ids: ReceiptIds,
     /// Digits of their dates
     #[arg(long, default_value = "10", value_parser = one_of(&DATES))]
     receipt_dates: ReceiptDates,
     /// How their text is labelled
-    #[arg(long, default_value = "usual", value_parser = one_of(&LABELS))]
+    #[arg(long, default_value = "usual", value_parser = one_of(ReceiptLabels::WORDS))]
     receipt_labels: ReceiptLabels,
     /// Oddities, with commas between them
-    #[arg(long = "quirk", value_delimiter = ',', value_parser = one_of(&QUIRKS))]
+    #[arg(long = "quirk", value_delimiter = ',', value_parser = one_of(Quirk::WORDS))]
     quirks: Vec<Quirk>,
     /// Receipts without a response at a time, on a connection
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     receipt_window: usize,
 }
 
-const FORMS: [(&str, ReceiptForm); 3] = [
-    ("text", ReceiptForm::Text),
-    ("tlv", ReceiptForm::Tlv),
-    ("both", ReceiptForm::Both),
-];
-const IDS: [(&str, ReceiptIds); 4] = [
-    ("exact", ReceiptIds::Exact),
-    (
-        "hex-response-decimal-receipt",
-        ReceiptIds::HexResponseDecimalReceipt,
-    ),
-    (
-        "decimal-response-hex-receipt",
-        ReceiptIds::DecimalResponseHexReceipt,
-    ),
-    ("numeric", ReceiptIds::Numeric),
-];
 const DATES: [(&str, ReceiptDates); 3] = [
     ("10", ReceiptDates::Ten),
     ("12", ReceiptDates::Twelve),
     ("14", ReceiptDates::Fourteen),
-];
-const LABELS: [(&str, ReceiptLabels); 4] = [
-    ("usual", ReceiptLabels::Usual),
-    ("capital-text", ReceiptLabels::CapitalText),
-    ("capitals", ReceiptLabels::Capitals),
-    ("short", ReceiptLabels::Short),
-];
-const QUIRKS: [(&str, Quirk); 7] = [
-    ("payload", Quirk::Payload),
-    ("data-sm", Quirk::DataSm),
-    ("unmarked", Quirk::Unmarked),
-    ("duplicate", Quirk::Duplicate),
-    ("shuffle", Quirk::Shuffle),
-    ("before-response", Quirk::BeforeResponse),
-    ("intermediate", Quirk::Intermediate),
 ];
 
 /// Fates by weight.

@@ -1,8 +1,9 @@
 //! `ogene token`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure, lagos_time, pairs, table};
+use super::answer::{Answer, Failure, pairs, table};
 use super::open::account_id;
+use crate::written::lagos_time;
 use clap::Subcommand;
 use domain::AccountId;
 use engine::admin::{self, TokenInfo};

@@ -1,8 +1,9 @@
 //! `ogene wallet`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure, Naira, lagos_time, table};
+use super::answer::{Answer, Failure, table};
 use super::open::{account_id, amount};
+use crate::written::{Naira, lagos_time};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::{AccountId, Component, Money};

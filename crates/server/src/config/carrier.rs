@@ -27,18 +27,6 @@ const BIND_MODES: [(&str, BindMode); 2] = [
     ("transceiver", BindMode::Transceiver),
     ("transmitter-and-receiver", BindMode::TransmitterAndReceiver),
 ];
-const RECEIPT_IDS: [(&str, ReceiptIds); 4] = [
-    ("exact", ReceiptIds::Exact),
-    (
-        "hex-response-decimal-receipt",
-        ReceiptIds::HexResponseDecimalReceipt,
-    ),
-    (
-        "decimal-response-hex-receipt",
-        ReceiptIds::DecimalResponseHexReceipt,
-    ),
-    ("numeric", ReceiptIds::Numeric),
-];
 
 /// One SMSC account: how to reach it, and what it does to messages.
 #[derive(Clone, Debug)]
@@ -112,7 +100,7 @@ impl Carrier {
             tls_ca: authority(&mut section),
             rewrites_sender: section.get("rewrites_sender").unwrap_or_default(),
             receipt_ids: section
-                .one_of("receipt_ids", &RECEIPT_IDS)
+                .one_of("receipt_ids", &ReceiptIds::WORDS)
                 .unwrap_or(ReceiptIds::Exact),
             name,
         };

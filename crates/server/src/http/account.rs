@@ -1,7 +1,8 @@
 //! `GET /account` (interface-spec.md section 2.6).
 
 use super::call::Reading;
-use super::envelope::{CURRENCY, Envelope, LagosTime, Naira, sandbox_mark};
+use super::envelope::{CURRENCY, Envelope, sandbox_mark};
+use crate::written::{LagosTime, Naira};
 use axum::response::Response;
 use domain::{Account, Environment, Money};
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! `GET /balance` (interface-spec.md section 2.3 and decisions.md, "Balance answer").
 
 use super::call::Reading;
-use super::envelope::{Naira, SUCCESS, sandbox_mark};
+use super::envelope::{SUCCESS, sandbox_mark};
+use crate::written::Naira;
 use axum::response::Response;
 use domain::{Component, Environment, Purse};
 use serde::Serialize;

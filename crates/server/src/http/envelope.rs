@@ -1,13 +1,9 @@
-//! What answers are made of: amounts that never were floats, times in Lagos, and the success envelope
+//! What answers are made of: the success envelope, and what the documentation says of amounts and times
 //! (interface-spec.md section 2.2).
 
+use crate::written::{LagosTime, Naira};
 use axum::http::HeaderValue;
-use domain::Money;
-use jiff::Timestamp;
-use jiff::tz::Offset;
-use serde::ser::Error as _;
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::Serialize;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -42,18 +38,6 @@ impl<T> Envelope<T> {
     }
 }
 
-/// An amount as a JSON number with two to four decimals, written from the integer.
-#[derive(Clone, Copy)]
-pub(super) struct Naira(pub(super) Money);
-
-impl Serialize for Naira {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.0.to_string())
-            .map_err(S::Error::custom)?
-            .serialize(serializer)
-    }
-}
-
 impl PartialSchema for Naira {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
@@ -67,23 +51,6 @@ impl PartialSchema for Naira {
 }
 
 impl ToSchema for Naira {}
-
-/// A time as `YYYY-MM-DD HH:MM:SS` in Africa/Lagos.
-#[derive(Clone, Copy)]
-pub(super) struct LagosTime {
-    /// Unix milliseconds.
-    pub(super) at_ms: i64,
-}
-
-/// Lagos is one hour ahead of UTC all year, so no time-zone database is needed.
-const LAGOS: Offset = Offset::constant(1);
-
-impl Serialize for LagosTime {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let at = Timestamp::from_millisecond(self.at_ms).map_err(S::Error::custom)?;
-        serializer.collect_str(&LAGOS.to_datetime(at).strftime("%Y-%m-%d %H:%M:%S"))
-    }
-}
 
 impl PartialSchema for LagosTime {
     fn schema() -> RefOr<Schema> {
@@ -107,37 +74,5 @@ pub(super) fn sandbox_mark(environment: domain::Environment) -> Option<bool> {
     match environment {
         domain::Environment::Sandbox => Some(true),
         domain::Environment::Live => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_amount_is_a_json_number_that_never_was_a_float() {
-        let table = [
-            (0, "0.00"),
-            (60_000, "6.00"),
-            (625, "0.0625"),
-            (-12_340, "-1.234"),
-            (i64::MAX, "922337203685477.5807"),
-        ];
-        for (units, json) in table {
-            let written = serde_json::to_string(&Naira(Money::from_units(units))).unwrap();
-            assert_eq!(written, json);
-        }
-    }
-
-    #[test]
-    fn times_are_those_of_lagos() {
-        let table = [
-            (0, "\"1970-01-01 01:00:00\""),
-            (1_795_000_000_999, "\"2026-11-18 12:06:40\""),
-            (1_798_758_000_000, "\"2027-01-01 00:00:00\""),
-        ];
-        for (at_ms, json) in table {
-            assert_eq!(serde_json::to_string(&LagosTime { at_ms }).unwrap(), json);
-        }
     }
 }

@@ -2,8 +2,9 @@
 //! and decisions.md, "Answer" and "Legacy").
 
 use super::call::Sending;
-use super::envelope::{CURRENCY, Naira, SUCCESS, sandbox_mark};
+use super::envelope::{CURRENCY, SUCCESS, sandbox_mark};
 use super::error::Shape;
+use crate::written::Naira;
 use axum::response::Response;
 use domain::Environment;
 use engine::Sent;

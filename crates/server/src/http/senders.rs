@@ -1,8 +1,9 @@
 //! `GET /sender-ids` (interface-spec.md section 2.5).
 
 use super::call::Reading;
-use super::envelope::{Envelope, LagosTime, sandbox_mark};
+use super::envelope::{Envelope, sandbox_mark};
 use super::error::Failure;
+use crate::written::LagosTime;
 use axum::response::Response;
 use domain::{Customer, Environment, SenderId};
 use serde::Serialize;

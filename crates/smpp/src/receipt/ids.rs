@@ -17,6 +17,20 @@ pub enum ReceiptIds {
 }
 
 impl ReceiptIds {
+    /// All, by their words in the configuration.
+    pub const WORDS: [(&'static str, Self); 4] = [
+        ("exact", Self::Exact),
+        (
+            "hex-response-decimal-receipt",
+            Self::HexResponseDecimalReceipt,
+        ),
+        (
+            "decimal-response-hex-receipt",
+            Self::DecimalResponseHexReceipt,
+        ),
+        ("numeric", Self::Numeric),
+    ];
+
     /// What to keep of the id in a response; equal to the `receipt_key` of its receipt.
     pub fn response_key(&self, id: &str) -> String {
         match self {
@@ -34,34 +48,17 @@ impl ReceiptIds {
             Self::HexResponseDecimalReceipt | Self::Numeric => key(id, 10),
         }
     }
-
-    /// The word in the configuration.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::HexResponseDecimalReceipt => "hex-response-decimal-receipt",
-            Self::DecimalResponseHexReceipt => "decimal-response-hex-receipt",
-            Self::Numeric => "numeric",
-        }
-    }
 }
 
 impl FromStr for ReceiptIds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = [
-            Self::Exact,
-            Self::HexResponseDecimalReceipt,
-            Self::DecimalResponseHexReceipt,
-            Self::Numeric,
-        ];
-        all.into_iter()
-            .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| {
-                let names = all.map(|mode| mode.as_str()).join(", ");
-                format!("unknown receipt_ids \"{text}\": one of {names}")
-            })
+        let found = Self::WORDS.iter().find(|(word, _)| *word == text);
+        found.map(|(_, mode)| *mode).ok_or_else(|| {
+            let words = Self::WORDS.map(|(word, _)| word).join(", ");
+            format!("unknown receipt_ids \"{text}\": one of {words}")
+        })
     }
 }
 

@@ -18,6 +18,11 @@ use std::time::Duration;
 /// Gives each variant its word, and reads it back.
 macro_rules! words {
     ($type:ident, $what:literal, $($word:literal => $variant:ident),+) => {
+        impl $type {
+            /// All, by their words.
+            pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
+        }
+
         impl FromStr for $type {
             type Err = String;
 

@@ -1,7 +1,8 @@
 //! What the demo says once it runs.
 
-use super::super::answer::{Answer, Failure, Naira};
+use super::super::answer::{Answer, Failure};
 use super::SENDER_ID;
+use crate::written::Naira;
 use domain::{AccountId, Money};
 use serde::Serialize;
 use std::net::SocketAddr;

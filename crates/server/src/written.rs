@@ -1,0 +1,82 @@
+//! How amounts and times are written, by the API and by the commands alike: amounts that never were floats, and
+//! times in Lagos.
+
+use domain::Money;
+use jiff::Timestamp;
+use jiff::tz::Offset;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// An amount as a JSON number with two to four decimals, written from the integer.
+#[derive(Clone, Copy)]
+pub(crate) struct Naira(pub(crate) Money);
+
+impl Serialize for Naira {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawValue::from_string(self.0.to_string())
+            .map_err(S::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+/// Lagos is one hour ahead of UTC all year, so no time-zone database is needed.
+const LAGOS: Offset = Offset::constant(1);
+
+/// A time as `YYYY-MM-DD HH:MM:SS` in Africa/Lagos.
+#[derive(Clone, Copy)]
+pub(crate) struct LagosTime {
+    /// Unix milliseconds.
+    pub(crate) at_ms: i64,
+}
+
+impl Serialize for LagosTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let at = Timestamp::from_millisecond(self.at_ms).map_err(S::Error::custom)?;
+        serializer.serialize_str(&in_lagos(at))
+    }
+}
+
+/// The same for people: a time that no calendar has is shown as the first of 1970.
+pub(crate) fn lagos_time(at_ms: i64) -> String {
+    in_lagos(Timestamp::from_millisecond(at_ms).unwrap_or_default())
+}
+
+fn in_lagos(at: Timestamp) -> String {
+    LAGOS
+        .to_datetime(at)
+        .strftime("%Y-%m-%d %H:%M:%S")
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_a_json_number_that_never_was_a_float() {
+        let table = [
+            (0, "0.00"),
+            (60_000, "6.00"),
+            (625, "0.0625"),
+            (-12_340, "-1.234"),
+            (i64::MAX, "922337203685477.5807"),
+        ];
+        for (units, json) in table {
+            let written = serde_json::to_string(&Naira(Money::from_units(units))).unwrap();
+            assert_eq!(written, json);
+        }
+    }
+
+    #[test]
+    fn times_are_those_of_lagos() {
+        let table = [
+            (0, "\"1970-01-01 01:00:00\""),
+            (1_795_000_000_999, "\"2026-11-18 12:06:40\""),
+            (1_798_758_000_000, "\"2027-01-01 00:00:00\""),
+        ];
+        for (at_ms, json) in table {
+            assert_eq!(serde_json::to_string(&LagosTime { at_ms }).unwrap(), json);
+        }
+    }
+}
