@@ -1,31 +1,6 @@
 //! Accounts, their standing, and the sender IDs registered on them.
 
-use crate::{AccountId, Refusal};
-
-/// Writes an enum whose values have one name in the interface, the database and the commands.
-macro_rules! named {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-        pub enum $name { $($(#[$doc])* $variant,)+ }
-
-        impl $name {
-            /// All values.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-
-            /// The name in the interface, the database and the commands.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text,)+ }
-            }
-
-            /// The value of that name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == name)
-            }
-        }
-    };
-}
-pub(crate) use named;
+use crate::{AccountId, Refusal, named};
 
 named! {
     /// What an account may do.

@@ -1,6 +1,6 @@
 //! The delivery state machine: what becomes of one recipient, and what it moves.
 
-use crate::account::named;
+use crate::named;
 
 named! {
     /// Where the delivery to a recipient stands, as stored.

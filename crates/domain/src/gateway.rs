@@ -1,6 +1,6 @@
 //! Gateways: what the caller chooses, what each one costs and promises, and which carriers serve it.
 
-use crate::account::named;
+use crate::named;
 use crate::{AccountId, CodeWords, Money, NumberPlan, Prohibited, Recipient, Refusal};
 use std::collections::HashMap;
 

@@ -13,6 +13,7 @@ mod draft;
 mod gateway;
 mod ids;
 mod money;
+mod named;
 mod network;
 mod number;
 mod pace;

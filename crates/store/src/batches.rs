@@ -12,7 +12,7 @@ pub use claim::Claim;
 use crate::Error;
 use crate::db::Tx;
 use crate::error::Result;
-use crate::rows::{id_bytes, message_id, named};
+use crate::rows::{environment, id_bytes, message_id, named};
 use crate::sql::execute_rows;
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, MessageId, Money, Priority, Recipient,
@@ -25,33 +25,17 @@ pub const MOST_RECIPIENTS: usize = 500;
 /// `claimed_by` of a batch that waits.
 pub const WAITING: i64 = 0;
 
-/// Why a batch exists: which of its recipients are still to be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum BatchKind {
-    /// None of them has a delivery yet; those that have one (of a backup that overtook it) are left out.
-    First,
-    /// They were in doubt; those that still are go out once more.
-    Resend,
-    /// The second leg: those that have no outcome and no second leg yet.
-    Backup,
-    /// They have a delivery already; those without an outcome.
-    Again,
-}
-
-impl BatchKind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Resend => "resend",
-            Self::Backup => "backup",
-            Self::Again => "again",
-        }
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        [Self::First, Self::Resend, Self::Backup, Self::Again]
-            .into_iter()
-            .find(|kind| kind.as_str() == name)
+domain::named! {
+    /// Why a batch exists: which of its recipients are still to be sent.
+    BatchKind {
+        /// None of them has a delivery yet; those that have one (of a backup that overtook it) are left out.
+        First = "first",
+        /// They were in doubt; those that still are go out once more.
+        Resend = "resend",
+        /// The second leg: those that have no outcome and no second leg yet.
+        Backup = "backup",
+        /// They have a delivery already; those without an outcome.
+        Again = "again",
     }
 }
 
@@ -291,11 +275,7 @@ impl BatchRow {
         };
         let content = Content {
             account: AccountId(self.account_id),
-            environment: if self.sandbox {
-                Environment::Sandbox
-            } else {
-                Environment::Live
-            },
+            environment: environment(self.sandbox),
             gateway: named(Gateway::from_name, &self.gateway)?,
             sender: self.sender,
             body: self.body,

@@ -99,7 +99,7 @@ pub(crate) async fn match_receipts(
     store: &Store,
     carrier: &str,
     now_ms: i64,
-    receipts: &[Receipt],
+    receipts: &[&Receipt],
 ) -> Result<Matched> {
     let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
     let mut matched = Matched {

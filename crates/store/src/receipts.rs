@@ -37,7 +37,19 @@ impl ReceiptWord {
             name => DeliveryStatus::from_name(name).map(Self::Final),
         }
     }
+
+    /// What it means for a page of that leg.
+    fn event(self, leg: i64) -> DeliveryEvent {
+        match self {
+            Self::Pending => DeliveryEvent::Acknowledged,
+            Self::Final(DeliveryStatus::Delivered) => DeliveryEvent::PageDelivered { leg },
+            Self::Final(status) => DeliveryEvent::Failed { leg, status },
+        }
+    }
 }
+
+/// The word for a page that reached its phone.
+const DELIVERED: ReceiptWord = ReceiptWord::Final(DeliveryStatus::Delivered);
 
 /// A receipt, in the terms of the trade.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -99,9 +111,9 @@ impl Change for Report {
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, usize)> {
         let mut settled = self.progressed(tx).await?;
-        let mut receipts = self.report.receipts.clone();
-        receipts.extend(self.unpark(tx).await?);
-        let (more, parked) = self.received(tx, receipts).await?;
+        let unparked = self.unpark(tx).await?;
+        let receipts: Vec<&Receipt> = self.report.receipts.iter().chain(&unparked).collect();
+        let (more, parked) = self.received(tx, &receipts).await?;
         settled.join(more);
         Ok((settled, parked))
     }
@@ -129,11 +141,7 @@ impl Report {
             .iter()
             .flat_map(cases)
             .collect::<Vec<_>>();
-        let ids = fresh
-            .iter()
-            .map(|case| (case.bucket, case.message))
-            .collect();
-        let messages = settle::messages(tx, ids).await?;
+        let messages = settle::messages(tx, &fresh).await?;
         let cases = self.known(tx, fresh, &messages).await?;
         let mut settled =
             settle::settle(tx, &self.store, &self.terrain(), cases, &messages).await?;
@@ -237,7 +245,7 @@ impl Report {
         parts::keep(tx, &parts).await
     }
 
-    async fn received(&self, tx: &mut Tx, receipts: Vec<Receipt>) -> Result<(Settled, usize)> {
+    async fn received(&self, tx: &mut Tx, receipts: &[&Receipt]) -> Result<(Settled, usize)> {
         if receipts.is_empty() {
             return Ok((Settled::default(), 0));
         }
@@ -246,53 +254,45 @@ impl Report {
             &self.store,
             &self.report.carrier,
             self.report.now_ms,
-            &receipts,
+            receipts,
         )
         .await?;
         let (mut delivered_parts, mut unmatched) = (Vec::new(), Vec::new());
         let mut cases: HashMap<(MessageId, Recipient), Case> = HashMap::new();
         let mut seen: HashSet<(usize, ReceiptWord)> = HashSet::new();
-        for receipt in receipts {
-            let Some(found) = matched.find(&receipt) else {
+        for &receipt in receipts {
+            let Some((index, part)) = matched.find(receipt) else {
                 unmatched.push(receipt);
                 continue;
             };
-            let (index, part) = found;
             let repeated = part.delivered || !seen.insert((index, receipt.word));
             if repeated {
                 continue;
             }
-            let event = match receipt.word {
-                ReceiptWord::Pending => DeliveryEvent::Acknowledged,
-                ReceiptWord::Final(DeliveryStatus::Delivered) => {
-                    if part.case.delivery.pages > 1 {
-                        delivered_parts.push(index);
-                    }
-                    DeliveryEvent::PageDelivered { leg: part.leg }
-                }
-                ReceiptWord::Final(status) => DeliveryEvent::Failed {
-                    leg: part.leg,
-                    status,
-                },
-            };
+            if receipt.word == DELIVERED && part.case.delivery.pages > 1 {
+                delivered_parts.push(index);
+            }
             let key = (part.case.message, part.case.recipient);
             let case = cases.entry(key).or_insert_with(|| part.case.clone());
-            case.events.push(event);
-            case.error = receipt.error.or_else(|| case.error.take());
+            case.hear(receipt, part.leg);
         }
-        let adopted = self.adopt(tx, unmatched, &mut cases).await?;
-        self.park(tx, &adopted).await?;
+        let unknown = self.adopt(tx, unmatched, &mut cases).await?;
+        self.park(tx, &unknown).await?;
         matched
             .mark_delivered(tx, &self.report.carrier, &delivered_parts)
             .await?;
         let cases: Vec<Case> = cases.into_values().collect();
-        let ids = cases
-            .iter()
-            .map(|case| (case.bucket, case.message))
-            .collect();
-        let messages = settle::messages(tx, ids).await?;
+        let messages = settle::messages(tx, &cases).await?;
         let settled = settle::settle(tx, &self.store, &self.terrain(), cases, &messages).await?;
-        Ok((settled, adopted.len()))
+        Ok((settled, unknown.len()))
+    }
+}
+
+impl Case {
+    /// Adds what a receipt says of a page of that leg.
+    fn hear(&mut self, receipt: &Receipt, leg: i64) {
+        self.events.push(receipt.word.event(leg));
+        self.error = receipt.error.clone().or_else(|| self.error.take());
     }
 }
 

@@ -1,7 +1,7 @@
 //! From stored values to the types of the trade and back.
 
 use crate::error::{Error, Result};
-use domain::{AccountId, Bucket, MessageId, Recipient};
+use domain::{AccountId, Bucket, Environment, MessageId, Recipient};
 use uuid::Uuid;
 
 /// Makes a message id of a stored one.
@@ -24,6 +24,15 @@ pub(crate) fn recipient(stored: i64) -> Recipient {
 /// The number under which a recipient is stored. Fifteen digits fit.
 pub(crate) fn number(recipient: Recipient) -> i64 {
     i64::try_from(recipient.digits()).unwrap_or(i64::MAX)
+}
+
+/// The world of a message, by its stored mark.
+pub(crate) fn environment(sandbox: bool) -> Environment {
+    if sandbox {
+        Environment::Sandbox
+    } else {
+        Environment::Live
+    }
 }
 
 /// Reads a stored name of one of our enums.

@@ -79,11 +79,7 @@ impl Change for Expire {
 }
 
 async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) -> Result<Settled> {
-    let ids = cases
-        .iter()
-        .map(|case| (case.bucket, case.message))
-        .collect();
-    let messages = settle::messages(tx, ids).await?;
+    let messages = settle::messages(tx, &cases).await?;
     let cases = cases
         .into_iter()
         .map(|case| Case {

@@ -11,35 +11,17 @@ use std::collections::BTreeMap;
 /// Whose wallet, and in which bucket it lies.
 pub(crate) type Owner = (Bucket, AccountId);
 
-/// Why money moved.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum EntryKind {
-    /// Money came in from outside.
-    Credit,
-    /// A send was accepted.
-    Charge,
-    /// A recipient was not delivered.
-    Refund,
-    /// A second leg was never submitted.
-    UnusedLeg,
-}
-
-impl EntryKind {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Credit, Self::Charge, Self::Refund, Self::UnusedLeg];
-
-    /// The name in the database and the commands.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Credit => "credit",
-            Self::Charge => "charge",
-            Self::Refund => "refund",
-            Self::UnusedLeg => "unused_leg",
-        }
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+domain::named! {
+    /// Why money moved.
+    EntryKind {
+        /// Money came in from outside.
+        Credit = "credit",
+        /// A send was accepted.
+        Charge = "charge",
+        /// A recipient was not delivered.
+        Refund = "refund",
+        /// A second leg was never submitted.
+        UnusedLeg = "unused_leg",
     }
 }
 

@@ -1,13 +1,13 @@
 //! Receipts for recipients in doubt: the response was lost, so only number and sender tell whom they mean.
 
-use super::{Receipt, ReceiptWord, Report};
+use super::{DELIVERED, Receipt, ReceiptWord, Report};
 use crate::db::Tx;
 use crate::deliveries::stored;
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, number};
 use crate::settle::Case;
 use crate::sql::on;
-use domain::{Bucket, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
+use domain::{Bucket, DeliveryStatus, MessageId, Recipient};
 use std::collections::{HashMap, HashSet};
 
 /// Most messages in doubt to one number that a receipt chooses from.
@@ -19,12 +19,12 @@ type Cases = HashMap<(MessageId, Recipient), Case>;
 impl Report {
     /// Lets receipts with unknown ids adopt recipients in doubt: same carrier, same number, same sender, the
     /// one that waits longest first. Gives back those that found none.
-    pub(super) async fn adopt(
+    pub(super) async fn adopt<'r>(
         &self,
         tx: &mut Tx,
-        receipts: Vec<Receipt>,
+        receipts: Vec<&'r Receipt>,
         cases: &mut Cases,
-    ) -> Result<Vec<Receipt>> {
+    ) -> Result<Vec<&'r Receipt>> {
         let mut left = Vec::new();
         // Several receipts with one id are about one page, whichever message it was given to.
         let mut adopted: HashMap<(String, Recipient), MessageId> = HashMap::new();
@@ -49,15 +49,8 @@ impl Report {
                 continue;
             };
             let leg = case.delivery.leg;
-            case.events.push(match receipt.word {
-                ReceiptWord::Pending => DeliveryEvent::Acknowledged,
-                ReceiptWord::Final(DeliveryStatus::Delivered) => {
-                    DeliveryEvent::PageDelivered { leg }
-                }
-                ReceiptWord::Final(status) => DeliveryEvent::Failed { leg, status },
-            });
-            case.error = receipt.error.clone().or_else(|| case.error.take());
-            adopt_part(tx, &self.report.carrier, &receipt, case).await?;
+            case.hear(receipt, leg);
+            adopt_part(tx, &self.report.carrier, receipt, case).await?;
             adopted.insert((id, recipient), message);
         }
         Ok(left)
@@ -131,7 +124,7 @@ async fn adopt_part(tx: &mut Tx, carrier: &str, receipt: &Receipt, case: &Case) 
     .bind(id_bytes(&case.message))
     .bind(number(case.recipient))
     .bind(case.delivery.leg)
-    .bind(receipt.word == ReceiptWord::Final(DeliveryStatus::Delivered))
+    .bind(receipt.word == DELIVERED)
     .execute(connection)
     .await
     .map(drop)

@@ -73,7 +73,8 @@ impl Report {
         Ok(found.is_some())
     }
 
-    pub(super) async fn park(&self, tx: &mut Tx, receipts: &[Receipt]) -> Result<()> {
+    pub(super) async fn park(&self, tx: &mut Tx, receipts: &[&Receipt]) -> Result<()> {
+        let receipts = receipts.iter().copied();
         let numbered: Vec<(i64, &Receipt)> = (self.report.first_number..).zip(receipts).collect();
         execute_rows!(
             tx,

@@ -1,8 +1,9 @@
 //! What must be known of messages to settle their recipients.
 
+use super::Case;
 use crate::db::Tx;
 use crate::error::{Error, Result};
-use crate::rows::{id_bytes, message_id, named};
+use crate::rows::{environment, id_bytes, message_id, named};
 use crate::sql::fetch_rows;
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Purse, Terms};
 use std::collections::HashMap;
@@ -41,11 +42,12 @@ struct SettlingRow {
     paid_from: String,
 }
 
-/// Reads what must be known of these messages.
-pub(crate) async fn messages(
-    tx: &mut Tx,
-    mut ids: Vec<(Bucket, MessageId)>,
-) -> Result<HashMap<MessageId, Settling>> {
+/// Reads what must be known of the messages of these cases.
+pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<MessageId, Settling>> {
+    let mut ids: Vec<(Bucket, MessageId)> = cases
+        .iter()
+        .map(|case| (case.bucket, case.message))
+        .collect();
     ids.sort_unstable();
     ids.dedup();
     let rows: Vec<SettlingRow> = fetch_rows!(
@@ -64,11 +66,7 @@ pub(crate) async fn messages(
             let settling = Settling {
                 message,
                 account: AccountId(row.account_id),
-                environment: if row.sandbox {
-                    Environment::Sandbox
-                } else {
-                    Environment::Live
-                },
+                environment: environment(row.sandbox),
                 gateway: named(Gateway::from_name, &row.gateway)?,
                 terms: Terms {
                     refund_undelivered: row.refund_undelivered,
