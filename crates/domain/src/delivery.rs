@@ -241,17 +241,7 @@ fn failed(
         }
     }
     delivery.status = status;
-    let refund = if terms.refund_undelivered {
-        Some(Refund::Charge)
-    } else {
-        unused_second_leg(&delivery, terms)
-    };
-    Some(Transition {
-        delivery,
-        refund,
-        callback: true,
-        second_leg: false,
-    })
+    Some(not_delivered(delivery, terms))
 }
 
 fn gave_up(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
@@ -260,17 +250,22 @@ fn gave_up(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
     }
     delivery.status = DeliveryStatus::Expired;
     delivery.gave_up = true;
+    Some(not_delivered(delivery, terms))
+}
+
+/// A bad end, with what goes back for it.
+fn not_delivered(delivery: Delivery, terms: Terms) -> Transition {
     let refund = if terms.refund_undelivered {
         Some(Refund::Charge)
     } else {
         unused_second_leg(&delivery, terms)
     };
-    Some(Transition {
+    Transition {
         delivery,
         refund,
         callback: true,
         second_leg: false,
-    })
+    }
 }
 
 fn unused_second_leg(delivery: &Delivery, terms: Terms) -> Option<Refund> {

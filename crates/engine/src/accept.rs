@@ -2,6 +2,7 @@
 //!
 //! There is no linger: whatever arrived while the last commit ran is the next group.
 
+use crate::shared::CLAIM_MS;
 use crate::{Error, Shared, measure};
 use domain::{Draft, Environment, Fingerprint, Gateway, MessageId, Money, Refusal, SandboxOutcome};
 use std::collections::{HashSet, VecDeque};
@@ -15,8 +16,6 @@ const MOST_SENDS: usize = 512;
 const MANY_RECIPIENTS: usize = 20_000;
 /// When a caller is told to come back after a refusal for want of room, seconds.
 const RETRY_AFTER_S: u64 = 1;
-/// How long a claim made at acceptance holds.
-const CLAIM_MS: i64 = 60_000;
 
 /// The answer to an accepted send.
 #[derive(Clone, Debug, Eq, PartialEq)]

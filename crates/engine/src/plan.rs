@@ -189,10 +189,14 @@ impl Plan {
             .collect()
     }
 
-    /// What is done with a recipient in doubt.
-    pub(crate) fn in_doubt(&self, gateway: Gateway, leg: i64) -> InDoubt {
-        self.rules
-            .leg(gateway, leg)
-            .map_or(InDoubt::Hold, |rules| rules.in_doubt)
+    /// When recipients of a batch that are in doubt now go out once more, where their gateway says so; never a
+    /// third time.
+    pub(crate) fn resend_at(&self, gateway: Gateway, batch: &Batch, now_ms: i64) -> Option<i64> {
+        match self.rules.leg(gateway, batch.leg)?.in_doubt {
+            InDoubt::Resend { hold_ms } if batch.kind != BatchKind::Resend => {
+                Some(now_ms + hold_ms)
+            }
+            InDoubt::Resend { .. } | InDoubt::Hold => None,
+        }
     }
 }

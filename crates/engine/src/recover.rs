@@ -2,7 +2,6 @@
 
 use crate::Shared;
 use crate::plan::SANDBOX;
-use domain::InDoubt;
 use std::sync::Arc;
 use store::{Batch, BatchKind, Claimed, Progress, WAITING};
 
@@ -46,24 +45,19 @@ pub(crate) async fn recover(shared: &Arc<Shared>) -> store::Result<()> {
 
 fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {
     let Claimed { batch, content } = claimed;
-    let again = match shared.plan.in_doubt(content.gateway, batch.leg) {
-        InDoubt::Resend { hold_ms } if batch.kind != BatchKind::Resend => vec![Batch {
-            claimed_by: WAITING,
-            claimed_until_ms: 0,
-            due_at_ms: now_ms + hold_ms,
-            id: shared.plan.numbers(1),
-            kind: BatchKind::Resend,
-            tries: 0,
-            ..batch.clone()
-        }],
-        InDoubt::Resend { .. } | InDoubt::Hold => Vec::new(),
-    };
+    let resend = shared.plan.resend_at(content.gateway, &batch, now_ms);
+    let resend = resend.map(|due_at_ms| Batch {
+        claimed_by: WAITING,
+        claimed_until_ms: 0,
+        due_at_ms,
+        id: shared.plan.numbers(1),
+        kind: BatchKind::Resend,
+        tries: 0,
+        ..batch.clone()
+    });
     Progress {
-        submitted: Vec::new(),
         doubted: batch.recipients.clone(),
-        ended: Vec::new(),
-        remaining: Vec::new(),
-        again,
-        batch: Arc::new(batch),
+        again: resend.into_iter().collect(),
+        ..Progress::of(batch)
     }
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 use store::{Batch, Claim, Planner, Settled, Store};
 
 /// How long a claim is this node's own.
-const CLAIM_MS: i64 = 60_000;
+pub(crate) const CLAIM_MS: i64 = 60_000;
 /// The pause after the database failed.
-const FAILURE_PAUSE: Duration = Duration::from_millis(250);
+pub(crate) const FAILURE_PAUSE: Duration = Duration::from_millis(250);
 
 /// What the parts of the engine share.
 pub(crate) struct Shared {

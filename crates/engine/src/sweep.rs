@@ -65,12 +65,8 @@ async fn expire_unsent(shared: &Arc<Shared>, now_ms: i64) -> store::Result<()> {
                 error: "validity passed".to_owned(),
             });
             let progress = Progress {
-                submitted: Vec::new(),
-                doubted: Vec::new(),
                 ended: ended.collect(),
-                remaining: Vec::new(),
-                again: Vec::new(),
-                batch: Arc::new(claimed.batch),
+                ..Progress::of(claimed.batch)
             };
             let report = shared.report(progress, now_ms);
             let (settled, _) = shared.store.report(Arc::new(report)).await?;

@@ -138,6 +138,20 @@ pub struct Progress {
     pub again: Vec<Batch>,
 }
 
+impl Progress {
+    /// A batch that is gone from its carrier, with nothing told of its recipients yet.
+    pub fn of(batch: Batch) -> Self {
+        Self {
+            batch: Arc::new(batch),
+            submitted: Vec::new(),
+            doubted: Vec::new(),
+            ended: Vec::new(),
+            remaining: Vec::new(),
+            again: Vec::new(),
+        }
+    }
+}
+
 pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
     execute_rows!(
         tx,

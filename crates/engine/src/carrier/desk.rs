@@ -16,8 +16,6 @@ use store::Receipt;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsConnector;
 
-/// The pause after the database failed.
-pub(super) const FAILURE_PAUSE: Duration = Duration::from_millis(250);
 /// How often the database is looked at without a hint.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Events that wait; connections that bring more wait themselves.

@@ -1,10 +1,11 @@
 //! Out: claimed batches become submits on the connections, as window, pace and budget allow.
 
-use super::desk::{Desk, FAILURE_PAUSE};
+use super::desk::Desk;
 use super::done::Done;
 use super::hand::{Fate, Ready, Tag};
 use super::link::LinkId;
 use super::pages::Pages;
+use crate::shared::FAILURE_PAUSE;
 use domain::DeliveryStatus;
 use smpp::Submit;
 use store::Claimed;
@@ -53,9 +54,7 @@ impl Desk {
                 let pages = ready.pages.count();
                 self.pace.spend(pages);
                 room = room.saturating_sub(pages);
-                if let Some((batch, _)) = self.hand.batch(ready.tag) {
-                    self.measures.submitted(&batch, now_ms);
-                }
+                self.measures.submitted(&ready.batch, now_ms);
                 push_pages(&mut submits, &ready);
             }
             self.submit(link, submits);

@@ -109,6 +109,7 @@ struct Flight {
 pub(crate) struct Ready {
     pub(crate) tag: Tag,
     pub(crate) recipient: Recipient,
+    pub(crate) batch: Arc<Batch>,
     pub(crate) pages: Arc<Pages>,
 }
 
@@ -189,6 +190,7 @@ impl Hand {
         Some(Ready {
             tag,
             recipient,
+            batch: Arc::clone(&held.batch),
             pages: Arc::clone(&held.pages),
         })
     }

@@ -2,12 +2,10 @@
 
 use super::hand::{Answer, Fate, Later, LaterKind};
 use crate::plan::Plan;
-use domain::{
-    DeliveryStatus, InDoubt, Next, Recipient, SubmitFault, after_fault, parse_international,
-};
+use domain::{DeliveryStatus, Next, Recipient, SubmitFault, after_fault, parse_international};
 use smpp::{CommandStatus, DeliverSm, ReceiptIds, ReceiptState, StatusClass};
 use std::sync::Arc;
-use store::{Batch, BatchKind, Content, Receipt, ReceiptWord};
+use store::{Batch, Content, Receipt, ReceiptWord};
 
 /// What follows from the answer for a recipient.
 pub(super) fn fate(
@@ -23,7 +21,15 @@ pub(super) fn fate(
         Answer::Accepted(raw) => {
             return Fate::Submitted(raw.iter().map(|id| ids.response_key(id)).collect());
         }
-        Answer::Unknown => return Fate::Doubted(resend(plan, batch, content, now_ms)),
+        Answer::Unknown => {
+            let resend = plan.resend_at(content.gateway, batch, now_ms);
+            return Fate::Doubted(resend.map(|due_at_ms| Later {
+                due_at_ms,
+                carrier: Arc::clone(&batch.carrier),
+                tries: 0,
+                kind: LaterKind::Resend,
+            }));
+        }
         Answer::NotSent => return Fate::AtOnce,
         Answer::Rejected(status) => status,
     };
@@ -49,19 +55,6 @@ pub(super) fn fate(
             None => Fate::Ended(DeliveryStatus::Failed, fault.name().to_owned()),
         },
         Next::Ended(status) => Fate::Ended(status, fault.name().to_owned()),
-    }
-}
-
-/// In doubt, a recipient is sent once more where its gateway says so, and never a third time.
-fn resend(plan: &Plan, batch: &Batch, content: &Content, now_ms: i64) -> Option<Later> {
-    match plan.in_doubt(content.gateway, batch.leg) {
-        InDoubt::Resend { hold_ms } if batch.kind != BatchKind::Resend => Some(Later {
-            due_at_ms: now_ms + hold_ms,
-            carrier: Arc::clone(&batch.carrier),
-            tries: 0,
-            kind: LaterKind::Resend,
-        }),
-        InDoubt::Resend { .. } | InDoubt::Hold => None,
     }
 }
 

@@ -1,16 +1,15 @@
 //! Back: what the carrier said is committed, and only then answered.
 
-use super::desk::{Desk, FAILURE_PAUSE};
+use super::desk::Desk;
 use super::done::Done;
 use super::link::Wire;
+use crate::shared::{CLAIM_MS, FAILURE_PAUSE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{CarrierReport, Settled};
 
 /// Receipts committed together.
 const MOST_RECEIPTS: usize = 2_000;
-/// How long a claim is this node's own.
-const CLAIM_MS: i64 = 60_000;
 
 impl Desk {
     /// Commits what came back, one commit at a time.
