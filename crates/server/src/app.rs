@@ -58,7 +58,10 @@ pub async fn serve(
     let upkeep = tokio::spawn(metrics.clone().keep_up());
     let store = open(&config).await?;
     // Held until the end: the embedded database has one serving process.
-    let _lock = lock::serve(&config.data_dir)?;
+    let _lock = match config.target() {
+        Target::Directory(directory) => Some(lock::serve(&directory)?),
+        Target::Postgres(_) => None,
+    };
     let engine = Engine::start(store, config.settings(), Clock::system()).await?;
     let router = http::router(http::State {
         engine: engine.clone(),
@@ -100,9 +103,7 @@ pub async fn serve(
     ended.map_err(Error::Http)
 }
 
-/// Opens the database that `config` names, and makes or migrates it where needed. Processes do so one after the
-/// other: two that made the same tables at once would be in each other's way.
+/// Opens the database that `config` names, and makes or migrates it where needed.
 pub async fn open(config: &Config) -> Result<Store, Error> {
-    let _turn = lock::open(&config.data_dir).await?;
-    Ok(Store::open(&Target::Directory(config.data_dir.clone())).await?)
+    Ok(Store::open(&config.target()).await?)
 }

@@ -26,6 +26,7 @@ use fault::Faults;
 use section::Section;
 use std::fs;
 use std::path::{Path, PathBuf};
+use store::Target;
 
 /// Every key with its default and what it is for.
 pub const DEFAULT: &str = include_str!("config/default.toml");
@@ -40,6 +41,8 @@ pub struct Config {
     pub file: Option<PathBuf>,
     /// Where the embedded database lives.
     pub data_dir: PathBuf,
+    /// The PostgreSQL database that is used instead, with its password.
+    pub database_url: Option<Secret>,
     /// The API's address.
     pub http: Http,
     /// How much is taken at once.
@@ -113,6 +116,14 @@ impl Config {
         Err(faults.into_sorted())
     }
 
+    /// The database that everything is kept in.
+    pub fn target(&self) -> Target {
+        match &self.database_url {
+            Some(url) => Target::Postgres(url.reveal().to_owned()),
+            None => Target::Directory(self.data_dir.clone()),
+        }
+    }
+
     /// What the engine is started with.
     pub fn settings(&self) -> engine::Settings {
         let rules_of = |carrier: &Carrier| CarrierRules {
@@ -162,11 +173,12 @@ impl Config {
                 .iter()
                 .map(|name| format!("The variable {name} sets no key.")),
         );
-        sections::refuse_postgres(&mut root);
+        let database_url = sections::database_url(&mut root);
         let (code_words, prohibited) = sections::content(root.section("content"));
         let config = Self {
             file: None,
             data_dir: root.require("data_dir").unwrap_or_default(),
+            database_url,
             http: Http::read(root.section("http")),
             limits: Limits::read(root.section("limits")),
             callbacks: Callbacks::read(root.section("callbacks")),

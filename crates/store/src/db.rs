@@ -8,6 +8,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Connection, Postgres, SqliteConnection};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +28,8 @@ const READERS: u32 = 3;
 const POSTGRES_CONNECTIONS: u32 = 8;
 /// How long another process (a command) may hold SQLite's write lock.
 const BUSY: Duration = Duration::from_secs(10);
+/// How often another process that opens the database is looked for again.
+const TURN_PAUSE: Duration = Duration::from_millis(20);
 /// Prepared statements kept by a connection: set-based texts come in some lengths each.
 const STATEMENTS: usize = 500;
 /// Pages after which the write-ahead log is folded back: large enough that it is seldom in the way.
@@ -127,6 +130,7 @@ impl Db {
         match target {
             Target::Directory(path) => {
                 prepare_directory(path)?;
+                let _turn = take_turn(path).await?;
                 let options = SqliteConnectOptions::new()
                     .filename(path.join("ogene.db"))
                     .create_if_missing(true);
@@ -175,10 +179,7 @@ impl Db {
 /// directory that holds its file, so a disk that cannot do it is found out here.
 fn prepare_directory(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    let fault = |source| Error::Directory {
-        path: path.display().to_string(),
-        source,
-    };
+    let fault = |source| Error::directory(path, source);
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -187,6 +188,22 @@ fn prepare_directory(path: &Path) -> Result<()> {
     std::fs::File::open(path)
         .and_then(|directory| directory.sync_all())
         .map_err(fault)
+}
+
+/// Waits for the turn to open the database: two processes that made the same tables at once would be in each
+/// other's way. The turn lasts as long as the file; the system ends it when a process dies.
+async fn take_turn(path: &Path) -> Result<File> {
+    let fault = |source| Error::directory(path, source);
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    let file = options.open(path.join("opening.lock")).map_err(fault)?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => tokio::time::sleep(TURN_PAUSE).await,
+            Err(TryLockError::Error(error)) => return Err(fault(error)),
+        }
+    }
 }
 
 async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db> {

@@ -1,5 +1,7 @@
 //! What can go wrong with the database.
 
+use std::path::Path;
+
 /// A failure of the database, never of the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -53,6 +55,13 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn directory(path: &Path, source: std::io::Error) -> Self {
+        Self::Directory {
+            path: path.display().to_string(),
+            source,
+        }
+    }
+
     /// Whether the same request may work later: no room on the disk, a busy or vanished server.
     pub fn is_unavailable(&self) -> bool {
         match self {

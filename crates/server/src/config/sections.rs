@@ -1,9 +1,9 @@
 //! The sections that stand once in a file.
 
 use super::carrier::as_usize;
+use super::secret::Secret;
 use super::section::Section;
 use super::tls;
-use super::tree::Node;
 use super::value::{Read, Size};
 use domain::{CodeWords, NumberPlan, Prohibited};
 use rustls::ServerConfig;
@@ -240,13 +240,16 @@ pub(super) fn content(mut section: Section<'_>) -> (CodeWords, Prohibited) {
     (words, Prohibited::new(&prohibited.unwrap_or_default()))
 }
 
-/// `PostgreSQL` is not there yet, and what an operator asked for must not silently be something else.
-pub(super) fn refuse_postgres(root: &mut Section<'_>) {
-    for key in ["database_url", "database_url_file"] {
-        if root.has(key) {
-            let text = "PostgreSQL comes with a later release; leave this out to use the embedded database in `data_dir`";
-            root.fault(key, text);
-        }
-        root.get::<Node>(key);
+/// `database_url` or `database_url_file`: the shared database, where the embedded one is not used.
+pub(super) fn database_url(root: &mut Section<'_>) -> Option<Secret> {
+    let place = root.place_of("database_url");
+    let url = root.secret("database_url", "database_url_file")?;
+    let known = ["postgres://", "postgresql://"];
+    if known.iter().any(|scheme| url.reveal().starts_with(scheme)) {
+        return Some(url);
     }
+    let text = "must begin with postgres://, as in postgres://ogene:password@localhost/ogene; \
+                leave it out to use the embedded database in `data_dir`";
+    root.fault_at(&place, "database_url", text);
+    None
 }

@@ -343,8 +343,11 @@ fn what_is_not_toml_is_named_by_line_alone() {
 }
 
 #[test]
-fn a_database_url_is_refused_until_it_means_something() {
-    insta::assert_snapshot!(faults("database_url = \"postgres://u:p@h/d\""), @"ogene.toml:1: database_url: PostgreSQL comes with a later release; leave this out to use the embedded database in `data_dir`");
+fn a_database_url_names_a_postgresql_server_and_shows_nowhere() {
+    let config = read("database_url = \"postgres://u:p4ss@h/d\"").expect("no fault");
+    assert!(matches!(config.target(), store::Target::Postgres(url) if url.ends_with("@h/d")));
+    assert!(!format!("{config:?}").contains("p4ss"));
+    insta::assert_snapshot!(faults("database_url = \"mysql://u:p4ss@h/d\""), @"ogene.toml:1: database_url: must begin with postgres://, as in postgres://ogene:password@localhost/ogene; leave it out to use the embedded database in `data_dir`");
 }
 
 #[test]
