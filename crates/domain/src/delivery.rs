@@ -58,7 +58,7 @@ pub struct Delivery {
     pub failed_legs: i64,
     /// Pages of a leg.
     pub pages: i64,
-    /// Pages delivered, by leg.
+    /// Which pages are delivered, by leg: bit 0 is page 1.
     pub delivered_pages: [i64; 2],
     /// Expired because we stopped waiting, not because a carrier said so.
     pub gave_up: bool,
@@ -86,6 +86,11 @@ const fn leg_bit(leg: i64) -> i64 {
     if leg < SECOND_LEG { 1 } else { 2 }
 }
 
+/// The longest message has 23 pages (`decisions.md`, Pages), so that a number of 64 bits holds one for each.
+fn page_bit(page: i64) -> i64 {
+    1 << (page - 1).clamp(0, 62)
+}
+
 /// What the message's gateway promises.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Terms {
@@ -110,10 +115,12 @@ pub enum DeliveryEvent {
     },
     /// A receipt that is not final: the carrier has it.
     Acknowledged,
-    /// A receipt says that one more page of a leg is delivered.
+    /// A receipt says that a page of a leg is delivered.
     PageDelivered {
         /// Which leg.
         leg: i64,
+        /// Which page, counted from 1.
+        page: i64,
     },
     /// A leg has come to a bad end.
     Failed {
@@ -175,7 +182,7 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
             }
             quiet(before, delivery)
         }
-        DeliveryEvent::PageDelivered { leg } => page_delivered(delivery, terms, leg),
+        DeliveryEvent::PageDelivered { leg, page } => page_delivered(delivery, terms, leg, page),
         DeliveryEvent::Failed { leg, status } => failed(delivery, terms, leg, status),
         DeliveryEvent::GaveUp => gave_up(delivery, terms),
     }
@@ -191,15 +198,15 @@ fn quiet(before: &Delivery, delivery: Delivery) -> Option<Transition> {
     })
 }
 
-fn page_delivered(mut delivery: Delivery, terms: Terms, leg: i64) -> Option<Transition> {
+fn page_delivered(mut delivery: Delivery, terms: Terms, leg: i64, page: i64) -> Option<Transition> {
     let open = !delivery.status.is_final() || delivery.gave_up;
     if !open || delivery.has_failed(leg) {
         return None;
     }
     let before = delivery.clone();
-    let count = &mut delivery.delivered_pages[usize::from(leg >= SECOND_LEG)];
-    *count += 1;
-    if *count < delivery.pages {
+    let pages = &mut delivery.delivered_pages[usize::from(leg >= SECOND_LEG)];
+    *pages |= page_bit(page);
+    if i64::from(pages.count_ones()) < delivery.pages {
         if delivery.status == DeliveryStatus::InDoubt {
             delivery.status = DeliveryStatus::Sent;
         }
@@ -309,8 +316,8 @@ mod tests {
 
     const SENT: E = E::Submitted { leg: 1 };
     const SENT_2: E = E::Submitted { leg: 2 };
-    const PAGE: E = E::PageDelivered { leg: 1 };
-    const PAGE_2: E = E::PageDelivered { leg: 2 };
+    const PAGE: E = E::PageDelivered { leg: 1, page: 1 };
+    const PAGE_2: E = E::PageDelivered { leg: 2, page: 1 };
     const UNDELIV: E = E::Failed {
         leg: 1,
         status: S::Undelivered,
@@ -342,10 +349,13 @@ mod tests {
 
     #[test]
     fn a_recipient_is_delivered_when_all_pages_are_and_failed_as_soon_as_one_is() {
-        assert_eq!(run(REFUND, 3, &[SENT, PAGE, PAGE]).0, S::Sent);
-        assert_eq!(run(REFUND, 3, &[SENT, PAGE, PAGE, PAGE]).0, S::Delivered);
+        let page = |page| E::PageDelivered { leg: 1, page };
+        let [one, two, three] = [page(1), page(2), page(3)];
+        assert_eq!(run(REFUND, 3, &[SENT, three, one]).0, S::Sent);
+        assert_eq!(run(REFUND, 3, &[SENT, three, one, two]).0, S::Delivered);
+        assert_eq!(run(REFUND, 3, &[SENT, one, one, one, two]).0, S::Sent);
         assert_eq!(
-            run(REFUND, 3, &[SENT, PAGE, UNDELIV, PAGE, PAGE]).0,
+            run(REFUND, 3, &[SENT, one, UNDELIV, two, three]).0,
             S::Undelivered
         );
     }
@@ -425,7 +435,7 @@ mod tests {
             leg.clone().prop_map(|leg| E::Submitted { leg }),
             leg.clone().prop_map(|leg| E::Doubted { leg }),
             Just(E::Acknowledged),
-            leg.clone().prop_map(|leg| E::PageDelivered { leg }),
+            (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::PageDelivered { leg, page }),
             (leg, bad).prop_map(|(leg, status)| E::Failed { leg, status }),
             Just(E::GaveUp),
         ]

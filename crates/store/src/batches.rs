@@ -13,11 +13,12 @@ use crate::Error;
 use crate::db::Tx;
 use crate::error::Result;
 use crate::rows::{environment, id_bytes, message_id, named};
-use crate::sql::execute_rows;
+use crate::sql::{execute_rows, fetch_rows};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, MessageId, Money, Priority, Recipient,
     packed,
 };
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Most recipients of a batch.
@@ -183,13 +184,25 @@ pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
     Ok(())
 }
 
+/// Takes batches out that are in hand. One that is gone is an error: only its holder may.
 pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
-    let deleted = execute_rows!(
+    let gone = take(tx, batches).await?;
+    if gone.len() == batches.len() {
+        Ok(())
+    } else {
+        Err(Error::Impossible("a batch is gone"))
+    }
+}
+
+/// Takes batches out; gives the ids of those that were there.
+pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>> {
+    let taken: Vec<(i64,)> = fetch_rows!(
         tx,
         batches,
         6,
         "delete from batches
-         where (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) in (values {rows})",
+         where (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) in (values {rows})
+         returning batch_id",
         |query, batch| query
             .bind(batch.bucket.0)
             .bind(&*batch.carrier)
@@ -198,16 +211,16 @@ pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
             .bind(batch.due_at_ms)
             .bind(batch.id)
     );
-    if deleted == batches.len() as u64 {
-        Ok(())
-    } else {
-        Err(Error::Impossible("a batch is gone"))
-    }
+    Ok(taken.into_iter().map(|(id,)| id).collect())
 }
 
-/// Leaves in claimed batches only those recipients that are not accounted for.
-pub(crate) async fn shrink(tx: &mut Tx, batches: &[(&Batch, &[Recipient])]) -> Result<()> {
-    let changed = execute_rows!(
+/// Leaves in claimed batches only those recipients that are not accounted for; gives the ids of those that
+/// were there.
+pub(crate) async fn shrink(
+    tx: &mut Tx,
+    batches: &[(&Batch, &[Recipient])],
+) -> Result<HashSet<i64>> {
+    let changed: Vec<(i64,)> = fetch_rows!(
         tx,
         batches,
         7,
@@ -215,7 +228,8 @@ pub(crate) async fn shrink(tx: &mut Tx, batches: &[(&Batch, &[Recipient])]) -> R
          update batches set recipients = v.recipients from v
          where batches.bucket = v.bucket and batches.carrier = v.carrier
              and batches.claimed_by = v.claimed_by and batches.priority = v.priority
-             and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id",
+             and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
+         returning batches.batch_id",
         |query, row| {
             let (batch, remaining) = row;
             query
@@ -228,11 +242,7 @@ pub(crate) async fn shrink(tx: &mut Tx, batches: &[(&Batch, &[Recipient])]) -> R
                 .bind(packed::pack(remaining))
         }
     );
-    if changed == batches.len() as u64 {
-        Ok(())
-    } else {
-        Err(Error::Impossible("a batch is gone"))
-    }
+    Ok(changed.into_iter().map(|(id,)| id).collect())
 }
 
 #[derive(sqlx::FromRow)]

@@ -35,6 +35,7 @@ impl CaseRow {
             message: message_id(&self.message_id)?,
             recipient: recipient(self.recipient),
             stored: true,
+            late: false,
             delivery: Delivery {
                 status: named(DeliveryStatus::from_name, &self.status)?,
                 leg: self.leg,
@@ -50,11 +51,6 @@ impl CaseRow {
             error: None,
             events: Vec::new(),
         })
-    }
-
-    /// Whether this is the row of that case.
-    pub(crate) fn is_of(&self, case: &Case) -> bool {
-        self.recipient == number(case.recipient) && self.message_id == id_bytes(&case.message)
     }
 }
 

@@ -1,179 +1,157 @@
 //! Pages by the ids that carriers gave them: how receipts find their recipients.
+//!
+//! A part lies in the bucket of its carrier id, which is all that a receipt tells, and names the bucket in
+//! which its delivery lives.
 
 use crate::Store;
-use crate::batches::Batch;
-use crate::db::Tx;
-use crate::deliveries::CaseRow;
+use crate::batches::Progress;
+use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::receipts::Receipt;
-use crate::rows::{id_bytes, number};
-use crate::settle::Case;
+use crate::receipts::{CarrierReport, Receipt};
+use crate::rows::{bucket_of_id, id_bytes, message_id, number, recipient};
 use crate::sql::{execute_rows, fetch_rows};
-use domain::{MessageId, Recipient};
+use domain::{Bucket, MessageId, Recipient};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Ids come again at some SMSCs: older pages than this are not meant.
 const SAME_ID_FOR_MS: i64 = 7 * 86_400_000;
 
 /// A page that a carrier has an id for.
+#[derive(Clone, Debug)]
 pub(crate) struct Part {
+    /// Where its delivery lives.
+    pub(crate) home: Bucket,
+    pub(crate) message: MessageId,
+    pub(crate) recipient: Recipient,
     pub(crate) leg: i64,
-    page: i64,
-    pub(crate) delivered: bool,
-    pub(crate) case: Case,
+    pub(crate) page: i64,
+}
+
+impl Part {
+    /// The key of its delivery.
+    pub(crate) fn delivery(&self) -> (Bucket, MessageId, Recipient) {
+        (self.home, self.message, self.recipient)
+    }
 }
 
 /// The pages that some receipts may mean, by carrier id.
-pub(crate) struct Matched {
-    parts: Vec<Part>,
-    by_id: HashMap<String, Vec<usize>>,
-}
+#[derive(Debug, Default)]
+pub(crate) struct Matched(HashMap<String, Vec<Part>>);
 
 impl Matched {
     /// The page that a receipt means: its id, and its number where it tells one; the youngest if several.
-    pub(crate) fn find(&self, receipt: &Receipt) -> Option<(usize, &Part)> {
-        let indexes = self.by_id.get(&receipt.carrier_id)?;
-        indexes
+    pub(crate) fn find(&self, receipt: &Receipt) -> Option<&Part> {
+        self.0
+            .get(&receipt.carrier_id)?
             .iter()
-            .map(|&index| (index, &self.parts[index]))
-            .filter(|(_, part)| {
+            .filter(|part| {
                 receipt
                     .recipient
-                    .is_none_or(|number| number == part.case.recipient)
+                    .is_none_or(|number| number == part.recipient)
             })
-            .max_by_key(|(_, part)| part.case.message)
-    }
-
-    /// Remembers which pages of longer messages are delivered, so that a repeated receipt does not count.
-    pub(crate) async fn mark_delivered(
-        &self,
-        tx: &mut Tx,
-        carrier: &str,
-        indexes: &[usize],
-    ) -> Result<()> {
-        let ids: HashMap<usize, &str> = self
-            .by_id
-            .iter()
-            .flat_map(|(id, indexes)| indexes.iter().map(move |&index| (index, id.as_str())))
-            .collect();
-        let rows: Vec<(&str, &Part)> = indexes
-            .iter()
-            .filter_map(|index| Some((*ids.get(index)?, self.parts.get(*index)?)))
-            .collect();
-        execute_rows!(
-            tx,
-            &rows,
-            6,
-            "update parts set delivered = true
-             where (bucket, carrier_id, message_id, recipient, leg, page) in (values {rows})
-                 and carrier = {1}",
-            |query, row| {
-                let (id, part) = row;
-                query
-                    .bind(part.case.bucket.0)
-                    .bind(*id)
-                    .bind(id_bytes(&part.case.message))
-                    .bind(number(part.case.recipient))
-                    .bind(part.leg)
-                    .bind(part.page)
-            },
-            after | query | query.bind(carrier)
-        );
-        Ok(())
+            .max_by_key(|part| part.message)
     }
 }
 
-#[derive(sqlx::FromRow)]
-struct PartRow {
-    carrier_id: String,
-    part_leg: i64,
-    page: i64,
-    delivered: bool,
-    #[sqlx(flatten)]
-    case: CaseRow,
-}
+type PartRow = (String, i64, Vec<u8>, i64, i64, i64);
 
-/// Looks up the pages of some receipts, and keeps other nodes from counting them until the commit.
-pub(crate) async fn match_receipts(
+/// Looks up the pages that some receipts may mean.
+pub(crate) async fn look_up<'r>(
     tx: &mut Tx,
     store: &Store,
     carrier: &str,
     now_ms: i64,
-    receipts: &[&Receipt],
+    receipts: impl Iterator<Item = &'r Receipt>,
 ) -> Result<Matched> {
     let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
-    let mut matched = Matched {
-        parts: Vec::new(),
-        by_id: HashMap::with_capacity(receipts.len()),
-    };
-    // A cross join keeps SQLite from starting with every delivery of these days.
-    let sql = format!(
-        "select p.carrier_id, p.leg as part_leg, p.page, p.delivered, d.bucket, d.message_id,
-             d.recipient, d.status, d.leg, d.failed_legs, d.pages, d.delivered_first,
-             d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier
-         from parts p cross join deliveries d
-         where d.bucket = p.bucket and d.message_id = p.message_id and d.recipient = p.recipient
-             and p.carrier_id in (values {{rows}})
-             and p.bucket = {{1}} and p.carrier = {{2}} and p.message_id >= {{3}}{}",
-        tx.for_update()
+    let embedded = store.db.is_embedded();
+    let mut ids: Vec<&str> = receipts
+        .map(|receipt| receipt.carrier_id.as_str())
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let rows: Vec<PartRow> = fetch_rows!(
+        tx,
+        &ids,
+        2,
+        "select carrier_id, home, message_id, recipient, leg, page from parts
+         where (bucket, carrier_id) in (values {rows}) and carrier = {1} and message_id >= {2}",
+        |query, id| query.bind(bucket_of_id(carrier, id, embedded).0).bind(*id),
+        after | query | query.bind(carrier).bind(id_bytes(&oldest))
     );
-    for bucket in crate::rows::buckets(store.db.is_embedded()) {
-        let rows: Vec<PartRow> = fetch_rows!(
-            tx,
-            receipts,
-            1,
-            &sql,
-            |query, receipt| query.bind(receipt.carrier_id.as_str()),
-            after | query | query.bind(bucket.0).bind(carrier).bind(id_bytes(&oldest))
-        );
-        for row in rows {
-            let index = matched.parts.len();
-            let indexes = matched.by_id.entry(row.carrier_id).or_default();
-            if indexes
-                .iter()
-                .any(|&other| matched.parts[other].is(&row.case, row.part_leg, row.page))
-            {
-                continue;
-            }
-            indexes.push(index);
-            let (leg, page, delivered) = (row.part_leg, row.page, row.delivered);
-            matched.parts.push(Part {
-                leg,
-                page,
-                delivered,
-                case: row.case.case()?,
-            });
-        }
+    let mut matched = Matched(HashMap::with_capacity(ids.len()));
+    for (carrier_id, home, message, digits, leg, page) in rows {
+        matched.0.entry(carrier_id).or_default().push(Part {
+            home: Bucket(home),
+            message: message_id(&message)?,
+            recipient: recipient(digits),
+            leg,
+            page,
+        });
     }
     Ok(matched)
 }
 
-impl Part {
-    /// The same page is found once for each receipt that names it.
-    fn is(&self, case: &CaseRow, leg: i64, page: i64) -> bool {
-        self.leg == leg && self.page == page && case.is_of(&self.case)
-    }
-}
-
 /// Keeps the carrier's ids of submitted pages.
-pub(crate) async fn keep(tx: &mut Tx, parts: &[(&Batch, Recipient, i64, &String)]) -> Result<()> {
+pub(crate) async fn keep(
+    tx: &mut Tx,
+    store: &Store,
+    carrier: &str,
+    parts: &[(&str, Part)],
+) -> Result<()> {
+    let embedded = store.db.is_embedded();
     execute_rows!(
         tx,
         parts,
-        7,
-        "insert into parts (bucket, carrier, carrier_id, message_id, recipient, leg, page)
+        8,
+        "insert into parts (bucket, carrier, carrier_id, home, message_id, recipient, leg, page)
          values {rows} on conflict do nothing",
-        |query, part| {
-            let (batch, recipient, page, id) = part;
+        |query, row| {
+            let (id, part) = row;
             query
-                .bind(batch.bucket.0)
-                .bind(&*batch.carrier)
-                .bind(id.as_str())
-                .bind(id_bytes(&batch.message))
-                .bind(number(*recipient))
-                .bind(batch.leg)
-                .bind(*page)
+                .bind(bucket_of_id(carrier, id, embedded).0)
+                .bind(carrier)
+                .bind(*id)
+                .bind(part.home.0)
+                .bind(id_bytes(&part.message))
+                .bind(number(part.recipient))
+                .bind(part.leg)
+                .bind(part.page)
         }
     );
     Ok(())
+}
+
+/// The pages that were submitted, by the carrier's ids.
+pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = (&str, Part)> {
+    let batch = &*progress.batch;
+    progress.submitted.iter().flat_map(move |(recipient, ids)| {
+        (1_i64..).zip(ids).map(move |(page, id)| {
+            let part = Part {
+                home: batch.bucket,
+                message: batch.message,
+                recipient: *recipient,
+                leg: batch.leg,
+                page,
+            };
+            (id.as_str(), part)
+        })
+    })
+}
+
+/// Keeps the parts of a report before all else. They lie in other buckets than their deliveries; a receipt
+/// that finds a part without its delivery waits, but one that finds no part would wait for ever.
+pub(crate) struct KeepParts {
+    pub(crate) store: Store,
+    pub(crate) report: Arc<CarrierReport>,
+}
+
+impl Change for KeepParts {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let parts: Vec<(&str, Part)> = self.report.progress.iter().flat_map(submitted).collect();
+        keep(tx, &self.store, &self.report.carrier, &parts).await
+    }
 }

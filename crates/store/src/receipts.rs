@@ -1,18 +1,25 @@
 //! What a carrier says: responses to submits and receipts, committed together in the order they came.
+//!
+//! On SQLite all of a report is one transaction. On PostgreSQL it is one for each bucket, so that money never
+//! moves in two at once: the parts go first, by which receipts find their way, then each bucket is settled,
+//! and last come the receipts that found nobody. A node that dies in between leaves nothing half done: the
+//! carrier was not answered, the batches are still claimed, and all of it may be told again.
 
 mod adopt;
 mod parked;
+mod settle;
 
-use crate::batches::{self, Batch, Progress};
-use crate::db::{Change, Tx};
-use crate::deliveries::stored;
+use crate::batches::Progress;
 use crate::error::Result;
-use crate::settle::{self, Case, Planner, Settled, Settling, Terrain};
-use crate::{Store, parts};
-use domain::{Delivery, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use crate::parts::{self, KeepParts, Matched};
+use crate::settle::{Planner, Settled, Terrain};
+use crate::{Error, Store};
+use domain::{Bucket, DeliveryEvent, DeliveryStatus, Recipient};
+use parked::Parked;
+use settle::Portion;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use tokio::task::JoinSet;
 
 /// What a receipt says of a page.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -38,18 +45,15 @@ impl ReceiptWord {
         }
     }
 
-    /// What it means for a page of that leg.
-    fn event(self, leg: i64) -> DeliveryEvent {
+    /// What it means for that page of that leg.
+    fn event(self, leg: i64, page: i64) -> DeliveryEvent {
         match self {
             Self::Pending => DeliveryEvent::Acknowledged,
-            Self::Final(DeliveryStatus::Delivered) => DeliveryEvent::PageDelivered { leg },
+            Self::Final(DeliveryStatus::Delivered) => DeliveryEvent::PageDelivered { leg, page },
             Self::Final(status) => DeliveryEvent::Failed { leg, status },
         }
     }
 }
-
-/// The word for a page that reached its phone.
-const DELIVERED: ReceiptWord = ReceiptWord::Final(DeliveryStatus::Delivered);
 
 /// A receipt, in the terms of the trade.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -64,11 +68,6 @@ pub struct Receipt {
     pub word: ReceiptWord,
     /// The carrier's error code.
     pub error: Option<String>,
-}
-
-struct Report {
-    store: Store,
-    report: Arc<CarrierReport>,
 }
 
 /// What a carrier said, and the state of the node that heard it.
@@ -93,240 +92,147 @@ pub struct CarrierReport {
     pub first_number: i64,
 }
 
-impl Store {
-    /// Keeps what a carrier said and settles the recipients concerned, in one durable commit. Gives what was
-    /// settled and how many receipts found no recipient and were parked.
-    pub async fn report(&self, report: Arc<CarrierReport>) -> Result<(Settled, usize)> {
-        self.db
-            .change(Report {
-                store: self.clone(),
-                report,
-            })
-            .await
-    }
-}
-
-impl Change for Report {
-    type Output = (Settled, usize);
-
-    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, usize)> {
-        let mut settled = self.progressed(tx).await?;
-        let unparked = self.unpark(tx).await?;
-        let receipts: Vec<&Receipt> = self.report.receipts.iter().chain(&unparked).collect();
-        let (more, parked) = self.received(tx, &receipts).await?;
-        settled.join(more);
-        Ok((settled, parked))
-    }
-}
-
-impl Report {
+impl CarrierReport {
     fn terrain(&self) -> Terrain {
         Terrain {
-            now_ms: self.report.now_ms,
-            planner: self.report.planner.clone(),
-            node: self.report.node,
-            claimed_until_ms: self.report.claimed_until_ms,
-            callback_room: self.report.callback_room,
+            now_ms: self.now_ms,
+            planner: self.planner.clone(),
+            node: self.node,
+            claimed_until_ms: self.claimed_until_ms,
+            callback_room: self.callback_room,
         }
     }
+}
 
-    /// Accounts for recipients of claimed batches.
-    async fn progressed(&self, tx: &mut Tx) -> Result<Settled> {
-        if self.report.progress.is_empty() {
+/// A report with the parked receipts that are looked at again with it.
+struct News {
+    report: Arc<CarrierReport>,
+    parked: Vec<Parked>,
+}
+
+impl News {
+    /// How many receipts there are; they are named by their place, those of the report first.
+    fn count(&self) -> usize {
+        self.report.receipts.len() + self.parked.len()
+    }
+
+    fn receipt(&self, place: usize) -> &Receipt {
+        let fresh = &self.report.receipts;
+        fresh
+            .get(place)
+            .unwrap_or_else(|| &self.parked[place - fresh.len()].receipt)
+    }
+}
+
+impl Store {
+    /// Keeps what a carrier said and settles the recipients concerned, durably. Gives what was settled and how
+    /// many receipts found no recipient and were parked.
+    pub async fn report(&self, report: Arc<CarrierReport>) -> Result<(Settled, usize)> {
+        let parked = self.parked_for(&report).await?;
+        self.hear(News { report, parked }).await
+    }
+
+    /// Looks again at the receipts of a carrier that were parked since then in that bucket: one that came in
+    /// on this node while another kept its response has missed it.
+    pub async fn look_again(
+        &self,
+        report: Arc<CarrierReport>,
+        bucket: Bucket,
+        since_ms: i64,
+    ) -> Result<Settled> {
+        let parked = self.parked_since(&report.carrier, bucket, since_ms).await?;
+        if parked.is_empty() {
             return Ok(Settled::default());
         }
-        let fresh = self
-            .report
-            .progress
-            .iter()
-            .flat_map(cases)
-            .collect::<Vec<_>>();
-        let messages = settle::messages(tx, &fresh).await?;
-        let cases = self.known(tx, fresh, &messages).await?;
-        let mut settled =
-            settle::settle(tx, &self.store, &self.terrain(), cases, &messages).await?;
-        self.keep_parts(tx).await?;
-        let (done, open): (Vec<&Progress>, Vec<&Progress>) = self
-            .report
-            .progress
-            .iter()
-            .partition(|progress| progress.remaining.is_empty());
-        batches::delete(
-            tx,
-            &done
-                .iter()
-                .map(|progress| &*progress.batch)
-                .collect::<Vec<_>>(),
-        )
-        .await?;
-        let open: Vec<(&Batch, &[Recipient])> = open
-            .iter()
-            .map(|progress| (&*progress.batch, &progress.remaining[..]))
-            .collect();
-        batches::shrink(tx, &open).await?;
-        let again: Vec<&Batch> = self
-            .report
-            .progress
-            .iter()
-            .flat_map(|progress| &progress.again)
-            .collect();
-        batches::insert(tx, &again).await?;
-        settled.work.extend(
-            again
-                .iter()
-                .map(|batch| (batch.carrier.clone(), batch.due_at_ms)),
-        );
+        let (settled, _) = self.hear(News { report, parked }).await?;
         Ok(settled)
     }
 
-    /// Gives cases that may have a delivery the one that is stored. Two legs of one recipient may be in hand
-    /// at once: what is told of both becomes one case.
-    async fn known(
-        &self,
-        tx: &mut Tx,
-        cases: Vec<Case>,
-        messages: &HashMap<MessageId, Settling>,
-    ) -> Result<Vec<Case>> {
-        let of_two_legs = |case: &Case| {
-            messages
-                .get(&case.message)
-                .is_some_and(|message| message.terms.two_legs)
+    async fn hear(&self, news: News) -> Result<(Settled, usize)> {
+        let news = Arc::new(news);
+        let (settled, lost) = if self.db.is_embedded() {
+            let all = Portion::all(self.clone(), Arc::clone(&news));
+            self.db.change(all).await?
+        } else {
+            self.hear_by_bucket(&news).await?
         };
-        let (known, mut all): (Vec<Case>, Vec<Case>) = cases
-            .into_iter()
-            .partition(|case| case.stored || of_two_legs(case));
-        if known.is_empty() {
-            return Ok(all);
+        let parked = self.park(&news, &lost).await?;
+        Ok((settled, parked))
+    }
+
+    async fn hear_by_bucket(&self, news: &Arc<News>) -> Result<(Settled, Vec<usize>)> {
+        let report = &news.report;
+        if report.progress.iter().any(|one| !one.submitted.is_empty()) {
+            let (store, report) = (self.clone(), Arc::clone(report));
+            self.db.change(KeepParts { store, report }).await?;
         }
-        let mut known_once: HashMap<(MessageId, Recipient), Case> = HashMap::new();
-        for case in known {
-            match known_once.entry((case.message, case.recipient)) {
-                Entry::Vacant(entry) => drop(entry.insert(case)),
-                Entry::Occupied(mut entry) => {
-                    let first = entry.get_mut();
-                    first.events.extend(case.events);
-                    first.carrier = case.carrier;
-                    first.error = case.error.or_else(|| first.error.take());
+        let (portions, mut lost) = self.portions(news).await?;
+        let mut settled = Settled::default();
+        let mut running = JoinSet::new();
+        for portion in portions {
+            let store = self.clone();
+            running.spawn(async move { store.db.change(portion).await });
+        }
+        let mut failure = None;
+        while let Some(ended) = running.join_next().await {
+            match ended.map_err(|_| Error::Closed).flatten() {
+                Ok((more, missed)) => {
+                    settled.join(more);
+                    lost.extend(missed);
                 }
+                Err(error) => failure = Some(error),
             }
         }
-        let keys: Vec<_> = known_once
-            .values()
-            .map(|case| (case.bucket, case.message, case.recipient))
-            .collect();
-        let mut stored = stored(tx, &keys).await?;
-        for case in known_once.into_values() {
-            all.push(match stored.remove(&(case.message, case.recipient)) {
-                Some(found) => Case {
-                    carrier: case.carrier,
-                    error: case.error,
-                    events: case.events,
-                    ..found
-                },
-                None => Case {
-                    stored: false,
-                    ..case
-                },
-            });
+        match failure {
+            // What was settled is settled: it is told with the rest, which the carrier's task tries again.
+            Some(error) => Err(error),
+            None => Ok((settled, lost)),
         }
-        Ok(all)
     }
 
-    async fn keep_parts(&self, tx: &mut Tx) -> Result<()> {
-        let mut parts = Vec::new();
-        for progress in &self.report.progress {
-            let batch = &*progress.batch;
-            for (recipient, ids) in &progress.submitted {
-                for (page, id) in (1_i64..).zip(ids) {
-                    parts.push((batch, *recipient, page, id));
+    /// What lies in each bucket, and the receipts that mean nobody in any.
+    async fn portions(&self, news: &Arc<News>) -> Result<(Vec<Portion>, Vec<usize>)> {
+        let report = &news.report;
+        let mut tx = self.db.read().await?;
+        let receipts = (0..news.count()).map(|place| news.receipt(place));
+        let parts = parts::look_up(&mut tx, self, &report.carrier, report.now_ms, receipts).await?;
+        let parts = Arc::new(parts);
+        let mut portions: BTreeMap<Bucket, Portion> = BTreeMap::new();
+        let new = |bucket| Portion::of(self.clone(), Arc::clone(news), bucket, Arc::clone(&parts));
+        for (index, progress) in report.progress.iter().enumerate() {
+            let bucket = progress.batch.bucket;
+            let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
+            portion.progress.push(index);
+        }
+        let mut unmatched = Vec::new();
+        for place in 0..news.count() {
+            match parts.find(news.receipt(place)) {
+                Some(part) => {
+                    let portion = portions.entry(part.home).or_insert_with(|| new(part.home));
+                    portion.receipts.push(place);
                 }
+                None => unmatched.push(place),
             }
         }
-        parts::keep(tx, &parts).await
-    }
-
-    async fn received(&self, tx: &mut Tx, receipts: &[&Receipt]) -> Result<(Settled, usize)> {
-        if receipts.is_empty() {
-            return Ok((Settled::default(), 0));
+        let mut homes = adopt::homes(&mut tx, &report.carrier, news, &unmatched).await?;
+        for progress in &report.progress {
+            let doubted = progress.doubted.iter();
+            homes.extend(doubted.map(|&recipient| (recipient, progress.batch.bucket)));
         }
-        let matched = parts::match_receipts(
-            tx,
-            &self.store,
-            &self.report.carrier,
-            self.report.now_ms,
-            receipts,
-        )
-        .await?;
-        let (mut delivered_parts, mut unmatched) = (Vec::new(), Vec::new());
-        let mut cases: HashMap<(MessageId, Recipient), Case> = HashMap::new();
-        let mut seen: HashSet<(usize, ReceiptWord)> = HashSet::new();
-        for &receipt in receipts {
-            let Some((index, part)) = matched.find(receipt) else {
-                unmatched.push(receipt);
-                continue;
-            };
-            let repeated = part.delivered || !seen.insert((index, receipt.word));
-            if repeated {
-                continue;
+        let mut lost = Vec::new();
+        for place in unmatched {
+            let home = news
+                .receipt(place)
+                .recipient
+                .and_then(|recipient| homes.get(&recipient));
+            match home {
+                Some(&home) => {
+                    let portion = portions.entry(home).or_insert_with(|| new(home));
+                    portion.receipts.push(place);
+                }
+                None => lost.push(place),
             }
-            if receipt.word == DELIVERED && part.case.delivery.pages > 1 {
-                delivered_parts.push(index);
-            }
-            let key = (part.case.message, part.case.recipient);
-            let case = cases.entry(key).or_insert_with(|| part.case.clone());
-            case.hear(receipt, part.leg);
         }
-        let unknown = self.adopt(tx, unmatched, &mut cases).await?;
-        self.park(tx, &unknown).await?;
-        matched
-            .mark_delivered(tx, &self.report.carrier, &delivered_parts)
-            .await?;
-        let cases: Vec<Case> = cases.into_values().collect();
-        let messages = settle::messages(tx, &cases).await?;
-        let settled = settle::settle(tx, &self.store, &self.terrain(), cases, &messages).await?;
-        Ok((settled, unknown.len()))
+        Ok((portions.into_values().collect(), lost))
     }
-}
-
-impl Case {
-    /// Adds what a receipt says of a page of that leg.
-    fn hear(&mut self, receipt: &Receipt, leg: i64) {
-        self.events.push(receipt.word.event(leg));
-        self.error = receipt.error.clone().or_else(|| self.error.take());
-    }
-}
-
-/// The cases that a batch's progress makes.
-fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
-    let batch = &*progress.batch;
-    let case = move |recipient: Recipient, event: DeliveryEvent, error: Option<String>| Case {
-        bucket: batch.bucket,
-        message: batch.message,
-        recipient,
-        stored: batch.kind != crate::BatchKind::First,
-        delivery: Delivery::unsent(batch.pages),
-        suffixed: batch.suffixed,
-        charge: batch.charge,
-        reserve: batch.reserve,
-        carrier: batch.carrier.to_string(),
-        error,
-        events: vec![event],
-    };
-    let leg = batch.leg;
-    let submitted = progress
-        .submitted
-        .iter()
-        .map(move |&(recipient, _)| case(recipient, DeliveryEvent::Submitted { leg }, None));
-    let doubted = progress
-        .doubted
-        .iter()
-        .map(move |&recipient| case(recipient, DeliveryEvent::Doubted { leg }, None));
-    let ended = progress.ended.iter().map(move |ended| {
-        let event = DeliveryEvent::Failed {
-            leg,
-            status: ended.status,
-        };
-        case(ended.recipient, event, Some(ended.error.clone()))
-    });
-    submitted.chain(doubted).chain(ended)
 }

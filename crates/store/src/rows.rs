@@ -52,7 +52,28 @@ pub(crate) fn bucket_of(account: AccountId, embedded: bool) -> Bucket {
     }
 }
 
+/// The bucket of what is known by a carrier's id alone: its parts and parked receipts. It must never change
+/// for an id, so the hash is our own (FNV-1a).
+pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
+    if embedded {
+        return Bucket(0);
+    }
+    let octets = carrier.bytes().chain([0]).chain(id.bytes());
+    let hash = octets.fold(0xCBF2_9CE4_8422_2325_u64, |hash, octet| {
+        (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01B3)
+    });
+    Bucket(i64::try_from(hash >> 32).unwrap_or(0).rem_euclid(BUCKETS))
+}
+
 /// All buckets.
 pub(crate) fn buckets(embedded: bool) -> impl Iterator<Item = Bucket> {
     (0..if embedded { 1 } else { BUCKETS }).map(Bucket)
+}
+
+/// All buckets, as a list in a statement that looks for what may be in any of them.
+pub(crate) fn bucket_list(embedded: bool) -> String {
+    let numbers: Vec<String> = buckets(embedded)
+        .map(|bucket| bucket.0.to_string())
+        .collect();
+    numbers.join(",")
 }

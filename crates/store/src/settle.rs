@@ -89,6 +89,8 @@ pub(crate) struct Case {
     pub(crate) recipient: Recipient,
     /// Whether a delivery row exists.
     pub(crate) stored: bool,
+    /// Whether the batch was lost before: without a delivery row there is nothing to tell then.
+    pub(crate) late: bool,
     pub(crate) delivery: Delivery,
     pub(crate) suffixed: bool,
     pub(crate) charge: Money,
@@ -96,6 +98,13 @@ pub(crate) struct Case {
     pub(crate) carrier: String,
     pub(crate) error: Option<String>,
     pub(crate) events: Vec<DeliveryEvent>,
+}
+
+impl Case {
+    /// The key of its delivery.
+    pub(crate) fn key(&self) -> (Bucket, MessageId, Recipient) {
+        (self.bucket, self.message, self.recipient)
+    }
 }
 
 /// A case after its events.

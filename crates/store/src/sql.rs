@@ -44,7 +44,7 @@ macro_rules! fetch_rows {
         let mut found = Vec::new();
         for chunk in $crate::sql::chunks($rows) {
             let text = $tx.with_rows($sql, chunk.len(), $columns);
-            found.extend($crate::sql::on!($tx, |connection| {
+            found.append(&mut $crate::sql::on!($tx, |connection| {
                 let mut $query = sqlx::query_as(sqlx::AssertSqlSafe(text));
                 for $row in chunk {
                     $query = $bind;

@@ -16,6 +16,7 @@ mod contract {
     mod kit;
     mod legs;
     mod money;
+    mod nodes;
     mod plans;
     mod properties;
     mod receipts;

@@ -1,12 +1,15 @@
 //! Receipts for recipients in doubt: the response was lost, so only number and sender tell whom they mean.
 
-use super::{DELIVERED, Receipt, ReceiptWord, Report};
+use super::settle::Portion;
+use super::{News, ReceiptWord};
+use crate::Store;
 use crate::db::Tx;
 use crate::deliveries::stored;
 use crate::error::Result;
-use crate::rows::{id_bytes, message_id, number};
+use crate::parts::{self, Part};
+use crate::rows::{message_id, number, recipient};
 use crate::settle::Case;
-use crate::sql::on;
+use crate::sql::{fetch_rows, on};
 use domain::{Bucket, DeliveryStatus, MessageId, Recipient};
 use std::collections::{HashMap, HashSet};
 
@@ -16,71 +19,112 @@ const MOST_CHOICES: i64 = 16;
 /// What is open, by message and recipient.
 type Cases = HashMap<(MessageId, Recipient), Case>;
 
-impl Report {
+/// In which bucket somebody with the number of a receipt is in doubt. Looks into all of them: few are in doubt.
+pub(super) async fn homes(
+    tx: &mut Tx,
+    carrier: &str,
+    news: &News,
+    places: &[usize],
+) -> Result<HashMap<Recipient, Bucket>> {
+    let numbers: Vec<Recipient> = places
+        .iter()
+        .filter_map(|&place| news.receipt(place).recipient)
+        .collect();
+    let rows: Vec<(i64, i64)> = fetch_rows!(
+        tx,
+        &numbers,
+        1,
+        "select bucket, recipient from deliveries
+         where recipient in (values {rows}) and carrier = {1} and status = 'in_doubt'",
+        |query, recipient| query.bind(number(*recipient)),
+        after | query | query.bind(carrier)
+    );
+    Ok(rows
+        .into_iter()
+        .map(|(bucket, digits)| (recipient(digits), Bucket(bucket)))
+        .collect())
+}
+
+impl Portion {
     /// Lets receipts with unknown ids adopt recipients in doubt: same carrier, same number, same sender, the
-    /// one that waits longest first. Gives back those that found none.
-    pub(super) async fn adopt<'r>(
+    /// one that waits longest first. Gives back the places of those that found none.
+    pub(super) async fn adopt(
         &self,
         tx: &mut Tx,
-        receipts: Vec<&'r Receipt>,
+        store: &Store,
+        places: Vec<usize>,
         cases: &mut Cases,
-    ) -> Result<Vec<&'r Receipt>> {
+    ) -> Result<Vec<usize>> {
         let mut left = Vec::new();
         // Several receipts with one id are about one page, whichever message it was given to.
-        let mut adopted: HashMap<(String, Recipient), MessageId> = HashMap::new();
-        let mut heard: HashSet<(String, Recipient, ReceiptWord)> = HashSet::new();
-        for receipt in receipts {
+        let mut adopted: HashMap<(&str, Recipient), (MessageId, i64)> = HashMap::new();
+        let mut heard: HashSet<(&str, Recipient, ReceiptWord)> = HashSet::new();
+        for place in places {
+            let receipt = self.news.receipt(place);
             let Some(recipient) = receipt.recipient else {
-                left.push(receipt);
+                left.push(place);
                 continue;
             };
-            let id = receipt.carrier_id.clone();
-            if !id.is_empty() && !heard.insert((id.clone(), recipient, receipt.word)) {
+            let id = receipt.carrier_id.as_str();
+            if !id.is_empty() && !heard.insert((id, recipient, receipt.word)) {
                 continue;
             }
-            let message = match adopted.get(&(id.clone(), recipient)) {
-                Some(&message) if !id.is_empty() => Some(message),
-                _ => self.doubted(tx, recipient, &receipt.sender, cases).await?,
+            let known = adopted.get(&(id, recipient)).filter(|_| !id.is_empty());
+            let found = match known {
+                Some(&found) => Some(found),
+                None => self.doubted(tx, recipient, &receipt.sender, cases).await?,
             };
-            let Some((message, case)) =
-                message.and_then(|message| Some((message, cases.get_mut(&(message, recipient))?)))
-            else {
-                left.push(receipt);
+            let Some((message, page)) = found else {
+                left.push(place);
+                continue;
+            };
+            let Some(case) = cases.get_mut(&(message, recipient)) else {
+                left.push(place);
                 continue;
             };
             let leg = case.delivery.leg;
-            case.hear(receipt, leg);
-            adopt_part(tx, &self.report.carrier, receipt, case).await?;
-            adopted.insert((id, recipient), message);
+            case.hear(receipt, leg, page);
+            // It names the page from now on: a second receipt finds it by its id.
+            let part = Part {
+                home: case.bucket,
+                message,
+                recipient,
+                leg,
+                page,
+            };
+            parts::keep(tx, store, &self.news.report.carrier, &[(id, part)]).await?;
+            adopted.insert((id, recipient), (message, page));
         }
         Ok(left)
     }
 
-    /// The message to `recipient` that has been in doubt longest and has a page left to hear of; its case is
-    /// among `cases` afterwards.
+    /// The message to `recipient` that has been in doubt longest and has a page left to hear of, with that
+    /// page; its case is among `cases` afterwards.
     async fn doubted(
         &self,
         tx: &mut Tx,
         recipient: Recipient,
         sender: &str,
         cases: &mut Cases,
-    ) -> Result<Option<MessageId>> {
-        for (bucket, message) in self.in_doubt(tx, recipient, sender).await? {
+    ) -> Result<Option<(MessageId, i64)>> {
+        for message in self.in_doubt(tx, recipient, sender).await? {
             let key = (message, recipient);
             if let Some(case) = cases.get(&key) {
-                if i64::try_from(case.events.len()).is_ok_and(|heard| heard < case.delivery.pages) {
-                    return Ok(Some(message));
+                let page = case.next_page();
+                if page <= case.delivery.pages {
+                    return Ok(Some((message, page)));
                 }
                 continue;
             }
             // Locked now: another node may have ended the doubt meanwhile.
-            let case = stored(tx, &[(bucket, message, recipient)])
+            let case = stored(tx, &[(self.bucket, message, recipient)])
                 .await?
                 .remove(&key);
             if let Some(case) = case.filter(|case| case.delivery.status == DeliveryStatus::InDoubt)
             {
+                let page = case.next_page();
                 cases.insert(key, case);
-                return Ok(Some(message));
+                return Ok(Some((message, page)));
             }
         }
         Ok(None)
@@ -91,43 +135,37 @@ impl Report {
         tx: &mut Tx,
         recipient: Recipient,
         sender: &str,
-    ) -> Result<Vec<(Bucket, MessageId)>> {
-        let rows: Vec<(i64, Vec<u8>)> = on!(tx, |connection| sqlx::query_as(
-            "select d.bucket, d.message_id from deliveries d
+    ) -> Result<Vec<MessageId>> {
+        // The sign keeps SQLite from reading the whole bucket: the index of those in doubt is without it.
+        let rows: Vec<(Vec<u8>,)> = on!(tx, |connection| sqlx::query_as(
+            "select d.message_id from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-             where d.carrier = $1 and d.recipient = $2 and d.status = 'in_doubt'
-                 and lower(m.sender) = lower($3)
-             order by d.submitted_at_ms, d.message_id limit $4",
+             where +d.bucket = $1 and d.carrier = $2 and d.recipient = $3 and d.status = 'in_doubt'
+                 and lower(m.sender) = lower($4)
+             order by d.submitted_at_ms, d.message_id limit $5",
         )
-        .bind(&*self.report.carrier)
+        .bind(self.bucket.0)
+        .bind(&*self.news.report.carrier)
         .bind(number(recipient))
         .bind(sender)
         .bind(MOST_CHOICES)
         .fetch_all(connection)
         .await?);
-        rows.into_iter()
-            .map(|(bucket, id)| Ok((Bucket(bucket), message_id(&id)?)))
-            .collect()
+        rows.iter().map(|(id,)| message_id(id)).collect()
     }
 }
 
-/// A receipt that adopted a recipient names the page from now on: a second one finds it by its id.
-async fn adopt_part(tx: &mut Tx, carrier: &str, receipt: &Receipt, case: &Case) -> Result<()> {
-    on!(tx, |connection| {
-        sqlx::query(
-        "insert into parts (bucket, carrier, carrier_id, message_id, recipient, leg, page, delivered)
-         values ($1, $2, $3, $4, $5, $6, 0, $7) on conflict do nothing",
-    )
-    .bind(case.bucket.0)
-    .bind(carrier)
-    .bind(&receipt.carrier_id)
-    .bind(id_bytes(&case.message))
-    .bind(number(case.recipient))
-    .bind(case.delivery.leg)
-    .bind(receipt.word == DELIVERED)
-    .execute(connection)
-    .await
-    .map(drop)
-    })?;
-    Ok(())
+impl Case {
+    /// The first page of which nothing was heard, as far as that can be told: whose receipt lost its response
+    /// does not say which page it is about.
+    fn next_page(&self) -> i64 {
+        let [first, second] = self.delivery.delivered_pages;
+        let pages = if self.delivery.leg < domain::SECOND_LEG {
+            first
+        } else {
+            second
+        };
+        let heard = i64::try_from(self.events.len()).unwrap_or(i64::MAX);
+        i64::from(pages.count_ones()) + heard + 1
+    }
 }

@@ -1,109 +1,32 @@
 //! Receipts that overtook their response: they wait for it in the database.
 
-use super::{Receipt, ReceiptWord, Report};
-use crate::Progress;
-use crate::db::Tx;
+use super::{CarrierReport, News, Receipt, ReceiptWord};
+use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::rows::{id_bytes, named, number, recipient};
+use crate::rows::{bucket_list, bucket_of_id, id_bytes, named, number, recipient};
 use crate::sql::{execute_rows, fetch_rows, on};
+use crate::{Progress, Store};
+use domain::Bucket;
+use std::collections::HashSet;
+use std::sync::Arc;
 
-impl Report {
-    /// Takes out the parked receipts of pages whose response has come now, and of recipients whose response
-    /// will not come any more.
-    pub(super) async fn unpark(&self, tx: &mut Tx) -> Result<Vec<Receipt>> {
-        let progress = &self.report.progress;
-        let is_concerned = |one: &Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
-        if !progress.iter().any(is_concerned) || !self.any_parked(tx).await? {
-            return Ok(Vec::new());
-        }
-        let mut rows = self.parked_under_ids(tx).await?;
-        for one in progress.iter().filter(|one| !one.doubted.is_empty()) {
-            rows.extend(self.parked_before_doubt(tx, one).await?);
-        }
-        rows.into_iter().map(ParkedRow::receipt).collect()
-    }
+/// Most receipts looked at again at a time.
+const MOST_AGAIN: i64 = 2_000;
 
-    async fn parked_under_ids(&self, tx: &mut Tx) -> Result<Vec<ParkedRow>> {
-        let submitted = self.report.progress.iter().flat_map(|one| &one.submitted);
-        let ids: Vec<&String> = submitted.flat_map(|(_, ids)| ids).collect();
-        Ok(fetch_rows!(
-            tx,
-            &ids,
-            1,
-            "delete from parked_receipts
-             where carrier_id in (values {rows}) and bucket = 0 and carrier = {1}
-             returning carrier_id, recipient, sender, state, error",
-            |query, id| query.bind(id.as_str()),
-            after | query | query.bind(&*self.report.carrier)
-        ))
-    }
-
-    /// What came for recipients in doubt before the doubt did, but after their message: a lost response is
-    /// given up after a minute, and most receipts are faster.
-    async fn parked_before_doubt(&self, tx: &mut Tx, doubted: &Progress) -> Result<Vec<ParkedRow>> {
-        let batch = &doubted.batch;
-        Ok(fetch_rows!(
-            tx,
-            &doubted.doubted,
-            1,
-            "delete from parked_receipts
-             where recipient in (values {rows}) and bucket = 0 and carrier = {1} and received_at_ms >= {2}
-                 and lower(sender) = (
-                     select lower(m.sender) from messages m where m.bucket = {3} and m.message_id = {4})
-             returning carrier_id, recipient, sender, state, error",
-            |query, recipient| query.bind(number(*recipient)),
-            after | query
-                | query
-                    .bind(&*self.report.carrier)
-                    .bind(batch.message.accepted_at_ms())
-                    .bind(batch.bucket.0)
-                    .bind(id_bytes(&batch.message))
-        ))
-    }
-
-    async fn any_parked(&self, tx: &mut Tx) -> Result<bool> {
-        let found: Option<i64> = on!(tx, |connection| {
-            sqlx::query_scalar(
-            "select received_at_ms from parked_receipts where bucket = 0 and carrier = $1 limit 1",
-        )
-        .bind(&*self.report.carrier)
-        .fetch_optional(connection)
-        .await?
-        });
-        Ok(found.is_some())
-    }
-
-    pub(super) async fn park(&self, tx: &mut Tx, receipts: &[&Receipt]) -> Result<()> {
-        let receipts = receipts.iter().copied();
-        let numbered: Vec<(i64, &Receipt)> = (self.report.first_number..).zip(receipts).collect();
-        execute_rows!(
-            tx,
-            &numbered,
-            9,
-            "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
-                 sender, state, error)
-             values {rows}",
-            |query, row| {
-                let (count, receipt) = row;
-                query
-                    .bind(0_i64)
-                    .bind(&*self.report.carrier)
-                    .bind(&receipt.carrier_id)
-                    .bind(self.report.now_ms)
-                    .bind(*count)
-                    .bind(receipt.recipient.map_or(0, number))
-                    .bind(&receipt.sender)
-                    .bind(receipt.word.as_str())
-                    .bind(&receipt.error)
-            }
-        );
-        Ok(())
-    }
+/// A receipt that waits.
+pub(super) struct Parked {
+    bucket: i64,
+    received_at_ms: i64,
+    number: i64,
+    pub(super) receipt: Receipt,
 }
 
 #[derive(sqlx::FromRow)]
 struct ParkedRow {
+    bucket: i64,
     carrier_id: String,
+    received_at_ms: i64,
+    number: i64,
     recipient: i64,
     sender: String,
     state: String,
@@ -111,13 +34,224 @@ struct ParkedRow {
 }
 
 impl ParkedRow {
-    fn receipt(self) -> Result<Receipt> {
-        Ok(Receipt {
-            carrier_id: self.carrier_id,
-            recipient: (self.recipient != 0).then(|| recipient(self.recipient)),
-            sender: self.sender,
-            word: named(ReceiptWord::from_name, &self.state)?,
-            error: self.error,
+    fn parked(self) -> Result<Parked> {
+        Ok(Parked {
+            bucket: self.bucket,
+            received_at_ms: self.received_at_ms,
+            number: self.number,
+            receipt: Receipt {
+                carrier_id: self.carrier_id,
+                recipient: (self.recipient != 0).then(|| recipient(self.recipient)),
+                sender: self.sender,
+                word: named(ReceiptWord::from_name, &self.state)?,
+                error: self.error,
+            },
         })
+    }
+}
+
+impl Store {
+    /// The parked receipts of pages whose response has come now, and of recipients whose response will not
+    /// come any more.
+    pub(super) async fn parked_for(&self, report: &CarrierReport) -> Result<Vec<Parked>> {
+        let is_concerned = |one: &Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
+        if !report.progress.iter().any(is_concerned) {
+            return Ok(Vec::new());
+        }
+        let mut tx = self.db.read().await?;
+        if !self.any_parked(&mut tx, &report.carrier).await? {
+            return Ok(Vec::new());
+        }
+        let mut rows = self.parked_under_ids(&mut tx, report).await?;
+        for one in report.progress.iter().filter(|one| !one.doubted.is_empty()) {
+            rows.extend(self.parked_before_doubt(&mut tx, report, one).await?);
+        }
+        let mut seen = HashSet::new();
+        rows.retain(|row| seen.insert((row.bucket, row.number)));
+        rows.into_iter().map(ParkedRow::parked).collect()
+    }
+
+    /// The receipts that were parked in a bucket since then.
+    pub(super) async fn parked_since(
+        &self,
+        carrier: &str,
+        bucket: Bucket,
+        since_ms: i64,
+    ) -> Result<Vec<Parked>> {
+        let rows: Vec<ParkedRow> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as(
+                "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
+                 from parked_receipts where bucket = $1 and carrier = $2 and received_at_ms >= $3 limit $4",
+            )
+            .bind(bucket.0)
+            .bind(carrier)
+            .bind(since_ms)
+            .bind(MOST_AGAIN)
+            .fetch_all(connection)
+            .await?
+        });
+        rows.into_iter().map(ParkedRow::parked).collect()
+    }
+
+    async fn any_parked(&self, tx: &mut Tx, carrier: &str) -> Result<bool> {
+        let buckets = bucket_list(self.db.is_embedded());
+        let sql = format!(
+            "select received_at_ms from parked_receipts where bucket in ({buckets}) and carrier = $1 limit 1"
+        );
+        let found: Option<i64> = on!(tx, |connection| {
+            sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
+                .bind(carrier)
+                .fetch_optional(connection)
+                .await?
+        });
+        Ok(found.is_some())
+    }
+
+    async fn parked_under_ids(
+        &self,
+        tx: &mut Tx,
+        report: &CarrierReport,
+    ) -> Result<Vec<ParkedRow>> {
+        let embedded = self.db.is_embedded();
+        let submitted = report.progress.iter().flat_map(|one| &one.submitted);
+        let ids: Vec<&String> = submitted.flat_map(|(_, ids)| ids).collect();
+        Ok(fetch_rows!(
+            tx,
+            &ids,
+            2,
+            "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
+             from parked_receipts where (bucket, carrier_id) in (values {rows}) and carrier = {1}",
+            |query, id| query
+                .bind(bucket_of_id(&report.carrier, id, embedded).0)
+                .bind(id.as_str()),
+            after | query | query.bind(&*report.carrier)
+        ))
+    }
+
+    /// What came for recipients in doubt before the doubt did, but after their message: a lost response is
+    /// given up after a minute, and most receipts are faster.
+    async fn parked_before_doubt(
+        &self,
+        tx: &mut Tx,
+        report: &CarrierReport,
+        doubted: &Progress,
+    ) -> Result<Vec<ParkedRow>> {
+        let batch = &doubted.batch;
+        let sender: Option<String> = on!(tx, |connection| sqlx::query_scalar(
+            "select sender from messages where bucket = $1 and message_id = $2"
+        )
+        .bind(batch.bucket.0)
+        .bind(id_bytes(&batch.message))
+        .fetch_optional(connection)
+        .await?);
+        let buckets = bucket_list(self.db.is_embedded());
+        let sql = format!(
+            "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
+             from parked_receipts
+             where recipient in (values {{rows}}) and bucket in ({buckets}) and carrier = {{1}}
+                 and received_at_ms >= {{2}} and lower(sender) = lower({{3}})"
+        );
+        Ok(fetch_rows!(
+            tx,
+            &doubted.doubted,
+            1,
+            &sql,
+            |query, recipient| query.bind(number(*recipient)),
+            after
+                | query
+                | query
+                    .bind(&*report.carrier)
+                    .bind(batch.message.accepted_at_ms())
+                    .bind(sender.as_deref())
+        ))
+    }
+
+    /// Parks the receipts that found nobody, and lets go of those that had waited and did. Gives how many
+    /// were parked.
+    pub(super) async fn park(&self, news: &Arc<News>, lost: &[usize]) -> Result<usize> {
+        let fresh = news.report.receipts.len();
+        let lost: HashSet<usize> = lost.iter().copied().collect();
+        let mut parking: Vec<usize> = lost
+            .iter()
+            .copied()
+            .filter(|&place| place < fresh)
+            .collect();
+        parking.sort_unstable();
+        let found: Vec<usize> = (fresh..news.count())
+            .filter(|place| !lost.contains(place))
+            .map(|place| place - fresh)
+            .collect();
+        let count = parking.len();
+        if count > 0 || !found.is_empty() {
+            let park = Park {
+                store: self.clone(),
+                news: Arc::clone(news),
+                parking,
+                found,
+            };
+            self.db.change(park).await?;
+        }
+        Ok(count)
+    }
+}
+
+struct Park {
+    store: Store,
+    news: Arc<News>,
+    /// Places of receipts that are to wait.
+    parking: Vec<usize>,
+    /// Places among the parked of those that wait no longer.
+    found: Vec<usize>,
+}
+
+impl Change for Park {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let report = &self.news.report;
+        let numbered: Vec<(i64, &Receipt)> = (report.first_number..)
+            .zip(self.parking.iter().map(|&place| self.news.receipt(place)))
+            .collect();
+        let embedded = self.store.db.is_embedded();
+        execute_rows!(
+            tx,
+            &numbered,
+            9,
+            "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
+                 sender, state, error)
+             values {rows} on conflict do nothing",
+            |query, row| {
+                let (count, receipt) = row;
+                query
+                    .bind(bucket_of_id(&report.carrier, &receipt.carrier_id, embedded).0)
+                    .bind(&*report.carrier)
+                    .bind(&receipt.carrier_id)
+                    .bind(report.now_ms)
+                    .bind(*count)
+                    .bind(receipt.recipient.map_or(0, number))
+                    .bind(&receipt.sender)
+                    .bind(receipt.word.as_str())
+                    .bind(&receipt.error)
+            }
+        );
+        let found: Vec<&Parked> = self
+            .found
+            .iter()
+            .filter_map(|&place| self.news.parked.get(place))
+            .collect();
+        execute_rows!(
+            tx,
+            &found,
+            5,
+            "delete from parked_receipts
+             where (bucket, carrier, carrier_id, received_at_ms, number) in (values {rows})",
+            |query, parked| query
+                .bind(parked.bucket)
+                .bind(&*report.carrier)
+                .bind(&parked.receipt.carrier_id)
+                .bind(parked.received_at_ms)
+                .bind(parked.number)
+        );
+        Ok(())
     }
 }

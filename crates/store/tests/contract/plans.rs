@@ -82,7 +82,10 @@ fn statements(place: &str, source: &str) -> Vec<Statement> {
 fn complete(text: &str, columns: &str) -> String {
     let rows = "{rows}";
     let unescaped = text.replace("{{", "{").replace("}}", "}");
-    let mut text = unescaped.replace("{COLUMNS}", columns).replace("{}", "");
+    let mut text = unescaped
+        .replace("{COLUMNS}", columns)
+        .replace("in ({buckets})", "in (0)")
+        .replace("{}", "");
     if let Some(at) = text.find(rows) {
         let row = format!("({})", vec!["?"; row_width(&text[..at])].join(","));
         // As many as a statement has at most: the plan depends on it.

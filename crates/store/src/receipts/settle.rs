@@ -1,0 +1,279 @@
+//! What one transaction makes of a report.
+
+use super::{Matched, News, Receipt};
+use crate::batches::{self, Batch, Progress};
+use crate::db::{Change, Tx};
+use crate::deliveries::stored;
+use crate::error::Result;
+use crate::settle::{self, Case, Settled, Settling};
+use crate::{Store, parts};
+use domain::{Bucket, Delivery, DeliveryEvent, MessageId, Recipient};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What one transaction settles: all of a report on SQLite, what lies in one bucket on PostgreSQL.
+pub(super) struct Portion {
+    store: Store,
+    pub(super) news: Arc<News>,
+    pub(super) bucket: Bucket,
+    /// Places in the report.
+    pub(super) progress: Vec<usize>,
+    /// Places among the receipts.
+    pub(super) receipts: Vec<usize>,
+    /// What the receipts may mean, where it was looked up before.
+    parts: Option<Arc<Matched>>,
+}
+
+impl Portion {
+    /// All of a report, where there is one bucket.
+    pub(super) fn all(store: Store, news: Arc<News>) -> Self {
+        Self {
+            progress: (0..news.report.progress.len()).collect(),
+            receipts: (0..news.count()).collect(),
+            bucket: Bucket(0),
+            parts: None,
+            store,
+            news,
+        }
+    }
+
+    /// Nothing yet of one bucket.
+    pub(super) fn of(store: Store, news: Arc<News>, bucket: Bucket, parts: Arc<Matched>) -> Self {
+        Self {
+            store,
+            news,
+            bucket,
+            progress: Vec::new(),
+            receipts: Vec::new(),
+            parts: Some(parts),
+        }
+    }
+
+    fn progress(&self) -> impl Iterator<Item = &Progress> {
+        let all = &self.news.report.progress;
+        self.progress.iter().filter_map(|&place| all.get(place))
+    }
+}
+
+impl Change for Portion {
+    /// What was settled, and the places of receipts that found nobody.
+    type Output = (Settled, Vec<usize>);
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
+        let mut settled = self.progressed(tx).await?;
+        let (more, lost) = self.received(tx).await?;
+        settled.join(more);
+        Ok((settled, lost))
+    }
+}
+
+impl Portion {
+    /// Accounts for recipients of claimed batches.
+    async fn progressed(&self, tx: &mut Tx) -> Result<Settled> {
+        if self.progress.is_empty() {
+            return Ok(Settled::default());
+        }
+        let held = self.give_up_batches(tx).await?;
+        let (in_time, late): (Vec<&Progress>, Vec<&Progress>) = self
+            .progress()
+            .partition(|progress| held.contains(&progress.batch.id));
+        let fresh = in_time.iter().copied().flat_map(cases);
+        let fresh: Vec<Case> = fresh.chain(late.into_iter().flat_map(late_cases)).collect();
+        let messages = settle::messages(tx, &fresh).await?;
+        let cases = self.known(tx, fresh, &messages).await?;
+        let terrain = self.news.report.terrain();
+        let mut settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
+        if self.parts.is_none() {
+            let carrier = &self.news.report.carrier;
+            let kept: Vec<_> = self.progress().flat_map(parts::submitted).collect();
+            parts::keep(tx, &self.store, carrier, &kept).await?;
+        }
+        let again: Vec<&Batch> = in_time
+            .iter()
+            .flat_map(|progress| &progress.again)
+            .collect();
+        batches::insert(tx, &again).await?;
+        let work = again
+            .iter()
+            .map(|batch| (batch.carrier.clone(), batch.due_at_ms));
+        settled.work.extend(work);
+        Ok(settled)
+    }
+
+    /// Takes out of the batches what is accounted for now; gives the ids of those that this node still held.
+    /// The others it lost, being taken for dead: what was in them is in doubt, and another node's matter.
+    async fn give_up_batches(&self, tx: &mut Tx) -> Result<HashSet<i64>> {
+        let (done, open): (Vec<&Progress>, Vec<&Progress>) = self
+            .progress()
+            .partition(|progress| progress.remaining.is_empty());
+        let done: Vec<&Batch> = done.iter().map(|progress| &*progress.batch).collect();
+        let mut held = batches::take(tx, &done).await?;
+        let open: Vec<(&Batch, &[Recipient])> = open
+            .iter()
+            .map(|progress| (&*progress.batch, &progress.remaining[..]))
+            .collect();
+        held.extend(batches::shrink(tx, &open).await?);
+        Ok(held)
+    }
+
+    /// Gives cases that may have a delivery the one that is stored. Two legs of one recipient may be in hand
+    /// at once: what is told of both becomes one case.
+    async fn known(
+        &self,
+        tx: &mut Tx,
+        cases: Vec<Case>,
+        messages: &HashMap<MessageId, Settling>,
+    ) -> Result<Vec<Case>> {
+        let of_two_legs = |case: &Case| {
+            messages
+                .get(&case.message)
+                .is_some_and(|message| message.terms.two_legs)
+        };
+        let (known, mut all): (Vec<Case>, Vec<Case>) = cases
+            .into_iter()
+            .partition(|case| case.stored || of_two_legs(case));
+        if known.is_empty() {
+            return Ok(all);
+        }
+        let mut known_once: HashMap<(MessageId, Recipient), Case> = HashMap::new();
+        for case in known {
+            match known_once.entry((case.message, case.recipient)) {
+                Entry::Vacant(entry) => drop(entry.insert(case)),
+                Entry::Occupied(mut entry) => {
+                    let first = entry.get_mut();
+                    first.events.extend(case.events);
+                    first.carrier = case.carrier;
+                    first.error = case.error.or_else(|| first.error.take());
+                    first.late &= case.late;
+                }
+            }
+        }
+        let keys: Vec<_> = known_once.values().map(Case::key).collect();
+        let mut stored = stored(tx, &keys).await?;
+        for case in known_once.into_values() {
+            match stored.remove(&(case.message, case.recipient)) {
+                Some(found) => all.push(Case {
+                    carrier: case.carrier,
+                    error: case.error,
+                    events: case.events,
+                    ..found
+                }),
+                // It goes out again from the batch that it is in now: nothing is known of it here.
+                None if case.late => {}
+                None => all.push(Case {
+                    stored: false,
+                    ..case
+                }),
+            }
+        }
+        Ok(all)
+    }
+
+    async fn matched(&self, tx: &mut Tx) -> Result<Arc<Matched>> {
+        if let Some(parts) = &self.parts {
+            return Ok(Arc::clone(parts));
+        }
+        let report = &self.news.report;
+        let receipts = self.receipts.iter().map(|&place| self.news.receipt(place));
+        let matched =
+            parts::look_up(tx, &self.store, &report.carrier, report.now_ms, receipts).await?;
+        Ok(Arc::new(matched))
+    }
+
+    async fn received(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
+        if self.receipts.is_empty() {
+            return Ok((Settled::default(), Vec::new()));
+        }
+        let matched = self.matched(tx).await?;
+        let mut keys: Vec<_> = self
+            .receipts
+            .iter()
+            .filter_map(|&place| Some(matched.find(self.news.receipt(place))?.delivery()))
+            .collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut cases = stored(tx, &keys).await?;
+        let mut unmatched = Vec::new();
+        for &place in &self.receipts {
+            let receipt = self.news.receipt(place);
+            let found = matched.find(receipt).and_then(|part| {
+                let case = cases.get_mut(&(part.message, part.recipient))?;
+                Some((part, case))
+            });
+            match found {
+                Some((part, case)) => case.hear(receipt, part.leg, part.page),
+                None => unmatched.push(place),
+            }
+        }
+        let lost = self.adopt(tx, &self.store, unmatched, &mut cases).await?;
+        let cases: Vec<Case> = cases.into_values().collect();
+        let messages = settle::messages(tx, &cases).await?;
+        let terrain = self.news.report.terrain();
+        let settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
+        Ok((settled, lost))
+    }
+}
+
+impl Case {
+    /// Adds what a receipt says of a page.
+    pub(super) fn hear(&mut self, receipt: &Receipt, leg: i64, page: i64) {
+        self.events.push(receipt.word.event(leg, page));
+        self.error = receipt.error.clone().or_else(|| self.error.take());
+    }
+}
+
+/// The cases that a batch's progress makes.
+fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
+    let batch = &*progress.batch;
+    let leg = batch.leg;
+    let doubted = progress
+        .doubted
+        .iter()
+        .map(move |&recipient| case(batch, recipient, DeliveryEvent::Doubted { leg }, None));
+    answered(progress).chain(doubted)
+}
+
+/// The cases of a batch that this node had lost: what the carrier answered ends the doubt in which its
+/// recipients are now. What went out and has no answer, or did not go out, is looked after already.
+fn late_cases(progress: &Progress) -> impl Iterator<Item = Case> {
+    answered(progress).map(|case| Case {
+        stored: true,
+        late: true,
+        ..case
+    })
+}
+
+fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
+    let batch = &*progress.batch;
+    let leg = batch.leg;
+    let submitted = progress
+        .submitted
+        .iter()
+        .map(move |&(recipient, _)| case(batch, recipient, DeliveryEvent::Submitted { leg }, None));
+    let ended = progress.ended.iter().map(move |ended| {
+        let event = DeliveryEvent::Failed {
+            leg,
+            status: ended.status,
+        };
+        case(batch, ended.recipient, event, Some(ended.error.clone()))
+    });
+    submitted.chain(ended)
+}
+
+fn case(batch: &Batch, recipient: Recipient, event: DeliveryEvent, error: Option<String>) -> Case {
+    Case {
+        bucket: batch.bucket,
+        message: batch.message,
+        recipient,
+        stored: batch.kind != crate::BatchKind::First,
+        late: false,
+        delivery: Delivery::unsent(batch.pages),
+        suffixed: batch.suffixed,
+        charge: batch.charge,
+        reserve: batch.reserve,
+        carrier: batch.carrier.to_string(),
+        error,
+        events: vec![event],
+    }
+}
