@@ -1,11 +1,13 @@
 //! The two databases: opening them, and the transactions in which all changes are made.
 
+mod open;
+
 use crate::error::{Error, Result};
 use crate::sql::{self, Placeholder};
 use crate::writer::Writer;
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgPool, PgPoolOptions};
+use sqlx::postgres::PgPool;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Connection, Postgres, SqliteConnection};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -24,8 +26,6 @@ pub enum Target {
 
 /// Readers beside the one writer of SQLite.
 const READERS: u32 = 3;
-/// Connections to PostgreSQL.
-const POSTGRES_CONNECTIONS: u32 = 8;
 /// How long another process (a command) may hold SQLite's write lock.
 const BUSY: Duration = Duration::from_secs(10);
 /// How often another process that opens the database is looked for again.
@@ -36,7 +36,6 @@ const STATEMENTS: usize = 500;
 const CHECKPOINT_PAGES: &str = "4000";
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 /// A change of the database that applies whole or not at all. It may be run again when the
 /// database asks for it, so it keeps its input.
@@ -136,7 +135,7 @@ impl Db {
                     .create_if_missing(true);
                 open_sqlite(options).await
             }
-            Target::Postgres(url) => open_postgres(url).await,
+            Target::Postgres(url) => open::postgres(url).await,
         }
     }
 
@@ -219,7 +218,7 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db> {
         .disable_statement_logging();
     let mut writer = options.connect().await?;
     read_back(&mut writer).await?;
-    migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
+    open::migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
         .min_connections(0)
@@ -270,47 +269,6 @@ async fn read_back(connection: &mut SqliteConnection) -> Result<()> {
         });
     }
     Ok(())
-}
-
-async fn open_postgres(url: &str) -> Result<Db> {
-    let pool = PgPoolOptions::new()
-        .max_connections(POSTGRES_CONNECTIONS)
-        .acquire_timeout(BUSY)
-        .connect(url)
-        .await?;
-    let mut connection = pool.acquire().await?;
-    let synchronous: String = sqlx::query_scalar("show synchronous_commit")
-        .fetch_one(&mut *connection)
-        .await?;
-    if synchronous == "off" {
-        return Err(Error::Setting {
-            setting: "synchronous_commit",
-            wanted: "on",
-            found: synchronous,
-        });
-    }
-    migrate(&POSTGRES_MIGRATIONS, &mut *connection).await?;
-    Ok(Db::Postgres(pool))
-}
-
-async fn migrate<'c, C>(migrator: &Migrator, connection: &'c mut C) -> Result<()>
-where
-    C: sqlx::migrate::Migrate + Send,
-    &'c mut C: sqlx::Acquire<'c>,
-    <<&'c mut C as sqlx::Acquire<'c>>::Connection as std::ops::Deref>::Target:
-        sqlx::migrate::Migrate,
-{
-    let known = migrator
-        .iter()
-        .map(|migration| migration.version)
-        .max()
-        .unwrap_or(0);
-    migrator.run(connection).await.map_err(|error| match error {
-        sqlx::migrate::MigrateError::VersionMissing(found) if found > known => {
-            Error::Newer { found, known }
-        }
-        error => Error::Migration(error),
-    })
 }
 
 /// Codes of PostgreSQL that ask for the transaction to be run again: serialization failure, deadlock, and a
