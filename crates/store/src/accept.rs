@@ -6,7 +6,7 @@ use crate::batches::{self, Batch};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::id_bytes;
-use crate::sql::{execute_rows, fetch_rows};
+use crate::sql::{execute_rows, fetch_rows, on};
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
 use crate::{Error, Store};
 use domain::{
@@ -50,9 +50,11 @@ struct Accept {
 }
 
 impl Store {
-    /// Accepts messages: charges the wallets and keeps the messages with their batches, all in one durable
-    /// commit. The answers are in the order of the messages; of two with the same fingerprint the second is a
-    /// duplicate of the first, if that one was accepted.
+    /// Accepts messages of one bucket: charges the wallets and keeps the messages with their batches, all in
+    /// one durable commit. The answers are in the order of the messages; of two with the same fingerprint the
+    /// second is a duplicate of the first, if that one was accepted.
+    ///
+    /// Where the server goes away in the middle of the commit, this waits until it is back and tells.
     pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
         self.db
             .change(Accept {
@@ -68,6 +70,14 @@ impl Change for Accept {
     type Output = Vec<Accepted>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Accepted>> {
+        let buckets: BTreeSet<Bucket> = self
+            .messages
+            .iter()
+            .map(|message| self.owner(message).0)
+            .collect();
+        if buckets.len() > 1 {
+            return Err(Error::Impossible("a group of several buckets"));
+        }
         let owners: BTreeSet<Owner> = self
             .messages
             .iter()
@@ -119,6 +129,23 @@ impl Change for Accept {
         self.charge(tx, &spent, &kept).await?;
         self.keep(tx, &kept).await?;
         Ok(answers)
+    }
+
+    async fn stands(&self, tx: &mut Tx, answers: &Vec<Accepted>) -> Result<bool> {
+        let mut all = self.messages.iter().zip(answers);
+        let Some((accepted, _)) = all.find(|(_, answer)| matches!(answer, Accepted::Yes { .. }))
+        else {
+            // Nothing was written that matters.
+            return Ok(true);
+        };
+        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+            "select cost from messages where bucket = $1 and message_id = $2"
+        )
+        .bind(self.owner(accepted).0.0)
+        .bind(id_bytes(&accepted.id))
+        .fetch_optional(connection)
+        .await?);
+        Ok(found.is_some())
     }
 }
 

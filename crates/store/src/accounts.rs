@@ -56,6 +56,16 @@ impl Change for CreateAccount {
         wallets::create(tx, self.bucket, account.id).await?;
         touch(tx).await
     }
+
+    async fn stands(&self, tx: &mut Tx, (): &()) -> Result<bool> {
+        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+            "select account_id from accounts where account_id = $1"
+        )
+        .bind(self.account.id.0)
+        .fetch_optional(connection)
+        .await?);
+        Ok(found.is_some())
+    }
 }
 
 /// Which standing of an account to change.

@@ -1,5 +1,6 @@
 //! The two databases: opening them, and the transactions in which all changes are made.
 
+mod commit;
 mod open;
 
 use crate::error::{Error, Result};
@@ -9,7 +10,7 @@ use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPool;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
-use sqlx::{ConnectOptions, Connection, Postgres, SqliteConnection};
+use sqlx::{ConnectOptions, PgConnection, Postgres, SqliteConnection};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,17 @@ pub(crate) trait Change: Send + Sync + 'static {
 
     /// Makes the change within a transaction.
     fn apply(&self, tx: &mut Tx) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// Whether the change is in the database with this output. Asked where the connection was lost in the
+    /// middle of the commit; what does not stand is made again, and a change that may be made twice without
+    /// harm need not know.
+    fn stands(
+        &self,
+        _tx: &mut Tx,
+        _output: &Self::Output,
+    ) -> impl Future<Output = Result<bool>> + Send {
+        async { Ok(false) }
+    }
 }
 
 /// A connection within a transaction, or one that reads.
@@ -79,6 +91,14 @@ impl std::ops::DerefMut for SqliteTx {
 }
 
 impl Tx {
+    /// The connection, where it is one to PostgreSQL.
+    fn postgres(&mut self) -> Result<&mut PgConnection> {
+        match self {
+            Self::Postgres(connection) => Ok(connection),
+            Self::Sqlite(_) => Err(Error::Closed),
+        }
+    }
+
     /// The text of a statement over so many rows; see [`sql::with_rows`].
     pub(crate) fn with_rows(&self, sql: &str, rows: usize, columns: usize) -> String {
         let placeholder = match self {
@@ -153,7 +173,7 @@ impl Db {
     pub(crate) async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
         match self {
             Self::Sqlite { writer, .. } => writer.change(change).await,
-            Self::Postgres(pool) => change_postgres(pool, &change).await,
+            Self::Postgres(pool) => commit::change(pool, &change).await,
         }
     }
 
@@ -269,54 +289,4 @@ async fn read_back(connection: &mut SqliteConnection) -> Result<()> {
         });
     }
     Ok(())
-}
-
-/// Codes of PostgreSQL that ask for the transaction to be run again: serialization failure, deadlock, and a
-/// row that another node wrote in between (the next run finds it).
-const RUN_AGAIN: [&str; 3] = ["40001", "40P01", "23505"];
-/// How often it is.
-const MOST_RUNS: usize = 10;
-
-async fn change_postgres<C: Change>(pool: &PgPool, change: &C) -> Result<C::Output> {
-    let mut runs = 1;
-    loop {
-        match change_postgres_once(pool, change).await {
-            Err(Error::Database(sqlx::Error::Database(error)))
-                if runs < MOST_RUNS
-                    && error
-                        .code()
-                        .is_some_and(|code| RUN_AGAIN.contains(&code.as_ref())) =>
-            {
-                runs += 1;
-            }
-            result => return result,
-        }
-    }
-}
-
-async fn change_postgres_once<C: Change>(pool: &PgPool, change: &C) -> Result<C::Output> {
-    let mut connection = pool.acquire().await?;
-    sqlx::query("begin").execute(&mut *connection).await?;
-    let mut tx = Tx::Postgres(connection);
-    let result = change.apply(&mut tx).await;
-    let Tx::Postgres(mut connection) = tx else {
-        return Err(Error::Closed);
-    };
-    match result {
-        Ok(output) => {
-            sqlx::query("commit").execute(&mut *connection).await?;
-            Ok(output)
-        }
-        Err(error) => {
-            // A connection that cannot even roll back must not go back to the pool.
-            if sqlx::query("rollback")
-                .execute(&mut *connection)
-                .await
-                .is_err()
-            {
-                connection.detach().close_hard().await?;
-            }
-            Err(error)
-        }
-    }
 }

@@ -49,6 +49,9 @@ pub enum Error {
     /// A change met a state that it must never meet; nothing of it was kept.
     #[error("a change met an impossible state: {0}")]
     Impossible(&'static str),
+    /// The server did not answer in time.
+    #[error("the database did not answer in time")]
+    TimedOut,
     /// The writer has stopped.
     #[error("the database is closed")]
     Closed,
@@ -66,6 +69,7 @@ impl Error {
     pub fn is_unavailable(&self) -> bool {
         match self {
             Self::Closed
+            | Self::TimedOut
             | Self::Database(
                 sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed,
             ) => true,
@@ -85,6 +89,8 @@ impl Error {
 
 /// PostgreSQL's classes: connection, rollback asked for, resources, operator intervention, system.
 const PASSING_CLASSES: [&str; 5] = ["08", "40", "53", "57", "58"];
+/// Its codes for a server that has become a standby, and for a node that stood still within a transaction.
+const PASSING_STATES: [&str; 2] = ["25006", "25P03"];
 /// SQLite's primary codes: busy, I/O, full.
 const PASSING_CODES: [u32; 3] = [5, 10, 13];
 
@@ -92,7 +98,8 @@ const PASSING_CODES: [u32; 3] = [5, 10, 13];
 fn is_passing(code: &str) -> bool {
     const SQLSTATE_LENGTH: usize = 5;
     if code.len() == SQLSTATE_LENGTH {
-        return PASSING_CLASSES.iter().any(|class| code.starts_with(class));
+        return PASSING_STATES.contains(&code)
+            || PASSING_CLASSES.iter().any(|class| code.starts_with(class));
     }
     // SQLite's extended codes carry the primary code in their low byte.
     code.parse::<u32>()
@@ -118,6 +125,8 @@ mod tests {
             ("57P01", true),
             ("40P01", true),
             ("08006", true),
+            ("25006", true),
+            ("25P02", false),
             ("23505", false),
             ("42601", false),
         ];

@@ -58,6 +58,16 @@ impl Change for AddToken {
         .map(drop))?;
         touch(tx).await
     }
+
+    async fn stands(&self, tx: &mut Tx, (): &()) -> Result<bool> {
+        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+            "select account_id from tokens where token_id = $1"
+        )
+        .bind(&self.token.id)
+        .fetch_optional(connection)
+        .await?);
+        Ok(found.is_some())
+    }
 }
 
 struct RevokeToken {

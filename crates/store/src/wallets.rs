@@ -259,6 +259,22 @@ impl Change for CreditWallet {
         add(tx, &BTreeMap::from([(owner, amount)])).await?;
         Ok(Credited::New)
     }
+
+    async fn stands(&self, tx: &mut Tx, credited: &Credited) -> Result<bool> {
+        if *credited != Credited::New {
+            return Ok(true);
+        }
+        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+            "select amount from ledger
+             where bucket = $1 and account_id = $2 and subject = $3 and kind = 'credit'"
+        )
+        .bind(self.bucket.0)
+        .bind(self.entry.account.0)
+        .bind(id_bytes(&self.entry.subject))
+        .fetch_optional(connection)
+        .await?);
+        Ok(found.is_some())
+    }
 }
 
 #[derive(sqlx::FromRow)]

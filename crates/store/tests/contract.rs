@@ -22,6 +22,7 @@ mod contract {
     mod receipts;
     mod reports;
     mod schema;
+    mod severed;
     mod sources;
     mod sweeps;
     mod verification;

@@ -1,5 +1,6 @@
 //! Claiming due batches, and giving them back.
 
+use super::queue::next_due;
 use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, MOST_BATCHES, WAITING};
 use super::{delete, insert, shrink};
 use crate::Store;
@@ -30,9 +31,18 @@ pub struct Claim {
     pub next_id: i64,
 }
 
+impl Claim {
+    fn priorities(&self) -> impl Iterator<Item = Priority> {
+        let least = self.priority;
+        Priority::ALL
+            .into_iter()
+            .filter(move |&priority| priority <= least)
+    }
+}
+
 struct ClaimBatches {
     claim: Claim,
-    buckets: Vec<Bucket>,
+    bucket: Bucket,
 }
 
 impl Change for ClaimBatches {
@@ -41,30 +51,38 @@ impl Change for ClaimBatches {
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Claimed>> {
         let mut claimed = Vec::new();
         let mut room = self.claim.recipients;
-        for priority in Priority::ALL
-            .into_iter()
-            .filter(|&priority| priority <= self.claim.priority)
-        {
-            for &bucket in &self.buckets {
-                if room > 0 {
-                    let found = self.due(tx, bucket, priority, room).await?;
-                    let taken = self.take(tx, found, &mut room, claimed.len()).await?;
-                    claimed.extend(taken);
-                }
+        for priority in self.claim.priorities() {
+            if room > 0 {
+                let found = self.due(tx, priority, room).await?;
+                let taken = self.take(tx, found, &mut room, claimed.len()).await?;
+                claimed.extend(taken);
             }
         }
         still_to_send(tx, claimed).await
     }
+
+    async fn stands(&self, tx: &mut Tx, claimed: &Vec<Claimed>) -> Result<bool> {
+        let Some(Claimed { batch, .. }) = claimed.first() else {
+            return Ok(true);
+        };
+        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+            "select leg from batches where bucket = $1 and carrier = $2 and claimed_by = $3
+                 and priority = $4 and due_at_ms = $5 and batch_id = $6"
+        )
+        .bind(batch.bucket.0)
+        .bind(&*batch.carrier)
+        .bind(batch.claimed_by)
+        .bind(batch.priority.rank())
+        .bind(batch.due_at_ms)
+        .bind(batch.id)
+        .fetch_optional(connection)
+        .await?);
+        Ok(found.is_some())
+    }
 }
 
 impl ClaimBatches {
-    async fn due(
-        &self,
-        tx: &mut Tx,
-        bucket: Bucket,
-        priority: Priority,
-        room: usize,
-    ) -> Result<Vec<Claimed>> {
+    async fn due(&self, tx: &mut Tx, priority: Priority, room: usize) -> Result<Vec<Claimed>> {
         let sql = format!(
             "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = 0
                  and b.priority = $3 and b.due_at_ms <= $4
@@ -75,7 +93,7 @@ impl ClaimBatches {
             .unwrap_or(MOST_BATCHES)
             .min(MOST_BATCHES);
         let rows: Vec<BatchRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(bucket.0)
+            .bind(self.bucket.0)
             .bind(&*self.claim.carrier)
             .bind(priority.rank())
             .bind(self.claim.now_ms)
@@ -270,10 +288,54 @@ impl Change for Release {
 }
 
 impl Store {
-    /// Claims due batches of a carrier, the most urgent first.
+    /// Claims due batches of a carrier, the most urgent first. No transaction claims in two buckets, and on
+    /// PostgreSQL those without anything due are not asked.
     pub async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
-        let buckets = crate::rows::buckets(self.db.is_embedded()).collect();
-        self.db.change(ClaimBatches { claim, buckets }).await
+        if self.db.is_embedded() {
+            let bucket = Bucket(0);
+            return self.db.change(ClaimBatches { claim, bucket }).await;
+        }
+        let mut claimed: Vec<Claimed> = Vec::new();
+        for (priority, bucket) in self.due_buckets(&claim).await? {
+            let taken: usize = claimed.iter().map(|one| one.batch.recipients.len()).sum();
+            let room = claim.recipients.saturating_sub(taken);
+            if room == 0 {
+                break;
+            }
+            let offset = i64::try_from(claimed.len()).unwrap_or_default();
+            let claim = Claim {
+                recipients: room,
+                priority,
+                next_id: claim.next_id + offset,
+                ..claim.clone()
+            };
+            match self.db.change(ClaimBatches { claim, bucket }).await {
+                Ok(more) => claimed.extend(more),
+                // What is claimed is in hand: it must not be forgotten for what is not.
+                Err(error) if claimed.is_empty() => return Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, "a bucket could not be claimed from");
+                    break;
+                }
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// The buckets in which something is due, by priority; those of one priority in turns.
+    async fn due_buckets(&self, claim: &Claim) -> Result<Vec<(Priority, Bucket)>> {
+        let mut tx = self.db.read().await?;
+        let mut due = Vec::new();
+        for bucket in crate::rows::buckets(self.db.is_embedded()) {
+            for (priority, due_at_ms) in next_due(&mut tx, bucket, &claim.carrier).await? {
+                if priority <= claim.priority && due_at_ms <= claim.now_ms {
+                    due.push((priority, bucket));
+                }
+            }
+        }
+        let turn = claim.next_id;
+        due.sort_by_key(|&(priority, bucket)| (priority, (bucket.0 + turn).rem_euclid(16)));
+        Ok(due)
     }
 
     /// Gives claimed batches back unsent: due at `due_at_ms`, for another carrier if one is named.

@@ -2,11 +2,36 @@
 
 use super::{BatchRow, COLUMNS, Claimed, MOST_BATCHES};
 use crate::Store;
+use crate::db::Tx;
 use crate::error::Result;
 use crate::sql::on;
-use domain::Priority;
+use domain::{Bucket, Priority};
 use std::collections::HashSet;
 use std::sync::Arc;
+
+/// When the next batch of each priority is due, where one waits.
+pub(super) async fn next_due(
+    tx: &mut Tx,
+    bucket: Bucket,
+    carrier: &str,
+) -> Result<Vec<(Priority, i64)>> {
+    // Each priority is found by the key; the smallest of a whole bucket would be searched for.
+    let rows: Vec<(i64, Option<i64>)> = on!(tx, |connection| sqlx::query_as(
+        "with v (priority) as (values (0), (1), (2))
+         select cast(v.priority as bigint), (
+             select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = $2
+                 and b.claimed_by = 0 and b.priority = v.priority order by b.due_at_ms limit 1)
+         from v",
+    )
+    .bind(bucket.0)
+    .bind(carrier)
+    .fetch_all(connection)
+    .await?);
+    Ok(rows
+        .into_iter()
+        .filter_map(|(rank, due_at_ms)| Some((Priority::from_rank(rank)?, due_at_ms?)))
+        .collect())
+}
 
 impl Store {
     /// The batches that other nodes than `node` have in hand: on SQLite, those of a process that died.
@@ -59,18 +84,12 @@ impl Store {
         let mut tx = self.db.read().await?;
         let mut next = None;
         for bucket in crate::rows::buckets(self.db.is_embedded()) {
-            for priority in Priority::ALL {
-                let due: Option<i64> = on!(&mut tx, |connection| sqlx::query_scalar(
-                    "select due_at_ms from batches where bucket = $1 and carrier = $2
-                         and claimed_by = 0 and priority = $3 order by due_at_ms limit 1",
-                )
-                .bind(bucket.0)
-                .bind(carrier)
-                .bind(priority.rank())
-                .fetch_optional(connection)
-                .await?);
-                next = next.into_iter().chain(due).min();
-            }
+            let due = next_due(&mut tx, bucket, carrier).await?;
+            next = due
+                .into_iter()
+                .map(|(_, due_at_ms)| due_at_ms)
+                .chain(next)
+                .min();
         }
         Ok(next)
     }

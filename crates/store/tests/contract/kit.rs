@@ -94,6 +94,16 @@ impl Kit {
         }
     }
 
+    /// Another node on the same PostgreSQL database, by way of that port of this machine.
+    pub(crate) async fn by_port(&self, port: u16) -> Store {
+        let Home::Schema { schema, .. } = &self.home else {
+            unreachable!("SQLite has no port")
+        };
+        let url =
+            format!("postgres://ogene@127.0.0.1:{port}/postgres?options[search_path]={schema}");
+        Store::open(&Target::Postgres(url)).await.unwrap()
+    }
+
     pub(crate) fn is_sqlite(&self) -> bool {
         matches!(self.home, Home::Directory { .. })
     }

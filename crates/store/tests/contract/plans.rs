@@ -41,8 +41,9 @@ const MAY_READ_MUCH: [(&str, &str); 9] = [
     ),
 ];
 
-/// Files whose statements may read everything: `verify` does so by intent.
-const MAY_READ_ALL: [&str; 1] = ["verify.rs"];
+/// Files whose statements are not looked at: `verify` reads everything by intent, and what is said to
+/// PostgreSQL alone has no plan here.
+const MAY_READ_ALL: [&str; 3] = ["verify.rs", "commit.rs", "open.rs"];
 
 struct Statement {
     place: String,

@@ -1,0 +1,188 @@
+//! PostgreSQL's transactions: run again when the server asks for it, and resolved when the connection is lost
+//! in the middle of a commit.
+
+use super::{Change, Tx};
+use crate::error::{Error, Result};
+use sqlx::Row;
+use sqlx::postgres::PgPool;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+/// Codes that ask for the transaction to be run again: serialization failure, deadlock, and a row that another
+/// node wrote in between (the next run finds it).
+const RUN_AGAIN: [&str; 3] = ["40001", "40P01", "23505"];
+/// How often it is.
+const MOST_RUNS: usize = 10;
+/// How long a transaction may take before its connection is taken for lost.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How often the server is asked what became of a commit that was not answered.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+
+/// How one run of a change ended.
+enum Run<O> {
+    /// It is durable.
+    Done(O),
+    /// Nothing of it is kept.
+    Failed(Error),
+    /// The connection was lost after the commit was asked for: what the run gave, and its transaction id.
+    Unknown(O, String),
+}
+
+/// Makes a change durable. Does not return before it is known whether it is: a server that went away in the
+/// middle of a commit is waited for, so callers with less patience must go on by themselves.
+pub(super) async fn change<C: Change>(pool: &PgPool, change: &C) -> Result<C::Output> {
+    let mut runs = 1;
+    loop {
+        match run(pool, change).await {
+            Run::Done(output) => return Ok(output),
+            Run::Failed(error) if runs < MOST_RUNS && asks_again(&error) => runs += 1,
+            Run::Failed(error) => return Err(error),
+            Run::Unknown(output, transaction) => {
+                tracing::warn!(
+                    "the connection to the database was lost in a commit: asking what became of it"
+                );
+                if stood(pool, change, &output, &transaction).await {
+                    return Ok(output);
+                }
+            }
+        }
+    }
+}
+
+fn asks_again(error: &Error) -> bool {
+    let Error::Database(sqlx::Error::Database(error)) = error else {
+        return false;
+    };
+    error
+        .code()
+        .is_some_and(|code| RUN_AGAIN.contains(&code.as_ref()))
+}
+
+async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
+    let mut tx = match pool.acquire().await {
+        Ok(connection) => Tx::Postgres(connection),
+        Err(error) => return Run::Failed(error.into()),
+    };
+    let mut asked = None;
+    let ended = timeout(PATIENCE, attempt(&mut tx, change, &mut asked)).await;
+    let error = match (ended, &asked) {
+        (Ok(Ok(())), _) => None,
+        (Ok(Err(error)), _) => Some(error),
+        (Err(_), _) => Some(Error::TimedOut),
+    };
+    match (error, asked) {
+        (None, Some((output, _))) => Run::Done(output),
+        (None, None) => Run::Failed(Error::Closed),
+        (Some(error), None) => {
+            give_up(tx, &error).await;
+            Run::Failed(error)
+        }
+        (Some(error), Some((output, transaction))) => {
+            let lost = is_lost(&error);
+            give_up(tx, &error).await;
+            if lost {
+                Run::Unknown(output, transaction)
+            } else {
+                Run::Failed(error)
+            }
+        }
+    }
+}
+
+/// Runs a change up to its commit; `asked` is filled as soon as that is asked for.
+async fn attempt<C: Change>(
+    tx: &mut Tx,
+    change: &C,
+    asked: &mut Option<(C::Output, String)>,
+) -> Result<()> {
+    // One round trip for both.
+    let begun = sqlx::raw_sql("begin; select cast(pg_current_xact_id() as text)")
+        .fetch_one(tx.postgres()?)
+        .await?;
+    let transaction: String = begun.try_get(0)?;
+    let output = change.apply(tx).await?;
+    *asked = Some((output, transaction));
+    sqlx::raw_sql("commit").execute(tx.postgres()?).await?;
+    Ok(())
+}
+
+/// Whether the server may have gone on with a commit that it did not answer.
+fn is_lost(error: &Error) -> bool {
+    match error {
+        Error::Database(sqlx::Error::Database(error)) => {
+            // Ended by an operator or a crash; everything else is an answer: the transaction was rolled back.
+            error
+                .code()
+                .is_some_and(|code| code.starts_with("57P") || code.starts_with("08"))
+        }
+        _ => true,
+    }
+}
+
+/// Rolls back, or throws the connection away where it cannot even do that.
+async fn give_up(tx: Tx, error: &Error) {
+    let Tx::Postgres(mut connection) = tx else {
+        return;
+    };
+    let answered = matches!(error, Error::Database(sqlx::Error::Database(_)))
+        || !matches!(error, Error::Database(_) | Error::TimedOut);
+    let rolled_back = answered
+        && timeout(
+            PATIENCE,
+            sqlx::raw_sql("rollback").execute(&mut *connection),
+        )
+        .await
+        .is_ok_and(|result| result.is_ok());
+    if !rolled_back {
+        drop(connection.detach());
+    }
+}
+
+/// Whether a change whose commit was not answered is in the database, however long it takes to find out.
+async fn stood<C: Change>(
+    pool: &PgPool,
+    change: &C,
+    output: &C::Output,
+    transaction: &str,
+) -> bool {
+    loop {
+        match ask(pool, change, output, transaction).await {
+            Ok(Some(stands)) => return stands,
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "what became of a commit is not known yet"),
+        }
+        sleep(ASK_EVERY).await;
+    }
+}
+
+/// `None` while the transaction still runs. Its status alone would not do: after a crash another one may have
+/// its number.
+async fn ask<C: Change>(
+    pool: &PgPool,
+    change: &C,
+    output: &C::Output,
+    transaction: &str,
+) -> Result<Option<bool>> {
+    let mut tx = Tx::Postgres(pool.acquire().await?);
+    let asked = async {
+        let status: std::result::Result<Option<String>, sqlx::Error> =
+            sqlx::query_scalar("select pg_xact_status(cast($1 as xid8))")
+                .bind(transaction)
+                .fetch_one(tx.postgres()?)
+                .await;
+        match status {
+            Ok(Some(status)) if status == "in progress" => return Ok(None),
+            // A number from before a crash may lie in the future: then the transaction is gone.
+            Ok(_) | Err(sqlx::Error::Database(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(Some(change.stands(&mut tx, output).await?))
+    };
+    let asked = timeout(PATIENCE, asked)
+        .await
+        .unwrap_or(Err(Error::TimedOut));
+    if let Err(error) = &asked {
+        give_up(tx, error).await;
+    }
+    asked
+}

@@ -1,0 +1,156 @@
+//! A connection to PostgreSQL that is lost in the middle of a commit.
+
+use super::kit::{CARRIER, Kit, NOW, Sending, claim, credit, naira, sending};
+use domain::Component;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use store::{Accepted, Credited};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+
+/// When a connection is cut.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Cut {
+    /// The server never hears of the commit.
+    Before,
+    /// It has committed, and nobody is told.
+    After,
+}
+
+/// Stands between a node and the server, and cuts the connection at commits as long as any are to be cut.
+struct Scissors {
+    port: u16,
+    left: Arc<AtomicUsize>,
+}
+
+impl Scissors {
+    async fn new(cut: Cut) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let left = Arc::new(AtomicUsize::new(0));
+        let cuts = Arc::clone(&left);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(carry(client, cut, Arc::clone(&cuts)));
+            }
+        });
+        Self { port, left }
+    }
+
+    fn cut_next(&self, commits: usize) {
+        self.left.store(commits, Ordering::SeqCst);
+    }
+
+    fn is_done(&self) -> bool {
+        self.left.load(Ordering::SeqCst) == 0
+    }
+}
+
+fn socket() -> PathBuf {
+    let url = std::env::var("OGENE_TEST_POSTGRES").unwrap();
+    let host = url.split("host=").nth(1).unwrap();
+    PathBuf::from(host.split('&').next().unwrap()).join(".s.PGSQL.5432")
+}
+
+async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>) {
+    let mut server = UnixStream::connect(socket()).await.unwrap();
+    let (mut from_client, mut from_server) = (vec![0; 65_536], vec![0; 65_536]);
+    loop {
+        tokio::select! {
+            read = client.read(&mut from_client) => {
+                let Ok(count @ 1..) = read else { return };
+                let said = &from_client[..count];
+                let commits = said.windows(7).any(|part| part == b"commit\0");
+                let takes = |left: usize| left.checked_sub(1);
+                if commits && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, takes).is_ok() {
+                    if cut == Cut::After {
+                        server.write_all(said).await.unwrap();
+                        // Its answer says that it is done.
+                        let _ = server.read(&mut from_server).await;
+                    }
+                    return;
+                }
+                server.write_all(said).await.unwrap();
+            }
+            read = server.read(&mut from_server) => {
+                let Ok(count @ 1..) = read else { return };
+                if client.write_all(&from_server[..count]).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Runs a rule with connections cut before and after the server has committed.
+async fn severed<R: Future<Output = ()>>(rule: impl Fn(Arc<Kit>, store::Store, Scissors) -> R) {
+    for cut in [Cut::Before, Cut::After] {
+        let kit = Arc::new(Kit::postgres().await);
+        let scissors = Scissors::new(cut).await;
+        let store = kit.by_port(scissors.port).await;
+        rule(Arc::clone(&kit), store.clone(), scissors).await;
+        store.close().await;
+        let kit = Arc::into_inner(kit).expect("the rule is over");
+        kit.finish().await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_send_whose_commit_was_lost_is_answered_right_and_charged_once() {
+    severed(
+        async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
+            let account = kit.account(100).await;
+            for sends in 1..=3 {
+                let message = sending(account).message(&store);
+                scissors.cut_next(1);
+                let answers = store.accept(NOW, vec![message]).await.unwrap();
+                let balance = naira(100 - 6 * sends);
+                assert_eq!(answers, [Accepted::Yes { balance }]);
+                assert!(scissors.is_done());
+                assert_eq!(kit.balance(account).await, balance);
+                let messages = kit.numbers("select count(*) from messages").await;
+                assert_eq!(messages, [sends]);
+            }
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_claim_whose_commit_was_lost_is_in_hand_all_the_same() {
+    severed(
+        async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
+            let message = Sending {
+                recipients: 5,
+                ..sending(kit.account(100).await)
+            };
+            kit.accept(&message.message(&store)).await;
+            scissors.cut_next(1);
+            let claimed = store.claim(claim(10)).await.unwrap();
+            assert!(scissors.is_done());
+            assert_eq!(claimed.len(), 1);
+            let sql = format!("select claimed_by from batches where carrier = '{CARRIER}'");
+            assert_eq!(kit.numbers(&sql).await, [super::kit::NODE]);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_credit_whose_commit_was_lost_is_new_and_credits_once() {
+    severed(
+        async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
+            let account = kit.account(1).await;
+            let entry = credit(account, Component::SmsWallet, 50, "severed");
+            scissors.cut_next(1);
+            assert_eq!(store.credit(entry).await.unwrap(), Credited::New);
+            assert!(scissors.is_done());
+            assert_eq!(kit.balance(account).await, naira(51));
+        },
+    )
+    .await;
+}
