@@ -206,33 +206,26 @@ impl Change for ClaimCallbacks {
 }
 
 struct FreeCallbacks {
-    node: i64,
+    bucket: Bucket,
     now_ms: i64,
-    embedded: bool,
 }
 
 impl Change for FreeCallbacks {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        let mut freed = 0;
-        for bucket in crate::rows::buckets(self.embedded) {
-            freed += on!(tx, |connection| sqlx::query(
-                "update callbacks set state = $1, claimed_by = 0, claimed_until_ms = 0
-                 where bucket = $2 and state = $3 and claimed_by <> $4
-                     and (claimed_until_ms < $5 or $6)",
-            )
-            .bind(DUE)
-            .bind(bucket.0)
-            .bind(CLAIMED)
-            .bind(self.node)
-            .bind(self.now_ms)
-            .bind(self.embedded)
-            .execute(connection)
-            .await?
-            .rows_affected());
-        }
-        Ok(freed)
+        Ok(on!(tx, |connection| sqlx::query(
+            "update callbacks set state = $1, claimed_by = 0, claimed_until_ms = 0
+             where bucket = $2 and state = $3
+                 and (claimed_by not in (select n.node from nodes n) or claimed_until_ms < $4)",
+        )
+        .bind(DUE)
+        .bind(self.bucket.0)
+        .bind(CLAIMED)
+        .bind(self.now_ms)
+        .execute(connection)
+        .await?
+        .rows_affected()))
     }
 }
 
@@ -256,11 +249,11 @@ async fn next_origin(
 }
 
 impl Store {
-    /// The account and origin of callbacks that are due, each once.
+    /// The account and origin of callbacks that are due, each once; bucket by bucket.
     pub async fn due_origins(&self, now_ms: i64) -> Result<Vec<(Bucket, AccountId, String)>> {
         let mut tx = self.db.read().await?;
         let mut origins = Vec::new();
-        for bucket in crate::rows::buckets(self.db.is_embedded()) {
+        for bucket in self.buckets() {
             // Jumps from one origin to the next along the key, however many callbacks each has.
             let mut last = (i64::MIN, String::new());
             while let Some((account, origin, due_at_ms)) =
@@ -305,22 +298,16 @@ impl Store {
             .await
     }
 
-    /// Frees callbacks that nobody has in hand any more; gives how many.
-    pub async fn free_callbacks(&self, node: i64, now_ms: i64) -> Result<u64> {
-        let embedded = self.db.is_embedded();
-        self.db
-            .change(FreeCallbacks {
-                node,
-                now_ms,
-                embedded,
-            })
-            .await
+    /// Frees callbacks of a bucket that nobody has in hand any more; gives how many.
+    pub async fn free_callbacks(&self, bucket: Bucket, now_ms: i64) -> Result<u64> {
+        self.db.change(FreeCallbacks { bucket, now_ms }).await
     }
 
-    /// Callbacks by state.
-    pub async fn callback_counts(&self) -> Result<Vec<(String, i64)>> {
+    /// Callbacks of a bucket by state.
+    pub async fn callback_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
         let rows: Vec<(String, i64)> = on!(&mut self.db.read().await?, |connection| {
-            sqlx::query_as("select state, count(*) from callbacks group by state")
+            sqlx::query_as("select state, count(*) from callbacks where bucket = $1 group by state")
+                .bind(bucket.0)
                 .fetch_all(connection)
                 .await?
         });

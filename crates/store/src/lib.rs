@@ -11,6 +11,8 @@ mod callbacks;
 mod db;
 mod deliveries;
 mod error;
+mod hints;
+mod nodes;
 mod parts;
 mod receipts;
 mod reports;
@@ -31,6 +33,8 @@ pub use batches::{
 pub use callbacks::{Callback, Finished};
 pub use db::Target;
 pub use error::{Error, Result};
+pub use hints::Hints;
+pub use nodes::{Bind, NodeBeat};
 pub use receipts::{CarrierReport, Receipt, ReceiptWord};
 pub use reports::{MessageReport, StatusCounts};
 pub use settle::{Planner, SecondLeg, Settled, Settling};
@@ -58,6 +62,11 @@ impl Store {
     /// Finishes what waits and ends all connections.
     pub async fn close(&self) {
         self.db.close().await;
+    }
+
+    /// All parts of the message tables.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + use<> {
+        rows::buckets(self.db.is_embedded())
     }
 
     /// The part of the message tables in which an account's rows live.

@@ -15,6 +15,8 @@ const MOST_EXPIRED: usize = 500;
 const MOST_TIDIED: i64 = 2_000;
 /// Messages this much older than what was swept are looked at again: they may have been on the wire then.
 const OVERLAP_MS: i64 = 60_000;
+/// How far a sweep goes before that is written down; what is swept twice is found settled.
+const MARK_EVERY_MS: i64 = 60_000;
 /// How long a receipt without a submit is kept for it.
 const PARKED_FOR_MS: i64 = 6 * 3_600_000;
 
@@ -73,7 +75,9 @@ impl Change for Expire {
             until
         };
         let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
-        write_mark(tx, &mark, swept).await?;
+        if more || swept - from > MARK_EVERY_MS {
+            write_mark(tx, &mark, swept).await?;
+        }
         Ok((settled, more))
     }
 }
@@ -154,29 +158,20 @@ impl Change for Tidy {
 }
 
 impl Store {
-    /// Expires some recipients that have no outcome in time. Gives what was settled, and whether more
-    /// remain: then call again.
-    pub async fn expire(&self, expiry: &Expiry) -> Result<(Settled, bool)> {
-        let (mut all, mut any_more) = (Settled::default(), false);
-        for bucket in crate::rows::buckets(self.db.is_embedded()) {
-            let change = Expire {
-                store: self.clone(),
-                expiry: expiry.clone(),
-                bucket,
-            };
-            let (settled, more) = self.db.change(change).await?;
-            all.join(settled);
-            any_more |= more;
-        }
-        Ok((all, any_more))
+    /// Expires some recipients of a bucket that have no outcome in time. Gives what was settled, and whether
+    /// more remain: then call again.
+    pub async fn expire(&self, bucket: Bucket, expiry: &Expiry) -> Result<(Settled, bool)> {
+        let change = Expire {
+            store: self.clone(),
+            expiry: expiry.clone(),
+            bucket,
+        };
+        self.db.change(change).await
     }
 
-    /// Forgets closed duplicate windows and old parked receipts, in small steps; whether more remain.
-    pub async fn tidy(&self, now_ms: i64) -> Result<bool> {
-        let mut more = false;
-        for bucket in crate::rows::buckets(self.db.is_embedded()) {
-            more |= self.db.change(Tidy { bucket, now_ms }).await?;
-        }
-        Ok(more)
+    /// Forgets closed duplicate windows and old parked receipts of a bucket, in small steps; whether more
+    /// remain.
+    pub async fn tidy(&self, bucket: Bucket, now_ms: i64) -> Result<bool> {
+        self.db.change(Tidy { bucket, now_ms }).await
     }
 }

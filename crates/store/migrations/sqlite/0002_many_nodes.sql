@@ -12,6 +12,7 @@ create table binds (
     carrier text not null,
     slot bigint not null,
     node bigint not null,
+    bound boolean not null default false,
     primary key (carrier, slot)
 );
 

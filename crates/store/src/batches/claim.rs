@@ -326,7 +326,7 @@ impl Store {
     async fn due_buckets(&self, claim: &Claim) -> Result<Vec<(Priority, Bucket)>> {
         let mut tx = self.db.read().await?;
         let mut due = Vec::new();
-        for bucket in crate::rows::buckets(self.db.is_embedded()) {
+        for bucket in self.buckets() {
             for (priority, due_at_ms) in next_due(&mut tx, bucket, &claim.carrier).await? {
                 if priority <= claim.priority && due_at_ms <= claim.now_ms {
                     due.push((priority, bucket));

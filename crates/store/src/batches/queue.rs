@@ -6,8 +6,6 @@ use crate::db::Tx;
 use crate::error::Result;
 use crate::sql::on;
 use domain::{Bucket, Priority};
-use std::collections::HashSet;
-use std::sync::Arc;
 
 /// When the next batch of each priority is due, where one waits.
 pub(super) async fn next_due(
@@ -34,43 +32,30 @@ pub(super) async fn next_due(
 }
 
 impl Store {
-    /// The batches that other nodes than `node` have in hand: on SQLite, those of a process that died.
-    pub async fn claimed_by_others(
-        &self,
-        carriers: &[Arc<str>],
-        node: i64,
-    ) -> Result<Vec<Claimed>> {
-        let mut tx = self.db.read().await?;
-        let mut found = Vec::new();
-        let carriers: HashSet<&Arc<str>> = carriers.iter().collect();
-        for bucket in crate::rows::buckets(self.db.is_embedded()) {
-            for carrier in &carriers {
-                let sql = format!(
-                    "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by > 0
-                         and b.claimed_by <> $3"
-                );
-                let rows: Vec<BatchRow> = on!(&mut tx, |connection| sqlx::query_as(
-                    sqlx::AssertSqlSafe(sql)
-                )
-                .bind(bucket.0)
-                .bind(&***carrier)
-                .bind(node)
-                .fetch_all(connection)
-                .await?);
-                for row in rows {
-                    found.push(row.claimed()?);
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// Batches that wait and whose time to be sent is over, some at a time.
-    pub async fn late_batches(&self, now_ms: i64) -> Result<Vec<Claimed>> {
-        let sql =
-            format!("select {COLUMNS} where b.claimed_by = 0 and b.expires_at_ms <= $1 limit $2");
+    /// The batches of a bucket that a node claimed which is not there any more.
+    pub async fn orphans(&self, carrier: &str, bucket: Bucket) -> Result<Vec<Claimed>> {
+        let sql = format!(
+            "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by > 0
+                 and b.claimed_by not in (select n.node from nodes n)"
+        );
         let rows: Vec<BatchRow> = on!(&mut self.db.read().await?, |connection| {
             sqlx::query_as(sqlx::AssertSqlSafe(sql))
+                .bind(bucket.0)
+                .bind(carrier)
+                .fetch_all(connection)
+                .await?
+        });
+        rows.into_iter().map(BatchRow::claimed).collect()
+    }
+
+    /// Batches of a bucket that wait and whose time to be sent is over, some at a time.
+    pub async fn late_batches(&self, bucket: Bucket, now_ms: i64) -> Result<Vec<Claimed>> {
+        let sql = format!(
+            "select {COLUMNS} where b.bucket = $1 and b.claimed_by = 0 and b.expires_at_ms <= $2 limit $3"
+        );
+        let rows: Vec<BatchRow> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as(sqlx::AssertSqlSafe(sql))
+                .bind(bucket.0)
                 .bind(now_ms)
                 .bind(MOST_BATCHES)
                 .fetch_all(connection)
@@ -83,7 +68,7 @@ impl Store {
     pub async fn next_due(&self, carrier: &str) -> Result<Option<i64>> {
         let mut tx = self.db.read().await?;
         let mut next = None;
-        for bucket in crate::rows::buckets(self.db.is_embedded()) {
+        for bucket in self.buckets() {
             let due = next_due(&mut tx, bucket, carrier).await?;
             next = due
                 .into_iter()
@@ -94,14 +79,15 @@ impl Store {
         Ok(next)
     }
 
-    /// Recipients that wait, by carrier.
-    pub async fn queue_depths(&self) -> Result<Vec<(String, i64)>> {
+    /// Recipients that wait in a bucket, by carrier.
+    pub async fn queue_depths(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
         // Seven octets a number, see `domain::packed`.
         let rows: Vec<(String, i64)> = on!(&mut self.db.read().await?, |connection| {
             sqlx::query_as(
                 "select carrier, cast(sum(length(recipients) / 7) as bigint) from batches
-                 where claimed_by = 0 group by carrier",
+                 where bucket = $1 and claimed_by = 0 group by carrier",
             )
+            .bind(bucket.0)
             .fetch_all(connection)
             .await?
         });

@@ -77,6 +77,7 @@ async fn a_charge_draws_in_order_and_is_one_ledger_entry_per_component(kit: &Kit
 
 async fn a_refusal_costs_the_others_of_the_group_nothing(kit: &Kit) {
     let (rich, poor) = (kit.account(100).await, kit.account(10).await);
+    let poor = kit.in_bucket_of(rich, poor, 10).await;
     let known = sending(rich).message(&kit.store);
     assert_eq!(kit.accept(&known).await, yes(94));
     let group = vec![

@@ -16,7 +16,7 @@ twins!(
     a_callback_that_was_not_tried_goes_back_as_it_was,
     a_dead_callback_is_kept_and_not_tried,
     the_end_of_a_message_ends_all_its_callbacks,
-    callbacks_of_others_are_freed,
+    callbacks_that_nobody_holds_are_freed,
     a_callback_freed_under_its_node_is_not_doubled,
 );
 
@@ -50,12 +50,7 @@ fn to_shop(account: AccountId, recipients: usize) -> Sending {
 }
 
 async fn counts(kit: &Kit) -> HashMap<String, i64> {
-    kit.store
-        .callback_counts()
-        .await
-        .unwrap()
-        .into_iter()
-        .collect()
+    kit.callback_counts().await
 }
 
 fn counted<const N: usize>(counts: [(&str, i64); N]) -> HashMap<String, i64> {
@@ -290,22 +285,15 @@ async fn the_end_of_a_message_ends_all_its_callbacks(kit: &Kit) {
     );
 }
 
-async fn callbacks_of_others_are_freed(kit: &Kit) {
+async fn callbacks_that_nobody_holds_are_freed(kit: &Kit) {
     let id = kit.account(100).await;
     settle(kit, &to_shop(id, 2), 10).await;
-    assert_eq!(
-        kit.store.free_callbacks(NODE, UNTIL + 1).await.unwrap(),
-        0,
-        "its own"
-    );
-    if !kit.is_sqlite() {
-        // Other nodes may be alive: only what they held too long is taken from them.
-        assert_eq!(kit.store.free_callbacks(NODE + 1, UNTIL).await.unwrap(), 0);
-    }
-    assert_eq!(
-        kit.store.free_callbacks(NODE + 1, UNTIL + 1).await.unwrap(),
-        2
-    );
+    kit.store.beat(NODE, "alive").await.unwrap();
+    assert_eq!(kit.free_callbacks(UNTIL).await, 0);
+    assert_eq!(kit.free_callbacks(UNTIL + 1).await, 2, "held too long");
+    assert_eq!(claim(kit, id, NOW, 10).await.len(), 2);
+    kit.store.leave(NODE).await.unwrap();
+    assert_eq!(kit.free_callbacks(NOW).await, 2, "nobody holds them");
     assert_eq!(claim(kit, id, NOW, 10).await.len(), 2);
 }
 
@@ -318,7 +306,7 @@ async fn a_callback_freed_under_its_node_is_not_doubled(kit: &Kit) {
     ] {
         let id = kit.account(100).await;
         let settled = settle(kit, &to_shop(id, 1), 10).await;
-        kit.store.free_callbacks(NODE + 1, UNTIL + 1).await.unwrap();
+        kit.free_callbacks(UNTIL + 1).await;
         finish(kit, &settled.callbacks[0], finished).await;
         assert_eq!(claim(kit, id, NOW, 10).await.len(), 1, "{finished:?}");
     }

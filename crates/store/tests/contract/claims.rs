@@ -16,7 +16,7 @@ twins!(
     released_batches_wait_again,
     a_batch_can_go_to_another_carrier,
     what_is_claimed_shrinks_to_what_is_left,
-    batches_of_other_nodes_are_found,
+    batches_of_nodes_that_are_gone_are_found,
     late_batches_are_found_when_their_time_is_over,
     the_next_due_batch_is_known,
     queue_depths_count_recipients_that_wait,
@@ -277,26 +277,19 @@ async fn what_is_claimed_shrinks_to_what_is_left(kit: &Kit) {
         ..taken(&claimed)
     };
     kit.report(super::kit::report(vec![progress], vec![])).await;
-    let open = kit
-        .store
-        .claimed_by_others(&[CARRIER.into()], 0)
-        .await
-        .unwrap();
+    let open = kit.orphans(CARRIER).await;
     assert_eq!(numbers(&open), rest);
 }
 
-async fn batches_of_other_nodes_are_found(kit: &Kit) {
+async fn batches_of_nodes_that_are_gone_are_found(kit: &Kit) {
     let base = sending(kit.account(100).await);
     for node in [1, 2] {
         send(kit, &base).await;
         kit.store.claim(Claim { node, ..claim(10) }).await.unwrap();
     }
+    kit.store.beat(1, "alive").await.unwrap();
     send(kit, &base).await;
-    let others = kit
-        .store
-        .claimed_by_others(&[CARRIER.into()], 1)
-        .await
-        .unwrap();
+    let others = kit.orphans(CARRIER).await;
     assert_eq!(
         others
             .iter()
@@ -304,35 +297,23 @@ async fn batches_of_other_nodes_are_found(kit: &Kit) {
             .collect::<Vec<_>>(),
         [2]
     );
-    assert!(
-        kit.store
-            .claimed_by_others(&["glo".into()], 1)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(kit.orphans("glo").await.is_empty());
     kit.store
         .release(batches(&others), NOW, None)
         .await
         .unwrap();
-    assert!(
-        kit.store
-            .claimed_by_others(&[CARRIER.into()], 1)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(kit.orphans(CARRIER).await.is_empty());
 }
 
 async fn late_batches_are_found_when_their_time_is_over(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.accept(&message).await;
     let ends = message.batches[0].expires_at_ms;
-    assert!(kit.store.late_batches(ends - 1).await.unwrap().is_empty());
-    let late = kit.store.late_batches(ends).await.unwrap();
+    assert!(kit.late_batches(ends - 1).await.is_empty());
+    let late = kit.late_batches(ends).await;
     assert_eq!(numbers(&late), message.draft.recipients);
     kit.claim(10).await;
-    let in_hand = kit.store.late_batches(ends).await.unwrap();
+    let in_hand = kit.late_batches(ends).await;
     assert!(
         in_hand.is_empty(),
         "what a node has in hand is its own matter"
@@ -358,7 +339,7 @@ async fn the_next_due_batch_is_known(kit: &Kit) {
 }
 
 async fn queue_depths_count_recipients_that_wait(kit: &Kit) {
-    assert_eq!(kit.store.queue_depths().await.unwrap(), []);
+    assert_eq!(kit.queue_depths().await, [].into());
     let base = sending(kit.account(1_000).await);
     for recipients in [3, 40] {
         send(
@@ -370,13 +351,7 @@ async fn queue_depths_count_recipients_that_wait(kit: &Kit) {
         )
         .await;
     }
-    assert_eq!(
-        kit.store.queue_depths().await.unwrap(),
-        [(CARRIER.to_owned(), 43)]
-    );
+    assert_eq!(kit.queue_depths().await, [(CARRIER.to_owned(), 43)].into());
     kit.claim(13).await;
-    assert_eq!(
-        kit.store.queue_depths().await.unwrap(),
-        [(CARRIER.to_owned(), 30)]
-    );
+    assert_eq!(kit.queue_depths().await, [(CARRIER.to_owned(), 30)].into());
 }

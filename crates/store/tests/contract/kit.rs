@@ -6,11 +6,12 @@ use domain::{
 };
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use store::{
-    Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Ended, EntryKind,
+    Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Ended, EntryKind, Expiry,
     LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Settled, Store, Target,
     WAITING,
 };
@@ -104,6 +105,72 @@ impl Kit {
         Store::open(&Target::Postgres(url)).await.unwrap()
     }
 
+    /// What is done bucket by bucket, done for all of them.
+    pub(crate) async fn expire(&self, expiry: &Expiry) -> (Settled, bool) {
+        let (mut all, mut any_more) = (Settled::default(), false);
+        for bucket in self.store.buckets() {
+            let (settled, more) = self.store.expire(bucket, expiry).await.unwrap();
+            all.outcomes.extend(settled.outcomes);
+            all.callbacks.extend(settled.callbacks);
+            all.work.extend(settled.work);
+            all.more_callbacks |= settled.more_callbacks;
+            any_more |= more;
+        }
+        (all, any_more)
+    }
+
+    pub(crate) async fn tidy(&self, now_ms: i64) -> bool {
+        let mut more = false;
+        for bucket in self.store.buckets() {
+            more |= self.store.tidy(bucket, now_ms).await.unwrap();
+        }
+        more
+    }
+
+    pub(crate) async fn orphans(&self, carrier: &str) -> Vec<Claimed> {
+        let mut all = Vec::new();
+        for bucket in self.store.buckets() {
+            all.extend(self.store.orphans(carrier, bucket).await.unwrap());
+        }
+        all
+    }
+
+    pub(crate) async fn late_batches(&self, now_ms: i64) -> Vec<Claimed> {
+        let mut all = Vec::new();
+        for bucket in self.store.buckets() {
+            all.extend(self.store.late_batches(bucket, now_ms).await.unwrap());
+        }
+        all
+    }
+
+    pub(crate) async fn free_callbacks(&self, now_ms: i64) -> u64 {
+        let mut freed = 0;
+        for bucket in self.store.buckets() {
+            freed += self.store.free_callbacks(bucket, now_ms).await.unwrap();
+        }
+        freed
+    }
+
+    pub(crate) async fn queue_depths(&self) -> BTreeMap<String, i64> {
+        let mut depths = BTreeMap::new();
+        for bucket in self.store.buckets() {
+            for (carrier, depth) in self.store.queue_depths(bucket).await.unwrap() {
+                *depths.entry(carrier).or_default() += depth;
+            }
+        }
+        depths
+    }
+
+    pub(crate) async fn callback_counts(&self) -> HashMap<String, i64> {
+        let mut counts = HashMap::new();
+        for bucket in self.store.buckets() {
+            for (state, count) in self.store.callback_counts(bucket).await.unwrap() {
+                *counts.entry(state).or_default() += count;
+            }
+        }
+        counts
+    }
+
     pub(crate) fn is_sqlite(&self) -> bool {
         matches!(self.home, Home::Directory { .. })
     }
@@ -193,6 +260,19 @@ impl Kit {
             self.credit(id, Component::SmsWallet, naira).await;
         }
         id
+    }
+
+    /// That account, or another with so much credit that shares the bucket of `beside`.
+    pub(crate) async fn in_bucket_of(
+        &self,
+        beside: AccountId,
+        mut account: AccountId,
+        naira: i64,
+    ) -> AccountId {
+        while self.store.bucket_of(account) != self.store.bucket_of(beside) {
+            account = self.account(naira).await;
+        }
+        account
     }
 
     pub(crate) async fn credit(&self, account: AccountId, component: Component, naira: i64) {

@@ -202,7 +202,7 @@ async fn a_second_leg_never_submitted_gives_the_reserve_back(kit: &Kit) {
     let (settled, _) = kit.report(report(vec![refused(&first[0])], vec![])).await;
     assert_eq!(settled.work.len(), 1);
     assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
-    let late = kit.store.late_batches(NOW + 3_600_000).await.unwrap();
+    let late = kit.late_batches(NOW + 3_600_000).await;
     let unsent = Claim {
         node: 3,
         ..claim(0)

@@ -1,15 +1,19 @@
 //! Several nodes on one database: what one loses, another has.
 
 use super::kit::{
-    Kit, NOW, Sending, delivered, doubted, naira, refused, report, sending, taken, twins,
+    CARRIER, Kit, NOW, Sending, delivered, doubted, naira, refused, report, sending, taken, twins,
 };
 use domain::{Bucket, DeliveryStatus};
+use store::Bind;
 
 twins!(
     what_a_lost_batch_was_answered_ends_the_doubt,
     a_lost_batch_that_was_refused_is_refunded_once,
     a_batch_that_waits_again_is_not_touched_by_who_lost_it,
     a_parked_receipt_is_looked_at_again,
+    a_node_lives_until_it_is_buried_or_leaves,
+    connections_are_held_by_one_node_at_a_time,
+    connections_of_a_dead_node_are_free,
 );
 
 /// A node stands still; another takes its batches for in doubt; then it comes back with answers.
@@ -94,4 +98,98 @@ async fn a_parked_receipt_is_looked_at_again(kit: &Kit) {
     );
     let left = kit.numbers("select count(*) from parked_receipts").await;
     assert_eq!(left, [0]);
+}
+
+async fn a_node_lives_until_it_is_buried_or_leaves(kit: &Kit) {
+    assert!(!kit.store.beat(1, "one").await.unwrap(), "it was unknown");
+    assert!(kit.store.beat(1, "one").await.unwrap());
+    let [seen] = kit.store.nodes().await.unwrap()[..] else {
+        unreachable!()
+    };
+    assert_eq!((seen.node, seen.beat), (1, 1));
+    kit.store.beat(1, "one").await.unwrap();
+    assert!(!kit.store.bury(seen).await.unwrap(), "it has a new beat");
+    let [seen] = kit.store.nodes().await.unwrap()[..] else {
+        unreachable!()
+    };
+    assert!(kit.store.bury(seen).await.unwrap());
+    assert!(!kit.store.beat(1, "one").await.unwrap(), "it was buried");
+    kit.store.leave(1).await.unwrap();
+    assert_eq!(kit.store.nodes().await.unwrap(), []);
+}
+
+/// Who holds which connection of the carrier.
+async fn holders(kit: &Kit) -> Vec<i64> {
+    let binds = kit.store.binds().await.unwrap();
+    binds[CARRIER].iter().map(|bind| bind.node).collect()
+}
+
+async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
+    assert_eq!(kit.store.is_shared(), !kit.is_sqlite());
+    if !kit.store.is_shared() {
+        return;
+    }
+    let carrier = std::sync::Arc::from(CARRIER);
+    for node in [1, 2, 3] {
+        kit.store.beat(node, "node").await.unwrap();
+    }
+    let mut tasks = tokio::task::JoinSet::new();
+    for node in [1, 2, 3] {
+        let (store, carrier) = (kit.store.clone(), std::sync::Arc::clone(&carrier));
+        tasks.spawn(async move { store.take_binds(&carrier, node, 6, 2).await.unwrap() });
+    }
+    tasks.join_all().await;
+    let mut held = holders(kit).await;
+    held.sort_unstable();
+    assert_eq!(held, [1, 1, 2, 2, 3, 3]);
+    kit.store.take_binds(&carrier, 1, 6, 6).await.unwrap();
+    assert_eq!(
+        holders(kit).await.iter().filter(|&&node| node == 1).count(),
+        2
+    );
+    let binds = kit.store.binds().await.unwrap();
+    let given = binds[CARRIER].iter().find(|bind| bind.node == 2).unwrap();
+    kit.store.free_bind(given.clone()).await.unwrap();
+    kit.store.take_binds(&carrier, 1, 6, 6).await.unwrap();
+    assert_eq!(
+        holders(kit).await.iter().filter(|&&node| node == 1).count(),
+        3
+    );
+    // Who does not hold it any more says nothing of it.
+    let bound = Bind {
+        bound: true,
+        ..given.clone()
+    };
+    kit.store.note_bind(bound).await.unwrap();
+    let bound = kit.numbers("select count(*) from binds where bound").await;
+    assert_eq!(bound, [0]);
+}
+
+async fn connections_of_a_dead_node_are_free(kit: &Kit) {
+    let carrier = std::sync::Arc::from(CARRIER);
+    kit.store.beat(1, "dead").await.unwrap();
+    kit.store.take_binds(&carrier, 1, 2, 2).await.unwrap();
+    kit.store.leave(1).await.unwrap();
+    kit.store.take_binds(&carrier, 9, 2, 1).await.unwrap();
+    kit.store.beat(2, "alive").await.unwrap();
+    kit.store.take_binds(&carrier, 2, 2, 2).await.unwrap();
+    assert_eq!(holders(kit).await, [2, 2]);
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_hint_reaches_the_other_nodes() {
+    let kit = Kit::postgres().await;
+    let mut hints = kit
+        .store
+        .listen()
+        .await
+        .unwrap()
+        .expect("a shared database");
+    kit.store.ring(&["mtn-hinted".to_owned()]).await.unwrap();
+    // Other tests may ring on the same server.
+    while hints.next().await.unwrap() != "mtn-hinted" {}
+    // It holds a connection.
+    drop(hints);
+    kit.finish().await;
 }

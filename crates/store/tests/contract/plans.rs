@@ -8,7 +8,17 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 9] = [
+const MAY_READ_MUCH: [(&str, &str); 13] = [
+    ("select node,", "the nodes, of which there are few"),
+    ("delete from nodes", "the nodes, of which there are few"),
+    (
+        "select carrier, slot,",
+        "the connections, of which there are few",
+    ),
+    (
+        "update binds set node = 0",
+        "the connections, of which there are few",
+    ),
     ("select * from accounts", "the list of all accounts"),
     ("select token_id,", "the list of tokens, for the operator"),
     (
@@ -28,12 +38,12 @@ const MAY_READ_MUCH: [(&str, &str); 9] = [
         "all callbacks, for the metrics",
     ),
     (
-        "select {COLUMNS} where b.claimed_by = 0 and b.expires_at_ms",
+        "select {COLUMNS} where b.bucket = $1 and b.claimed_by = 0 and b.expires_at_ms",
         "the sweep of what waits too long",
     ),
     (
         "update callbacks set state = $1, claimed_by = 0",
-        "at start, and of those in hand only",
+        "of those in hand only, and seldom",
     ),
     (
         "delete from parked_receipts where bucket = $1 and received_at_ms",
@@ -43,7 +53,7 @@ const MAY_READ_MUCH: [(&str, &str); 9] = [
 
 /// Files whose statements are not looked at: `verify` reads everything by intent, and what is said to
 /// PostgreSQL alone has no plan here.
-const MAY_READ_ALL: [&str; 3] = ["verify.rs", "commit.rs", "open.rs"];
+const MAY_READ_ALL: [&str; 4] = ["verify.rs", "commit.rs", "open.rs", "hints.rs"];
 
 struct Statement {
     place: String,

@@ -135,7 +135,7 @@ impl World<'_> {
                         now_ms,
                         planner: backup_planner(),
                     };
-                    self.kit.store.expire(&expiry).await.unwrap();
+                    self.kit.expire(&expiry).await;
                 }
             }
         }

@@ -47,16 +47,12 @@ async fn a_recipient_without_an_outcome_in_time_expires_and_is_refunded(kit: &Ki
     let claimed = kit.accept_and_claim(&doubt).await;
     kit.report(report(vec![doubted(&claimed[0])], vec![])).await;
     let (early, more) = kit
-        .store
         .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT))
-        .await
-        .unwrap();
+        .await;
     assert!(early.outcomes.is_empty() && !more);
     let (settled, more) = kit
-        .store
         .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1))
-        .await
-        .unwrap();
+        .await;
     assert!(!more);
     assert_eq!(settled.outcomes.len(), 3);
     let ends = [
@@ -84,10 +80,8 @@ async fn an_expiry_is_called_back_once_and_only_of_its_gateway(kit: &Kit) {
     kit.submit(&dual.message(&kit.store)).await;
     for wanted in [1, 0] {
         let (settled, _) = kit
-            .store
             .expire(&expiry(Gateway::DualBackup, NOW + TIMEOUT + 1))
-            .await
-            .unwrap();
+            .await;
         assert_eq!(settled.outcomes.len(), wanted);
         assert!(
             settled.callbacks.is_empty(),
@@ -106,10 +100,7 @@ async fn an_expiry_is_called_back_once_and_only_of_its_gateway(kit: &Kit) {
 async fn expired(kit: &Kit, base: &Sending) -> store::NewMessage {
     let message = base.message(&kit.store);
     kit.submit(&message).await;
-    kit.store
-        .expire(&expiry(base.gateway, NOW + TIMEOUT + 1))
-        .await
-        .unwrap();
+    kit.expire(&expiry(base.gateway, NOW + TIMEOUT + 1)).await;
     assert_eq!(
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Expired)]
@@ -157,10 +148,8 @@ async fn an_expiry_of_many_goes_in_steps(kit: &Kit) {
     let (mut expired, mut steps) = (0, 0);
     loop {
         let (settled, more) = kit
-            .store
             .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1))
-            .await
-            .unwrap();
+            .await;
         (expired, steps) = (expired + settled.outcomes.len(), steps + 1);
         if !more {
             break;
@@ -175,15 +164,11 @@ async fn an_expiry_of_many_goes_in_steps(kit: &Kit) {
 async fn what_was_submitted_just_before_its_end_expires_too(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
-    kit.store
-        .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1))
-        .await
-        .unwrap();
+    kit.expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1))
+        .await;
     kit.report(report(vec![taken(&claimed[0])], vec![])).await;
-    kit.store
-        .expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 5_000))
-        .await
-        .unwrap();
+    kit.expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 5_000))
+        .await;
     assert_eq!(
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Expired)]
@@ -199,10 +184,16 @@ async fn expiries_at_the_same_moment_settle_once(kit: &Kit) {
     kit.submit(&base.message(&kit.store)).await;
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..4 {
-        let store = kit.store.clone();
+        let (store, bucket) = (kit.store.clone(), kit.store.bucket_of(base.account));
         tasks.spawn(async move {
             let expiry = expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1);
-            store.expire(&expiry).await.unwrap().0.outcomes.len()
+            store
+                .expire(bucket, &expiry)
+                .await
+                .unwrap()
+                .0
+                .outcomes
+                .len()
         });
     }
     assert_eq!(tasks.join_all().await.iter().sum::<usize>(), 20);
@@ -221,7 +212,7 @@ async fn tidying_forgets_closed_windows_and_old_parked_receipts(kit: &Kit) {
     };
     kit.report(young).await;
     let left = async |now_ms| {
-        assert!(!kit.store.tidy(now_ms).await.unwrap());
+        assert!(!kit.tidy(now_ms).await);
         let windows = kit.numbers("select count(*) from recent_sends").await[0];
         (
             windows,

@@ -1,0 +1,48 @@
+//! Hints from node to node that there is work (`LISTEN` and `NOTIFY` of PostgreSQL). Only hints: whoever
+//! misses one finds the work by looking, a little later.
+
+use crate::Store;
+use crate::db::Db;
+use crate::error::Result;
+use sqlx::postgres::PgListener;
+
+const CHANNEL: &str = "ogene";
+
+/// What other nodes ring for.
+pub struct Hints(PgListener);
+
+impl Hints {
+    /// The next carrier that has work. A lost connection is made anew, and an error then says that hints may
+    /// have been missed.
+    pub async fn next(&mut self) -> Result<String> {
+        Ok(self.0.recv().await?.payload().to_owned())
+    }
+}
+
+impl Store {
+    /// Listens for hints; `None` where there is no other node.
+    pub async fn listen(&self) -> Result<Option<Hints>> {
+        let Db::Postgres(pool) = &self.db else {
+            return Ok(None);
+        };
+        let mut listener = PgListener::connect_with(pool).await?;
+        listener.listen(CHANNEL).await?;
+        Ok(Some(Hints(listener)))
+    }
+
+    /// Tells the other nodes that these carriers have work. Said outside of the transaction that made it: a
+    /// commit that notifies waits for all others that do.
+    pub async fn ring(&self, carriers: &[String]) -> Result<()> {
+        let Db::Postgres(pool) = &self.db else {
+            return Ok(());
+        };
+        for carrier in carriers {
+            sqlx::query("select pg_notify($1, $2)")
+                .bind(CHANNEL)
+                .bind(carrier)
+                .execute(pool)
+                .await?;
+        }
+        Ok(())
+    }
+}

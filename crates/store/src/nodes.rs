@@ -1,0 +1,287 @@
+//! The nodes that share a database: who is alive, and who holds which of the carriers' connections.
+//!
+//! A node that lives raises its beat. The others watch it by their own clocks: no time is compared across
+//! machines. What names a node that has no row here, such as a claim, has no holder any more.
+
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::sql::{execute_rows, on};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A node as the others see it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NodeBeat {
+    /// Its number.
+    pub node: i64,
+    /// How often its beat was raised.
+    pub beat: i64,
+}
+
+/// One of the connections that the account at a carrier may have.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Bind {
+    /// Which carrier.
+    pub carrier: String,
+    /// Which connection, from 1.
+    pub slot: i64,
+    /// The node that holds it; one that has no beat holds nothing.
+    pub node: i64,
+    /// Whether it is bound, as its holder last said.
+    pub bound: bool,
+}
+
+struct Beat {
+    node: i64,
+    name: String,
+    alone: bool,
+}
+
+impl Change for Beat {
+    /// Whether the node was known.
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        if self.alone {
+            on!(tx, |connection| sqlx::query(
+                "delete from nodes where node <> $1"
+            )
+            .bind(self.node)
+            .execute(connection)
+            .await
+            .map(drop))?;
+        }
+        let raised = on!(tx, |connection| sqlx::query(
+            "update nodes set beat = beat + 1 where node = $1"
+        )
+        .bind(self.node)
+        .execute(connection)
+        .await?
+        .rows_affected());
+        if raised == 0 {
+            on!(tx, |connection| sqlx::query(
+                "insert into nodes (node, name, beat) values ($1, $2, 0) on conflict do nothing"
+            )
+            .bind(self.node)
+            .bind(&self.name)
+            .execute(connection)
+            .await
+            .map(drop))?;
+        }
+        Ok(raised == 1)
+    }
+}
+
+struct Bury {
+    dead: NodeBeat,
+}
+
+impl Change for Bury {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let gone = on!(tx, |connection| sqlx::query(
+            "delete from nodes where node = $1 and beat = $2"
+        )
+        .bind(self.dead.node)
+        .bind(self.dead.beat)
+        .execute(connection)
+        .await?
+        .rows_affected());
+        Ok(gone == 1)
+    }
+}
+
+struct Leave {
+    node: i64,
+}
+
+impl Change for Leave {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        for sql in [
+            "update binds set node = 0, bound = false where node = $1",
+            "delete from nodes where node = $1",
+        ] {
+            on!(tx, |connection| sqlx::query(sql)
+                .bind(self.node)
+                .execute(connection)
+                .await
+                .map(drop))?;
+        }
+        Ok(())
+    }
+}
+
+struct TakeBinds {
+    carrier: Arc<str>,
+    node: i64,
+    slots: i64,
+    most: usize,
+}
+
+impl Change for TakeBinds {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let slots: Vec<i64> = (1..=self.slots).collect();
+        execute_rows!(
+            tx,
+            &slots,
+            3,
+            "insert into binds (carrier, slot, node) values {rows} on conflict do nothing",
+            |query, slot| query.bind(&*self.carrier).bind(*slot).bind(0_i64)
+        );
+        let sql = format!(
+            "select slot, node, case when node in (select n.node from nodes n) then 1 else 0 end
+             from binds where carrier = $1 and slot <= $2 order by slot{}",
+            tx.for_update()
+        );
+        let rows: Vec<(i64, i64, i32)> =
+            on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
+                .bind(&*self.carrier)
+                .bind(self.slots)
+                .fetch_all(connection)
+                .await?);
+        let held = rows
+            .iter()
+            .filter(|(_, node, _)| *node == self.node)
+            .count();
+        let free = rows
+            .iter()
+            .filter(|(_, node, alive)| *node != self.node && *alive == 0);
+        for (slot, ..) in free.take(self.most.saturating_sub(held)) {
+            on!(tx, |connection| sqlx::query(
+                "update binds set node = $1, bound = false where carrier = $2 and slot = $3"
+            )
+            .bind(self.node)
+            .bind(&*self.carrier)
+            .bind(*slot)
+            .execute(connection)
+            .await
+            .map(drop))?;
+        }
+        Ok(())
+    }
+}
+
+struct SetBind {
+    bind: Bind,
+    /// Who holds it from now on.
+    holder: i64,
+}
+
+impl Change for SetBind {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        on!(tx, |connection| sqlx::query(
+            "update binds set node = $1, bound = $2 where carrier = $3 and slot = $4 and node = $5"
+        )
+        .bind(self.holder)
+        .bind(self.bind.bound)
+        .bind(&self.bind.carrier)
+        .bind(self.bind.slot)
+        .bind(self.bind.node)
+        .execute(connection)
+        .await
+        .map(drop))
+        .map_err(Into::into)
+    }
+}
+
+type BindRow = (String, i64, i64, bool);
+
+impl Store {
+    /// Whether other nodes may share this database.
+    pub fn is_shared(&self) -> bool {
+        !self.db.is_embedded()
+    }
+
+    /// Raises the beat of a node and makes it known where it is not; tells whether it was known. On SQLite,
+    /// where there can be no other, all others are forgotten.
+    pub async fn beat(&self, node: i64, name: &str) -> Result<bool> {
+        let beat = Beat {
+            node,
+            name: name.to_owned(),
+            alone: self.db.is_embedded(),
+        };
+        self.db.change(beat).await
+    }
+
+    /// All nodes.
+    pub async fn nodes(&self) -> Result<Vec<NodeBeat>> {
+        let rows: Vec<(i64, i64)> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as("select node, beat from nodes order by node")
+                .fetch_all(connection)
+                .await?
+        });
+        Ok(rows
+            .into_iter()
+            .map(|(node, beat)| NodeBeat { node, beat })
+            .collect())
+    }
+
+    /// Forgets a node whose beat is still that; whether it was there.
+    pub async fn bury(&self, dead: NodeBeat) -> Result<bool> {
+        self.db.change(Bury { dead }).await
+    }
+
+    /// Forgets a node that ends, and gives back its connections.
+    pub async fn leave(&self, node: i64) -> Result<()> {
+        self.db.change(Leave { node }).await
+    }
+
+    /// Takes free connections of a carrier, so that the node holds `most` in all, of `slots` that there are.
+    pub async fn take_binds(
+        &self,
+        carrier: &Arc<str>,
+        node: i64,
+        slots: usize,
+        most: usize,
+    ) -> Result<()> {
+        let take = TakeBinds {
+            carrier: Arc::clone(carrier),
+            node,
+            slots: i64::try_from(slots).unwrap_or(i64::MAX),
+            most,
+        };
+        self.db.change(take).await
+    }
+
+    /// Gives a connection back that this node holds.
+    pub async fn free_bind(&self, bind: Bind) -> Result<()> {
+        let bind = Bind {
+            bound: false,
+            ..bind
+        };
+        self.db.change(SetBind { bind, holder: 0 }).await
+    }
+
+    /// Tells whether a connection that this node holds is bound.
+    pub async fn note_bind(&self, bind: Bind) -> Result<()> {
+        let holder = bind.node;
+        self.db.change(SetBind { bind, holder }).await
+    }
+
+    /// All connections, by carrier.
+    pub async fn binds(&self) -> Result<BTreeMap<String, Vec<Bind>>> {
+        let rows: Vec<BindRow> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as("select carrier, slot, node, bound from binds order by carrier, slot")
+                .fetch_all(connection)
+                .await?
+        });
+        let mut binds: BTreeMap<String, Vec<Bind>> = BTreeMap::new();
+        for (carrier, slot, node, bound) in rows {
+            binds.entry(carrier.clone()).or_default().push(Bind {
+                carrier,
+                slot,
+                node,
+                bound,
+            });
+        }
+        Ok(binds)
+    }
+}
