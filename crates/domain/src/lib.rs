@@ -19,6 +19,7 @@ mod number;
 mod pace;
 pub mod packed;
 mod prohibited;
+pub mod rate;
 mod refusal;
 mod retry;
 pub mod sender;

@@ -1,0 +1,109 @@
+//! Rate limits: true sliding windows of 60 seconds, per account, environment and kind of request.
+//!
+//! A [`Window`] counts. A process that is alone counts every request in it. Nodes that share a window reserve
+//! some permits at a time from it and use them shortly ([`Permits`]), so that they need not ask for each request.
+
+mod permits;
+#[cfg(test)]
+mod tests;
+mod window;
+
+pub use permits::Permits;
+pub use window::Window;
+
+use crate::{AccountId, Environment, Refusal, named};
+
+named! {
+    /// What is counted apart.
+    RateKind {
+        /// Sends.
+        Send = "send",
+        /// Delivery reports.
+        Report = "report",
+        /// Balance, sender IDs, account.
+        Read = "read",
+    }
+}
+
+/// Whose requests a window counts, and which.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct RateKey {
+    /// Of which account.
+    pub account: AccountId,
+    /// In which environment.
+    pub environment: Environment,
+    /// Of which kind.
+    pub kind: RateKind,
+}
+
+/// What the limit says to one request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Rate {
+    /// Requests allowed in any 60 seconds.
+    pub limit: u32,
+    /// How many more are allowed now.
+    pub remaining: u32,
+    /// In how many seconds there is room again, or the window is empty again.
+    pub reset_s: u64,
+    /// The refusal, when this request was one too many.
+    pub refused: Option<Refusal>,
+}
+
+impl Rate {
+    fn allowed(limit: u32, remaining: u32, reset_s: u64) -> Self {
+        Self {
+            limit,
+            remaining,
+            reset_s,
+            refused: None,
+        }
+    }
+
+    fn refused(limit: u32, reset_s: u64) -> Self {
+        Self {
+            limit,
+            remaining: 0,
+            reset_s,
+            refused: Some(Refusal::RateLimited {
+                limit,
+                retry_after_s: reset_s,
+            }),
+        }
+    }
+}
+
+/// What is asked of a window: permits, and that it takes back those that were not used.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Reservation {
+    /// Requests allowed in any 60 seconds.
+    pub limit: u32,
+    /// Permits wanted.
+    pub wanted: u32,
+    /// Permits of the reservation before that were not used.
+    pub unused: u32,
+    /// Where those were counted: their [`Reserved::counted_ms`].
+    pub counted_ms: i64,
+    /// Now, Unix milliseconds.
+    pub now_ms: i64,
+}
+
+/// What a window gives.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Reserved {
+    /// Permits granted, as many as were wanted if there was room.
+    pub granted: u32,
+    /// When they count: the beginning of their slot, Unix milliseconds.
+    pub counted_ms: i64,
+    /// For how many more there is room.
+    pub room: u32,
+    /// When the oldest counted slot is past, Unix milliseconds.
+    pub reset_ms: i64,
+}
+
+impl Reserved {
+    /// Seconds until the oldest counted slot is past, at least one.
+    fn reset_s(&self, now_ms: i64) -> u64 {
+        let left_ms = (self.reset_ms - now_ms).clamp(0, window::LONGEST_MS);
+        left_ms.unsigned_abs().div_ceil(1_000).max(1)
+    }
+}

@@ -1,0 +1,312 @@
+//! The window alone, and nodes that share one.
+
+use super::*;
+use proptest::prelude::*;
+
+const SIXTY_SECONDS: i64 = 60_000;
+
+fn allowed(window: &mut Window, limit: u32, now_ms: i64) -> bool {
+    window.count(limit, now_ms).refused.is_none()
+}
+
+#[test]
+fn no_sixty_seconds_see_more_than_the_limit() {
+    let (mut window, limit) = (Window::new(0), 10);
+    let granted: Vec<i64> = (0..400_000)
+        .step_by(137)
+        .filter(|&now| allowed(&mut window, limit, now))
+        .collect();
+    assert_eq!(most_in_sixty_seconds(&granted), 10);
+    // A full window is granted again and again, at most a slot late.
+    assert!(granted.len() >= 10 * 6, "{}", granted.len());
+}
+
+#[test]
+fn a_refusal_says_when_there_is_room() {
+    let mut window = Window::new(0);
+    assert!(allowed(&mut window, 1, 1_000));
+    let rate = window.count(1, 31_000);
+    assert_eq!((rate.remaining, rate.reset_s), (0, 31));
+    assert_eq!(
+        rate.refused,
+        Some(Refusal::RateLimited {
+            limit: 1,
+            retry_after_s: 31
+        })
+    );
+    assert!(!allowed(&mut window, 1, 60_999));
+    assert!(allowed(&mut window, 1, 61_251));
+}
+
+#[test]
+fn a_clock_set_back_neither_frees_nor_blocks_for_longer_than_the_window() {
+    let mut window = Window::new(0);
+    assert!(allowed(&mut window, 1, 10_000_000));
+    assert!(!allowed(&mut window, 1, 1_000));
+    assert!(allowed(&mut window, 1, 10_061_000));
+}
+
+fn reserve(window: &mut Window, wanted: u32, now_ms: i64) -> Reserved {
+    window.reserve(&Reservation {
+        limit: 100,
+        wanted,
+        now_ms,
+        ..Reservation::default()
+    })
+}
+
+#[test]
+fn a_reservation_grants_what_there_is_and_says_when_there_is_more() {
+    let mut window = Window::new(0);
+    let reserved = reserve(&mut window, 70, 1_100);
+    let expected = Reserved {
+        granted: 70,
+        counted_ms: 1_000,
+        room: 30,
+        reset_ms: 61_250,
+    };
+    assert_eq!(reserved, expected);
+    assert_eq!(reserve(&mut window, 70, 2_000).granted, 30);
+    assert_eq!(reserve(&mut window, 70, 61_249).granted, 0);
+    assert_eq!(reserve(&mut window, 80, 61_250).granted, 70);
+}
+
+#[test]
+fn what_was_not_used_goes_back_to_the_slot_where_it_was_counted() {
+    let back = |counted_ms, now_ms| {
+        let mut window = Window::new(0);
+        reserve(&mut window, 10, 1_000);
+        reserve(&mut window, 10, 5_000);
+        let asked = Reservation {
+            limit: 100,
+            unused: 4,
+            counted_ms,
+            now_ms,
+            ..Reservation::default()
+        };
+        let room = window.reserve(&asked).room;
+        (room, reserve(&mut window, 0, 61_250).room)
+    };
+    // Where they were counted is past after a minute, and then all of it is.
+    assert_eq!(back(1_000, 6_000), (84, 90));
+    assert_eq!(back(5_000, 6_000), (84, 94));
+    for (counted_ms, now_ms) in [(1_000, 61_250), (500, 6_000), (7_000, 6_000)] {
+        let (_, later) = back(counted_ms, now_ms);
+        assert_eq!(later, 90, "{counted_ms} at {now_ms}");
+    }
+}
+
+#[test]
+fn a_window_without_a_count_for_a_minute_is_over() {
+    let mut window = Window::new(0);
+    reserve(&mut window, 1, 1_000);
+    assert!(!window.is_over(60_999));
+    assert!(window.is_over(61_000));
+}
+
+#[test]
+fn bytes_that_are_no_window_are_not_read() {
+    assert_eq!(Window::unpack(0, &[]), Some(Window::new(0)));
+    assert!(Window::unpack(0, &[1; 241]).is_some());
+    assert_eq!(Window::unpack(0, &[1; 242]), None, "longer than a minute");
+    let huge = [0xFF, 0xFF, 0xFF, 0xFF, 0x1F];
+    assert_eq!(Window::unpack(0, &huge), None);
+    let most = [0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
+    assert!(Window::unpack(0, &most).is_some());
+    assert_eq!(Window::unpack(0, &[&most[..], &[1]].concat()), None);
+}
+
+proptest! {
+    #[test]
+    fn unpacking_what_was_packed_gives_the_window(
+        steps in proptest::collection::vec((0..5_000_i64, 0..1_000_000_u32), 0..60),
+    ) {
+        let (mut window, mut now_ms) = (Window::new(0), 0);
+        for (passed_ms, wanted) in steps {
+            now_ms += passed_ms;
+            window.reserve(&Reservation { limit: u32::MAX, wanted, now_ms, ..Reservation::default() });
+        }
+        let (newest_ms, packed) = window.pack();
+        prop_assert_eq!(Window::unpack(newest_ms, &packed), Some(window));
+    }
+}
+
+/// Nodes that share a window, each with the permits that it holds.
+struct Nodes {
+    window: Window,
+    permits: Vec<Permits>,
+    limit: u32,
+    now_ms: i64,
+    /// How often the window was asked.
+    asked: usize,
+    allowed: Vec<i64>,
+    refused: Vec<i64>,
+}
+
+impl Nodes {
+    fn new(nodes: usize, limit: u32) -> Self {
+        Self {
+            window: Window::new(0),
+            permits: vec![Permits::default(); nodes],
+            limit,
+            now_ms: 0,
+            asked: 0,
+            allowed: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// Lets time pass: nodes give back what they hold in vain.
+    fn pass(&mut self, ms: i64) {
+        let until_ms = self.now_ms + ms;
+        while self.now_ms < until_ms {
+            self.now_ms = until_ms.min((self.now_ms / 250 + 1) * 250);
+            for permits in &mut self.permits {
+                if permits.is_idle(self.now_ms) {
+                    self.asked += usize::from(permits.unused() > 0);
+                    self.window.reserve(&permits.give_back(self.now_ms));
+                    *permits = Permits::default();
+                }
+            }
+        }
+    }
+
+    /// A request comes to a node.
+    fn request(&mut self, node: usize) -> Rate {
+        let (nodes, now_ms) = (self.permits.len(), self.now_ms);
+        let permits = &mut self.permits[node];
+        let rate = loop {
+            if let Some(rate) = permits.answer(self.limit, now_ms) {
+                break rate;
+            }
+            let asked = permits.ask(1, self.limit, nodes, now_ms);
+            self.asked += 1;
+            permits.take(self.window.reserve(&asked), now_ms);
+        };
+        let list = if rate.refused.is_none() {
+            &mut self.allowed
+        } else {
+            &mut self.refused
+        };
+        list.push(now_ms);
+        rate
+    }
+
+    /// What is wrong by more than a twentieth of the limit.
+    fn fault(&self) -> Option<String> {
+        let (limit, most) = (self.limit as usize, most_in_sixty_seconds(&self.allowed));
+        if most > limit + limit / 20 {
+            return Some(format!("{most} in sixty seconds"));
+        }
+        self.refused.iter().find_map(|&at_ms| {
+            // Room comes back when a slot is wholly past.
+            let from = self
+                .allowed
+                .partition_point(|&allowed| allowed <= at_ms - SIXTY_SECONDS - 250);
+            let used = self.allowed.partition_point(|&allowed| allowed <= at_ms) - from;
+            (used < limit - limit / 20).then(|| format!("refused at {at_ms} after {used}"))
+        })
+    }
+}
+
+/// The times are in order.
+fn most_in_sixty_seconds(times: &[i64]) -> usize {
+    let ends = times
+        .iter()
+        .map(|&from| times.partition_point(|&time| time < from + SIXTY_SECONDS));
+    ends.enumerate()
+        .map(|(from, end)| end - from)
+        .max()
+        .unwrap_or(0)
+}
+
+proptest! {
+    #[test]
+    fn however_requests_come_the_limit_holds_over_all_nodes_to_a_twentieth(
+        nodes in 1..5_usize,
+        limit in 1..400_u32,
+        // Requests, milliseconds between them, to which node or to each in turn.
+        phases in proptest::collection::vec((1..300_usize, 0..9_u32, proptest::option::of(0..4_usize)), 1..15),
+    ) {
+        let mut cluster = Nodes::new(nodes, limit);
+        for (requests, pace, to) in phases {
+            for turn in 0..requests {
+                cluster.pass((1 << pace) - 1);
+                cluster.request(to.unwrap_or(turn) % nodes);
+            }
+        }
+        prop_assert_eq!(cluster.fault(), None);
+    }
+}
+
+#[test]
+fn a_node_that_has_all_requests_is_told_what_remains_as_if_it_were_alone() {
+    let (mut cluster, mut alone) = (Nodes::new(3, 300), Window::new(0));
+    for _ in 0..320 {
+        cluster.pass(20);
+        let expected = alone.count(300, cluster.now_ms);
+        assert_eq!(cluster.request(1).remaining, expected.remaining);
+    }
+    assert_eq!(cluster.allowed.len(), 300);
+}
+
+#[test]
+fn a_steady_account_asks_the_window_for_few_of_its_requests() {
+    // 16 requests a second for two minutes, within the limit of 1,000: to one node, and to three in turn.
+    for (all_to_one, most) in [(true, 0.07), (false, 0.2)] {
+        let mut cluster = Nodes::new(3, 1_000);
+        for request in 0..16 * 120 {
+            cluster.pass(if request % 2 == 0 { 62 } else { 63 });
+            cluster.request(if all_to_one { 0 } else { request % 3 });
+        }
+        let share = f64::from(u32::try_from(cluster.asked).unwrap()) / (16.0 * 120.0);
+        assert!(share < most, "{share}");
+        assert!(cluster.refused.is_empty());
+    }
+}
+
+#[test]
+fn a_slow_account_holds_nothing_in_vain() {
+    let mut cluster = Nodes::new(3, 1_000);
+    for _ in 0..4 {
+        for _ in 0..10 {
+            cluster.request(0);
+        }
+        assert!(cluster.permits[0].unused() > 0);
+        cluster.pass(1_750);
+        assert_eq!(cluster.permits[0].unused(), 0);
+    }
+    let room = reserve(&mut cluster.window, 0, cluster.now_ms).room;
+    assert_eq!(room, 100 - 40);
+}
+
+#[test]
+fn a_clock_set_back_neither_prolongs_permits_nor_refusals() {
+    // With a permit left, and with none and a full window.
+    for limit in [2, 1] {
+        let (mut window, mut permits) = (Window::new(0), Permits::default());
+        let asked = Reservation {
+            limit,
+            wanted: 2,
+            now_ms: 10_000_000,
+            ..Reservation::default()
+        };
+        permits.take(window.reserve(&asked), asked.now_ms);
+        assert!(permits.answer(limit, asked.now_ms).is_some());
+        assert!(permits.clone().answer(limit, asked.now_ms).is_some());
+        assert_eq!(permits.answer(limit, 1_000), None);
+        assert!(permits.is_idle(1_000));
+    }
+}
+
+#[test]
+fn a_full_window_is_not_asked_for_every_request() {
+    let mut cluster = Nodes::new(2, 50);
+    for _ in 0..2_000 {
+        cluster.pass(1);
+        cluster.request(0);
+    }
+    assert_eq!((cluster.allowed.len(), cluster.refused.len()), (50, 1_950));
+    // Few for the permits, then one in a quarter of a second.
+    assert!(cluster.asked < 60, "{}", cluster.asked);
+}
