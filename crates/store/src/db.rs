@@ -134,6 +134,17 @@ impl Tx {
             Self::Postgres(_) => format!(" for update of {table} skip locked"),
         }
     }
+
+    /// Has the commit not wait for the disk, for what is worth nothing once the server has crashed. SQLite's
+    /// commits are shared, so it waits as the others do.
+    pub(crate) async fn forgo_durability(&mut self) -> Result<()> {
+        if let Self::Postgres(connection) = self {
+            sqlx::query("set local synchronous_commit = off")
+                .execute(&mut **connection)
+                .await?;
+        }
+        Ok(())
+    }
 }
 
 /// An open database.

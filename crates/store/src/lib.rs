@@ -14,6 +14,7 @@ mod error;
 mod hints;
 mod nodes;
 mod parts;
+mod rates;
 mod receipts;
 mod reports;
 mod rows;
@@ -72,5 +73,10 @@ impl Store {
     /// The part of the message tables in which an account's rows live.
     pub fn bucket_of(&self, account: AccountId) -> Bucket {
         rows::bucket_of(account, self.db.is_embedded())
+    }
+
+    /// Whether several nodes may work on this database at the same time.
+    pub fn is_shared(&self) -> bool {
+        !self.db.is_embedded()
     }
 }

@@ -195,11 +195,6 @@ impl Change for SetBind {
 type BindRow = (String, i64, i64, bool);
 
 impl Store {
-    /// Whether other nodes may share this database.
-    pub fn is_shared(&self) -> bool {
-        !self.db.is_embedded()
-    }
-
     /// Raises the beat of a node and makes it known where it is not; tells whether it was known. On SQLite,
     /// where there can be no other, all others are forgotten.
     pub async fn beat(&self, node: i64, name: &str) -> Result<bool> {

@@ -19,6 +19,7 @@ mod contract {
     mod nodes;
     mod plans;
     mod properties;
+    mod rates;
     mod receipts;
     mod reports;
     mod schema;

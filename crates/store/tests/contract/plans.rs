@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 13] = [
+const MAY_READ_MUCH: [(&str, &str); 14] = [
     ("select node,", "the nodes, of which there are few"),
     ("delete from nodes", "the nodes, of which there are few"),
     (
@@ -48,6 +48,10 @@ const MAY_READ_MUCH: [(&str, &str); 13] = [
     (
         "delete from parked_receipts where bucket = $1 and received_at_ms",
         "few are parked at a time",
+    ),
+    (
+        "delete from rates",
+        "it holds the accounts of the last minutes only",
     ),
 ];
 

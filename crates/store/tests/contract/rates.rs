@@ -1,0 +1,215 @@
+//! Rate windows that nodes share.
+
+use super::kit::{Kit, NOW, fresh, twins};
+use domain::rate::{Permits, RateKey, RateKind, Reservation, Reserved};
+use domain::{AccountId, Environment};
+use store::{Error, Store};
+use tokio::task::JoinSet;
+
+twins!(
+    only_a_server_is_shared_by_nodes,
+    a_reservation_takes_what_is_there_until_it_is_past,
+    accounts_environments_and_kinds_are_counted_apart,
+    what_was_not_used_goes_back_to_where_it_was_counted,
+    reservations_at_the_same_moment_never_get_more_than_the_limit,
+    three_nodes_keep_the_limit_of_an_account_to_a_twentieth,
+    a_window_that_cannot_be_read_is_told,
+    tidying_forgets_windows_in_which_nothing_was_counted_for_long,
+    tidying_many_windows_goes_in_steps,
+);
+
+const LIMIT: u32 = 300;
+
+fn key() -> RateKey {
+    RateKey {
+        account: AccountId(fresh()),
+        environment: Environment::Live,
+        kind: RateKind::Send,
+    }
+}
+
+fn wanting(wanted: u32, now_ms: i64) -> Reservation {
+    Reservation {
+        limit: LIMIT,
+        wanted,
+        now_ms,
+        ..Reservation::default()
+    }
+}
+
+async fn reserve(kit: &Kit, key: RateKey, wanted: u32, now_ms: i64) -> Reserved {
+    let asked = wanting(wanted, now_ms);
+    kit.store.reserve(key, asked).await.unwrap()
+}
+
+async fn only_a_server_is_shared_by_nodes(kit: &Kit) {
+    assert_eq!(kit.store.is_shared(), !kit.is_sqlite());
+}
+
+async fn a_reservation_takes_what_is_there_until_it_is_past(kit: &Kit) {
+    let key = key();
+    let expected = Reserved {
+        granted: 200,
+        counted_ms: NOW,
+        room: 100,
+        reset_ms: NOW + 60_250,
+    };
+    assert_eq!(reserve(kit, key, 200, NOW + 100).await, expected);
+    assert_eq!(reserve(kit, key, 200, NOW + 30_000).await.granted, 100);
+    let full = Reserved {
+        granted: 0,
+        counted_ms: NOW + 60_000,
+        room: 0,
+        reset_ms: NOW + 60_250,
+    };
+    assert_eq!(reserve(kit, key, 1, NOW + 60_249).await, full);
+    assert_eq!(reserve(kit, key, 300, NOW + 60_250).await.granted, 200);
+}
+
+async fn accounts_environments_and_kinds_are_counted_apart(kit: &Kit) {
+    let key = key();
+    let keys = [
+        key,
+        RateKey {
+            account: AccountId(fresh()),
+            ..key
+        },
+        RateKey {
+            environment: Environment::Sandbox,
+            ..key
+        },
+        RateKey {
+            kind: RateKind::Report,
+            ..key
+        },
+        RateKey {
+            kind: RateKind::Read,
+            ..key
+        },
+    ];
+    for granted in [LIMIT, 0] {
+        for key in keys {
+            assert_eq!(reserve(kit, key, LIMIT, NOW).await.granted, granted);
+        }
+    }
+}
+
+async fn what_was_not_used_goes_back_to_where_it_was_counted(kit: &Kit) {
+    let key = key();
+    let first = reserve(kit, key, 40, NOW).await;
+    reserve(kit, key, 60, NOW + 10_000).await;
+    let asked = Reservation {
+        unused: 15,
+        counted_ms: first.counted_ms,
+        ..wanting(5, NOW + 20_000)
+    };
+    let reserved = kit.store.reserve(key, asked).await.unwrap();
+    assert_eq!((reserved.granted, reserved.room), (5, LIMIT - 90));
+    let later = reserve(kit, key, 0, NOW + 60_250).await;
+    assert_eq!(later.room, LIMIT - 65);
+}
+
+/// Three of us on one database.
+async fn stores(kit: &Kit) -> [Store; 3] {
+    let open = async || Store::open(&kit.target).await.unwrap();
+    [open().await, open().await, open().await]
+}
+
+async fn reservations_at_the_same_moment_never_get_more_than_the_limit(kit: &Kit) {
+    let (key, stores) = (key(), stores(kit).await);
+    let mut tasks = JoinSet::new();
+    for turn in 0..60 {
+        let store = stores[turn % 3].clone();
+        tasks.spawn(async move { store.reserve(key, wanting(7, NOW)).await.unwrap() });
+    }
+    let granted: u32 = tasks.join_all().await.iter().map(|got| got.granted).sum();
+    assert_eq!(granted, LIMIT);
+    for store in stores {
+        store.close().await;
+    }
+}
+
+/// A node that lets in what its permits say, at its own pace; when it let a request in, and when it refused one.
+async fn node(store: Store, key: RateKey, every_ms: i64) -> (Vec<i64>, Vec<i64>) {
+    let (mut permits, mut allowed, mut refused) = (Permits::default(), vec![], vec![]);
+    for now_ms in (NOW..NOW + 60_000).step_by(usize::try_from(every_ms).unwrap()) {
+        let rate = loop {
+            if let Some(rate) = permits.answer(LIMIT, now_ms) {
+                break rate;
+            }
+            let asked = permits.ask(1, LIMIT, 3, now_ms);
+            permits.take(store.reserve(key, asked).await.unwrap(), now_ms);
+        };
+        if rate.refused.is_none() {
+            allowed.push(now_ms);
+        } else {
+            refused.push(now_ms);
+        }
+    }
+    (allowed, refused)
+}
+
+async fn three_nodes_keep_the_limit_of_an_account_to_a_twentieth(kit: &Kit) {
+    let stores = stores(kit).await;
+    // Evenly, all but some to one, and only just more than is allowed.
+    for paces in [[100, 100, 100], [20, 2_000, 7_000], [590, 590, 590]] {
+        let (key, mut tasks) = (key(), JoinSet::new());
+        for (store, every_ms) in stores.iter().zip(paces) {
+            tasks.spawn(node(store.clone(), key, every_ms));
+        }
+        let nodes = tasks.join_all().await;
+        let total: usize = nodes.iter().map(|(allowed, _)| allowed.len()).sum();
+        assert!((285..=315).contains(&total), "{total} with {paces:?}");
+        assert!(nodes.iter().any(|(_, refused)| !refused.is_empty()));
+    }
+    for store in stores {
+        store.close().await;
+    }
+}
+
+async fn a_window_that_cannot_be_read_is_told(kit: &Kit) {
+    let key = key();
+    reserve(kit, key, 1, NOW).await;
+    let bytes = if kit.is_sqlite() {
+        "x'ffffffffffff'"
+    } else {
+        "'\\xffffffffffff'::bytea"
+    };
+    kit.run(&format!("update rates set counts = {bytes}"))
+        .await
+        .unwrap();
+    let error = kit.store.reserve(key, wanting(1, NOW)).await.unwrap_err();
+    assert!(matches!(error, Error::Unreadable(_)), "{error}");
+}
+
+async fn tidying_forgets_windows_in_which_nothing_was_counted_for_long(kit: &Kit) {
+    let (old, young) = (key(), key());
+    reserve(kit, old, 1, NOW).await;
+    reserve(kit, young, 1, NOW).await;
+    reserve(kit, young, 1, NOW + 1_000).await;
+    let left = async |now_ms| {
+        assert!(!kit.store.tidy_rates(now_ms).await.unwrap());
+        kit.numbers("select count(*) from rates").await[0]
+    };
+    assert_eq!(left(NOW + 120_000).await, 2);
+    assert_eq!(left(NOW + 120_001).await, 1);
+    assert_eq!(reserve(kit, young, 0, NOW + 60_250).await.room, LIMIT - 1);
+    assert_eq!(left(NOW + 121_001).await, 0);
+}
+
+async fn tidying_many_windows_goes_in_steps(kit: &Kit) {
+    let counts = if kit.is_sqlite() { "x''" } else { "''::bytea" };
+    kit.run(&format!(
+        "with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
+         insert into rates (account_id, sandbox, kind, newest_ms, counts)
+         select i, false, 'send', {NOW}, {counts} from n"
+    ))
+    .await
+    .unwrap();
+    let mut steps = 1;
+    while kit.store.tidy_rates(NOW + 200_000).await.unwrap() {
+        steps += 1;
+    }
+    assert_eq!(steps, 3);
+    assert_eq!(kit.numbers("select count(*) from rates").await, [0]);
+}
