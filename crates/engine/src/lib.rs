@@ -34,14 +34,15 @@ pub use accept::Sent;
 pub use callback::CallbackSettings;
 pub use clock::Clock;
 pub use customers::Caller;
+pub use domain::rate::{Rate, RateKind};
 pub use plan::SANDBOX;
-pub use rate::{Rate, RateKind};
 pub use report::Report;
 pub use settings::{BindMode, CarrierSettings, Limits, Settings};
 
 use callback::Callbacks;
 use carrier::Carrier;
 use customers::Customers;
+use domain::rate::RateKey;
 use domain::{Environment, Purse, Refusal, SendFields};
 use plan::Plan;
 pub(crate) use shared::Shared;
@@ -133,6 +134,7 @@ impl Engine {
             node,
         });
         recover::recover(&shared).await?;
+        let rates = Arc::new(rate::Rates::new(&store));
         let customers = Arc::new(Customers::new(store).await?);
         let (closing, _) = watch::channel(false);
         let (door, accepting) =
@@ -155,10 +157,12 @@ impl Engine {
         tasks
             .others
             .push(tokio::spawn(sweep::run(Arc::clone(&shared))));
+        let following = Arc::clone(&rates).follow(shared.clock.clone());
+        tasks.others.push(tokio::spawn(following));
         Ok(Self {
             shared,
             customers,
-            rates: Arc::default(),
+            rates,
             limits: settings.limits,
             door,
             open: Arc::new(AtomicBool::new(true)),
@@ -173,20 +177,25 @@ impl Engine {
     }
 
     /// Counts a request against its limit.
-    pub fn check_rate(&self, caller: &Caller, environment: Environment, kind: RateKind) -> Rate {
+    pub async fn check_rate(
+        &self,
+        caller: &Caller,
+        environment: Environment,
+        kind: RateKind,
+    ) -> Result<Rate, Error> {
         let limit = match kind {
             RateKind::Send => self.limits.sends_per_minute,
             RateKind::Report => self.limits.reports_per_minute,
             RateKind::Read => self.limits.reads_per_minute,
         };
-        let account = caller.customer.account.id;
-        self.rates.count(
-            account,
+        let key = RateKey {
+            account: caller.customer.account.id,
             environment,
             kind,
-            limit,
-            self.shared.clock.now_ms(),
-        )
+        };
+        self.rates
+            .count(key, limit, self.shared.clock.now_ms())
+            .await
     }
 
     /// Accepts a send: when this gives a message, it is durable and paid for.

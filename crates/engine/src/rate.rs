@@ -1,134 +1,65 @@
-//! Rate limits: true sliding windows of 60 seconds, per account, environment and kind of request.
+//! Rate limits: counted in memory where this process is alone, reserved from the database where it is a node.
 
-use domain::{AccountId, Environment, Refusal};
+mod reservations;
+
+use crate::{Clock, Error};
+use domain::rate::{Rate, RateKey, Window};
+use reservations::Reservations;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use store::Store;
 
-/// What is counted apart.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum RateKind {
-    /// Sends.
-    Send,
-    /// Delivery reports.
-    Report,
-    /// Balance, sender IDs, account.
-    Read,
-}
-
-/// What the limit says to one request.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Rate {
-    /// Requests allowed in any 60 seconds.
-    pub limit: u32,
-    /// How many more are allowed now.
-    pub remaining: u32,
-    /// In how many seconds there is room again, or the window is empty again.
-    pub reset_s: u64,
-    /// The refusal, when this request was one too many.
-    pub refused: Option<Refusal>,
-}
-
-const WINDOW_MS: i64 = 60_000;
-/// The window is counted in slots: a request counts until the slot in which it came is wholly past, so no
-/// 60 seconds ever see more than the limit, and room comes back at most one slot late.
-const SLOTS: i64 = 240;
-const SLOT_MS: i64 = WINDOW_MS / SLOTS;
-/// Places in the ring.
-const PLACES: usize = 241;
 /// Windows kept; the oldest go when there are more.
 const MOST_WINDOWS: usize = 100_000;
+/// How many nodes are taken to share a database until it is known.
+const NODES: usize = 3;
 
-/// Requests by slot; the ring has one slot more than the window, for the slot that is half past.
-struct Window {
-    counts: [u32; PLACES],
-    newest: i64,
-    total: u32,
-}
-
-impl Window {
-    fn new(now_ms: i64) -> Self {
-        Self {
-            counts: [0; PLACES],
-            newest: now_ms.div_euclid(SLOT_MS),
-            total: 0,
-        }
-    }
-
-    fn place(slot: i64) -> usize {
-        usize::try_from(slot.rem_euclid(SLOTS + 1)).unwrap_or_default()
-    }
-
-    /// Forgets what is older than the window. A clock set back changes nothing.
-    fn advance(&mut self, now_ms: i64) {
-        let slot = now_ms.div_euclid(SLOT_MS);
-        let passed = (slot - self.newest).clamp(0, SLOTS + 1);
-        for step in 1..=passed {
-            let count = &mut self.counts[Self::place(slot - passed + step)];
-            self.total -= *count;
-            *count = 0;
-        }
-        self.newest = self.newest.max(slot);
-    }
-
-    /// Milliseconds until the oldest counted slot is past.
-    fn reset_ms(&self, now_ms: i64) -> i64 {
-        let oldest = (self.newest - SLOTS..=self.newest)
-            .find(|&slot| self.counts[Self::place(slot)] > 0)
-            .unwrap_or(self.newest);
-        ((oldest + SLOTS + 1) * SLOT_MS - now_ms).clamp(0, WINDOW_MS + SLOT_MS)
-    }
-
-    fn count(&mut self, limit: u32, now_ms: i64) -> Rate {
-        self.advance(now_ms);
-        let seconds = |ms: i64| ms.unsigned_abs().div_ceil(1_000).max(1);
-        if self.total >= limit {
-            let reset_s = seconds(self.reset_ms(now_ms));
-            let refused = Some(Refusal::RateLimited {
-                limit,
-                retry_after_s: reset_s,
-            });
-            return Rate {
-                limit,
-                remaining: 0,
-                reset_s,
-                refused,
-            };
-        }
-        self.counts[Self::place(self.newest)] += 1;
-        self.total += 1;
-        let reset_s = seconds(self.reset_ms(now_ms));
-        Rate {
-            limit,
-            remaining: limit - self.total,
-            reset_s,
-            refused: None,
-        }
-    }
-}
-
-/// All windows.
-#[derive(Default)]
+/// Who has used how much of the limits.
 pub(crate) struct Rates {
-    windows: Mutex<HashMap<(AccountId, Environment, RateKind), Box<Window>>>,
+    /// How many nodes share the database.
+    pub(crate) nodes: AtomicUsize,
+    /// Of a process that is alone.
+    windows: Mutex<HashMap<RateKey, Box<Window>>>,
+    /// Of a node.
+    reservations: Option<Arc<Reservations>>,
 }
 
 impl Rates {
+    pub(crate) fn new(store: &Store) -> Self {
+        Self {
+            nodes: AtomicUsize::new(NODES),
+            windows: Mutex::default(),
+            reservations: store
+                .is_shared()
+                .then(|| Arc::new(Reservations::new(store.clone()))),
+        }
+    }
+
     /// Counts a request, or refuses it.
-    pub(crate) fn count(
-        &self,
-        account: AccountId,
-        environment: Environment,
-        kind: RateKind,
-        limit: u32,
-        now_ms: i64,
-    ) -> Rate {
+    pub(crate) async fn count(&self, key: RateKey, limit: u32, now_ms: i64) -> Result<Rate, Error> {
+        let Some(reservations) = &self.reservations else {
+            return Ok(self.count_alone(key, limit, now_ms));
+        };
+        let nodes = self.nodes.load(Ordering::Relaxed);
+        reservations.count(key, limit, nodes, now_ms).await
+    }
+
+    /// Gives back what this node has reserved in vain. Runs until the engine ends; a process that is alone has
+    /// nothing to give back.
+    pub(crate) async fn follow(self: Arc<Self>, clock: Clock) {
+        if let Some(reservations) = &self.reservations {
+            reservations.follow(&clock).await;
+        }
+    }
+
+    fn count_alone(&self, key: RateKey, limit: u32, now_ms: i64) -> Rate {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= MOST_WINDOWS {
-            let oldest = (now_ms - WINDOW_MS).div_euclid(SLOT_MS);
-            windows.retain(|_, window| window.newest > oldest);
+            windows.retain(|_, window| !window.is_over(now_ms));
         }
         windows
-            .entry((account, environment, kind))
+            .entry(key)
             .or_insert_with(|| Box::new(Window::new(now_ms)))
             .count(limit, now_ms)
     }
@@ -137,64 +68,52 @@ impl Rates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::rate::RateKind;
+    use domain::{AccountId, Environment};
+    use store::Target;
 
-    const ACCOUNT: AccountId = AccountId(1);
+    const KEY: RateKey = RateKey {
+        account: AccountId(1),
+        environment: Environment::Live,
+        kind: RateKind::Send,
+    };
 
-    fn allowed(rates: &Rates, limit: u32, now_ms: i64) -> bool {
-        let rate = rates.count(ACCOUNT, Environment::Live, RateKind::Send, limit, now_ms);
+    /// The limits of a process that is alone, whose database is closed.
+    async fn alone() -> Rates {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target::Directory(directory.path().to_owned());
+        let store = Store::open(&target).await.unwrap();
+        let rates = Rates::new(&store);
+        store.close().await;
+        rates
+    }
+
+    async fn is_allowed(rates: &Rates, key: RateKey) -> bool {
+        let rate = rates.count(key, 1, 0).await.unwrap();
         rate.refused.is_none()
     }
 
-    #[test]
-    fn no_sixty_seconds_see_more_than_the_limit() {
-        let (rates, limit) = (Rates::default(), 10);
-        let mut granted = Vec::new();
-        for now in (0..400_000).step_by(137) {
-            if allowed(&rates, limit, now) {
-                granted.push(now);
-            }
-        }
-        for &start in &granted {
-            let within = granted
-                .iter()
-                .filter(|&&at| (start..start + WINDOW_MS).contains(&at))
-                .count();
-            assert!(within <= 10, "{within} from {start}");
-        }
-        // A full window is granted again and again, at most a slot late.
-        assert!(granted.len() >= 10 * 6, "{}", granted.len());
+    #[tokio::test]
+    async fn a_process_that_is_alone_counts_without_the_database() {
+        let rates = alone().await;
+        assert!(is_allowed(&rates, KEY).await);
+        assert!(!is_allowed(&rates, KEY).await);
     }
 
-    #[test]
-    fn a_refusal_says_when_there_is_room() {
-        let rates = Rates::default();
-        assert!(allowed(&rates, 1, 1_000));
-        let rate = rates.count(ACCOUNT, Environment::Live, RateKind::Send, 1, 31_000);
-        assert_eq!((rate.remaining, rate.reset_s), (0, 31));
-        assert!(!allowed(&rates, 1, 60_999));
-        assert!(allowed(&rates, 1, 61_251));
-    }
-
-    #[test]
-    fn environments_and_kinds_are_counted_apart() {
-        let rates = Rates::default();
-        let count = |environment, kind| {
-            rates
-                .count(ACCOUNT, environment, kind, 1, 0)
-                .refused
-                .is_none()
+    #[tokio::test]
+    async fn environments_and_kinds_are_counted_apart() {
+        let rates = alone().await;
+        let sandbox = RateKey {
+            environment: Environment::Sandbox,
+            ..KEY
         };
-        assert!(count(Environment::Live, RateKind::Send));
-        assert!(!count(Environment::Live, RateKind::Send));
-        assert!(count(Environment::Sandbox, RateKind::Send));
-        assert!(count(Environment::Live, RateKind::Read));
-    }
-
-    #[test]
-    fn a_clock_set_back_neither_frees_nor_blocks_for_longer_than_the_window() {
-        let rates = Rates::default();
-        assert!(allowed(&rates, 1, 10_000_000));
-        assert!(!allowed(&rates, 1, 1_000));
-        assert!(allowed(&rates, 1, 10_061_000));
+        let read = RateKey {
+            kind: RateKind::Read,
+            ..KEY
+        };
+        for key in [KEY, sandbox, read] {
+            assert!(is_allowed(&rates, key).await);
+            assert!(!is_allowed(&rates, key).await);
+        }
     }
 }

@@ -77,6 +77,7 @@ async fn expire_unsent(shared: &Arc<Shared>, now_ms: i64) -> store::Result<()> {
 
 async fn tidy_all(shared: &Arc<Shared>) -> store::Result<()> {
     while shared.store.tidy(shared.clock.now_ms()).await? {}
+    while shared.store.is_shared() && shared.store.tidy_rates(shared.clock.now_ms()).await? {}
     Ok(())
 }
 

@@ -136,7 +136,8 @@ impl Entry {
             RateKind::Report | RateKind::Read => account.check_read(api.environment),
         };
         standing.map_err(|refusal| Failure::from(refusal).answer(api.shape))?;
-        let mut rate = api.engine.check_rate(&caller, api.environment, kind);
+        let counted = api.engine.check_rate(&caller, api.environment, kind).await;
+        let mut rate = counted.map_err(|error| Failure::from(error).answer(api.shape))?;
         let refused = rate.refused.take();
         let call = Call {
             api: api.clone(),

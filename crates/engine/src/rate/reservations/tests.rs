@@ -1,0 +1,223 @@
+//! Reservations work on either database, so they are tested on SQLite; the limit over three nodes on PostgreSQL
+//! as well, where `./test` has one.
+
+use super::*;
+use domain::rate::RateKind;
+use domain::{AccountId, Environment};
+use std::future::poll_fn;
+use std::task::Poll;
+use store::Target;
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+const NOW: i64 = 1_795_000_000_000;
+const SIXTY_SECONDS: i64 = 60_000;
+const KEY: RateKey = RateKey {
+    account: AccountId(1),
+    environment: Environment::Live,
+    kind: RateKind::Send,
+};
+
+async fn embedded() -> (TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let target = Target::Directory(directory.path().to_owned());
+    (directory, Store::open(&target).await.unwrap())
+}
+
+/// Polls a request once, so that it waits.
+async fn begin(request: &mut (impl Future<Output = Result<Rate, Error>> + Unpin)) {
+    poll_fn(|context| {
+        assert!(std::pin::Pin::new(&mut *request).poll(context).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn requests_that_wait_together_share_a_reservation() {
+    let (_directory, store) = embedded().await;
+    let node = Arc::new(Reservations::new(store.clone()));
+    let mut requests: Vec<_> = (0..50)
+        .map(|_| Box::pin(node.count(KEY, 40, 3, NOW)))
+        .collect();
+    for request in &mut requests {
+        begin(request).await;
+    }
+    assert_eq!(node.next(KEY, 40, 3).unwrap().wanted, 50);
+    let mut remaining = Vec::new();
+    for (turn, request) in requests.into_iter().enumerate() {
+        let rate = request.await.unwrap();
+        assert_eq!(
+            rate.refused.is_none(),
+            turn < 40,
+            "first come, first served"
+        );
+        remaining.push(rate.remaining);
+    }
+    let expected: Vec<u32> = (0..40).rev().chain([0; 10]).collect();
+    assert_eq!(remaining, expected);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn who_hangs_up_is_counted_and_leaves_the_others_their_answers() {
+    let (_directory, store) = embedded().await;
+    let node = Arc::new(Reservations::new(store.clone()));
+    let mut gone = Box::pin(node.count(KEY, 10, 3, NOW));
+    begin(&mut gone).await;
+    drop(gone);
+    let rate = node.count(KEY, 10, 3, NOW).await.unwrap();
+    assert_eq!((rate.refused, rate.remaining), (None, 8));
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_asked_lets_nobody_in_until_it_can() {
+    let (directory, store) = embedded().await;
+    let node = Arc::new(Reservations::new(store.clone()));
+    store.close().await;
+    for _ in 0..2 {
+        let refused = node.count(KEY, 10, 3, NOW).await;
+        assert!(matches!(refused, Err(Error::Store(error)) if error.is_unavailable()));
+    }
+    drop(directory);
+}
+
+#[tokio::test]
+async fn what_nobody_uses_is_given_back_and_its_key_forgotten() {
+    let (_directory, store) = embedded().await;
+    let node = Arc::new(Reservations::new(store.clone()));
+    // Three reservations: of one, of two, of four.
+    for _ in 0..4 {
+        node.count(KEY, 1_000, 3, NOW).await.unwrap();
+    }
+    let room = async || {
+        let asked = Reservation {
+            limit: 1_000,
+            now_ms: NOW + 1_500,
+            ..Reservation::default()
+        };
+        store.reserve(KEY, asked).await.unwrap().room
+    };
+    node.give_back(NOW + 1_499).await.unwrap();
+    assert_eq!((room().await, node.entries().len()), (993, 1));
+    node.give_back(NOW + 1_500).await.unwrap();
+    assert_eq!((room().await, node.entries().len()), (996, 0));
+    store.close().await;
+}
+
+const LIMIT: u32 = 200;
+const STEP_MS: i64 = 50;
+
+/// When requests were let in and refused, over all nodes.
+#[derive(Default)]
+struct Told {
+    allowed: Vec<i64>,
+    refused: Vec<i64>,
+}
+
+/// How many requests come to each node at a step.
+type Coming = fn(i64) -> [usize; 3];
+
+/// Lets 130 seconds pass; what comes at a step comes at once.
+async fn run(nodes: &[Arc<Reservations>], key: RateKey, coming: Coming) -> Told {
+    let mut told = Told::default();
+    for step in 0..130_000 / STEP_MS {
+        let now_ms = NOW + step * STEP_MS;
+        let mut requests = JoinSet::new();
+        for (node, count) in nodes.iter().zip(coming(step)) {
+            for _ in 0..count {
+                let node = Arc::clone(node);
+                requests.spawn(async move { node.count(key, LIMIT, 3, now_ms).await.unwrap() });
+            }
+            if step % 5 == 0 {
+                node.give_back(now_ms).await.unwrap();
+            }
+        }
+        for rate in requests.join_all().await {
+            let times = match rate.refused {
+                None => &mut told.allowed,
+                Some(_) => &mut told.refused,
+            };
+            times.push(now_ms);
+        }
+    }
+    told
+}
+
+/// How many of the times, which are in order, are in `from..until`.
+fn within(times: &[i64], from: i64, until: i64) -> usize {
+    times.partition_point(|&time| time < until) - times.partition_point(|&time| time < from)
+}
+
+fn check(pattern: &str, told: &Told) {
+    for &from in &told.allowed {
+        let count = within(&told.allowed, from, from + SIXTY_SECONDS);
+        assert!(count <= 210, "{pattern}: {count} in sixty seconds");
+    }
+    assert!(!told.refused.is_empty(), "{pattern} is more than allowed");
+    for &at in &told.refused {
+        // Room comes back when a quarter of a second is wholly past.
+        let used = within(&told.allowed, at - SIXTY_SECONDS - 249, at + 1);
+        assert!(used >= 190, "{pattern}: refused after {used}");
+    }
+}
+
+async fn three_nodes_keep_the_limit_to_a_twentieth(target: &Target) {
+    let (mut stores, mut nodes) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let store = Store::open(target).await.unwrap();
+        nodes.push(Arc::new(Reservations::new(store.clone())));
+        stores.push(store);
+    }
+    let patterns: [(&str, Coming); 5] = [
+        ("evenly", |step| [usize::from(step % 4 == 0); 3]),
+        ("all at once", |step| [usize::from(step % 20 == 0) * 5; 3]),
+        ("to one", |step| [usize::from(step % 3 == 0), 0, 0]),
+        ("in bursts to one after the other", |step| {
+            let now = |node| usize::from(step % 100 == 0 && step / 100 % 3 == node) * 30;
+            [now(0), now(1), now(2)]
+        }),
+        ("slowly", |step| {
+            [0, 5, 10].map(|apart| usize::from(step % 16 == apart))
+        }),
+    ];
+    for (account, (pattern, coming)) in (1..).zip(patterns) {
+        let account = AccountId(account);
+        let told = run(&nodes, RateKey { account, ..KEY }, coming).await;
+        check(pattern, &told);
+    }
+    for store in stores {
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn nodes_on_sqlite_keep_the_limit_to_a_twentieth() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = Target::Directory(directory.path().to_owned());
+    three_nodes_keep_the_limit_to_a_twentieth(&target).await;
+}
+
+/// Runs SQL past the store, as an operator with a database shell would.
+fn administer(server: &str, sql: &str) {
+    let mut psql = std::process::Command::new("psql");
+    let status = psql.args([server, "--quiet", "--command", sql]).status();
+    assert!(status.unwrap().success(), "{sql}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn nodes_on_postgres_keep_the_limit_to_a_twentieth() {
+    let server = std::env::var("OGENE_TEST_POSTGRES")
+        .expect("OGENE_TEST_POSTGRES is the URL of a PostgreSQL server; run ./test");
+    let schema = format!("rates_{}", std::process::id());
+    administer(&server, &format!("create schema {schema}"));
+    let separator = if server.contains('?') { '&' } else { '?' };
+    let target = Target::Postgres(format!("{server}{separator}options[search_path]={schema}"));
+    three_nodes_keep_the_limit_to_a_twentieth(&target).await;
+    administer(
+        &server,
+        &format!("set client_min_messages = warning; drop schema {schema} cascade"),
+    );
+}
