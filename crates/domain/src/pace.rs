@@ -43,6 +43,24 @@ impl Pace {
         pace
     }
 
+    /// Sets a share of a limit of submits a second: `held` of `all` connections. What throttling took away
+    /// is regained from there.
+    pub fn set_share(&mut self, limit: Option<u32>, held: usize, all: usize) {
+        let part = |limit: u32| {
+            let (held, all) = (i64::try_from(held), i64::try_from(all.max(1)));
+            i64::from(limit) * MILLI * held.unwrap_or(i64::MAX) / all.unwrap_or(i64::MAX)
+        };
+        let limit = limit.map(|limit| part(limit).max(1));
+        let unthrottled = self.rate == self.limit;
+        self.rate = match (self.rate, limit) {
+            (Some(rate), Some(limit)) if !unthrottled => Some(rate.min(limit)),
+            (Some(rate), None) if !unthrottled => Some(rate),
+            _ => limit,
+        };
+        self.limit = limit;
+        self.tokens_milli = self.tokens_milli.min(self.rate.map_or(0, burst));
+    }
+
     /// How many submits may go now.
     pub fn room(&mut self, now_ms: i64) -> usize {
         if now_ms < self.paused_until_ms {
@@ -148,6 +166,19 @@ mod tests {
     #[test]
     fn a_long_message_is_never_larger_than_the_burst() {
         assert!(Pace::new(Some(1), 0).room(0) >= 10);
+    }
+
+    #[test]
+    fn nodes_keep_the_limit_together_as_connections_change_hands() {
+        let (mut one, mut two) = (Pace::new(Some(900), 0), Pace::new(Some(900), 0));
+        one.set_share(Some(900), 2, 3);
+        two.set_share(Some(900), 1, 3);
+        let sent = run(&mut one, 0, 10_000) + run(&mut two, 0, 10_000);
+        assert!((9_000..=9_060).contains(&sent), "{sent}");
+        one.set_share(Some(900), 3, 3);
+        two.set_share(Some(900), 0, 3);
+        let sent = run(&mut one, 10_000, 20_000) + run(&mut two, 10_000, 20_000);
+        assert!((9_000..=9_060).contains(&sent), "{sent}");
     }
 
     #[test]

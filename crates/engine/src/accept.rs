@@ -4,16 +4,22 @@
 
 use crate::shared::CLAIM_MS;
 use crate::{Error, Shared, measure};
-use domain::{Draft, Environment, Fingerprint, Gateway, MessageId, Money, Refusal, SandboxOutcome};
-use std::collections::{HashSet, VecDeque};
+use domain::{
+    Bucket, Draft, Environment, Fingerprint, Gateway, MessageId, Money, Refusal, SandboxOutcome,
+};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Accepted, Batch, Claimed, Content, NewMessage};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 
 /// Most sends in one commit.
 const MOST_SENDS: usize = 512;
 /// Recipients of a commit after which no further send joins it.
 const MANY_RECIPIENTS: usize = 20_000;
+/// How long a send waits for its commit.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// When a caller is told to come back after a refusal for want of room, seconds.
 const RETRY_AFTER_S: u64 = 1;
 
@@ -59,7 +65,9 @@ impl Door {
         (Self { queue }, tokio::spawn(run(shared, waiting)))
     }
 
-    /// Waits until the draft is a durable message, or is refused. A full queue refuses at once.
+    /// Waits until the draft is a durable message, or is refused. A full queue refuses at once, and a database
+    /// that does not answer after a while: what has not begun by then is not accepted any more, and what has
+    /// is found by its fingerprint when it is sent again.
     pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
         let unavailable = Refusal::Unavailable {
@@ -68,7 +76,10 @@ impl Door {
         if self.queue.try_send(Waiting { draft, answer }).is_err() {
             return Err(unavailable.into());
         }
-        result.await.unwrap_or(Err(unavailable.into()))
+        match tokio::time::timeout(PATIENCE, result).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) | Err(_) => Err(unavailable.into()),
+        }
     }
 }
 
@@ -129,6 +140,10 @@ fn group(left: &mut VecDeque<Waiting>) -> Vec<Waiting> {
     let mut recipients = 0;
     let mut later = VecDeque::new();
     while let Some(waiting) = left.pop_front() {
+        if waiting.answer.is_closed() {
+            // Nobody waits for it: it was answered that it was not accepted.
+            continue;
+        }
         let full = group.len() >= MOST_SENDS || recipients >= MANY_RECIPIENTS;
         if full || !fingerprints.insert(waiting.draft.fingerprint) {
             later.push_back(waiting);
@@ -149,12 +164,30 @@ struct Entering {
     answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
+/// Accepts a group: those of one bucket in one commit.
 async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
     let now_ms = shared.clock.now_ms();
-    let entering: Vec<Entering> = group
-        .into_iter()
-        .map(|waiting| enter(shared, waiting, now_ms))
-        .collect();
+    let mut buckets: BTreeMap<Bucket, Vec<Entering>> = BTreeMap::new();
+    for waiting in group {
+        let bucket = shared.store.bucket_of(waiting.draft.account);
+        let entering = enter(shared, waiting, bucket, now_ms);
+        buckets.entry(bucket).or_default().push(entering);
+    }
+    if buckets.len() == 1 {
+        for entering in buckets.into_values() {
+            accept_together(shared, entering, now_ms).await;
+        }
+        return;
+    }
+    let mut commits = JoinSet::new();
+    for entering in buckets.into_values() {
+        let shared = Arc::clone(shared);
+        commits.spawn(async move { accept_together(&shared, entering, now_ms).await });
+    }
+    commits.join_all().await;
+}
+
+async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: i64) {
     let messages = entering
         .iter()
         .map(|entering| NewMessage {
@@ -184,14 +217,14 @@ async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
 
 /// Makes the batches of a send. Those for which their carrier has room now are claimed with the commit
 /// itself, and go out as soon as it is durable.
-fn enter(shared: &Shared, waiting: Waiting, now_ms: i64) -> Entering {
+fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Entering {
     let draft = waiting.draft;
     let id = shared.message_ids.next(now_ms);
-    let bucket = shared.store.bucket_of(draft.account);
     let mut batches = shared.plan.batches(&draft, bucket, id, now_ms);
     for batch in &mut batches {
         let carrier = shared.carrier(&batch.carrier);
-        if batch.due_at_ms <= now_ms && carrier.is_some_and(|carrier| carrier.try_take(batch)) {
+        let able = batch.due_at_ms <= now_ms && shared.nodes.holds();
+        if able && carrier.is_some_and(|carrier| carrier.try_take(batch)) {
             batch.claimed_by = shared.node;
             batch.claimed_until_ms = now_ms + CLAIM_MS;
         }
@@ -263,7 +296,7 @@ fn dispatch(shared: &Shared, draft: &Draft, batches: Vec<Batch>) {
                 content: Arc::clone(&content),
             });
         } else {
-            carrier.arrived();
+            shared.arrived(carrier);
         }
     }
 }

@@ -13,15 +13,18 @@ mod link;
 mod pages;
 mod say;
 mod settle;
+mod slots;
 mod watch;
 
 use crate::settings::CarrierSettings;
 use budget::Budget;
 use domain::Priority;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::Claimed;
 use tokio::sync::Notify;
+use tokio::sync::watch::Sender;
 
 pub(crate) use desk::run;
 pub(crate) use link::LinkEvent;
@@ -40,15 +43,24 @@ pub(crate) struct Carrier {
     urgent: AtomicBool,
     /// Connections on which messages go out.
     up: AtomicUsize,
+    /// Whether another node has such a connection.
+    up_elsewhere: AtomicBool,
+    /// The connections that this node may have.
+    slots: Sender<BTreeSet<i64>>,
+    /// Those of them that are bound.
+    bound: Mutex<BTreeSet<i64>>,
+    /// Whether this node was taken for dead, and its desk does not know yet.
+    lapsed: AtomicBool,
 }
 
 impl Carrier {
     pub(crate) fn new(name: Arc<str>, settings: Option<CarrierSettings>) -> Self {
-        let recipients = settings
-            .as_ref()
-            .map_or(crate::sandbox::WINDOW, |settings| {
-                settings.window * settings.binds
-            });
+        // The budget of a real carrier comes with the connections that this node is given.
+        let recipients = if settings.is_some() {
+            0
+        } else {
+            crate::sandbox::WINDOW
+        };
         Self {
             name,
             settings: settings.map(Arc::new),
@@ -58,11 +70,61 @@ impl Carrier {
             backlog: AtomicBool::new(true),
             urgent: AtomicBool::new(true),
             up: AtomicUsize::new(0),
+            up_elsewhere: AtomicBool::new(false),
+            slots: Sender::default(),
+            bound: Mutex::default(),
+            lapsed: AtomicBool::new(false),
         }
     }
 
+    /// Whether messages go out on this node.
     pub(crate) fn is_up(&self) -> bool {
         self.up.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether messages go out on any node.
+    pub(crate) fn is_up_anywhere(&self) -> bool {
+        self.is_up() || self.up_elsewhere.load(Ordering::Relaxed)
+    }
+
+    /// Gives this node these connections, and tells whether another one has any that are bound.
+    pub(crate) fn hold(&self, slots: BTreeSet<i64>, up_elsewhere: bool) {
+        self.up_elsewhere.store(up_elsewhere, Ordering::Relaxed);
+        self.slots.send_if_modified(|held| {
+            let changed = *held != slots;
+            *held = slots;
+            changed
+        });
+    }
+
+    /// Gives this process all connections: there is no other.
+    pub(crate) fn hold_all(&self) {
+        if let Some(settings) = &self.settings {
+            let all = i64::try_from(settings.binds).unwrap_or(i64::MAX);
+            self.hold((1..=all).collect(), false);
+        }
+    }
+
+    /// The connections of this node that are bound.
+    pub(crate) fn bound(&self) -> BTreeSet<i64> {
+        self.bound
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn set_bound(&self, bound: BTreeSet<i64>) {
+        *self.bound.lock().unwrap_or_else(PoisonError::into_inner) = bound;
+    }
+
+    /// Tells the desk that this node was taken for dead.
+    pub(crate) fn lapse(&self) {
+        self.lapsed.store(true, Ordering::Relaxed);
+        self.wake.notify_one();
+    }
+
+    fn take_lapse(&self) -> bool {
+        self.lapsed.swap(false, Ordering::Relaxed)
     }
 
     /// Takes room for a batch that is about to be accepted, so that it can go out as soon as it is. Nothing

@@ -6,7 +6,8 @@
 //! | sends become messages, in groups | `accept`, with the batches from `plan` |
 //! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
 //! | outcomes are POSTed | `callback` |
-//! | what time does; what a dead process left | `sweep`, `recover` |
+//! | who else works on the database | `nodes` |
+//! | what time does; what a node that is gone left | `sweep`, `recover` |
 //! | what an operator does | `admin` |
 //!
 //! HTTP requests are deliberately not known here, and neither is SQL. Time and chance come from [`Clock`] and
@@ -20,6 +21,7 @@ mod chance;
 mod clock;
 mod customers;
 mod measure;
+mod nodes;
 mod plan;
 mod rate;
 mod recover;
@@ -44,6 +46,7 @@ use carrier::Carrier;
 use customers::Customers;
 use domain::rate::RateKey;
 use domain::{Environment, Purse, Refusal, SendFields};
+use nodes::Nodes;
 use plan::Plan;
 pub(crate) use shared::Shared;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,6 +132,7 @@ impl Engine {
             message_ids: chance::MessageIds::new(),
             carriers: named.chain([sandbox]).collect(),
             callbacks,
+            nodes: Nodes::join(&store, node).await?,
             store: store.clone(),
             clock,
             node,
@@ -157,6 +161,14 @@ impl Engine {
         tasks
             .others
             .push(tokio::spawn(sweep::run(Arc::clone(&shared))));
+        let among = nodes::run(Arc::clone(&shared), Arc::clone(&rates));
+        tasks.others.push(tokio::spawn(among));
+        tasks
+            .others
+            .push(tokio::spawn(nodes::ring(Arc::clone(&shared))));
+        tasks
+            .others
+            .push(tokio::spawn(nodes::listen(Arc::clone(&shared))));
         let following = Arc::clone(&rates).follow(shared.clock.clone());
         tasks.others.push(tokio::spawn(following));
         Ok(Self {
@@ -277,6 +289,11 @@ impl Engine {
         self.shared.callbacks.shutdown().await;
         for task in tasks.others {
             task.abort();
+            // An error tells that it was aborted, as it should be.
+            let _ = task.await;
+        }
+        if let Err(error) = self.shared.store.leave(self.shared.node).await {
+            tracing::warn!(%error, "the other nodes were not told; they find out in some seconds");
         }
         self.shared.store.close().await;
     }

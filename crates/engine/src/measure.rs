@@ -4,7 +4,7 @@
 use domain::{DeliveryStatus, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use smpp::Outcome;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use store::{Batch, Receipt, ReceiptWord};
 
 /// What one carrier counts.
@@ -157,13 +157,19 @@ pub(crate) fn accept_group(sends: usize) {
     clippy::cast_precision_loss,
     reason = "a gauge need not be exact beyond 2^53"
 )]
-pub(crate) fn depths(queues: &[(String, i64)], callbacks: &[(String, i64)]) {
+pub(crate) fn depths(queues: &BTreeMap<String, i64>, callbacks: &BTreeMap<String, i64>) {
     for (carrier, recipients) in queues {
         gauge!("ogene_queued_recipients", "carrier" => carrier.clone()).set(*recipients as f64);
     }
     for (state, count) in callbacks {
         gauge!("ogene_callbacks", "state" => state.clone()).set(*count as f64);
     }
+}
+
+/// Recipients that a node which is gone had in hand.
+pub(crate) fn doubted(carrier: &str, recipients: usize) {
+    counter!("ogene_in_doubt_total", "carrier" => carrier.to_owned())
+        .increment(u64::try_from(recipients).unwrap_or(0));
 }
 
 #[expect(

@@ -1,46 +1,49 @@
-//! What a process that died had in hand.
+//! What a node that is gone had in hand.
 
-use crate::Shared;
 use crate::plan::SANDBOX;
+use crate::{Shared, measure};
 use std::sync::Arc;
 use store::{Batch, BatchKind, Claimed, Progress, WAITING};
 
-/// Finds the batches of a process that died. What it had claimed may have been sent: it is in doubt, which is
-/// told, counted, and ended by a receipt or by one more send. What it had not claimed was not sent.
+/// Finds the batches of nodes that are gone, in the buckets that are this node's matter. What such a node had
+/// claimed may have been sent: it is in doubt, which is told, counted, and ended by a receipt or by one more
+/// send. What it had not claimed was not sent.
 pub(crate) async fn recover(shared: &Arc<Shared>) -> store::Result<()> {
     let now_ms = shared.clock.now_ms();
-    let carriers: Vec<Arc<str>> = shared
-        .carriers
-        .iter()
-        .map(|carrier| Arc::clone(&carrier.name))
-        .collect();
-    let left = shared
-        .store
-        .claimed_by_others(&carriers, shared.node)
-        .await?;
-    let mut doubted = 0;
-    for claimed in left {
-        if &*claimed.batch.carrier == SANDBOX {
-            shared
-                .store
-                .release(vec![claimed.batch], now_ms, None)
-                .await?;
-            continue;
+    let (mut doubted, mut freed) = (0, 0);
+    for bucket in shared.my_buckets() {
+        for carrier in &shared.carriers {
+            for orphan in shared.store.orphans(&carrier.name, bucket).await? {
+                doubted += take_over(shared, orphan, now_ms).await?;
+            }
         }
-        doubted += claimed.batch.recipients.len();
-        let report = shared.report(doubt(shared, claimed, now_ms), now_ms);
-        let (settled, _) = shared.store.report(Arc::new(report)).await?;
-        shared.settled(settled);
+        freed += shared.store.free_callbacks(bucket, now_ms).await?;
     }
-    let freed = shared.store.free_callbacks(shared.node, now_ms).await?;
     if doubted > 0 || freed > 0 {
         tracing::warn!(
             recipients = doubted,
             callbacks = freed,
-            "the last process left recipients in doubt and callbacks in hand"
+            "a process that is gone left recipients in doubt and callbacks in hand"
         );
     }
     Ok(())
+}
+
+/// Gives how many recipients are in doubt now.
+async fn take_over(shared: &Arc<Shared>, orphan: Claimed, now_ms: i64) -> store::Result<usize> {
+    if &*orphan.batch.carrier == SANDBOX {
+        shared
+            .store
+            .release(vec![orphan.batch], now_ms, None)
+            .await?;
+        return Ok(0);
+    }
+    let doubted = orphan.batch.recipients.len();
+    measure::doubted(&orphan.batch.carrier, doubted);
+    let report = shared.report(doubt(shared, orphan, now_ms), now_ms);
+    let (settled, _) = shared.store.report(Arc::new(report)).await?;
+    shared.settled(settled);
+    Ok(doubted)
 }
 
 fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {

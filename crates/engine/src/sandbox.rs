@@ -8,6 +8,7 @@ use domain::{Component, Money, Purse, Recipient, SandboxOutcome};
 use smpp::{DeliverSm, Event, Outcome, ReceiptState, Submit, SubmitSm, Tlv, esm_class, tag};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// How long the simulated carrier takes.
 const TAKES: Duration = Duration::from_secs(1);
@@ -43,12 +44,14 @@ async fn simulate(
     mut orders: mpsc::UnboundedReceiver<Vec<Submit>>,
     events: mpsc::Sender<LinkEvent>,
 ) {
+    let mut answers = JoinSet::new();
     while let Some(submits) = orders.recv().await {
         if submits.is_empty() {
             break;
         }
+        while answers.try_join_next().is_some() {}
         let events = events.clone();
-        tokio::spawn(async move {
+        answers.spawn(async move {
             tokio::time::sleep(TAKES).await;
             // An error means that the engine has closed: the batch is in hand and comes again.
             let _ = events
@@ -59,6 +62,8 @@ async fn simulate(
                 .await;
         });
     }
+    answers.join_all().await;
+    let _ = events.send(LinkEvent::Down { link: 0 }).await;
 }
 
 fn outcomes(submits: Vec<Submit>) -> Vec<Event> {

@@ -2,6 +2,7 @@
 
 use crate::callback::Callbacks;
 use crate::carrier::Carrier;
+use crate::nodes::Nodes;
 use crate::plan::Plan;
 use crate::{Clock, chance, measure};
 use domain::Priority;
@@ -21,6 +22,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     /// The number of this process among all that share the database; never 0.
     pub(crate) node: i64,
+    pub(crate) nodes: Nodes,
     pub(crate) message_ids: chance::MessageIds,
     pub(crate) callbacks: Callbacks,
     pub(crate) carriers: Vec<Arc<Carrier>>,
@@ -30,6 +32,12 @@ impl Shared {
     /// The carrier of that name; there are few.
     pub(crate) fn carrier(&self, name: &str) -> Option<&Arc<Carrier>> {
         self.carriers.iter().find(|carrier| &*carrier.name == name)
+    }
+
+    /// Tells all nodes that batches of a carrier wait in the database.
+    pub(crate) fn arrived(&self, carrier: &Carrier) {
+        carrier.arrived();
+        self.nodes.ring(&carrier.name);
     }
 
     /// Makes second legs that go out now.
@@ -78,7 +86,7 @@ impl Shared {
                 .map(|batch| carrier.as_ref().unwrap_or(&batch.carrier));
             names
                 .filter_map(|name| shared.carrier(name))
-                .for_each(|carrier| carrier.arrived());
+                .for_each(|carrier| shared.arrived(carrier));
         });
     }
 
@@ -88,7 +96,7 @@ impl Shared {
         let now_ms = self.clock.now_ms();
         let due = settled.work.iter().filter(|(_, due_ms)| *due_ms <= now_ms);
         due.filter_map(|(name, _)| self.carrier(name))
-            .for_each(|carrier| carrier.arrived());
+            .for_each(|carrier| self.arrived(carrier));
         self.callbacks.offer(settled.callbacks);
         if settled.more_callbacks {
             self.callbacks.wake();
@@ -120,7 +128,7 @@ impl Shared {
                 other != index
                     && name
                         .and_then(|name| self.carrier(name))
-                        .is_some_and(|other| other.is_up())
+                        .is_some_and(|other| other.is_up_anywhere())
             })
     }
 }

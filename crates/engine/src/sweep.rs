@@ -1,6 +1,8 @@
 //! What time does, looked after in the background.
 
 use crate::{Shared, measure};
+use domain::Bucket;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{CarrierReport, Ended, Expiry, Progress};
@@ -11,6 +13,10 @@ const EXPIRE_EVERY: Duration = Duration::from_secs(10);
 const GRACE_MS: i64 = 60_000;
 /// How often closed windows are forgotten.
 const TIDY_EVERY: Duration = Duration::from_secs(5);
+/// How often receipts are looked at again that were parked on one node while another kept their response,
+/// and how old they are at most.
+const LOOK_AGAIN_EVERY: Duration = Duration::from_secs(1);
+const LOOK_AGAIN_MS: i64 = 20_000;
 /// How often queues are measured.
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
@@ -19,11 +25,13 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     let mut expire = tokio::time::interval(EXPIRE_EVERY);
     let mut tidy = tokio::time::interval(TIDY_EVERY);
     let mut measure = tokio::time::interval(MEASURE_EVERY);
+    let mut again = tokio::time::interval(LOOK_AGAIN_EVERY);
     loop {
         let swept = tokio::select! {
             _ = expire.tick() => expire_all(&shared).await,
             _ = tidy.tick() => tidy_all(&shared).await,
             _ = measure.tick() => measure_all(&shared).await,
+            _ = again.tick() => look_again(&shared).await,
         };
         if let Err(error) = swept {
             tracing::error!(%error, "a sweep failed; it comes again");
@@ -41,20 +49,25 @@ pub(crate) async fn expire_all(shared: &Arc<Shared>) -> store::Result<()> {
             now_ms,
             planner: shared.planner(now_ms),
         };
-        loop {
-            let (settled, more) = shared.store.expire(&expiry).await?;
-            shared.settled(settled);
-            if !more {
-                break;
+        for bucket in shared.my_buckets() {
+            loop {
+                let (settled, more) = shared.store.expire(bucket, &expiry).await?;
+                shared.settled(settled);
+                if !more {
+                    break;
+                }
             }
         }
     }
-    expire_unsent(shared, now_ms).await
+    for bucket in shared.my_buckets() {
+        expire_unsent(shared, bucket, now_ms).await?;
+    }
+    Ok(())
 }
 
-async fn expire_unsent(shared: &Arc<Shared>, now_ms: i64) -> store::Result<()> {
+async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> store::Result<()> {
     loop {
-        let late = shared.store.late_batches(now_ms).await?;
+        let late = shared.store.late_batches(bucket, now_ms).await?;
         if late.is_empty() {
             return Ok(());
         }
@@ -76,25 +89,71 @@ async fn expire_unsent(shared: &Arc<Shared>, now_ms: i64) -> store::Result<()> {
 }
 
 async fn tidy_all(shared: &Arc<Shared>) -> store::Result<()> {
-    while shared.store.tidy(shared.clock.now_ms()).await? {}
+    for bucket in shared.my_buckets() {
+        while shared.store.tidy(bucket, shared.clock.now_ms()).await? {}
+    }
     while shared.store.is_shared() && shared.store.tidy_rates(shared.clock.now_ms()).await? {}
     Ok(())
 }
 
+/// Each node measures its own buckets: the sum over the nodes is the whole.
 async fn measure_all(shared: &Arc<Shared>) -> store::Result<()> {
-    let queues = shared.store.queue_depths().await?;
-    let callbacks = shared.store.callback_counts().await?;
+    let names = shared
+        .carriers
+        .iter()
+        .map(|carrier| carrier.name.to_string());
+    let mut queues: BTreeMap<String, i64> = names.map(|name| (name, 0)).collect();
+    let mut callbacks: BTreeMap<String, i64> = BTreeMap::new();
+    for bucket in shared.my_buckets() {
+        for (carrier, recipients) in shared.store.queue_depths(bucket).await? {
+            *queues.entry(carrier).or_default() += recipients;
+        }
+        for (state, count) in shared.store.callback_counts(bucket).await? {
+            *callbacks.entry(state).or_default() += count;
+        }
+    }
     measure::depths(&queues, &callbacks);
     Ok(())
 }
 
+/// Finds receipts that came in on one node while another kept their response.
+async fn look_again(shared: &Arc<Shared>) -> store::Result<()> {
+    if !shared.store.is_shared() {
+        return Ok(());
+    }
+    let now_ms = shared.clock.now_ms();
+    for carrier in &shared.carriers {
+        for bucket in shared.my_buckets() {
+            let report = Arc::new(shared.empty_report(&carrier.name, now_ms));
+            let since_ms = now_ms - LOOK_AGAIN_MS;
+            let settled = shared.store.look_again(report, bucket, since_ms).await?;
+            shared.settled(settled);
+        }
+    }
+    Ok(())
+}
+
 impl Shared {
+    /// The buckets that are this node's to sweep.
+    pub(crate) fn my_buckets(&self) -> impl Iterator<Item = Bucket> {
+        let buckets = self.store.buckets();
+        buckets.filter(|&bucket| self.nodes.is_mine(bucket))
+    }
+
     /// A report of one batch, outside its carrier's task.
     pub(crate) fn report(self: &Arc<Self>, progress: Progress, now_ms: i64) -> CarrierReport {
+        let empty = self.empty_report(&progress.batch.carrier, now_ms);
         CarrierReport {
-            carrier: Arc::clone(&progress.batch.carrier),
-            now_ms,
             progress: vec![progress],
+            ..empty
+        }
+    }
+
+    fn empty_report(self: &Arc<Self>, carrier: &Arc<str>, now_ms: i64) -> CarrierReport {
+        CarrierReport {
+            carrier: Arc::clone(carrier),
+            now_ms,
+            progress: Vec::new(),
             receipts: Vec::new(),
             planner: self.planner(now_ms),
             node: self.node,

@@ -272,7 +272,7 @@ impl Kit {
     }
 
     async fn rows(&self, state: &str) -> i64 {
-        let counts = self.store.callback_counts().await.unwrap();
+        let counts = self.store.callback_counts(domain::Bucket(0)).await.unwrap();
         counts
             .into_iter()
             .find(|(name, _)| name == state)

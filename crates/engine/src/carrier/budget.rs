@@ -11,23 +11,30 @@ const KEPT_FOR_OTP: i64 = 10;
 /// What is left of the budget.
 #[derive(Debug)]
 pub(crate) struct Budget {
+    all: AtomicI64,
     free: AtomicI64,
-    kept: i64,
 }
 
 impl Budget {
     pub(crate) fn new(recipients: usize) -> Self {
         let all = i64::try_from(recipients).unwrap_or(i64::MAX);
         Self {
+            all: AtomicI64::new(all),
             free: AtomicI64::new(all),
-            kept: all / KEPT_FOR_OTP,
         }
+    }
+
+    /// Changes how many may be claimed in all; what is claimed already counts.
+    pub(crate) fn resize(&self, recipients: usize) {
+        let all = i64::try_from(recipients).unwrap_or(i64::MAX);
+        let before = self.all.swap(all, Ordering::Relaxed);
+        self.free.fetch_add(all - before, Ordering::Relaxed);
     }
 
     fn kept_from(&self, priority: Priority) -> i64 {
         match priority {
             Priority::Otp => 0,
-            Priority::Normal | Priority::Bulk => self.kept,
+            Priority::Normal | Priority::Bulk => self.all.load(Ordering::Relaxed) / KEPT_FOR_OTP,
         }
     }
 
@@ -72,6 +79,19 @@ mod tests {
         assert!(!budget.try_take(1, Priority::Otp));
         budget.give(100);
         assert_eq!(budget.room(Priority::Otp), 100);
+    }
+
+    #[test]
+    fn a_budget_that_shrinks_counts_what_is_claimed_already() {
+        let budget = Budget::new(0);
+        assert_eq!(budget.room(Priority::Otp), 0);
+        budget.resize(100);
+        assert!(budget.try_take(80, Priority::Bulk));
+        budget.resize(50);
+        assert_eq!(budget.room(Priority::Otp), 0);
+        budget.give(80);
+        assert_eq!(budget.room(Priority::Otp), 50);
+        assert_eq!(budget.room(Priority::Bulk), 45);
     }
 
     #[test]

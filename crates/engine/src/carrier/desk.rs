@@ -2,10 +2,11 @@
 
 use super::done::Done;
 use super::hand::{Answer, Fate, Hand, Later, LaterKind, Tag};
-use super::link::{self, LinkEvent, LinkId, Wire};
+use super::link::{LinkEvent, LinkId, Wire};
+use super::slots::Slots;
 use super::{Carrier, say};
+use crate::Shared;
 use crate::measure::CarrierMeasures;
-use crate::{Shared, sandbox};
 use domain::{Pace, SubmitFault};
 use smpp::{CloseReason, CommandStatus, DeliverSm, Event, Outcome, ReceiptIds, StatusClass};
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ pub(super) struct Desk {
     pub(super) hand: Hand,
     pub(super) pace: Pace,
     pub(super) wires: BTreeMap<LinkId, Bound>,
+    pub(super) slots: Slots,
     /// Receipts that are not committed yet.
     pub(super) receipts: Vec<Heard>,
     pub(super) done: mpsc::UnboundedSender<Done>,
@@ -73,20 +75,22 @@ pub(crate) async fn run(
     let (events, mut arrived) = mpsc::channel(EVENT_QUEUE);
     // At most one report, one claim and one look are under way.
     let (done, mut finished) = mpsc::unbounded_channel();
-    connect(&carrier, tls, &events, &closing).await;
-    drop(events);
-    let mut desk = Desk::new(shared, Arc::clone(&carrier), done);
+    let mut given = carrier.slots.subscribe();
+    let slots = Slots::new(tls, events);
+    let mut desk = Desk::new(shared, Arc::clone(&carrier), done, slots);
+    if carrier.settings.is_none() {
+        desk.connect_sandbox().await;
+    }
+    desk.reslot();
     let mut look = tokio::time::interval(LOOK_EVERY);
-    let mut linked = true;
-    while linked || !desk.is_idle() {
+    while !desk.closing || !desk.slots.tasks.is_empty() || !desk.is_idle() {
         let pause = desk.pause();
         tokio::select! {
-            event = arrived.recv(), if linked && desk.receipts.len() < MOST_WAITING => {
-                // No event means that all connections have ended, which they do when the engine closes.
-                linked = event.is_some();
-                desk.heard(event);
-            }
+            Some(event) = arrived.recv(), if desk.receipts.len() < MOST_WAITING => desk.link_event(event),
             Some(done) = finished.recv() => desk.finished(done),
+            Some(Ok(slot)) = desk.slots.tasks.join_next() => desk.slot_ended(slot),
+            // The sender is the carrier's, which lives as long as its desk.
+            _ = given.changed() => desk.reslot(),
             () = carrier.wake.notified() => {}
             _ = look.tick() => desk.look(),
             () = tokio::time::sleep(pause) => {}
@@ -104,39 +108,13 @@ pub(crate) async fn run(
     }
 }
 
-async fn connect(
-    carrier: &Carrier,
-    tls: Option<TlsConnector>,
-    events: &mpsc::Sender<LinkEvent>,
-    closing: &watch::Receiver<bool>,
-) {
-    let Some(settings) = &carrier.settings else {
-        let wire = Wire::Sandbox(sandbox::Wire::start(events.clone()));
-        // The receiver is alive: it is the caller's.
-        let _ = events
-            .send(LinkEvent::Up {
-                link: 0,
-                wire,
-                submits: true,
-            })
-            .await;
-        return;
-    };
-    for (link, kind) in link::kinds(settings).into_iter().enumerate() {
-        let (settings, tls, events) = (Arc::clone(settings), tls.clone(), events.clone());
-        tokio::spawn(link::keep_bound(
-            settings,
-            tls,
-            link,
-            kind,
-            events,
-            closing.clone(),
-        ));
-    }
-}
-
 impl Desk {
-    fn new(shared: Arc<Shared>, carrier: Arc<Carrier>, done: mpsc::UnboundedSender<Done>) -> Self {
+    fn new(
+        shared: Arc<Shared>,
+        carrier: Arc<Carrier>,
+        done: mpsc::UnboundedSender<Done>,
+        slots: Slots,
+    ) -> Self {
         let now_ms = shared.clock.now_ms();
         let settings = carrier.settings.as_ref();
         Self {
@@ -154,6 +132,7 @@ impl Desk {
             closing: false,
             shared,
             carrier,
+            slots,
             done,
         }
     }
@@ -185,7 +164,7 @@ impl Desk {
         for claimed in self.carrier.take_handed() {
             self.take(claimed);
         }
-        if self.closing {
+        if self.carrier.take_lapse() || self.closing {
             self.put_back_unsent();
         }
         self.dispatch();
@@ -195,13 +174,6 @@ impl Desk {
         self.measures.window(outstanding.sum());
     }
 
-    fn heard(&mut self, event: Option<LinkEvent>) {
-        match event {
-            Some(event) => self.link_event(event),
-            None => self.wires.clear(),
-        }
-    }
-
     fn link_event(&mut self, event: LinkEvent) {
         match event {
             LinkEvent::Up {
@@ -209,9 +181,11 @@ impl Desk {
                 wire,
                 submits,
             } => {
-                if self.closing {
+                let given = !self.closing && self.is_given(link);
+                if !given {
                     wire.unbind();
                 }
+                let submits = submits && given;
                 self.wires.insert(link, Bound { wire, submits });
                 self.count_wires();
                 self.carrier.arrived();
@@ -238,6 +212,7 @@ impl Desk {
             self.down_since_ms = self.shared.clock.now_ms();
         }
         self.carrier.up.store(up, Ordering::Relaxed);
+        self.note_bound();
         self.measures.binds(self.wires.len());
     }
 
@@ -326,6 +301,7 @@ impl Desk {
         for bound in self.wires.values() {
             bound.wire.unbind();
         }
+        self.reslot();
         self.put_back_unsent();
     }
 

@@ -34,7 +34,7 @@ impl Desk {
 
     /// Hands to the connections what is ready, as far as the pace allows.
     pub(super) fn dispatch(&mut self) {
-        if self.hand.waiting() == 0 {
+        if self.hand.waiting() == 0 || !self.shared.nodes.holds() {
             return;
         }
         let now_ms = self.shared.clock.now_ms();
@@ -83,7 +83,8 @@ impl Desk {
 
     /// Claims as much as there is room for.
     pub(super) fn claim(&mut self) {
-        if self.busy.claiming || self.closing || !self.carrier.is_up() {
+        let able = self.carrier.is_up() && self.shared.nodes.holds();
+        if self.busy.claiming || self.closing || !able {
             return;
         }
         let Some((room, priority)) = self.carrier.claimable() else {

@@ -83,16 +83,15 @@ pub(crate) enum LinkEvent {
     Down { link: LinkId },
 }
 
-/// The connections that a carrier is given: transceivers, or pairs.
-pub(crate) fn kinds(settings: &CarrierSettings) -> Vec<BindKind> {
-    let one: &[BindKind] = match settings.bind_mode {
+/// What one of a carrier's connections is: a transceiver, or a pair.
+pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
+    match settings.bind_mode {
         BindMode::Transceiver => &[BindKind::Transceiver],
         BindMode::TransmitterAndReceiver => &[BindKind::Transmitter, BindKind::Receiver],
-    };
-    one.repeat(settings.binds)
+    }
 }
 
-/// Keeps one connection bound until the engine closes.
+/// Keeps one connection bound until it is to end.
 pub(crate) async fn keep_bound(
     settings: Arc<CarrierSettings>,
     tls: Option<TlsConnector>,

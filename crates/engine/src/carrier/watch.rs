@@ -34,7 +34,7 @@ impl Desk {
                 let due = next.is_ok_and(|next| next.is_some_and(|due_ms| due_ms <= now_ms));
                 let _ = done.send(Done::Looked { due });
             });
-        } else if now_ms - self.down_since_ms >= FAIL_OVER_MS && shared.has_alternative(&carrier) {
+        } else if self.is_to_fail_over(now_ms) {
             // What is in hand and was not sent goes back first, and is moved the next time.
             self.put_back_unsent();
             tokio::spawn(async move {
@@ -44,6 +44,17 @@ impl Desk {
         } else {
             self.busy.looking = false;
         }
+    }
+}
+
+impl Desk {
+    /// Only a node that has connections to lose can tell that a carrier is down, and only if none has any.
+    fn is_to_fail_over(&self, now_ms: i64) -> bool {
+        let judges = self.carrier.settings.is_some() && !self.carrier.slots.borrow().is_empty();
+        judges
+            && !self.carrier.is_up_anywhere()
+            && now_ms - self.down_since_ms >= FAIL_OVER_MS
+            && self.shared.has_alternative(&self.carrier)
     }
 }
 
@@ -64,9 +75,11 @@ async fn fail_over(shared: &Arc<Shared>, carrier: &Arc<Carrier>, now_ms: i64) {
         let others = shared
             .plan
             .other_carriers(content.gateway, batch.leg, first, &carrier.name);
-        let other = others
-            .into_iter()
-            .find(|name| shared.carrier(name).is_some_and(|other| other.is_up()));
+        let other = others.into_iter().find(|name| {
+            shared
+                .carrier(name)
+                .is_some_and(|other| other.is_up_anywhere())
+        });
         let due_ms = if other.is_some() {
             now_ms
         } else {

@@ -1,0 +1,104 @@
+//! How nodes share the connections that an operator has at a carrier: evenly, and none for two.
+
+/// What a node does about a carrier's connections.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Share {
+    /// They are well shared.
+    Keep,
+    /// Takes free ones, so that it holds so many in all.
+    Take(usize),
+    /// Gives so many of its own back.
+    GiveBack(usize),
+}
+
+/// What the node `me` does, of `alive` nodes (itself among them), where each of the `slots` connections is
+/// held by one of `holders`; what a node holds that is not alive is free.
+pub fn share(me: i64, alive: &[i64], holders: &[i64], slots: usize) -> Share {
+    let held = |node: i64| holders.iter().filter(|&&holder| holder == node).count();
+    let nodes = alive.len().max(1);
+    let (least, most) = (slots / nodes, slots.div_ceil(nodes));
+    let mine = held(me);
+    if mine > most {
+        return Share::GiveBack(mine - most);
+    }
+    let taken: usize = alive.iter().map(|&node| held(node)).sum();
+    let wanting = alive.iter().any(|&node| node != me && held(node) < least);
+    if taken < slots && mine < most && (mine < least || !wanting) {
+        return Share::Take(most);
+    }
+    // All are taken, and somebody has too few: the first of those with most gives way.
+    let largest = alive.iter().map(|&node| held(node)).max().unwrap_or(0);
+    let first = alive.iter().filter(|&&node| held(node) == largest).min();
+    if taken >= slots && wanting && mine > least && first == Some(&me) {
+        return Share::GiveBack(1);
+    }
+    Share::Keep
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_node_alone_takes_all() {
+        assert_eq!(share(1, &[1], &[], 4), Share::Take(4));
+        assert_eq!(share(1, &[1], &[9, 9, 1, 0], 4), Share::Take(4));
+        assert_eq!(share(1, &[1], &[1; 4], 4), Share::Keep);
+    }
+
+    #[test]
+    fn a_node_that_comes_is_given_its_share() {
+        assert_eq!(share(1, &[1, 2], &[1; 4], 4), Share::GiveBack(2));
+        assert_eq!(share(2, &[1, 2], &[1; 4], 4), Share::Keep);
+        assert_eq!(share(2, &[1, 2], &[1, 1, 0, 0], 4), Share::Take(2));
+    }
+
+    #[test]
+    fn nobody_takes_more_while_another_has_too_few() {
+        assert_eq!(share(1, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Keep);
+        assert_eq!(share(3, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Take(2));
+        assert_eq!(share(2, &[1, 2, 3], &[1, 1, 2, 2], 4), Share::Keep);
+        assert_eq!(share(1, &[1, 2, 3], &[1, 1, 2, 2], 4), Share::GiveBack(1));
+    }
+
+    #[test]
+    fn one_connection_stays_where_it_is() {
+        assert_eq!(share(1, &[1, 2, 3], &[2], 1), Share::Keep);
+        assert_eq!(share(2, &[1, 2, 3], &[2], 1), Share::Keep);
+        assert_eq!(share(3, &[1, 3], &[2], 1), Share::Take(1));
+    }
+
+    proptest! {
+        /// However they start, whoever comes next, all are held in the end and nobody has two more than another.
+        #[test]
+        fn turns_of_the_nodes_come_to_rest_with_even_shares(
+            nodes in 1..6_i64, mut holders in proptest::collection::vec(0..7_i64, 1..12),
+            turns in proptest::collection::vec(0..6_usize, 200),
+        ) {
+            let alive: Vec<i64> = (1..=nodes).collect();
+            let slots = holders.len();
+            let rounds = (0..20).flat_map(|_| 0..alive.len());
+            for turn in turns.into_iter().chain(rounds) {
+                let me = alive[turn % alive.len()];
+                match share(me, &alive, &holders, slots) {
+                    Share::Keep => {}
+                    Share::Take(most) => {
+                        let mine = holders.iter().filter(|&&holder| holder == me).count();
+                        let free = holders.iter_mut().filter(|holder| !alive.contains(holder));
+                        free.take(most - mine).for_each(|holder| *holder = me);
+                    }
+                    Share::GiveBack(count) => {
+                        let own = holders.iter_mut().filter(|holder| **holder == me);
+                        own.take(count).for_each(|holder| *holder = 0);
+                    }
+                }
+            }
+            let held = |node: &i64| holders.iter().filter(|holder| *holder == node).count();
+            let counts: Vec<usize> = alive.iter().map(held).collect();
+            prop_assert_eq!(counts.iter().sum::<usize>(), slots);
+            let (most, least) = (counts.iter().max(), counts.iter().min());
+            prop_assert!(most.unwrap() - least.unwrap() <= 1, "{:?}", counts);
+        }
+    }
+}

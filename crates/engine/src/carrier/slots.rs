@@ -1,0 +1,162 @@
+//! Which connections a carrier has on this node: opened when the node is given them, unbound when they go to
+//! another.
+
+use super::desk::Desk;
+use super::link::{self, LinkEvent, LinkId, Wire};
+use crate::sandbox;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use store::Bind;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+
+/// Links of a slot: a pair at most.
+const LINKS: LinkId = 2;
+
+/// The connections of this node and the tasks that keep them bound.
+pub(super) struct Slots {
+    tls: Option<TlsConnector>,
+    events: mpsc::Sender<LinkEvent>,
+    /// The slots in use, each with the way to end it and how many tasks it has.
+    open: BTreeMap<i64, (watch::Sender<bool>, usize)>,
+    pub(super) tasks: JoinSet<i64>,
+}
+
+impl Slots {
+    pub(super) fn new(tls: Option<TlsConnector>, events: mpsc::Sender<LinkEvent>) -> Self {
+        Self {
+            tls,
+            events,
+            open: BTreeMap::new(),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// The slot of a link.
+    fn of(link: LinkId) -> i64 {
+        i64::try_from(link / LINKS).unwrap_or(i64::MAX)
+    }
+}
+
+impl Desk {
+    /// The simulated carrier has one connection, which no other node needs.
+    pub(super) async fn connect_sandbox(&self) {
+        let wire = Wire::Sandbox(sandbox::Wire::start(self.slots.events.clone()));
+        let (link, submits) = (0, true);
+        // The receiver is alive: it is the caller's.
+        let _ = self
+            .slots
+            .events
+            .send(LinkEvent::Up {
+                link,
+                wire,
+                submits,
+            })
+            .await;
+    }
+
+    /// Opens and ends connections until they are those that this node has been given.
+    pub(super) fn reslot(&mut self) {
+        let Some(settings) = self.carrier.settings.clone() else {
+            return;
+        };
+        let held = self.wanted();
+        for &slot in &held {
+            if !self.slots.open.contains_key(&slot) {
+                self.open(slot);
+            }
+        }
+        for (slot, (end, _)) in &self.slots.open {
+            if !held.contains(slot) {
+                end.send_replace(true);
+            }
+        }
+        let given = |link: &LinkId| held.contains(&Slots::of(*link));
+        for (_, bound) in self.wires.iter_mut().filter(|(link, _)| !given(link)) {
+            bound.wire.unbind();
+            bound.submits = false;
+        }
+        self.carrier.budget.resize(settings.window * held.len());
+        self.pace
+            .set_share(settings.max_per_second, held.len(), settings.binds);
+        self.count_wires();
+    }
+
+    /// Whether a connection is this node's to have.
+    pub(super) fn is_given(&self, link: LinkId) -> bool {
+        self.carrier.settings.is_none() || self.wanted().contains(&Slots::of(link))
+    }
+
+    fn wanted(&self) -> BTreeSet<i64> {
+        if self.closing {
+            BTreeSet::new()
+        } else {
+            self.carrier.slots.borrow().clone()
+        }
+    }
+
+    fn open(&mut self, slot: i64) {
+        let Some(settings) = &self.carrier.settings else {
+            return;
+        };
+        let (end, ending) = watch::channel(false);
+        let kinds = link::kinds(settings);
+        let first = usize::try_from(slot).unwrap_or(0) * LINKS;
+        for (link, &kind) in (first..).zip(kinds) {
+            let keeping = link::keep_bound(
+                Arc::clone(settings),
+                self.slots.tls.clone(),
+                link,
+                kind,
+                self.slots.events.clone(),
+                ending.clone(),
+            );
+            self.slots.tasks.spawn(async move {
+                keeping.await;
+                slot
+            });
+        }
+        self.slots.open.insert(slot, (end, kinds.len()));
+    }
+
+    /// A connection has ended for good. When the last of a slot has, the slot is another node's to take.
+    pub(super) fn slot_ended(&mut self, slot: i64) {
+        let Some((_, tasks)) = self.slots.open.get_mut(&slot) else {
+            return;
+        };
+        *tasks -= 1;
+        if *tasks > 0 {
+            return;
+        }
+        self.slots.open.remove(&slot);
+        if self.wanted().contains(&slot) {
+            // It came back while it was ending.
+            self.open(slot);
+        } else if self.shared.store.is_shared() && !self.closing {
+            let (shared, carrier) = (Arc::clone(&self.shared), self.carrier.name.to_string());
+            tokio::spawn(async move {
+                let bind = Bind {
+                    carrier,
+                    slot,
+                    node: shared.nodes.node,
+                    bound: false,
+                };
+                if let Err(error) = shared.store.free_bind(bind).await {
+                    tracing::warn!(%error, "a connection could not be given back; it is offered again");
+                }
+            });
+        }
+    }
+
+    /// Tells which slots have a connection on which messages go out.
+    pub(super) fn note_bound(&self) {
+        let bound = self
+            .wires
+            .iter()
+            .filter(|(_, bound)| bound.submits)
+            .map(|(&link, _)| Slots::of(link))
+            .collect();
+        self.carrier.set_bound(bound);
+    }
+}
