@@ -26,7 +26,7 @@ use fault::Faults;
 use section::Section;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::Target;
+use store::{Server, Target};
 
 /// Every key with its default and what it is for.
 pub const DEFAULT: &str = include_str!("config/default.toml");
@@ -41,8 +41,8 @@ pub struct Config {
     pub file: Option<PathBuf>,
     /// Where the embedded database lives.
     pub data_dir: PathBuf,
-    /// The PostgreSQL database that is used instead, with its password.
-    pub database_url: Option<Secret>,
+    /// The PostgreSQL database that is used instead.
+    pub database: Option<Server>,
     /// The API's address.
     pub http: Http,
     /// How much is taken at once.
@@ -118,8 +118,8 @@ impl Config {
 
     /// The database that everything is kept in.
     pub fn target(&self) -> Target {
-        match &self.database_url {
-            Some(url) => Target::Postgres(url.reveal().to_owned()),
+        match &self.database {
+            Some(server) => Target::Postgres(server.clone()),
             None => Target::Directory(self.data_dir.clone()),
         }
     }
@@ -173,12 +173,12 @@ impl Config {
                 .iter()
                 .map(|name| format!("The variable {name} sets no key.")),
         );
-        let database_url = sections::database_url(&mut root);
+        let database = sections::database(&mut root);
         let (code_words, prohibited) = sections::content(root.section("content"));
         let config = Self {
             file: None,
             data_dir: root.require("data_dir").unwrap_or_default(),
-            database_url,
+            database,
             http: Http::read(root.section("http")),
             limits: Limits::read(root.section("limits")),
             callbacks: Callbacks::read(root.section("callbacks")),

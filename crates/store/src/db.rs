@@ -2,6 +2,11 @@
 
 mod commit;
 mod open;
+mod server;
+mod unusable;
+
+pub use server::Server;
+pub use unusable::Unusable;
 
 use crate::error::{Error, Result};
 use crate::sql::{self, Placeholder};
@@ -21,8 +26,8 @@ use std::time::Duration;
 pub enum Target {
     /// An embedded database in this directory, made when it is not there.
     Directory(PathBuf),
-    /// A PostgreSQL server.
-    Postgres(String),
+    /// A database on a PostgreSQL server.
+    Postgres(Server),
 }
 
 /// Readers beside the one writer of SQLite.
@@ -166,7 +171,7 @@ impl Db {
                     .create_if_missing(true);
                 open_sqlite(options).await
             }
-            Target::Postgres(url) => open::postgres(url).await,
+            Target::Postgres(server) => open::postgres(server).await,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What can go wrong with the database.
 
+use crate::db::Unusable;
 use std::path::Path;
 
 /// A failure of the database, never of the caller.
@@ -22,6 +23,9 @@ pub enum Error {
         /// Newest schema version of this binary.
         known: i64,
     },
+    /// A PostgreSQL server that cannot be used.
+    #[error(transparent)]
+    Unusable(Unusable),
     /// A setting on which durability rests did not take.
     #[error(
         "the database does not keep `{setting}` at {wanted}, it says {found}: refusing to start"
@@ -79,6 +83,7 @@ impl Error {
             Self::Database(_)
             | Self::Migration(_)
             | Self::Newer { .. }
+            | Self::Unusable(_)
             | Self::Setting { .. }
             | Self::Directory { .. }
             | Self::Unreadable(_)

@@ -32,7 +32,7 @@ pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
 };
 pub use callbacks::{Callback, Finished};
-pub use db::Target;
+pub use db::{Server, Target, Unusable};
 pub use error::{Error, Result};
 pub use hints::Hints;
 pub use nodes::{Bind, NodeBeat};

@@ -1,15 +1,16 @@
 //! The sections that stand once in a file.
 
 use super::carrier::as_usize;
-use super::secret::Secret;
 use super::section::Section;
 use super::tls;
 use super::value::{Read, Size};
 use domain::{CodeWords, NumberPlan, Prohibited};
 use rustls::ServerConfig;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
+use store::Server;
 use tracing_subscriber::EnvFilter;
 
 /// The interface and `decisions.md` end at so many recipients in a request.
@@ -19,6 +20,8 @@ const MOST_CONCURRENT: u32 = 100_000;
 /// A body below this could not hold the recipients of an ordinary request.
 const LEAST_BODY: Size = Size(64 << 10);
 const MOST_RETRIES: usize = 100;
+/// One connection alone would have those who read wait for those who write.
+const CONNECTIONS: RangeInclusive<u32> = 2..=200;
 
 /// `[http]`
 #[derive(Clone, Debug)]
@@ -241,15 +244,15 @@ pub(super) fn content(mut section: Section<'_>) -> (CodeWords, Prohibited) {
 }
 
 /// `database_url` or `database_url_file`: the shared database, where the embedded one is not used.
-pub(super) fn database_url(root: &mut Section<'_>) -> Option<Secret> {
+pub(super) fn database(root: &mut Section<'_>) -> Option<Server> {
     let place = root.place_of("database_url");
-    let url = root.secret("database_url", "database_url_file")?;
-    let known = ["postgres://", "postgresql://"];
-    if known.iter().any(|scheme| url.reveal().starts_with(scheme)) {
-        return Some(url);
+    let url = root.secret("database_url", "database_url_file");
+    let connections = root.within("database_connections", CONNECTIONS);
+    match Server::new(url?.reveal(), connections.unwrap_or_default()) {
+        Ok(server) => Some(server),
+        Err(fault) => {
+            root.fault_at(&place, "database_url", fault);
+            None
+        }
     }
-    let text = "must begin with postgres://, as in postgres://ogene:password@localhost/ogene; \
-                leave it out to use the embedded database in `data_dir`";
-    root.fault_at(&place, "database_url", text);
-    None
 }

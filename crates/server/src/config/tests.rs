@@ -345,8 +345,16 @@ fn what_is_not_toml_is_named_by_line_alone() {
 #[test]
 fn a_database_url_names_a_postgresql_server_and_shows_nowhere() {
     let config = read("database_url = \"postgres://u:p4ss@h/d\"").expect("no fault");
-    assert!(matches!(config.target(), store::Target::Postgres(url) if url.ends_with("@h/d")));
+    let store::Target::Postgres(server) = config.target() else {
+        panic!("the embedded database");
+    };
+    assert_eq!((server.host(), server.database()), ("h".to_owned(), "d"));
     assert!(!format!("{config:?}").contains("p4ss"));
+    let misspelt = "database_url = \"postgres://h/d?pasword=p4ss\"\ndatabase_connections = 1";
+    insta::assert_snapshot!(faults(misspelt), @r"
+    ogene.toml:1: database_url: has a parameter `pasword` that nothing reads
+    ogene.toml:2: database_connections: must be from 2 to 200, not 1
+    ");
     insta::assert_snapshot!(faults("database_url = \"mysql://u:p4ss@h/d\""), @"ogene.toml:1: database_url: must begin with postgres://, as in postgres://ogene:password@localhost/ogene; leave it out to use the embedded database in `data_dir`");
 }
 

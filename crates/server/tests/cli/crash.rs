@@ -5,7 +5,6 @@ use super::installation::Installation;
 use super::process::Process;
 use smpp::smsc::{Delay, Script, Smsc};
 use std::collections::HashMap;
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,15 +26,13 @@ struct Customer {
 
 fn set_up(ogene: &Installation, smsc: &Smsc) -> Customer {
     let config = format!(
-        "data_dir = {:?}\n[http]\nlisten = \"127.0.0.1:0\"\n\
-         [limits]\nsends_per_minute = 1000000\nreports_per_minute = 1000000\n\
+        "[limits]\nsends_per_minute = 1000000\nreports_per_minute = 1000000\n\
          [carriers.mtn]\naddress = \"{}\"\nsystem_id = \"ogene\"\npassword = \"secret\"\n\
          binds = {BINDS}\nwindow = {WINDOW}\n\
          [gateways.direct-refund]\ncarriers = [\"mtn\"]\nprice = \"6.00\"\nin_doubt_hold = \"1s\"\n",
-        ogene.path().join("data").display().to_string(),
         smsc.address(),
     );
-    fs::write(ogene.path().join("ogene.toml"), config).expect("written");
+    ogene.configure(&config);
     let account = [
         "account",
         "create",

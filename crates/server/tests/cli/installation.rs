@@ -1,28 +1,63 @@
 //! An installation of its own for each test.
 
+use crate::schema::Schema;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// An installation: a directory with a configuration and a database.
-pub(super) struct Installation(TempDir);
+/// An installation: a directory with a configuration, and a database in it or on PostgreSQL.
+pub(super) struct Installation {
+    directory: TempDir,
+    /// The line of the configuration that names the database.
+    database: String,
+    /// Held until the end.
+    schema: Option<Schema>,
+}
 
 impl Installation {
+    /// On the database that the tests run on.
     pub(super) fn new() -> Self {
-        let installation = Self(tempfile::tempdir().expect("a directory"));
-        let data_dir = installation.path().join("data");
-        let text = format!(
-            "data_dir = {:?}\n[http]\nlisten = \"127.0.0.1:0\"\n",
-            data_dir.display().to_string()
-        );
-        fs::write(installation.path().join("ogene.toml"), text).expect("written");
+        let Some(schema) = Schema::asked_for() else {
+            return Self::embedded();
+        };
+        let mut installation = Self::on(&schema.url());
+        installation.schema = Some(schema);
         installation
     }
 
+    /// On the embedded database, whatever the tests run on.
+    pub(super) fn embedded() -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let data_dir = directory.path().join("data").display().to_string();
+        Self::with(directory, format!("data_dir = {data_dir:?}\n"))
+    }
+
+    /// On a PostgreSQL of the test's own.
+    pub(super) fn on(database_url: &str) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        Self::with(directory, format!("database_url = {database_url:?}\n"))
+    }
+
+    fn with(directory: TempDir, database: String) -> Self {
+        let installation = Self {
+            directory,
+            database,
+            schema: None,
+        };
+        installation.configure("");
+        installation
+    }
+
+    /// Writes the configuration: the database, a free port, and more.
+    pub(super) fn configure(&self, more: &str) {
+        let text = format!("{}[http]\nlisten = \"127.0.0.1:0\"\n{more}", self.database);
+        fs::write(self.path().join("ogene.toml"), text).expect("written");
+    }
+
     pub(super) fn path(&self) -> &Path {
-        self.0.path()
+        self.directory.path()
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {

@@ -5,7 +5,14 @@ mod crash;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
+mod opening;
+#[cfg(test)]
+mod postgres;
+#[cfg(test)]
 mod process;
+#[cfg(test)]
+#[path = "../databases/schema.rs"]
+mod schema;
 #[cfg(test)]
 mod serving;
 

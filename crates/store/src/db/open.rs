@@ -1,34 +1,55 @@
 //! Opening PostgreSQL, and bringing the schema of either database up to date.
 
+use super::server::Server;
+use super::unusable::{Facts, Fault};
 use super::{BUSY, Db};
 use crate::error::{Error, Result};
-use sqlx::migrate::Migrator;
-use sqlx::postgres::PgPoolOptions;
-
-/// Connections to PostgreSQL.
-const POSTGRES_CONNECTIONS: u32 = 8;
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::postgres::{PgConnection, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection};
+use tokio::time::timeout;
 
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
-pub(super) async fn postgres(url: &str) -> Result<Db> {
+/// Connects to the server, finds out whether it can be used, and brings the schema up to date.
+pub(super) async fn postgres(server: &Server) -> Result<Db> {
+    // Not through the pool: it would take a refused connection for a server that starts, and wait.
+    let connecting = timeout(BUSY, server.options.connect()).await;
+    let mut connection = connecting
+        .map_err(|_| server.unusable(Fault::Unreachable("no answer".to_owned())))?
+        .map_err(|error| server.judge(error))?;
+    prepare(server, &mut connection).await?;
+    connection.close().await?;
     let pool = PgPoolOptions::new()
-        .max_connections(POSTGRES_CONNECTIONS)
+        .max_connections(server.connections)
         .acquire_timeout(BUSY)
-        .connect(url)
-        .await?;
-    let mut connection = pool.acquire().await?;
-    let synchronous: String = sqlx::query_scalar("show synchronous_commit")
-        .fetch_one(&mut *connection)
-        .await?;
-    if synchronous == "off" {
-        return Err(Error::Setting {
-            setting: "synchronous_commit",
-            wanted: "on",
-            found: synchronous,
-        });
-    }
-    migrate(&POSTGRES_MIGRATIONS, &mut *connection).await?;
+        .connect_lazy_with(*server.options.clone());
     Ok(Db::Postgres(pool))
+}
+
+async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<()> {
+    let facts: Facts = sqlx::query_as(Facts::SQL)
+        .bind(tables())
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(|error| server.judge(error))?;
+    if let Some(fault) = facts.fault() {
+        return Err(server.unusable(fault));
+    }
+    let migrated = migrate(&POSTGRES_MIGRATIONS, connection).await;
+    migrated.map_err(|error| match error {
+        Error::Migration(MigrateError::Execute(error)) => server.judge(error),
+        error => error,
+    })
+}
+
+/// The names of all tables, as the migrations make them.
+fn tables() -> Vec<&'static str> {
+    let lines = POSTGRES_MIGRATIONS
+        .iter()
+        .flat_map(|migration| migration.sql.as_str().lines());
+    let made = lines.filter_map(|line| line.strip_prefix("create table ")?.split(' ').next());
+    made.chain(["_sqlx_migrations"]).collect()
 }
 
 /// Brings the schema up to date, unless a newer release made it.
@@ -45,9 +66,7 @@ where
         .max()
         .unwrap_or(0);
     migrator.run(connection).await.map_err(|error| match error {
-        sqlx::migrate::MigrateError::VersionMissing(found) if found > known => {
-            Error::Newer { found, known }
-        }
+        MigrateError::VersionMissing(found) if found > known => Error::Newer { found, known },
         error => Error::Migration(error),
     })
 }

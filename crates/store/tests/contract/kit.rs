@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use store::{
     Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Ended, EntryKind, Expiry,
-    LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Settled, Store, Target,
-    WAITING,
+    LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Server, Settled, Store,
+    Target, WAITING,
 };
 
 /// Makes the two tests of each rule: one on SQLite, one on PostgreSQL.
@@ -46,6 +46,8 @@ pub(crate) const CARRIER: &str = "mtn";
 pub(crate) const NODE: i64 = 7;
 pub(crate) const SENDER: &str = "ACME";
 const LEASE_MS: i64 = 30_000;
+/// Connections of a store to PostgreSQL.
+const CONNECTIONS: u32 = 8;
 
 static NEXT: AtomicI64 = AtomicI64::new(1);
 
@@ -64,8 +66,15 @@ pub(crate) struct Kit {
 }
 
 enum Home {
-    Directory { _keep: tempfile::TempDir },
-    Schema { server: String, schema: String },
+    Directory {
+        _keep: tempfile::TempDir,
+    },
+    /// The URLs of the server and of the schema on it.
+    Schema {
+        server: String,
+        schema: String,
+        url: String,
+    },
 }
 
 impl Kit {
@@ -82,8 +91,14 @@ impl Kit {
         administer(&server, &format!("drop schema if exists {schema} cascade")).await;
         administer(&server, &format!("create schema {schema}")).await;
         let separator = if server.contains('?') { '&' } else { '?' };
-        let target = Target::Postgres(format!("{server}{separator}options[search_path]={schema}"));
-        Self::open(target, Home::Schema { server, schema }).await
+        let url = format!("{server}{separator}options[search_path]={schema}");
+        let target = Target::Postgres(Server::new(&url, CONNECTIONS).unwrap());
+        let home = Home::Schema {
+            server,
+            schema,
+            url,
+        };
+        Self::open(target, home).await
     }
 
     async fn open(target: Target, home: Home) -> Self {
@@ -182,8 +197,15 @@ impl Kit {
             assert_eq!(verification.violations, Vec::<String>::new());
         }
         self.store.close().await;
-        if let Home::Schema { server, schema } = &self.home {
+        if let Home::Schema { server, schema, .. } = &self.home {
             administer(server, &format!("drop schema {schema} cascade")).await;
+        }
+    }
+
+    fn url(&self) -> &str {
+        match &self.home {
+            Home::Schema { url, .. } => url,
+            Home::Directory { .. } => panic!("SQLite has no URL"),
         }
     }
 
@@ -196,8 +218,8 @@ impl Kit {
                 sqlx::raw_sql(sql).execute(&mut connection).await?;
                 connection.close().await
             }
-            Target::Postgres(url) => {
-                let mut connection = PgConnection::connect(url).await?;
+            Target::Postgres(_) => {
+                let mut connection = PgConnection::connect(self.url()).await?;
                 sqlx::raw_sql(sql).execute(&mut connection).await?;
                 connection.close().await
             }
@@ -221,8 +243,8 @@ impl Kit {
                     .await
                     .unwrap()
             }
-            Target::Postgres(url) => {
-                let mut connection = PgConnection::connect(url).await.unwrap();
+            Target::Postgres(_) => {
+                let mut connection = PgConnection::connect(self.url()).await.unwrap();
                 sqlx::query_scalar(sql)
                     .fetch_all(&mut connection)
                     .await
@@ -242,8 +264,8 @@ impl Kit {
                     .await
                     .unwrap()
             }
-            Target::Postgres(url) => {
-                let mut connection = PgConnection::connect(url).await.unwrap();
+            Target::Postgres(_) => {
+                let mut connection = PgConnection::connect(self.url()).await.unwrap();
                 sqlx::query_scalar(sql)
                     .fetch_all(&mut connection)
                     .await

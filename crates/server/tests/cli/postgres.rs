@@ -1,0 +1,103 @@
+//! A PostgreSQL of a test's own, to be set, ended and started again as the test likes.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A server that ends with the test.
+pub(super) struct Postgres(TempDir);
+
+impl Postgres {
+    /// Starts one on a socket alone; a setting is `name=value`.
+    pub(super) fn start(settings: &[&str]) -> Self {
+        let server = Self(tempfile::tempdir().expect("a directory"));
+        assert_done(&server.script("start", settings));
+        server
+    }
+
+    /// Starts one that listens on loopback too, asks for TLS there, and admits as `rules` say; gives its port.
+    pub(super) fn start_with_tls(rules: &str) -> (Self, u16) {
+        const TRIES: usize = 5;
+        for _ in 0..TRIES {
+            let server = Self(tempfile::tempdir().expect("a directory"));
+            // PostgreSQL takes no port 0, and whoever takes the free one first has it.
+            let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+            let port = free.local_addr().expect("an address").port();
+            drop(free);
+            let (certificate, key, admission) = (
+                server.certificate(),
+                server.path().join("key.pem"),
+                server.path().join("admission"),
+            );
+            let own = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]);
+            let own = own.expect("a certificate");
+            fs::write(&certificate, own.cert.pem()).expect("written");
+            fs::write(&key, own.signing_key.serialize_pem()).expect("written");
+            private(&key);
+            fs::write(&admission, rules).expect("written");
+            let settings = [
+                "listen_addresses=127.0.0.1".to_owned(),
+                format!("port={port}"),
+                "ssl=on".to_owned(),
+                format!("ssl_cert_file={}", certificate.display()),
+                format!("ssl_key_file={}", key.display()),
+                format!("hba_file={}", admission.display()),
+            ];
+            let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+            if server.script("start", &settings).status.success() {
+                return (server, port);
+            }
+        }
+        panic!("{TRIES} ports were taken");
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Its certificate, signed by itself.
+    pub(super) fn certificate(&self) -> PathBuf {
+        self.path().join("certificate.pem")
+    }
+
+    /// The URL of its socket, for a role and a database on a port.
+    pub(super) fn url(&self, role: &str, database: &str, port: u16) -> String {
+        let directory = self.path().display();
+        format!("postgres://{role}@localhost:{port}/{database}?host={directory}")
+    }
+
+    /// Ends it in good order and starts it again.
+    pub(super) fn restart(&self) {
+        assert_done(&self.script("stop", &[]));
+        assert_done(&self.script("restart", &[]));
+    }
+
+    fn script(&self, action: &str, settings: &[&str]) -> Output {
+        Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/postgres"))
+            .arg(action)
+            .arg(self.path())
+            .args(settings)
+            .output()
+            .expect("the script is there")
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // One that never started has nothing to end.
+        self.script("crash", &[]);
+    }
+}
+
+fn assert_done(output: &Output) {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+}
+
+/// A key that others may read is refused.
+fn private(file: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600)).expect("set");
+}
