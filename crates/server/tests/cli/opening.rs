@@ -55,6 +55,10 @@ fn within(url: &str, schema: &str) -> String {
 fn make_faults(admin: &str) {
     sql(admin, FAULTS);
     sql(admin, "create database private");
+    sql(
+        admin,
+        "create database latin encoding 'LATIN1' locale 'C' template template0",
+    );
     sql(admin, "revoke connect on database private from public");
     for schema in ["theirs", "newer"] {
         Installation::on(&within(admin, schema)).json(&["migrate"]);
@@ -89,6 +93,7 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
         ("no role", local("nobody")),
         ("barred", local("barred").replace('?', "?sslmode=prefer&")),
         ("no database", server.url("ogene", "nowhere", port)),
+        ("encoding", server.url("ogene", "latin", port)),
         ("TLS required", remote("disable")),
         ("TLS untrusted", remote("verify-full")),
         ("no TLS", format!("{admin}&sslmode=require")),
@@ -118,6 +123,7 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
     no role: PostgreSQL at DIRECTORY:PORT does not let nobody log in (role "nobody" does not exist): create the role, or name another in `database_url`
     barred: PostgreSQL at DIRECTORY:PORT does not admit barred (pg_hba.conf rejects connection for host "[local]", user "barred", database "postgres", no encryption): add a line for it to the server's pg_hba.conf
     no database: there is no database nowhere on PostgreSQL at DIRECTORY:PORT: create it (`create database nowhere owner ogene`), or name another in `database_url`
+    encoding: the database latin is encoded in LATIN1, which lacks most characters: name one in `database_url` that was created with `encoding 'UTF8'`
     TLS required: PostgreSQL at 127.0.0.1:PORT does not admit ogene without TLS (no pg_hba.conf entry for host "127.0.0.1", user "ogene", database "postgres", no encryption): put `sslmode=require` into `database_url`
     TLS untrusted: TLS with PostgreSQL at 127.0.0.1:PORT failed (invalid peer certificate: UnknownIssuer): correct TLS at the server, or `sslmode` and `sslrootcert` in `database_url`
     no TLS: TLS with PostgreSQL at DIRECTORY:PORT failed (server does not support TLS): correct TLS at the server, or `sslmode` and `sslrootcert` in `database_url`
@@ -155,7 +161,7 @@ fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it
          grant insert on seen to able;
          create function look() returns trigger language plpgsql as $$ begin
              insert into seen select name, current_setting(name) from unnest(array['application_name',
-                 'idle_in_transaction_session_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval',
+                 'default_transaction_isolation', 'idle_in_transaction_session_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval',
                  'tcp_keepalives_count']) name;
              insert into seen select 'tls', ssl from pg_stat_ssl where pid = pg_backend_pid();
              return new;
@@ -174,6 +180,7 @@ fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it
     let seen = sql(&within(&admin, "ours"), "select * from seen");
     insta::assert_snapshot!(seen, @r"
     application_name|ogene
+    default_transaction_isolation|read committed
     idle_in_transaction_session_timeout|10s
     tcp_keepalives_idle|5
     tcp_keepalives_interval|2

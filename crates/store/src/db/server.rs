@@ -21,8 +21,10 @@ const PARAMETERS: [&str; 12] = [
     "user",
 ];
 /// What each connection asks of the server: to end one that died within a transaction, whose locks the others
-/// wait for; to find out in 11 s that the other end is gone; and to leave out what is no warning.
-const SETTINGS: [(&str, &str); 5] = [
+/// wait for; to find out in 11 s that the other end is gone; the isolation that the statements are written for,
+/// whatever is set for the role; and to leave out what is no warning.
+const SETTINGS: [(&str, &str); 6] = [
+    ("default_transaction_isolation", "read committed"),
     ("idle_in_transaction_session_timeout", "10s"),
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),

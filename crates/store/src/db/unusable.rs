@@ -34,6 +34,8 @@ pub(super) enum Fault {
     NoDatabase,
     /// Its version.
     TooOld(String),
+    /// The database's encoding, which has not every character.
+    Encoding(String),
     /// It follows another server.
     Standby,
     ReadOnly,
@@ -80,6 +82,11 @@ impl Unusable {
             Fault::TooOld(found) => {
                 format!("{server} is version {found}, and ogene needs {OLDEST_MAJOR} or newer")
             }
+            Fault::Encoding(found) => {
+                format!(
+                    "the database {database} is encoded in {found}, which lacks most characters"
+                )
+            }
             Fault::Standby => format!("{server} is a standby, where nothing can be written"),
             Fault::ReadOnly => format!("{server} lets the role {role} only read"),
             Fault::NotDurable(setting) => {
@@ -123,6 +130,9 @@ impl Unusable {
                 );
             }
             Fault::TooOld(_) => "upgrade it",
+            Fault::Encoding(_) => {
+                "name one in `database_url` that was created with `encoding 'UTF8'`"
+            }
             Fault::Standby => "name the primary in `database_url`",
             Fault::ReadOnly => {
                 "turn `default_transaction_read_only` off, for the role, the database and the server"
@@ -157,6 +167,7 @@ pub(super) struct Facts {
     pub(super) version: String,
     /// 150004 for 15.4.
     pub(super) version_number: i32,
+    pub(super) encoding: String,
     pub(super) is_standby: bool,
     pub(super) is_read_only: bool,
     pub(super) synchronous_commit: String,
@@ -172,6 +183,7 @@ pub(super) struct Facts {
 impl Facts {
     pub(super) const SQL: &str = "select current_setting('server_version') as version,
             cast(current_setting('server_version_num') as integer) as version_number,
+            current_setting('server_encoding') as encoding,
             pg_is_in_recovery() as is_standby,
             current_setting('transaction_read_only') = 'on' as is_read_only,
             current_setting('synchronous_commit') as synchronous_commit,
@@ -201,6 +213,9 @@ impl Facts {
         let off = off.into_iter().find(|(_, value)| value == "off");
         if self.version_number / 10_000 < OLDEST_MAJOR {
             return Some(Fault::TooOld(self.version));
+        }
+        if self.encoding != "UTF8" {
+            return Some(Fault::Encoding(self.encoding));
         }
         if self.is_standby {
             return Some(Fault::Standby);
@@ -278,6 +293,7 @@ mod tests {
         Facts {
             version: "15.4".to_owned(),
             version_number: 150_004,
+            encoding: "UTF8".to_owned(),
             is_standby: false,
             is_read_only: false,
             synchronous_commit: on(),
