@@ -1,7 +1,12 @@
 //! The commands, run as an operator runs them: the real binary on a database of its own.
+//!
+//! They run on PostgreSQL too, where `OGENE_TEST_DATABASE=postgres` says so. What is about the embedded database
+//! alone is in `embedded`, and what needs a server in any case is ignored unless asked for.
 
 #[cfg(test)]
 mod crash;
+#[cfg(test)]
+mod embedded;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
@@ -21,8 +26,6 @@ use process::Process;
 use serde_json::Value;
 use std::fs;
 use std::net::TcpStream;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
 #[test]
 fn an_operator_sets_up_a_customer() {
@@ -249,27 +252,6 @@ fn the_default_configuration_can_be_written_down_and_passes_the_check() {
 }
 
 #[test]
-fn one_process_serves_from_a_directory_and_ends_cleanly_when_asked_to() {
-    let ogene = Installation::new();
-    let mut serving = Process::start(ogene.command(&["serve"]));
-    serving.line_with("Serving");
-    let (code, message) = ogene.failure_among_logs(&["serve"]);
-    assert_eq!(
-        (code, message.contains("serves from")),
-        (Some(1), true),
-        "{message}"
-    );
-    assert!(
-        ogene.json(&["account", "list"]).is_array(),
-        "commands work beside the server"
-    );
-    let begun = Instant::now();
-    serving.signal("TERM");
-    assert_eq!(serving.end().0.code(), Some(0));
-    assert!(begun.elapsed() < Duration::from_secs(10));
-}
-
-#[test]
 fn the_simulator_counts_until_it_is_stopped() {
     let ogene = Installation::new();
     let mut smsc = Process::start(ogene.command(&["smsc", "--listen", "127.0.0.1:0", "--json"]));
@@ -282,17 +264,4 @@ fn the_simulator_counts_until_it_is_stopped() {
     assert_eq!(status.code(), Some(0));
     let counted: Value = serde_json::from_str(&output).expect("one JSON value");
     assert_eq!(counted["connections"], 1);
-}
-
-#[test]
-fn the_demo_leaves_nothing_behind() {
-    let ogene = Installation::new();
-    let mut demo = Process::start(ogene.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));
-    let welcome: Value = serde_json::from_str(&demo.output_until("}")).expect("JSON");
-    let data_dir = Path::new(welcome["data_dir"].as_str().expect("a path"));
-    assert!(data_dir.exists());
-    assert_eq!(welcome["balance"], 1000.0);
-    demo.signal("INT");
-    assert_eq!(demo.end().0.code(), Some(0));
-    assert!(!data_dir.exists());
 }

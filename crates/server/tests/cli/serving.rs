@@ -5,21 +5,6 @@ use crate::process::Process;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
-
-/// Runs a line as if it were pasted into a shell; gives what it prints.
-fn paste(line: &str) -> Value {
-    let output = Command::new("sh")
-        .args(["-c", line])
-        .output()
-        .expect("a shell");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!(
-            "{error}: {line}\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        )
-    })
-}
 
 /// POSTs a form with a token; gives the status and the answer.
 fn post(address: &str, path: &str, token: &str, form: &str) -> (u16, Value) {
@@ -42,26 +27,6 @@ fn post(address: &str, path: &str, token: &str, form: &str) -> (u16, Value) {
         status.expect("a status"),
         serde_json::from_str(body).expect("JSON"),
     )
-}
-
-#[test]
-fn what_the_demo_prints_can_be_pasted() {
-    let ogene = Installation::new();
-    let mut demo = Process::start(ogene.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));
-    let welcome: Value = serde_json::from_str(&demo.output_until("}")).expect("JSON");
-    let line = |name: &str| welcome[name].as_str().expect("a line").to_owned();
-    let sent = paste(&line("send"));
-    assert_eq!(
-        (&sent["code"], &sent["data"]["cost"]),
-        (&"API-0000".into(), &6.0.into()),
-        "{sent}"
-    );
-    demo.line_with("callback: 2348031234567 delivrd");
-    let report = paste(&line("report"));
-    assert_eq!(report["data"]["summary"]["delivered"], 1, "{report}");
-    assert_eq!(report["data"]["message_id"], sent["data"]["message_id"]);
-    demo.signal("TERM");
-    assert_eq!(demo.end().0.code(), Some(0));
 }
 
 #[test]

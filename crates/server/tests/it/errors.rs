@@ -460,9 +460,9 @@ async fn our_own_failure_tells_nothing_of_its_cause() {
     let mut ogene = Ogene::start().await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
-    // A fresh process has few pages of the database in memory; all others are spoiled under it.
+    // A fresh process has few pages of SQLite's file in memory; all others are spoiled under it.
     ogene.restart().await;
-    let whole = ogene.spoil_database();
+    let spoiled = ogene.spoil_database();
     let path = format!("/api/v2/delivery-reports/{id}");
     let request = Request::get(&path)
         .bearer(&ogene.shop.token)
@@ -471,7 +471,7 @@ async fn our_own_failure_tells_nothing_of_its_cause() {
     insta::assert_snapshot!(answer.redacted(), @r#"500 {"status":"error","code":"API-5001","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
     assert_eq!(answer.header("x-request-id"), Some("spoiled-1"));
     ogene.kill().await;
-    ogene.mend_database(&whole);
+    ogene.mend_database(spoiled);
     ogene.serve().await;
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
     ogene.end().await;

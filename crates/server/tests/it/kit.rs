@@ -5,6 +5,7 @@ pub(crate) mod http;
 pub(crate) mod receiver;
 pub(crate) mod wire;
 
+use crate::schema::{Schema, sql};
 use domain::{AccountId, AccountStatus, Component, SenderStatus};
 use engine::{Clock, admin};
 use http::{Answer, Request};
@@ -40,6 +41,7 @@ const RECORD: usize = 50_000;
 pub(crate) struct Setup {
     scripts: BTreeMap<String, Script>,
     settings: BTreeMap<String, String>,
+    embedded: bool,
 }
 
 impl Setup {
@@ -48,6 +50,7 @@ impl Setup {
         let none = Self {
             scripts: BTreeMap::new(),
             settings: BTreeMap::new(),
+            embedded: false,
         };
         let gateways = ["direct-refund", "direct-corporate", "otp", "international"];
         let with_gateways = gateways.iter().fold(none, |setup, gateway| {
@@ -83,6 +86,12 @@ impl Setup {
         self
     }
 
+    /// Stays on the embedded database, whatever the tests run on.
+    pub(crate) fn embedded(mut self) -> Self {
+        self.embedded = true;
+        self
+    }
+
     /// Adds a carrier with a simulator of its own, or gives it another script.
     pub(crate) fn carrier(mut self, name: &str, script: Script) -> Self {
         let script = Script {
@@ -109,6 +118,14 @@ impl Setup {
             smscs.insert(name, smsc);
         }
         let directory = tempfile::tempdir().expect("a directory");
+        let schema = if self.embedded {
+            None
+        } else {
+            Schema::asked_for()
+        };
+        if let Some(schema) = &schema {
+            self = self.set("database_url", &format!("{:?}", schema.url()));
+        }
         let mut lines = String::new();
         for (key, value) in &self.settings {
             lines.extend([key, " = ", value, "\n"]);
@@ -126,6 +143,7 @@ impl Setup {
             config,
             running: None,
             ended: false,
+            schema,
             _directory: directory,
         };
         ogene.shop = ogene.customer("1000.00").await;
@@ -162,6 +180,8 @@ pub(crate) struct Ogene {
     config: Config,
     running: Option<Running>,
     ended: bool,
+    /// Where the tests run on PostgreSQL.
+    schema: Option<Schema>,
     _directory: TempDir,
 }
 
@@ -169,6 +189,14 @@ pub(crate) struct Ogene {
 struct Running {
     stop: oneshot::Sender<End>,
     ended: oneshot::Receiver<Option<Result<(), app::Error>>>,
+}
+
+/// How a database was spoiled.
+pub(crate) enum Spoiled {
+    /// SQLite's file was this, and holds its first page alone.
+    Overwritten(Vec<u8>),
+    /// On PostgreSQL a table goes by another name.
+    Renamed,
 }
 
 /// How the service is ended.
@@ -296,23 +324,35 @@ impl Ogene {
         )
     }
 
-    /// Overwrites the database but for its first page; gives what it was.
-    pub(crate) fn spoil_database(&self) -> Vec<u8> {
+    /// Takes the messages away from the service that runs, so that reading them fails.
+    pub(crate) fn spoil_database(&self) -> Spoiled {
         const PAGE: usize = 4096;
+        if let Some(schema) = &self.schema {
+            sql(&schema.url(), "alter table messages rename to spoiled");
+            return Spoiled::Renamed;
+        }
         let file = self.config.data_dir.join("ogene.db");
         let whole = std::fs::read(&file).expect("the database");
         let mut spoiled = whole.clone();
         spoiled[PAGE..].fill(0xFF);
         std::fs::write(&file, spoiled).expect("written");
-        whole
+        Spoiled::Overwritten(whole)
     }
 
     /// Puts back what was spoiled, while nothing runs.
-    pub(crate) fn mend_database(&self, whole: &[u8]) {
-        for name in ["ogene.db-wal", "ogene.db-shm"] {
-            let _ = std::fs::remove_file(self.config.data_dir.join(name));
+    pub(crate) fn mend_database(&self, spoiled: Spoiled) {
+        match (spoiled, &self.schema) {
+            (Spoiled::Overwritten(whole), _) => {
+                for name in ["ogene.db-wal", "ogene.db-shm"] {
+                    let _ = std::fs::remove_file(self.config.data_dir.join(name));
+                }
+                std::fs::write(self.config.data_dir.join("ogene.db"), whole).expect("written");
+            }
+            (Spoiled::Renamed, Some(schema)) => {
+                sql(&schema.url(), "alter table spoiled rename to messages");
+            }
+            (Spoiled::Renamed, None) => unreachable!("SQLite's file is overwritten"),
         }
-        std::fs::write(self.config.data_dir.join("ogene.db"), whole).expect("written");
     }
 
     /// The simulator behind a carrier.

@@ -33,6 +33,9 @@ mod restarts;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
+#[path = "../databases/schema.rs"]
+mod schema;
+#[cfg(test)]
 mod sending;
 #[cfg(test)]
 mod texts;

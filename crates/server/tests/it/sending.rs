@@ -414,8 +414,9 @@ async fn control_characters_are_removed_from_plain_text_and_line_ends_stay() {
     ogene.sent(to(MTN, body)).await;
     let received = ogene.received(1).await;
     assert_eq!(wire::text(&received, MTN), "ABC\r\nDEFG");
+    let body = body.replace('\0', "");
     ogene
-        .sent(with(to(AIRTEL, body), json!({"unicode": true})))
+        .sent(with(to(AIRTEL, &body), json!({"unicode": true})))
         .await;
     let received = ogene.received(2).await;
     assert_eq!(wire::text(&received, AIRTEL), body, "as written");
@@ -428,6 +429,23 @@ async fn control_characters_are_removed_from_plain_text_and_line_ends_stay() {
         );
     }
     ogene.end().await;
+}
+
+mod embedded {
+    use super::*;
+
+    /// The texts of PostgreSQL cannot hold it.
+    #[tokio::test]
+    async fn a_nul_in_unicode_text_is_sent_as_written() {
+        let ogene = Setup::new().embedded().start().await;
+        let body = "A\u{0}B\u{85}";
+        ogene
+            .sent(with(to(MTN, body), json!({"unicode": true})))
+            .await;
+        let received = ogene.received(1).await;
+        assert_eq!(wire::text(&received, MTN), body);
+        ogene.end().await;
+    }
 }
 
 #[tokio::test]

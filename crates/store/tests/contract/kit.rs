@@ -117,7 +117,8 @@ impl Kit {
         };
         let url =
             format!("postgres://ogene@127.0.0.1:{port}/postgres?options[search_path]={schema}");
-        Store::open(&Target::Postgres(url)).await.unwrap()
+        let server = Server::new(&url, CONNECTIONS).unwrap();
+        Store::open(&Target::Postgres(server)).await.unwrap()
     }
 
     /// What is done bucket by bucket, done for all of them.

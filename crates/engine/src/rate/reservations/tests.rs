@@ -214,7 +214,8 @@ async fn nodes_on_postgres_keep_the_limit_to_a_twentieth() {
     let schema = format!("rates_{}", std::process::id());
     administer(&server, &format!("create schema {schema}"));
     let separator = if server.contains('?') { '&' } else { '?' };
-    let target = Target::Postgres(format!("{server}{separator}options[search_path]={schema}"));
+    let url = format!("{server}{separator}options[search_path]={schema}");
+    let target = Target::Postgres(store::Server::new(&url, 8).expect("a URL"));
     three_nodes_keep_the_limit_to_a_twentieth(&target).await;
     administer(
         &server,

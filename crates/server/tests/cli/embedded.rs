@@ -1,0 +1,76 @@
+//! What only the embedded database has: a directory that one process serves from, and the demo.
+
+use crate::installation::Installation;
+use crate::process::Process;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Runs a line as if it were pasted into a shell; gives what it prints.
+fn paste(line: &str) -> Value {
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .output()
+        .expect("a shell");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!(
+            "{error}: {line}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })
+}
+
+#[test]
+fn one_process_serves_from_a_directory_and_ends_cleanly_when_asked_to() {
+    let ogene = Installation::embedded();
+    let mut serving = Process::start(ogene.command(&["serve"]));
+    serving.line_with("Serving");
+    let (code, message) = ogene.failure_among_logs(&["serve"]);
+    assert_eq!(
+        (code, message.contains("serves from")),
+        (Some(1), true),
+        "{message}"
+    );
+    assert!(
+        ogene.json(&["account", "list"]).is_array(),
+        "commands work beside the server"
+    );
+    let begun = Instant::now();
+    serving.signal("TERM");
+    assert_eq!(serving.end().0.code(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn the_demo_leaves_nothing_behind() {
+    let ogene = Installation::embedded();
+    let mut demo = Process::start(ogene.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));
+    let welcome: Value = serde_json::from_str(&demo.output_until("}")).expect("JSON");
+    let data_dir = Path::new(welcome["data_dir"].as_str().expect("a path"));
+    assert!(data_dir.exists());
+    assert_eq!(welcome["balance"], 1000.0);
+    demo.signal("INT");
+    assert_eq!(demo.end().0.code(), Some(0));
+    assert!(!data_dir.exists());
+}
+
+#[test]
+fn what_the_demo_prints_can_be_pasted() {
+    let ogene = Installation::embedded();
+    let mut demo = Process::start(ogene.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));
+    let welcome: Value = serde_json::from_str(&demo.output_until("}")).expect("JSON");
+    let line = |name: &str| welcome[name].as_str().expect("a line").to_owned();
+    let sent = paste(&line("send"));
+    assert_eq!(
+        (&sent["code"], &sent["data"]["cost"]),
+        (&"API-0000".into(), &6.0.into()),
+        "{sent}"
+    );
+    demo.line_with("callback: 2348031234567 delivrd");
+    let report = paste(&line("report"));
+    assert_eq!(report["data"]["summary"]["delivered"], 1, "{report}");
+    assert_eq!(report["data"]["message_id"], sent["data"]["message_id"]);
+    demo.signal("TERM");
+    assert_eq!(demo.end().0.code(), Some(0));
+}
