@@ -48,7 +48,7 @@ impl Request {
         let head = format!(
             "POST /api/v2/sms HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-            site.http,
+            site.http[0],
             site.token,
             body.len()
         );
@@ -146,10 +146,10 @@ impl Load {
     }
 }
 
-/// Sends the requests of these numbers on so many connections, each the next one when it has its answer. Ends
+/// Sends the requests of these numbers on so many connections, to the nodes in turns, each the next one when it has its answer. Ends
 /// early, without a fault, when the time is over.
 pub(crate) async fn closed_loop(
-    address: SocketAddr,
+    addresses: &[SocketAddr],
     request: &Request,
     connections: usize,
     numbers: Range<u64>,
@@ -157,7 +157,7 @@ pub(crate) async fn closed_loop(
 ) -> Result<Load> {
     let next = Arc::new(AtomicU64::new(numbers.start));
     let mut streams = Vec::with_capacity(connections);
-    for _ in 0..connections {
+    for &address in addresses.iter().cycle().take(connections) {
         streams.push(Connection::open(address).await?);
     }
     let began = Instant::now();
@@ -183,14 +183,14 @@ pub(crate) async fn closed_loop(
 
 /// Sends so many requests, one each `every`; latencies count from when a request was due.
 pub(crate) async fn open_loop(
-    address: SocketAddr,
+    addresses: &[SocketAddr],
     request: &Request,
     connections: usize,
     numbers: Range<u64>,
     every: Duration,
 ) -> Result<Load> {
     let mut streams = Vec::with_capacity(connections);
-    for _ in 0..connections {
+    for &address in addresses.iter().cycle().take(connections) {
         streams.push(Connection::open(address).await?);
     }
     let began = Instant::now() + every;

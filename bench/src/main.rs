@@ -47,6 +47,12 @@ struct Options {
     /// A release binary of ogene [default: built by cargo]
     #[arg(long, value_name = "PATH")]
     ogene: Option<PathBuf>,
+    /// Where everything is kept
+    #[arg(long, value_enum, default_value = "sqlite")]
+    database: site::Database,
+    /// Processes of the service that share the database
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4))]
+    nodes: u32,
     /// Connections to the carrier
     #[arg(long, default_value_t = 8, value_name = "N")]
     binds: u32,
@@ -114,6 +120,10 @@ fn measure(options: &Options) -> Result<bool> {
 }
 
 fn setup(options: &Options) -> Result<Setup> {
+    let nodes = usize::try_from(options.nodes)?;
+    if nodes > 1 && options.database == site::Database::Sqlite {
+        bail!("several nodes need a database that they can share: --database postgres");
+    }
     let ogene = site::binary(options.ogene.as_deref())?;
     // The benchmark itself lies in target/release, so this is on the disk of the repository.
     let own = std::env::current_exe()?;
@@ -124,6 +134,8 @@ fn setup(options: &Options) -> Result<Setup> {
         binds: options.binds,
         window: options.window,
         receipt_delay: options.receipt_delay.clone(),
+        database: options.database,
+        nodes,
     })
 }
 
@@ -134,6 +146,8 @@ fn configuration(options: &Options) -> Value {
         "binds": options.binds,
         "window": options.window,
         "receipt_delay": options.receipt_delay,
+        "database": format!("{:?}", options.database).to_lowercase(),
+        "nodes": options.nodes,
         "all_else": "defaults, but for limits.sends_per_minute and callbacks.allow_private_targets",
     })
 }

@@ -24,12 +24,22 @@ pub(crate) struct Process {
 }
 
 /// What a process used since it began.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) cpu_s: f64,
     pub(crate) resident_bytes: f64,
     pub(crate) peak_resident_bytes: f64,
     pub(crate) written_bytes: f64,
+}
+
+impl Usage {
+    /// Adds what another process used.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.cpu_s += other.cpu_s;
+        self.resident_bytes += other.resident_bytes;
+        self.peak_resident_bytes += other.peak_resident_bytes;
+        self.written_bytes += other.written_bytes;
+    }
 }
 
 impl Process {

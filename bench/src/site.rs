@@ -16,6 +16,8 @@ const START_PATIENCE: Duration = Duration::from_secs(30);
 /// How often `/metrics` is read while something is waited for: often enough for a figure, seldom enough to
 /// cost the service nothing.
 const METRICS_EVERY: Duration = Duration::from_millis(25);
+/// What the processes of the service are called.
+pub(crate) const NODES: [&str; 4] = ["serve", "serve-2", "serve-3", "serve-4"];
 /// Naira, enough for every scenario.
 const CREDIT: &str = "900000000.00";
 /// The sender ID of every message.
@@ -31,17 +33,30 @@ pub(crate) struct Setup {
     pub(crate) binds: u32,
     pub(crate) window: u32,
     pub(crate) receipt_delay: String,
+    pub(crate) database: Database,
+    /// Processes of the service; more than one only on PostgreSQL.
+    pub(crate) nodes: usize,
+}
+
+/// Where everything is kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+pub(crate) enum Database {
+    /// Embedded.
+    Sqlite,
+    /// A server of the benchmark's own, on its defaults.
+    Postgres,
 }
 
 /// One customer's service, and how to reach it.
 pub(crate) struct Site {
-    service: Option<Process>,
+    services: Vec<Process>,
     smsc: Option<Process>,
+    postgres: Option<Postgres>,
     /// Removed after the processes are gone: fields are dropped in this order.
     dir: TempDir,
     setup: Setup,
-    /// Where the API listens.
-    pub(crate) http: SocketAddr,
+    /// Where the API of each node listens.
+    pub(crate) http: Vec<SocketAddr>,
     /// Where the service looks for its carrier.
     pub(crate) carrier: SocketAddr,
     /// The customer's token.
@@ -55,9 +70,15 @@ impl Site {
             .prefix("bench-")
             .tempdir_in(&setup.target)?;
         let mut site = Self {
-            service: None,
+            services: Vec::new(),
             smsc: None,
-            http: free_address()?,
+            postgres: match setup.database {
+                Database::Sqlite => None,
+                Database::Postgres => Some(Postgres::start()?),
+            },
+            http: (0..setup.nodes)
+                .map(|_| free_address())
+                .collect::<Result<_>>()?,
             carrier: free_address()?,
             token: String::new(),
             setup: setup.clone(),
@@ -71,9 +92,7 @@ impl Site {
 
     fn configuration(&self) -> String {
         format!(
-            r#"data_dir = '{data}'
-[http]
-listen = "{http}"
+            r#"{database}
 [limits]
 sends_per_minute = 1000000
 [callbacks]
@@ -88,8 +107,10 @@ window = {window}
 carriers = ["bench"]
 price = "6.00"
 "#,
-            data = self.dir.path().join("data").display(),
-            http = self.http,
+            database = match &self.postgres {
+                None => format!("data_dir = '{}'", self.dir.path().join("data").display()),
+                Some(postgres) => format!("database_url = '{}'", postgres.url),
+            },
             carrier = self.carrier,
             binds = self.setup.binds,
             window = self.setup.window,
@@ -144,19 +165,24 @@ price = "6.00"
         command
     }
 
-    /// Starts `ogene serve`; gives the time until `/readyz` answered 200.
+    /// Starts `ogene serve`, as many as there are nodes; gives the time until `/readyz` of all answered 200.
     pub(crate) async fn start_service(&mut self) -> Result<Duration> {
         let began = tokio::time::Instant::now();
-        let mut command = self.command();
-        let mut service = Process::start("serve", command.arg("serve"), self.dir.path())?;
-        while !is_ready(self.http).await {
-            service.check()?;
-            if began.elapsed() > START_PATIENCE {
-                bail!("the service is not ready within {START_PATIENCE:?}");
-            }
-            tokio::time::sleep(Duration::from_millis(2)).await;
+        for (name, http) in NODES.iter().zip(&self.http) {
+            let mut command = self.command();
+            command.env("OGENE_HTTP_LISTEN", http.to_string());
+            let service = Process::start(name, command.arg("serve"), self.dir.path())?;
+            self.services.push(service);
         }
-        self.service = Some(service);
+        for (service, &http) in self.services.iter_mut().zip(&self.http) {
+            while !is_ready(http).await {
+                service.check()?;
+                if began.elapsed() > START_PATIENCE {
+                    bail!("the service is not ready within {START_PATIENCE:?}");
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }
         Ok(began.elapsed())
     }
 
@@ -186,17 +212,23 @@ price = "6.00"
         self.wait_for("ogene_binds", binds, START_PATIENCE).await
     }
 
-    /// Waits until a metric, summed over its labels, reaches a value.
+    /// Waits until a metric, summed over its labels and over the nodes, reaches a value.
     pub(crate) async fn wait_for(
         &self,
         metric: &str,
         least: u64,
         patience: Duration,
     ) -> Result<()> {
-        let mut connection = Connection::open(self.http).await?;
+        let mut connections = Vec::with_capacity(self.http.len());
+        for &http in &self.http {
+            connections.push(Connection::open(http).await?);
+        }
         let began = tokio::time::Instant::now();
         loop {
-            let found = sum(&connection.get("/metrics").await?, metric);
+            let mut found = 0.0;
+            for connection in &mut connections {
+                found += sum(&connection.get("/metrics").await?, metric);
+            }
             if found >= crate::figures::float(least) {
                 return Ok(());
             }
@@ -207,20 +239,27 @@ price = "6.00"
         }
     }
 
-    /// What the service used since it began.
+    /// What the service used since it began, all nodes together.
     pub(crate) fn usage(&self) -> Result<Usage> {
-        self.service.as_ref().context("the service runs")?.usage()
+        let mut all = Usage::default();
+        for service in &self.services {
+            all.add(service.usage()?);
+        }
+        Ok(all)
     }
 
     /// SIGKILL.
     pub(crate) fn kill_service(&mut self) -> Result<()> {
-        self.service.take().context("the service runs")?.kill()
+        self.services.drain(..).try_for_each(Process::kill)
     }
 
     /// Asks the service to stop, and gives the time that took.
     pub(crate) async fn stop_service(&mut self) -> Result<Duration> {
-        let service = self.service.take().context("the service runs")?;
-        Ok(service.stop().await?.1)
+        let mut longest = Duration::ZERO;
+        for service in self.services.drain(..) {
+            longest = longest.max(service.stop().await?.1);
+        }
+        Ok(longest)
     }
 
     /// Stops the simulator and gives what it counted.
@@ -229,10 +268,64 @@ price = "6.00"
         Ok(serde_json::from_str(&smsc.stop().await?.0)?)
     }
 
-    /// Bytes that the data directory takes.
+    /// Bytes that the database takes on the disk.
     pub(crate) fn stored_bytes(&self) -> Result<u64> {
-        let files = fs::read_dir(self.dir.path().join("data"))?;
-        files.map(|file| Ok(file?.metadata()?.len())).sum()
+        match &self.postgres {
+            None => bytes_below(&self.dir.path().join("data")),
+            // The log is recycled, and is no part of what is kept.
+            Some(postgres) => bytes_below(&postgres.dir.path().join("data/base")),
+        }
+    }
+}
+
+fn bytes_below(path: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(path)? {
+        let (entry, metadata) = {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            (entry, metadata)
+        };
+        bytes += if metadata.is_dir() {
+            bytes_below(&entry.path())?
+        } else {
+            metadata.len()
+        };
+    }
+    Ok(bytes)
+}
+
+/// A PostgreSQL server on its defaults, as the tests start it.
+struct Postgres {
+    url: String,
+    dir: TempDir,
+}
+
+impl Postgres {
+    fn start() -> Result<Self> {
+        let dir = tempfile::Builder::new().prefix("bench-").tempdir()?;
+        let output = Self::script("start", dir.path()).output()?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr);
+            bail!("PostgreSQL did not start: {}", why.trim());
+        }
+        let said = String::from_utf8(output.stdout)?;
+        let url = said.lines().last().context("no URL")?.to_owned();
+        Ok(Self { url, dir })
+    }
+
+    fn script(action: &str, dir: &Path) -> Command {
+        let mut command = Command::new("tests/postgres");
+        command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        command.arg(action).arg(dir);
+        command
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // What is left running would be found by the next look at the machine; there is nobody to tell here.
+        let _ = Self::script("crash", self.dir.path()).output();
     }
 }
 

@@ -17,10 +17,10 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let mut site = Site::prepare(setup)?;
     site.start_service().await?;
     let request = Request::new(&site, 1, None);
-    closed_loop(site.http, &request, CONNECTIONS, 0..WARM_UP, Duration::MAX).await?;
+    closed_loop(&site.http, &request, CONNECTIONS, 0..WARM_UP, Duration::MAX).await?;
 
     let before = site.usage()?;
-    let load = closed_loop(site.http, &request, CONNECTIONS, WARM_UP..MOST, time).await?;
+    let load = closed_loop(&site.http, &request, CONNECTIONS, WARM_UP..MOST, time).await?;
     let after = site.usage()?;
 
     let mut figures = Figures::default();

@@ -18,7 +18,14 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let request = Request::new(&site, RECIPIENTS, None);
 
     let before = site.usage()?;
-    let load = closed_loop(site.http, &request, CONNECTIONS, 0..requests, Duration::MAX).await?;
+    let load = closed_loop(
+        &site.http,
+        &request,
+        CONNECTIONS,
+        0..requests,
+        Duration::MAX,
+    )
+    .await?;
     site.wait_for("ogene_settled_total", recipients, SETTLE_PATIENCE)
         .await?;
     let time = load.began.elapsed();

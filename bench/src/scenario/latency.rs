@@ -24,11 +24,11 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let behind_tap = free_address()?;
     let tap = start(&mut site, behind_tap).await?;
     let request = Request::new(&site, 1, None);
-    closed_loop(site.http, &request, 4, 0..WARM_UP, Duration::MAX).await?;
+    closed_loop(&site.http, &request, 4, 0..WARM_UP, Duration::MAX).await?;
 
     let before = site.usage()?;
     let every = Duration::from_secs(1) / PER_SECOND;
-    let load = open_loop(site.http, &request, CONNECTIONS, WARM_UP..all, every).await?;
+    let load = open_loop(&site.http, &request, CONNECTIONS, WARM_UP..all, every).await?;
     let mut figures = Figures::default();
     close_after(&mut figures, site, before, all).await?;
 

@@ -25,7 +25,14 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     figures.set("idle_mb", site.usage()?.resident_bytes / MILLION);
 
     let request = Request::new(&site, RECIPIENTS, None);
-    let load = closed_loop(site.http, &request, CONNECTIONS, 0..requests, Duration::MAX).await?;
+    let load = closed_loop(
+        &site.http,
+        &request,
+        CONNECTIONS,
+        0..requests,
+        Duration::MAX,
+    )
+    .await?;
     figures.rate("accepted_recipients_per_s", recipients, load.time);
     figures.latency("accept", &load.latencies);
     let usage = site.usage()?;

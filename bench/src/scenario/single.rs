@@ -19,12 +19,12 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     site.start().await?;
     let request = Request::new(&site, 1, Some(&callbacks.url()));
     let all = WARM_UP + messages;
-    closed_loop(site.http, &request, CONNECTIONS, 0..WARM_UP, Duration::MAX).await?;
+    closed_loop(&site.http, &request, CONNECTIONS, 0..WARM_UP, Duration::MAX).await?;
     callbacks.wait_for(WARM_UP, SETTLE_PATIENCE).await?;
 
     let before = site.usage()?;
     let numbers = WARM_UP..all;
-    let load = closed_loop(site.http, &request, CONNECTIONS, numbers, Duration::MAX).await?;
+    let load = closed_loop(&site.http, &request, CONNECTIONS, numbers, Duration::MAX).await?;
     let last = callbacks.wait_for(all, SETTLE_PATIENCE).await?;
     let after = site.usage()?;
 

@@ -120,6 +120,13 @@ pub fn draft(
     let append = AppendSender::parse(fields.append_sender.as_deref().unwrap_or_default())?;
     let callback_url = checked_callback(present(fields.callback_url), rules)?;
     let customer_reference = checked_reference(fields.customer_reference)?;
+    for (name, text) in [
+        ("callback_url", callback_url.as_deref()),
+        ("customer_reference", customer_reference.as_deref()),
+        ("body", unicode.then_some(&*body)),
+    ] {
+        without_nul(name, text)?;
+    }
     let list = recipients(&to, gateway.gateway, environment, rules)?;
     let text = prepared(&body, unicode)?;
     check_gateway(gateway, sender, &text, rules)?;
@@ -211,6 +218,17 @@ fn flag(name: &str, text: Option<&str>) -> Result<bool, Refusal> {
         _ => Err(Refusal::Malformed(format!(
             "`{name}` must be true, false, 1 or 0."
         ))),
+    }
+}
+
+/// U+0000 means nothing to anybody, and PostgreSQL cannot keep it. Plain text loses it with all that is in no
+/// alphabet.
+fn without_nul(name: &str, text: Option<&str>) -> Result<(), Refusal> {
+    match text {
+        Some(text) if text.contains('\0') => Err(Refusal::Malformed(format!(
+            "`{name}` holds the character U+0000; leave it out."
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ pub use server::Server;
 pub use unusable::Unusable;
 
 use crate::error::{Error, Result};
-use crate::sql::{self, Placeholder};
+use crate::sql::{self, Placeholder, on};
 use crate::writer::Writer;
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
@@ -102,6 +102,34 @@ impl Tx {
             Self::Postgres(connection) => Ok(connection),
             Self::Sqlite(_) => Err(Error::Closed),
         }
+    }
+
+    /// Begins to read the database as it is at this moment, much of it at once.
+    pub(crate) async fn begin_snapshot(&mut self) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => sqlx::raw_sql("begin")
+                .execute(&mut ***connection)
+                .await
+                .map(drop),
+            Self::Postgres(connection) => sqlx::raw_sql(
+                "begin isolation level repeatable read, read only;
+                 set local enable_seqscan = on; set local enable_hashjoin = on;
+                 set local enable_mergejoin = on",
+            )
+            .execute(&mut **connection)
+            .await
+            .map(drop),
+        }?;
+        Ok(())
+    }
+
+    /// Ends what [`Self::begin_snapshot`] began.
+    pub(crate) async fn end_snapshot(&mut self) -> Result<()> {
+        on!(self, |connection| sqlx::raw_sql("commit")
+            .execute(connection)
+            .await
+            .map(drop))?;
+        Ok(())
     }
 
     /// The text of a statement over so many rows; see [`sql::with_rows`].

@@ -1,6 +1,7 @@
 //! Recomputes every balance from the ledger and checks what must always hold.
 
 use crate::Store;
+use crate::db::Tx;
 use crate::error::Result;
 use crate::sql::on;
 
@@ -112,36 +113,44 @@ const CHECKS: [Check; 9] = [
 ];
 
 impl Store {
-    /// Checks everything; reads all messages, so it takes its time on a large database.
+    /// Checks everything; reads all messages, so it takes its time on a large database. What is checked is the
+    /// database at one moment, whatever goes on meanwhile.
     pub async fn verify(&self) -> Result<Verification> {
         let mut tx = self.db.read().await?;
-        let mut verification = Verification::default();
-        for (count, sql) in [
-            (&mut verification.wallets, "select count(*) from wallets"),
-            (&mut verification.entries, "select count(*) from ledger"),
-            (&mut verification.messages, "select count(*) from messages"),
-            (
-                &mut verification.deliveries,
-                "select count(*) from deliveries",
-            ),
-        ] {
-            *count = on!(&mut tx, |connection| sqlx::query_scalar(sql)
-                .fetch_one(connection)
-                .await?);
-        }
-        for check in &CHECKS {
-            let sql = tx.hex(check.sql);
-            let found: Vec<String> = on!(&mut tx, |connection| sqlx::query_scalar(
-                sqlx::AssertSqlSafe(sql)
-            )
-            .fetch_all(connection)
-            .await?);
-            verification.violations.extend(
-                found
-                    .iter()
-                    .map(|subject| check.sentence.replace("{}", subject)),
-            );
-        }
-        Ok(verification)
+        tx.begin_snapshot().await?;
+        let verification = check(&mut tx).await;
+        tx.end_snapshot().await?;
+        verification
     }
+}
+
+async fn check(tx: &mut Tx) -> Result<Verification> {
+    let mut verification = Verification::default();
+    for (count, sql) in [
+        (&mut verification.wallets, "select count(*) from wallets"),
+        (&mut verification.entries, "select count(*) from ledger"),
+        (&mut verification.messages, "select count(*) from messages"),
+        (
+            &mut verification.deliveries,
+            "select count(*) from deliveries",
+        ),
+    ] {
+        *count = on!(&mut *tx, |connection| sqlx::query_scalar(sql)
+            .fetch_one(connection)
+            .await?);
+    }
+    for check in &CHECKS {
+        let sql = tx.hex(check.sql);
+        let found: Vec<String> = on!(&mut *tx, |connection| sqlx::query_scalar(
+            sqlx::AssertSqlSafe(sql)
+        )
+        .fetch_all(connection)
+        .await?);
+        verification.violations.extend(
+            found
+                .iter()
+                .map(|subject| check.sentence.replace("{}", subject)),
+        );
+    }
+    Ok(verification)
 }

@@ -431,21 +431,23 @@ async fn control_characters_are_removed_from_plain_text_and_line_ends_stay() {
     ogene.end().await;
 }
 
-mod embedded {
-    use super::*;
-
-    /// The texts of PostgreSQL cannot hold it.
-    #[tokio::test]
-    async fn a_nul_in_unicode_text_is_sent_as_written() {
-        let ogene = Setup::new().embedded().start().await;
-        let body = "A\u{0}B\u{85}";
-        ogene
-            .sent(with(to(MTN, body), json!({"unicode": true})))
-            .await;
-        let received = ogene.received(1).await;
-        assert_eq!(wire::text(&received, MTN), body);
-        ogene.end().await;
+#[tokio::test]
+async fn a_nul_that_would_be_kept_is_refused() {
+    let ogene = Ogene::start().await;
+    let nul = "A\u{0}B";
+    for fields in [
+        json!({"body": nul, "unicode": true}),
+        json!({"customer_reference": nul}),
+        json!({"callback_url": "https://example.ng/\u{0}"}),
+    ] {
+        let answer = ogene.send(with(to(MTN, "Hello"), fields.clone())).await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (400, "API-2000"),
+            "{fields}"
+        );
     }
+    ogene.end().await;
 }
 
 #[tokio::test]
