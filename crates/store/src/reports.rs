@@ -31,7 +31,7 @@ pub struct MessageReport {
 
 impl Store {
     /// The recipients `from..until` of a message, in the order of the request. `None` when the account has
-    /// no such message in that environment.
+    /// no such message in that environment, or none any more: a list is emptied where its removal begins.
     pub async fn message_report(
         &self,
         account: AccountId,
@@ -44,7 +44,8 @@ impl Store {
         let mut tx = self.db.read().await?;
         let row: Option<(Option<String>, Vec<u8>)> = on!(&mut tx, |connection| sqlx::query_as(
             "select customer_reference, recipients from messages
-             where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4",
+             where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4
+                 and length(recipients) > 0",
         )
         .bind(bucket.0)
         .bind(id_bytes(&message))

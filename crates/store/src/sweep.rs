@@ -102,7 +102,7 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
     settle::settle(tx, store, &terrain, cases, &messages).await
 }
 
-async fn read_mark(tx: &mut Tx, name: &str) -> Result<i64> {
+pub(crate) async fn read_mark(tx: &mut Tx, name: &str) -> Result<i64> {
     let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
         "select value from marks where name = $1"
     )
@@ -112,7 +112,7 @@ async fn read_mark(tx: &mut Tx, name: &str) -> Result<i64> {
     Ok(found.unwrap_or(0))
 }
 
-async fn write_mark(tx: &mut Tx, name: &str, value: i64) -> Result<()> {
+pub(crate) async fn write_mark(tx: &mut Tx, name: &str, value: i64) -> Result<()> {
     on!(tx, |connection| sqlx::query(
         "insert into marks (name, value) values ($1, $2)
          on conflict (name) do update set value = excluded.value",

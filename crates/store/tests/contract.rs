@@ -22,6 +22,7 @@ mod contract {
     mod rates;
     mod receipts;
     mod reports;
+    mod retention;
     mod schema;
     mod severed;
     mod sources;

@@ -14,6 +14,7 @@ twins!(
     a_recipient_refunded_more_than_its_charge_is_found,
     a_refund_without_a_final_status_is_found,
     deliveries_beyond_the_recipients_are_found,
+    deliveries_without_their_message_are_found,
     a_refund_that_is_owed_is_found,
 );
 
@@ -190,6 +191,17 @@ async fn deliveries_beyond_the_recipients_are_found(kit: &Kit) {
     .await;
     let sentence = format!(
         "message {} has more deliveries than recipients",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn deliveries_without_their_message_are_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    kit.plant("delete from messages").await;
+    let sentence = format!(
+        "message {} is gone, and its deliveries are not",
         hex(&message)
     );
     assert_eq!(violations(kit).await, [sentence]);

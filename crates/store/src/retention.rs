@@ -1,0 +1,304 @@
+//! Old data goes in small steps: first the texts of messages, later whole messages with all that belongs to
+//! them. Ledger, wallets and accounts stay.
+//!
+//! A message goes when it is settled, whatever its age: every recipient has a final status, no batch of it is
+//! left, and no callback of it waits. What is settled stays so, since batches and callbacks come from
+//! recipients without a final status alone. So it is looked up beside the writer, recipients first, and the
+//! transaction that removes need not look again.
+
+mod keys;
+
+pub use keys::{DeadKey, PartKey};
+
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::{id_bytes, message_id};
+use crate::sql::{execute_rows, fetch_rows, on};
+use crate::sweep::{read_mark, write_mark};
+use domain::{Bucket, MessageId};
+use std::collections::HashSet;
+
+/// Most messages looked at in one step.
+const MOST_MESSAGES: i64 = 250;
+/// Most deliveries removed in one transaction. A message with more of them goes over several.
+const MOST_DELIVERIES: i64 = 500;
+/// A text that cannot go because its message is not settled is looked for again for so long; after that it
+/// goes with the message.
+const OPEN_FOR_MS: i64 = 86_400_000;
+
+/// What a step did.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Removed<C> {
+    /// How many went: messages, texts or rows.
+    pub count: u64,
+    /// Where the next step begins; `None` at the end.
+    pub next: Option<C>,
+}
+
+/// How far the removal of texts came.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TextCursor {
+    after: MessageId,
+    /// When the first message was accepted that was passed over because it is open.
+    open_at_ms: Option<i64>,
+}
+
+/// A message beyond its age.
+struct Old {
+    message: MessageId,
+    /// Most deliveries that it can have; 0 when its removal has begun.
+    recipients: i64,
+}
+
+impl Store {
+    /// Removes some settled messages that were accepted before a time, with their deliveries; gives how many
+    /// are gone. One with very many deliveries goes over several steps: its list is emptied first, by which it
+    /// is known as one that is being removed.
+    pub async fn remove_messages(
+        &self,
+        bucket: Bucket,
+        before_ms: i64,
+        after: Option<MessageId>,
+    ) -> Result<Removed<MessageId>> {
+        let after = after.unwrap_or(MessageId::lowest_at(0));
+        let mut tx = self.db.read().await?;
+        let found = old_messages(&mut tx, bucket, after, before_ms).await?;
+        let taken = &found[..fitting(&found)];
+        let Some(last) = taken.last().map(|old| old.message) else {
+            return Ok(Removed {
+                count: 0,
+                next: None,
+            });
+        };
+        let intact = taken.iter().filter(|old| old.recipients > 0);
+        let intact: Vec<MessageId> = intact.map(|old| old.message).collect();
+        let open = open(&mut tx, bucket, before_ms, &intact).await?;
+        // Readers are few, and the writer may be busy.
+        drop(tx);
+        let messages = taken.iter().map(|old| old.message);
+        let messages: Vec<MessageId> = messages.filter(|message| !open.contains(message)).collect();
+        let settled = messages.len() as u64;
+        let count = if messages.is_empty() {
+            0
+        } else {
+            self.db.change(RemoveMessages { bucket, messages }).await?
+        };
+        let next = if count < settled { after } else { last };
+        Ok(Removed {
+            count,
+            next: Some(next),
+        })
+    }
+
+    /// Removes the texts of some settled messages that were accepted before a time; gives how many.
+    pub async fn remove_texts(
+        &self,
+        bucket: Bucket,
+        before_ms: i64,
+        cursor: Option<TextCursor>,
+    ) -> Result<Removed<TextCursor>> {
+        let mut tx = self.db.read().await?;
+        let mark = format!("texts-removed-{}", bucket.0);
+        let mut cursor = match cursor {
+            Some(cursor) => cursor,
+            None => TextCursor {
+                after: MessageId::lowest_at(read_mark(&mut tx, &mark).await?),
+                open_at_ms: None,
+            },
+        };
+        let found = with_text(&mut tx, bucket, cursor.after, before_ms).await?;
+        let open = open(&mut tx, bucket, before_ms, &found).await?;
+        drop(tx);
+        let is_last = i64::try_from(found.len()).unwrap_or(i64::MAX) < MOST_MESSAGES;
+        cursor.after = found.last().copied().unwrap_or(cursor.after);
+        let first_open = found.iter().find(|message| open.contains(message));
+        cursor.open_at_ms = cursor
+            .open_at_ms
+            .or(first_open.map(|message| message.accepted_at_ms()));
+        let settled = found.into_iter().filter(|message| !open.contains(message));
+        let swept = cursor
+            .open_at_ms
+            .map_or(before_ms, |open| open.max(before_ms - OPEN_FOR_MS));
+        let removal = RemoveTexts {
+            bucket,
+            messages: settled.collect(),
+            mark: is_last.then_some((mark, swept)),
+        };
+        Ok(Removed {
+            count: self.db.change(removal).await?,
+            next: (!is_last).then_some(cursor),
+        })
+    }
+}
+
+/// Messages that were accepted before a time, oldest first.
+async fn old_messages(
+    tx: &mut Tx,
+    bucket: Bucket,
+    after: MessageId,
+    before_ms: i64,
+) -> Result<Vec<Old>> {
+    // Seven octets a number, see `domain::packed`.
+    let rows: Vec<(Vec<u8>, i64)> = on!(tx, |connection| sqlx::query_as(
+        "select message_id, cast(length(recipients) / 7 as bigint) from messages
+         where bucket = $1 and message_id > $2 and message_id < $3 order by message_id limit $4",
+    )
+    .bind(bucket.0)
+    .bind(id_bytes(&after))
+    .bind(id_bytes(&MessageId::lowest_at(before_ms)))
+    .bind(MOST_MESSAGES)
+    .fetch_all(connection)
+    .await?);
+    rows.into_iter()
+        .map(|(id, recipients)| {
+            Ok(Old {
+                message: message_id(&id)?,
+                recipients,
+            })
+        })
+        .collect()
+}
+
+/// How many of these messages one transaction can remove: those whose deliveries are few enough together, or
+/// the first alone.
+fn fitting(found: &[Old]) -> usize {
+    let mut deliveries = 0;
+    let fitting = found.iter().take_while(|old| {
+        deliveries += if old.recipients == 0 {
+            MOST_DELIVERIES
+        } else {
+            old.recipients
+        };
+        deliveries <= MOST_DELIVERIES
+    });
+    fitting.count().max(1).min(found.len())
+}
+
+/// Messages with a text that were accepted before a time, oldest first.
+async fn with_text(
+    tx: &mut Tx,
+    bucket: Bucket,
+    after: MessageId,
+    before_ms: i64,
+) -> Result<Vec<MessageId>> {
+    let rows: Vec<Vec<u8>> = on!(tx, |connection| sqlx::query_scalar(
+        "select message_id from messages
+         where bucket = $1 and message_id > $2 and message_id < $3 and body <> ''
+         order by message_id limit $4",
+    )
+    .bind(bucket.0)
+    .bind(id_bytes(&after))
+    .bind(id_bytes(&MessageId::lowest_at(before_ms)))
+    .bind(MOST_MESSAGES)
+    .fetch_all(connection)
+    .await?);
+    rows.iter().map(|id| message_id(id)).collect()
+}
+
+/// Those of these messages to which something is still to happen. The order of the questions matters: a
+/// recipient that was open may have ended since, and left a callback.
+async fn open(
+    tx: &mut Tx,
+    bucket: Bucket,
+    before_ms: i64,
+    messages: &[MessageId],
+) -> Result<HashSet<MessageId>> {
+    if messages.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let mut open: Vec<(Vec<u8>,)> = fetch_rows!(
+        tx,
+        messages,
+        1,
+        "select distinct message_id from deliveries
+         where message_id in (values {rows}) and bucket = {1} and status in ('sent', 'in_doubt')",
+        |query, message| query.bind(id_bytes(message)),
+        after | query | query.bind(bucket.0)
+    );
+    // Neither has an index by message; of messages this old hardly any is left.
+    for sql in [
+        "select distinct message_id from batches where bucket = $1 and message_id < $2",
+        "select distinct message_id from callbacks
+         where bucket = $1 and state in ('due', 'claimed') and message_id < $2",
+    ] {
+        let left: Vec<(Vec<u8>,)> = on!(tx, |connection| sqlx::query_as(sql)
+            .bind(bucket.0)
+            .bind(id_bytes(&MessageId::lowest_at(before_ms)))
+            .fetch_all(connection)
+            .await?);
+        open.extend(left);
+    }
+    open.iter().map(|(id,)| message_id(id)).collect()
+}
+
+struct RemoveMessages {
+    bucket: Bucket,
+    messages: Vec<MessageId>,
+}
+
+impl Change for RemoveMessages {
+    /// How many are gone.
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        execute_rows!(
+            tx,
+            &self.messages,
+            1,
+            "delete from deliveries where (message_id, recipient) in (
+                 select message_id, recipient from deliveries
+                 where message_id in (values {rows}) and bucket = {1} limit {2}) and bucket = {1}",
+            |query, message| query.bind(id_bytes(message)),
+            after | query | query.bind(self.bucket.0).bind(MOST_DELIVERIES)
+        );
+        let gone = execute_rows!(
+            tx,
+            &self.messages,
+            1,
+            "delete from messages where message_id in (values {rows}) and bucket = {1}
+                 and not exists (select 1 from deliveries d
+                     where d.bucket = messages.bucket and d.message_id = messages.message_id)",
+            |query, message| query.bind(id_bytes(message)),
+            after | query | query.bind(self.bucket.0)
+        );
+        if gone < self.messages.len() as u64 {
+            execute_rows!(
+                tx,
+                &self.messages,
+                1,
+                "update messages set recipients = substr(recipients, 1, 0)
+                 where message_id in (values {rows}) and bucket = {1} and length(recipients) > 0",
+                |query, message| query.bind(id_bytes(message)),
+                after | query | query.bind(self.bucket.0)
+            );
+        }
+        Ok(gone)
+    }
+}
+
+struct RemoveTexts {
+    bucket: Bucket,
+    messages: Vec<MessageId>,
+    /// Up to where nothing has to be looked for any more, at the end of a pass.
+    mark: Option<(String, i64)>,
+}
+
+impl Change for RemoveTexts {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        let removed = execute_rows!(
+            tx,
+            &self.messages,
+            1,
+            "update messages set body = '' where message_id in (values {rows}) and bucket = {1}",
+            |query, message| query.bind(id_bytes(message)),
+            after | query | query.bind(self.bucket.0)
+        );
+        if let Some((name, at_ms)) = &self.mark {
+            write_mark(tx, name, *at_ms).await?;
+        }
+        Ok(removed)
+    }
+}

@@ -1,0 +1,197 @@
+//! What has no index by message, pages and dead callbacks, is swept along its primary key, and goes by its
+//! message's age alone.
+
+use super::Removed;
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::id_bytes;
+use crate::sql::on;
+use domain::{Bucket, MessageId};
+
+/// Keys read in one step, and most rows removed in it.
+const KEYS: i64 = 2_000;
+
+/// How far a sweep of pages came.
+#[derive(Clone, Debug, Default, Eq, PartialEq, sqlx::FromRow)]
+pub struct PartKey {
+    carrier: String,
+    carrier_id: String,
+    message_id: Vec<u8>,
+    recipient: i64,
+}
+
+/// How far a sweep of dead callbacks came.
+#[derive(Clone, Debug, Default, Eq, PartialEq, sqlx::FromRow)]
+pub struct DeadKey {
+    account_id: i64,
+    origin: String,
+    due_at_ms: i64,
+    message_id: Vec<u8>,
+    recipient: i64,
+}
+
+impl Store {
+    /// Removes the pages, among the next ones by their key, of messages that were accepted before a time;
+    /// gives how many.
+    pub async fn remove_parts(
+        &self,
+        bucket: Bucket,
+        before_ms: i64,
+        after: Option<PartKey>,
+    ) -> Result<Removed<PartKey>> {
+        let after = after.unwrap_or_default();
+        let until: Option<PartKey> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as(
+                "select carrier, carrier_id, message_id, recipient from (
+                     select carrier, carrier_id, message_id, recipient from parts
+                     where bucket = $1
+                         and (carrier, carrier_id, message_id, recipient) > ($2, $3, $4, $5)
+                     order by carrier, carrier_id, message_id, recipient limit $6) v
+                 order by carrier desc, carrier_id desc, message_id desc, recipient desc limit 1",
+            )
+            .bind(bucket.0)
+            .bind(&after.carrier)
+            .bind(&after.carrier_id)
+            .bind(&after.message_id)
+            .bind(after.recipient)
+            .bind(KEYS)
+            .fetch_optional(connection)
+            .await?
+        });
+        let Some(until) = until else {
+            return Ok(Removed {
+                count: 0,
+                next: None,
+            });
+        };
+        let removal = RemoveParts {
+            bucket,
+            before_ms,
+            after,
+            until: until.clone(),
+        };
+        Ok(Removed {
+            count: self.db.change(removal).await?,
+            next: Some(until),
+        })
+    }
+
+    /// Removes the dead callbacks, among the next ones by their key, of messages that were accepted before a
+    /// time; gives how many.
+    pub async fn remove_dead_callbacks(
+        &self,
+        bucket: Bucket,
+        before_ms: i64,
+        after: Option<DeadKey>,
+    ) -> Result<Removed<DeadKey>> {
+        let after = after.unwrap_or(DeadKey {
+            account_id: i64::MIN,
+            ..DeadKey::default()
+        });
+        let until: Option<DeadKey> = on!(&mut self.db.read().await?, |connection| {
+            sqlx::query_as(
+                "select account_id, origin, due_at_ms, message_id, recipient from (
+                     select account_id, origin, due_at_ms, message_id, recipient from callbacks
+                     where bucket = $1 and state = 'dead'
+                         and (account_id, origin, due_at_ms, message_id, recipient)
+                             > ($2, $3, $4, $5, $6)
+                     order by account_id, origin, due_at_ms, message_id, recipient limit $7) v
+                 order by account_id desc, origin desc, due_at_ms desc, message_id desc,
+                     recipient desc limit 1",
+            )
+            .bind(bucket.0)
+            .bind(after.account_id)
+            .bind(&after.origin)
+            .bind(after.due_at_ms)
+            .bind(&after.message_id)
+            .bind(after.recipient)
+            .bind(KEYS)
+            .fetch_optional(connection)
+            .await?
+        });
+        let Some(until) = until else {
+            return Ok(Removed {
+                count: 0,
+                next: None,
+            });
+        };
+        let removal = RemoveDead {
+            bucket,
+            before_ms,
+            after,
+            until: until.clone(),
+        };
+        Ok(Removed {
+            count: self.db.change(removal).await?,
+            next: Some(until),
+        })
+    }
+}
+
+struct RemoveParts {
+    bucket: Bucket,
+    before_ms: i64,
+    after: PartKey,
+    until: PartKey,
+}
+
+impl Change for RemoveParts {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        Ok(on!(tx, |connection| sqlx::query(
+            "delete from parts where bucket = $1 and message_id < $2
+                 and (carrier, carrier_id, message_id, recipient) > ($3, $4, $5, $6)
+                 and (carrier, carrier_id, message_id, recipient) <= ($7, $8, $9, $10)",
+        )
+        .bind(self.bucket.0)
+        .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
+        .bind(&self.after.carrier)
+        .bind(&self.after.carrier_id)
+        .bind(&self.after.message_id)
+        .bind(self.after.recipient)
+        .bind(&self.until.carrier)
+        .bind(&self.until.carrier_id)
+        .bind(&self.until.message_id)
+        .bind(self.until.recipient)
+        .execute(connection)
+        .await?
+        .rows_affected()))
+    }
+}
+
+struct RemoveDead {
+    bucket: Bucket,
+    before_ms: i64,
+    after: DeadKey,
+    until: DeadKey,
+}
+
+impl Change for RemoveDead {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        Ok(on!(tx, |connection| sqlx::query(
+            "delete from callbacks where bucket = $1 and state = 'dead' and message_id < $2
+                 and (account_id, origin, due_at_ms, message_id, recipient) > ($3, $4, $5, $6, $7)
+                 and (account_id, origin, due_at_ms, message_id, recipient)
+                     <= ($8, $9, $10, $11, $12)",
+        )
+        .bind(self.bucket.0)
+        .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
+        .bind(self.after.account_id)
+        .bind(&self.after.origin)
+        .bind(self.after.due_at_ms)
+        .bind(&self.after.message_id)
+        .bind(self.after.recipient)
+        .bind(self.until.account_id)
+        .bind(&self.until.origin)
+        .bind(self.until.due_at_ms)
+        .bind(&self.until.message_id)
+        .bind(self.until.recipient)
+        .execute(connection)
+        .await?
+        .rows_affected()))
+    }
+}

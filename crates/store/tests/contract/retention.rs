@@ -1,0 +1,436 @@
+//! Old data: what goes, what stays, and in which steps.
+
+use super::kit::{
+    CARRIER, Kit, NOW, Sending, claim, delivered, doubted, fresh, naira, refused, report, sending,
+    taken, twins, two_legs, undelivered,
+};
+use domain::{AccountId, DeliveryStatus, Environment};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
+use store::{CarrierReport, Claim, Finished, NewMessage, Receipt, Removed};
+
+twins!(
+    what_is_settled_and_older_goes_whole_and_nothing_else_goes,
+    a_message_with_many_deliveries_goes_in_steps_and_is_unknown_from_the_first,
+    a_text_goes_once_its_message_is_settled_and_the_report_stays,
+    a_text_that_had_to_stay_is_found_again,
+    pages_and_dead_callbacks_go_by_age_along_their_keys,
+);
+
+const DAY: i64 = 86_400_000;
+/// What was accepted before this is old.
+const BEFORE: i64 = NOW - 10 * DAY;
+const URL: &str = "https://shop.example.ng/sms";
+/// A receiver that refuses everything.
+const DEAD_URL: &str = "https://gone.example.ng/sms";
+const DEAD_ORIGIN: &str = "https://gone.example.ng:443";
+
+/// How far a message came.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Fate {
+    Waiting,
+    Claimed,
+    Sent,
+    Doubted,
+    HalfDelivered,
+    SecondLegWaits,
+    SecondLegInHand,
+    CallbackDue,
+    CallbackClaimed,
+    CallbackDead,
+    Delivered,
+    Refused,
+    Refunded,
+    Sandbox,
+}
+
+impl Fate {
+    const ALL: [Self; 14] = [
+        Self::Waiting,
+        Self::Claimed,
+        Self::Sent,
+        Self::Doubted,
+        Self::HalfDelivered,
+        Self::SecondLegWaits,
+        Self::SecondLegInHand,
+        Self::CallbackDue,
+        Self::CallbackClaimed,
+        Self::CallbackDead,
+        Self::Delivered,
+        Self::Refused,
+        Self::Refunded,
+        Self::Sandbox,
+    ];
+
+    fn is_settled(self) -> bool {
+        matches!(
+            self,
+            Self::CallbackDead | Self::Delivered | Self::Refused | Self::Refunded | Self::Sandbox
+        )
+    }
+
+    fn sending(self, account: AccountId, accepted_at_ms: i64) -> Sending {
+        let base = match self {
+            Self::SecondLegWaits | Self::SecondLegInHand => two_legs(account),
+            _ => Sending {
+                recipients: 2,
+                ..sending(account)
+            },
+        };
+        Sending {
+            accepted_at_ms,
+            // Each its own numbers: a receipt finds its recipient by them.
+            first_number: usize::try_from(fresh()).unwrap() * 10,
+            callback_url: match self {
+                Self::CallbackDue | Self::CallbackClaimed => Some(URL),
+                Self::CallbackDead => Some(DEAD_URL),
+                _ => None,
+            },
+            environment: match self {
+                Self::Sandbox => Environment::Sandbox,
+                _ => Environment::Live,
+            },
+            due_at_ms: match self {
+                Self::Waiting => NOW + DAY,
+                _ => NOW,
+            },
+            ..base
+        }
+    }
+
+    /// Brings a message there.
+    async fn of(self, kit: &Kit, account: AccountId, accepted_at_ms: i64) -> NewMessage {
+        let message = self.sending(account, accepted_at_ms).message(&kit.store);
+        let claimed = kit.accept_and_claim(&message).await;
+        if matches!(self, Self::Waiting | Self::Claimed) {
+            return message;
+        }
+        let progress = match self {
+            Self::Doubted => doubted(&claimed[0]),
+            Self::Refused => refused(&claimed[0]),
+            _ => taken(&claimed[0]),
+        };
+        let heard = |receipts: Vec<Receipt>| CarrierReport {
+            now_ms: accepted_at_ms + 1,
+            callback_room: usize::from(self == Self::CallbackClaimed) * 10,
+            ..report(vec![], receipts)
+        };
+        kit.report(report(vec![progress], vec![])).await;
+        let to = &message.draft.recipients;
+        let receipts = match self {
+            Self::HalfDelivered => vec![delivered(to[0])],
+            Self::Waiting | Self::Claimed | Self::Sent | Self::Doubted | Self::Refused => vec![],
+            Self::SecondLegWaits | Self::SecondLegInHand => vec![undelivered(to[0])],
+            Self::Refunded => to.iter().map(|&to| undelivered(to)).collect(),
+            _ => to.iter().map(|&to| delivered(to)).collect(),
+        };
+        kit.report(heard(receipts)).await;
+        match self {
+            Self::SecondLegInHand => drop(kit.claim(10).await),
+            Self::SecondLegWaits => hide_batches(kit).await,
+            Self::CallbackDead => kill_callbacks(kit, account).await,
+            _ => {}
+        }
+        message
+    }
+}
+
+/// Keeps later claims of the test from taking what waits.
+async fn hide_batches(kit: &Kit) {
+    kit.run(&format!(
+        "update batches set due_at_ms = {} where claimed_by = 0",
+        NOW + DAY
+    ))
+    .await
+    .unwrap();
+}
+
+/// The receiver has refused for the last time.
+async fn kill_callbacks(kit: &Kit, account: AccountId) {
+    let bucket = kit.store.bucket_of(account);
+    let due = kit
+        .store
+        .claim_callbacks(bucket, account, DEAD_ORIGIN, NOW, 10_000, 1, NOW);
+    let dead = due.await.unwrap().into_iter();
+    let dead = dead.map(|callback| (callback, Finished::Dead)).collect();
+    kit.store.finish_callbacks(dead).await.unwrap();
+}
+
+/// Takes steps to the end; gives how many went, and in how many steps.
+async fn all<C: Clone>(
+    kit: &Kit,
+    mut step: impl AsyncFnMut(domain::Bucket, Option<C>) -> Removed<C>,
+) -> (u64, usize) {
+    let (mut count, mut steps) = (0, 0);
+    for bucket in kit.store.buckets() {
+        let mut next = None;
+        loop {
+            let removed = step(bucket, next).await;
+            (count, steps) = (count + removed.count, steps + 1);
+            next = removed.next;
+            if next.is_none() {
+                break;
+            }
+        }
+    }
+    (count, steps)
+}
+
+async fn remove_messages(kit: &Kit, before_ms: i64) -> (u64, usize) {
+    all(kit, async |bucket, after| {
+        let step = kit.store.remove_messages(bucket, before_ms, after);
+        step.await.unwrap()
+    })
+    .await
+}
+
+async fn remove_texts(kit: &Kit, before_ms: i64) -> u64 {
+    let removed = all(kit, async |bucket, cursor| {
+        let step = kit.store.remove_texts(bucket, before_ms, cursor);
+        step.await.unwrap()
+    });
+    removed.await.0
+}
+
+async fn remove_parts(kit: &Kit, before_ms: i64) -> (u64, usize) {
+    all(kit, async |bucket, after| {
+        let step = kit.store.remove_parts(bucket, before_ms, after);
+        step.await.unwrap()
+    })
+    .await
+}
+
+async fn remove_dead(kit: &Kit, before_ms: i64) -> (u64, usize) {
+    all(kit, async |bucket, after| {
+        let step = kit.store.remove_dead_callbacks(bucket, before_ms, after);
+        step.await.unwrap()
+    })
+    .await
+}
+
+async fn count(kit: &Kit, of: &str) -> i64 {
+    kit.numbers(&format!("select count(*) from {of}")).await[0]
+}
+
+/// Where the recipients of a message stand; `None` when it is not known.
+async fn known(kit: &Kit, message: &NewMessage) -> Option<Vec<Option<DeliveryStatus>>> {
+    let draft = &message.draft;
+    let report = kit
+        .store
+        .message_report(draft.account, draft.environment, message.id, 0, 10_000);
+    let recipients = report.await.unwrap()?.recipients;
+    Some(recipients.into_iter().map(|(_, status)| status).collect())
+}
+
+/// Every fate at the border of the age, and fates and ages as chance has them.
+async fn what_is_settled_and_older_goes_whole_and_nothing_else_goes(kit: &Kit) {
+    let borders = [BEFORE - 1, BEFORE, NOW];
+    let mut cases: Vec<(Fate, i64)> = Fate::ALL
+        .into_iter()
+        .flat_map(|fate| borders.map(|at_ms| (fate, at_ms)))
+        .collect();
+    let age = (proptest::sample::select(&Fate::ALL[..]), 0..20 * DAY);
+    let mut runner = TestRunner::new(Config::default());
+    let chance = proptest::collection::vec(age, 40).new_tree(&mut runner);
+    let chance = chance.unwrap().current().into_iter();
+    cases.extend(chance.map(|(fate, age)| (fate, NOW - age)));
+    let accounts = [kit.account(10_000).await, kit.account(10_000).await];
+    let mut messages = Vec::new();
+    for (index, (fate, at_ms)) in cases.into_iter().enumerate() {
+        let message = fate.of(kit, accounts[index % 2], at_ms).await;
+        let before = known(kit, &message).await;
+        assert!(before.is_some(), "{fate:?}");
+        messages.push((fate, at_ms, message, before));
+    }
+    let balances = [
+        kit.balance(accounts[0]).await,
+        kit.balance(accounts[1]).await,
+    ];
+    let (batches, entries) = (count(kit, "batches").await, count(kit, "ledger").await);
+
+    let (gone, _) = remove_messages(kit, BEFORE).await;
+    let mut expected = 0;
+    let mut deliveries = 0;
+    for (fate, at_ms, message, before) in &messages {
+        let is_old = *at_ms < BEFORE && fate.is_settled();
+        let after = known(kit, message).await;
+        let what = format!("{fate:?} at {at_ms}");
+        assert_eq!(after.is_none(), is_old, "{what}");
+        expected += u64::from(is_old);
+        if let Some(after) = after {
+            deliveries += after.iter().flatten().count();
+            assert_eq!(Some(after), *before, "{what}");
+        }
+    }
+    assert_eq!(gone, expected);
+    assert_eq!(
+        count(kit, "deliveries").await,
+        i64::try_from(deliveries).unwrap()
+    );
+    assert_eq!(count(kit, "batches").await, batches);
+    assert_eq!(count(kit, "ledger").await, entries);
+    for (account, balance) in accounts.into_iter().zip(balances) {
+        assert_eq!(kit.balance(account).await, balance);
+    }
+    assert_eq!(remove_messages(kit, BEFORE).await.0, 0);
+}
+
+async fn a_message_with_many_deliveries_goes_in_steps_and_is_unknown_from_the_first(kit: &Kit) {
+    let id = kit.account(100_000).await;
+    let small = Fate::Delivered.of(kit, id, BEFORE - 2).await;
+    let base = Sending {
+        recipients: 1_300,
+        first_number: 5_000,
+        accepted_at_ms: BEFORE - 1,
+        ..sending(id)
+    };
+    let message = base.message(&kit.store);
+    kit.accept(&message).await;
+    let claimed = kit.store.claim(Claim {
+        recipients: 2_000,
+        ..claim(2_000)
+    });
+    for claimed in claimed.await.unwrap() {
+        kit.report(report(vec![refused(&claimed)], vec![])).await;
+    }
+    let balance = kit.balance(id).await;
+    let bucket = kit.store.bucket_of(id);
+    let (mut left, mut after, mut steps) = (1_302, None, 0);
+    loop {
+        let step = kit
+            .store
+            .remove_messages(bucket, BEFORE, after)
+            .await
+            .unwrap();
+        let now = count(kit, "deliveries").await;
+        assert!(left - now <= 500, "{left} became {now}");
+        left = now;
+        steps += 1;
+        after = step.next;
+        // Whoever asks meanwhile finds neither half a message nor books that do not agree.
+        if steps > 1 {
+            assert_eq!(known(kit, &message).await, None);
+        }
+        let violations = kit.store.verify().await.unwrap().violations;
+        assert_eq!(violations, Vec::<String>::new());
+        if after.is_none() {
+            break;
+        }
+    }
+    assert!(steps >= 4, "{steps}");
+    assert_eq!((left, count(kit, "messages").await), (0, 0));
+    assert_eq!(known(kit, &small).await, None);
+    assert_eq!(kit.balance(id).await, balance);
+    let statement = kit.store.statement(id, 10_000).await.unwrap();
+    assert_eq!(statement.len(), 1 + 2 + 1_300, "credit, charges, refunds");
+}
+
+async fn texts(kit: &Kit) -> i64 {
+    count(kit, "messages where body <> ''").await
+}
+
+async fn a_text_goes_once_its_message_is_settled_and_the_report_stays(kit: &Kit) {
+    let id = kit.account(10_000).await;
+    let mut messages = Vec::new();
+    for fate in Fate::ALL {
+        for at_ms in [BEFORE - 1, BEFORE] {
+            messages.push((fate, at_ms, fate.of(kit, id, at_ms).await));
+        }
+    }
+    let settled = Fate::ALL.iter().filter(|fate| fate.is_settled()).count();
+    let mut before = Vec::new();
+    for (_, _, message) in &messages {
+        before.push(known(kit, message).await);
+    }
+    let total = texts(kit).await;
+    assert_eq!(remove_texts(kit, BEFORE).await, settled as u64);
+    assert_eq!(texts(kit).await, total - i64::try_from(settled).unwrap());
+    for ((fate, at_ms, message), before) in messages.iter().zip(before) {
+        assert_eq!(known(kit, message).await, before, "{fate:?} at {at_ms}");
+    }
+    assert_eq!(remove_texts(kit, BEFORE).await, 0);
+    // A claim hands out the text: those that may still be sent have theirs.
+    let waiting = Claim {
+        now_ms: NOW + 2 * DAY,
+        ..claim(1_000)
+    };
+    for claimed in kit.store.claim(waiting).await.unwrap() {
+        assert!(!claimed.content.body.is_empty());
+    }
+}
+
+async fn a_text_that_had_to_stay_is_found_again(kit: &Kit) {
+    let id = kit.account(10_000).await;
+    // Whoever has them: the first is settled late, the second within the time, the third never is.
+    let [late, soon, never] = [
+        Fate::Sent.of(kit, id, BEFORE - DAY - 5).await,
+        Fate::Sent.of(kit, id, BEFORE - 5).await,
+        Fate::Sent.of(kit, id, BEFORE - 4).await,
+    ];
+    Fate::Delivered.of(kit, id, BEFORE - 3).await;
+    assert_eq!(remove_texts(kit, BEFORE).await, 1);
+    for message in [&late, &soon] {
+        let receipts = message.draft.recipients.iter();
+        let heard = CarrierReport {
+            now_ms: BEFORE,
+            ..report(vec![], receipts.map(|&to| delivered(to)).collect())
+        };
+        kit.report(heard).await;
+    }
+    assert_eq!(remove_texts(kit, BEFORE).await, 1, "the second alone");
+    assert_eq!(texts(kit).await, 2);
+    assert!(known(kit, &never).await.is_some());
+    assert_eq!(remove_messages(kit, BEFORE).await.0, 3, "text or not");
+}
+
+async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
+    let id = kit.account(100_000).await;
+    for (at_ms, recipients) in [(BEFORE - 1, 2_500), (BEFORE, 700), (NOW, 30)] {
+        let base = Sending {
+            recipients,
+            first_number: usize::try_from(fresh()).unwrap() * 10_000,
+            accepted_at_ms: at_ms,
+            callback_url: Some(URL),
+            ..sending(id)
+        };
+        let message = base.message(&kit.store);
+        kit.accept(&message).await;
+        let claimed = kit.claim(5_000).await;
+        let progress = claimed.iter().map(taken).collect();
+        kit.report(report(progress, vec![])).await;
+        let receipts = message.draft.recipients.iter();
+        let heard = CarrierReport {
+            now_ms: at_ms + 1,
+            callback_room: 0,
+            ..report(vec![], receipts.map(|&to| delivered(to)).collect())
+        };
+        kit.report(heard).await;
+    }
+    // All but the youngest are dead; those are due.
+    kit.run(&format!(
+        "update callbacks set state = 'dead' where due_at_ms < {NOW}"
+    ))
+    .await
+    .unwrap();
+    assert_eq!(count(kit, "parts").await, 3_230);
+    let (gone, steps) = remove_parts(kit, BEFORE).await;
+    assert_eq!(gone, 2_500);
+    assert!(steps >= 3, "{steps}");
+    assert_eq!(count(kit, "parts").await, 730);
+    let (gone, steps) = remove_dead(kit, BEFORE).await;
+    assert_eq!(gone, 2_500);
+    assert!(steps >= 3, "{steps}");
+    assert_eq!(count(kit, "callbacks where state = 'dead'").await, 700);
+    assert_eq!(count(kit, "callbacks where state = 'due'").await, 30);
+    for (removed, _) in [
+        remove_parts(kit, BEFORE).await,
+        remove_dead(kit, BEFORE).await,
+    ] {
+        assert_eq!(removed, 0);
+    }
+    assert_eq!(remove_messages(kit, BEFORE).await.0, 1);
+    let named = format!("parts where carrier = '{CARRIER}'");
+    assert_eq!(count(kit, &named).await, 730);
+    assert!(kit.balance(id).await > naira(0));
+}
