@@ -7,7 +7,7 @@
 //! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
 //! | outcomes are POSTed | `callback` |
 //! | who else works on the database | `nodes` |
-//! | what time does; what a node that is gone left | `sweep`, `recover` |
+//! | what time does; what is kept no longer; what a node that is gone left | `sweep`, `retention`, `recover` |
 //! | what an operator does | `admin` |
 //!
 //! HTTP requests are deliberately not known here, and neither is SQL. Time and chance come from [`Clock`] and
@@ -26,6 +26,7 @@ mod plan;
 mod rate;
 mod recover;
 mod report;
+mod retention;
 mod sandbox;
 mod settings;
 mod shared;
@@ -39,7 +40,7 @@ pub use customers::Caller;
 pub use domain::rate::{Rate, RateKind};
 pub use plan::SANDBOX;
 pub use report::Report;
-pub use settings::{BindMode, CarrierSettings, Limits, Settings};
+pub use settings::{BindMode, CarrierSettings, Limits, Retention, Settings};
 
 use callback::Callbacks;
 use carrier::Carrier;
@@ -171,6 +172,10 @@ impl Engine {
             .push(tokio::spawn(nodes::listen(Arc::clone(&shared))));
         let following = Arc::clone(&rates).follow(shared.clock.clone());
         tasks.others.push(tokio::spawn(following));
+        tasks.others.push(tokio::spawn(retention::run(
+            Arc::clone(&shared),
+            settings.retention,
+        )));
         Ok(Self {
             shared,
             customers,

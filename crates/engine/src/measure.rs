@@ -152,6 +152,11 @@ pub(crate) fn accept_group(sends: usize) {
     histogram!("ogene_accept_group_sends").record(sends as f64);
 }
 
+/// Old messages that were removed.
+pub(crate) fn removed(messages: u64) {
+    counter!("ogene_messages_removed_total").increment(messages);
+}
+
 /// What waits in the database.
 #[expect(
     clippy::cast_precision_loss,

@@ -16,6 +16,17 @@ pub struct Settings {
     pub callbacks: CallbackSettings,
     /// What is too much.
     pub limits: Limits,
+    /// What is kept how long.
+    pub retention: Retention,
+}
+
+/// How long old data is kept, in milliseconds from acceptance; for ever where nothing is set.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Retention {
+    /// Settled messages, with all that belongs to them.
+    pub messages_ms: Option<i64>,
+    /// Texts of settled messages.
+    pub bodies_ms: Option<i64>,
 }
 
 /// What is too much.

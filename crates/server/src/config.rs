@@ -7,6 +7,7 @@
 mod carrier;
 mod fault;
 mod gateway;
+mod retention;
 mod secret;
 mod section;
 mod sections;
@@ -49,6 +50,8 @@ pub struct Config {
     pub limits: Limits,
     /// How outcomes are told.
     pub callbacks: Callbacks,
+    /// How long old data is kept.
+    pub retention: engine::Retention,
     /// How the log is written.
     pub log: Log,
     /// The SMSC accounts.
@@ -147,6 +150,7 @@ impl Config {
             carriers: self.carriers.iter().map(Carrier::settings).collect(),
             callbacks: self.callbacks.settings(),
             limits: self.limits.settings(),
+            retention: self.retention,
         }
     }
 
@@ -175,13 +179,16 @@ impl Config {
         );
         let database = sections::database(&mut root);
         let (code_words, prohibited) = sections::content(root.section("content"));
+        let callbacks = Callbacks::read(root.section("callbacks"));
+        let retention = retention::read(root.section("retention"), &gateways, &callbacks);
         let config = Self {
             file: None,
             data_dir: root.require("data_dir").unwrap_or_default(),
             database,
             http: Http::read(root.section("http")),
             limits: Limits::read(root.section("limits")),
-            callbacks: Callbacks::read(root.section("callbacks")),
+            callbacks,
+            retention,
             log: Log::read(root.section("log")),
             code_words,
             prohibited,

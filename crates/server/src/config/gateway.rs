@@ -332,6 +332,6 @@ fn quiet_hours(section: &mut Section<'_>) -> Option<QuietHours> {
     hours
 }
 
-fn millis(duration: Duration) -> i64 {
+pub(super) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

@@ -66,6 +66,7 @@ fn the_default_file_has_no_fault_and_says_what_nothing_says() {
         none.callbacks.retry_delays.last(),
         Some(&Duration::from_hours(24))
     );
+    assert_eq!(none.retention, engine::Retention::default(), "for ever");
 }
 
 #[test]
@@ -91,13 +92,15 @@ fn without_gateways_the_sandbox_has_those_of_the_interface_and_a_note_says_so() 
 /// The lines of the default file with all its examples, but for what they cannot state: files that are not
 /// there, and what is off unless set.
 fn stated_lines() -> Vec<String> {
-    const NOT_STATED: [&str; 6] = [
+    const NOT_STATED: [&str; 8] = [
         "database_url",
         "tls = {",
         "tls_ca",
         "password_file",
         "max_per_second",
         "quiet_hours",
+        "messages = ",
+        "bodies = ",
     ];
     let is_stated = |line: &&str| !NOT_STATED.iter().any(|key| line.starts_with(key));
     let examples = super::variables::uncommented();
@@ -289,6 +292,9 @@ system_id = "o"
 password = "p"
 [gateways.direct-refnd]
 carriers = []
+[retention]
+messages = "90"
+boddies = "30d"
 "#;
 
 #[test]
@@ -331,7 +337,48 @@ fn every_fault_is_named_at_once_with_its_key_and_line() {
     ogene.toml:45: gateways.international.price: must be at most 100000.00
     ogene.toml:46: carriers.sandbox: this name is taken: the sandbox has a carrier of its own
     ogene.toml:50: gateways.direct-refnd: there is no such gateway; did you mean `direct-refund`?
+    ogene.toml:53: retention.messages: "90" is not a duration such as 500ms, 30s, 2m, 48h or 7d
+    ogene.toml:54: retention.boddies: unknown key; did you mean `bodies`?
     "#);
+}
+
+#[test]
+fn old_data_is_kept_until_nothing_needs_it_any_more() {
+    const DAY_MS: i64 = 86_400_000;
+    let kept = |messages: &str, bodies: &str, more: &str| {
+        read(&format!(
+            "[retention]\nmessages = {messages:?}\nbodies = {bodies:?}\n{more}"
+        ))
+    };
+    let config = kept("8d", "72h", "").expect("no fault");
+    let (messages_ms, bodies_ms) = (Some(8 * DAY_MS), Some(3 * DAY_MS));
+    let expected = engine::Retention {
+        messages_ms,
+        bodies_ms,
+    };
+    assert_eq!(config.settings().retention, expected);
+    let slow = LIVE.replacen(
+        "quiet_hours = \"20:00-08:00\"",
+        "receipt_timeout = \"7d\"",
+        1,
+    );
+    kept("10d", "8d", &slow).expect("a week, a day, and two days of callbacks");
+    let quick = format!("[callbacks]\nretry_delays = [\"1d\"]\n{slow}");
+    kept("9d", "8d", &quick).expect("a week, a day, and a day of callbacks");
+    let faults = |messages, bodies, more: &str| {
+        let faults = kept(messages, bodies, more).expect_err("faults");
+        let lines: Vec<_> = faults.iter().map(Fault::to_string).collect();
+        lines.join("\n")
+    };
+    insta::assert_snapshot!(faults("7d", "2d", ""), @r"
+    ogene.toml:2: retention.messages: must be at least 8d: 8d, or the longest `receipt_timeout` of a gateway with all `callbacks.retry_delays` and a day, whichever is more
+    ogene.toml:3: retention.bodies: must be at least 3d: 3d, or the longest `receipt_timeout` of a gateway and a day, whichever is more
+    ");
+    insta::assert_snapshot!(faults("9d", "7d", &slow), @r"
+    ogene.toml:2: retention.messages: must be at least 10d: 8d, or the longest `receipt_timeout` of a gateway with all `callbacks.retry_delays` and a day, whichever is more
+    ogene.toml:3: retention.bodies: must be at least 8d: 3d, or the longest `receipt_timeout` of a gateway and a day, whichever is more
+    ");
+    insta::assert_snapshot!(faults("30d", "31d", ""), @"ogene.toml:3: retention.bodies: must not be longer than `messages`: a text goes with its message");
 }
 
 #[test]

@@ -31,6 +31,8 @@ mod reading;
 #[cfg(test)]
 mod restarts;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod sandbox;
 #[cfg(test)]
 #[path = "../databases/schema.rs"]

@@ -1,0 +1,178 @@
+//! What is kept no longer: old messages and texts are removed in small steps, beside the load.
+
+use crate::settings::Retention;
+use crate::{Shared, measure};
+use domain::{Bucket, MessageId};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{DeadKey, PartKey, TextCursor};
+
+/// How often old data is looked for while there is some.
+const BUSY_EVERY: Duration = Duration::from_secs(2);
+/// How often it is while there is none.
+const IDLE_EVERY: Duration = Duration::from_mins(1);
+/// The pause after a step, for those who have work.
+const BREATH: Duration = Duration::from_millis(10);
+/// Most steps of a kind in a bucket before the next one's turn.
+const MOST_STEPS: usize = 40;
+/// The pause between two sweeps of what cannot be found by age: each reads all of it.
+const SWEEP_EVERY_MS: i64 = 3_600_000;
+/// How long pages are kept where messages are not kept for ever: no receipt means an older one (the store looks
+/// back for 7 days), and messages are kept at least as long.
+const PARTS_MS: i64 = 8 * 86_400_000;
+
+/// What is removed, in this order.
+#[derive(Clone, Copy)]
+enum Kind {
+    Texts,
+    DeadCallbacks,
+    Messages,
+    Parts,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [
+        Self::Texts,
+        Self::DeadCallbacks,
+        Self::Messages,
+        Self::Parts,
+    ];
+
+    /// How long it is kept.
+    fn kept_ms(self, retention: Retention) -> Option<i64> {
+        match self {
+            Self::Texts => retention.bodies_ms,
+            Self::DeadCallbacks | Self::Messages => retention.messages_ms,
+            Self::Parts => retention.messages_ms.and(Some(PARTS_MS)),
+        }
+    }
+}
+
+/// A sweep along a key: where it stands, or until when it rests.
+struct Sweep<K> {
+    at: Option<K>,
+    rests_until_ms: i64,
+}
+
+impl<K> Default for Sweep<K> {
+    fn default() -> Self {
+        Self {
+            at: None,
+            rests_until_ms: 0,
+        }
+    }
+}
+
+impl<K> Sweep<K> {
+    fn rests(&self, now_ms: i64) -> bool {
+        self.at.is_none() && now_ms < self.rests_until_ms
+    }
+
+    /// Goes on from there, or rests at the end; whether it has not come to its end.
+    fn go_on(&mut self, next: Option<K>, now_ms: i64) -> bool {
+        if next.is_none() {
+            self.rests_until_ms = now_ms + SWEEP_EVERY_MS;
+        }
+        self.at = next;
+        self.at.is_some()
+    }
+}
+
+/// How far the removal came in a bucket. Not kept: a new process begins from the start.
+#[derive(Default)]
+struct Place {
+    texts: Option<TextCursor>,
+    messages: Option<MessageId>,
+    dead: Sweep<DeadKey>,
+    parts: Sweep<PartKey>,
+}
+
+/// Runs until the engine ends.
+pub(crate) async fn run(shared: Arc<Shared>, retention: Retention) {
+    if retention == Retention::default() {
+        return;
+    }
+    let mut places = HashMap::new();
+    loop {
+        let pause = match remove(&shared, retention, &mut places).await {
+            Ok(true) => BUSY_EVERY,
+            Ok(false) => IDLE_EVERY,
+            Err(error) => {
+                tracing::error!(%error, "old data could not be removed; it is tried again");
+                IDLE_EVERY
+            }
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Takes some steps in each bucket of this node; whether more are to be taken.
+async fn remove(
+    shared: &Shared,
+    retention: Retention,
+    places: &mut HashMap<Bucket, Place>,
+) -> store::Result<bool> {
+    let mut more = false;
+    for bucket in shared.store.buckets() {
+        for kind in Kind::ALL {
+            let Some(kept_ms) = kind.kept_ms(retention) else {
+                continue;
+            };
+            let place = places.entry(bucket).or_default();
+            let mut left = true;
+            for _ in 0..MOST_STEPS {
+                left = shared.nodes.is_mine(bucket)
+                    && place.step(shared, bucket, kind, kept_ms).await?;
+                if !left {
+                    break;
+                }
+                tokio::time::sleep(BREATH).await;
+            }
+            more |= left;
+        }
+    }
+    Ok(more)
+}
+
+impl Place {
+    /// Takes a step; whether more are to be taken.
+    async fn step(
+        &mut self,
+        shared: &Shared,
+        bucket: Bucket,
+        kind: Kind,
+        kept_ms: i64,
+    ) -> store::Result<bool> {
+        let (store, now_ms) = (&shared.store, shared.clock.now_ms());
+        let before_ms = now_ms - kept_ms;
+        match kind {
+            Kind::Texts => {
+                let cursor = self.texts.take();
+                self.texts = store.remove_texts(bucket, before_ms, cursor).await?.next;
+                Ok(self.texts.is_some())
+            }
+            Kind::Messages => {
+                let after = self.messages.take();
+                let removed = store.remove_messages(bucket, before_ms, after).await?;
+                measure::removed(removed.count);
+                self.messages = removed.next;
+                Ok(self.messages.is_some())
+            }
+            Kind::DeadCallbacks if self.dead.rests(now_ms) => Ok(false),
+            Kind::DeadCallbacks => {
+                let after = self.dead.at.take();
+                let removed = store
+                    .remove_dead_callbacks(bucket, before_ms, after)
+                    .await?;
+                Ok(self.dead.go_on(removed.next, now_ms))
+            }
+            Kind::Parts if self.parts.rests(now_ms) => Ok(false),
+            Kind::Parts => {
+                let after = self.parts.at.take();
+                let removed = store.remove_parts(bucket, before_ms, after).await?;
+                Ok(self.parts.go_on(removed.next, now_ms))
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Old data, as callers see it go.
+
+use crate::kit::http::Request;
+use crate::kit::{MTN, Ogene, Setup, to, until};
+use domain::{
+    DeliveryStatus, Draft, Environment, FIRST_LEG, Gateway, MessageId, Money, Priority, Recipient,
+    Terms, Text,
+};
+use engine::Clock;
+use std::sync::Arc;
+use store::{
+    Accepted, Batch, BatchKind, CarrierReport, Claim, Ended, NewMessage, Progress, Store, WAITING,
+};
+
+const DAY_MS: i64 = 86_400_000;
+/// A carrier of then.
+const FORMER: &str = "former";
+
+/// A message of the shop to one number, to be accepted at `at_ms`, for 7.50.
+fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
+    let (account, id) = (ogene.shop.id, MessageId::new(at_ms, [7; 10]));
+    let (cost, recipients) = (
+        Money::from_units(75_000),
+        vec![Recipient::from_digits(2_348_031_234_567)],
+    );
+    let batch = Batch {
+        bucket: store.bucket_of(account),
+        carrier: FORMER.into(),
+        claimed_by: WAITING,
+        claimed_until_ms: 0,
+        priority: Priority::Normal,
+        due_at_ms: at_ms,
+        id: 1,
+        message: id,
+        kind: BatchKind::First,
+        leg: FIRST_LEG,
+        tries: 0,
+        suffixed: false,
+        pages: 1,
+        charge: cost,
+        reserve: Money::ZERO,
+        expires_at_ms: at_ms + DAY_MS,
+        recipients: recipients.clone(),
+    };
+    let draft = Draft {
+        account,
+        environment: Environment::Live,
+        gateway: Gateway::DirectCorporate,
+        sender: crate::kit::SENDER.to_owned(),
+        text: Text::from_stored("Long ago".to_owned()),
+        recipients,
+        invalid: Vec::new(),
+        classes: Vec::new(),
+        page_count: 1,
+        cost,
+        priority: Priority::Normal,
+        callback_url: None,
+        customer_reference: None,
+        fingerprint: [7; 16],
+    };
+    NewMessage {
+        id,
+        draft: Arc::new(draft),
+        terms: Terms {
+            refund_undelivered: false,
+            two_legs: false,
+        },
+        batches: vec![batch],
+    }
+}
+
+/// Accepts it and lets it fail, then.
+async fn accept_and_end(store: &Store, message: NewMessage, at_ms: i64) {
+    let accepted = store.accept(at_ms, vec![message]).await.expect("accepted");
+    assert!(matches!(accepted[..], [Accepted::Yes { .. }]));
+    let claim = Claim {
+        carrier: FORMER.into(),
+        node: 1,
+        now_ms: at_ms,
+        until_ms: at_ms,
+        recipients: 10,
+        priority: Priority::Bulk,
+        next_id: 2,
+    };
+    let batch = store.claim(claim).await.expect("claimed").remove(0).batch;
+    let ended = Ended {
+        recipient: batch.recipients[0],
+        status: DeliveryStatus::Rejected,
+        error: "0x0B".to_owned(),
+    };
+    let report = CarrierReport {
+        carrier: FORMER.into(),
+        now_ms: at_ms,
+        progress: vec![Progress {
+            ended: vec![ended],
+            ..Progress::of(batch)
+        }],
+        receipts: Vec::new(),
+        planner: Arc::new(|_| None),
+        node: 1,
+        claimed_until_ms: at_ms,
+        callback_room: 0,
+        first_number: 0,
+    };
+    store.report(Arc::new(report)).await.expect("settled");
+}
+
+#[tokio::test]
+async fn an_old_message_is_unknown_and_the_balance_stands() {
+    let mut ogene = Setup::new()
+        .set("retention.messages", r#""8d""#)
+        .set("retention.bodies", r#""3d""#)
+        .start()
+        .await;
+    let young = ogene.sent_id(to(MTN, "Hello")).await;
+    assert_eq!(ogene.outcome(&young).await, ["delivrd"]);
+    ogene.stop().await;
+    let store = ogene.store().await;
+    let at_ms = Clock::system().now_ms() - 9 * DAY_MS;
+    let old = message(&ogene, &store, at_ms);
+    let id = old.id;
+    accept_and_end(&store, old, at_ms).await;
+    let known = store.message_report(ogene.shop.id, Environment::Live, id, 0, 1);
+    assert!(known.await.expect("read").is_some());
+    store.close().await;
+
+    ogene.serve().await;
+    let path = format!("/api/v2/delivery-reports?message_id={id}");
+    let request = Request::get(&path).bearer(&ogene.shop.token);
+    let answer = until("the old message is gone", async || {
+        let answer = ogene.ask(&request).await;
+        (answer.status != 200).then_some(answer)
+    })
+    .await;
+    assert_eq!(
+        (answer.status, &answer.json()["code"]),
+        (404, &"API-2007".into())
+    );
+    assert_eq!(ogene.total().await.to_string(), "986.5");
+    assert_eq!(ogene.statuses(&young).await, ["delivrd"]);
+    let metrics = ogene.ask(&Request::get("/metrics")).await;
+    assert!(metrics.text().contains("ogene_messages_removed_total"));
+    ogene.end().await;
+}
