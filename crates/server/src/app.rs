@@ -1,6 +1,6 @@
 //! Where the parts are joined: database, engine, HTTP. `serve` and the tests run the same function.
 
-mod lock;
+pub(crate) mod lock;
 mod metrics;
 
 use crate::config::Config;
@@ -9,7 +9,7 @@ use engine::{Clock, Engine};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Store, Target};
+use store::{Standing, Store, Target};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -36,6 +36,19 @@ pub enum Error {
         "another ogene serves from {0} already: stop it, or give this one a `data_dir` of its own"
     )]
     Locked(String),
+    /// The embedded database was moved to PostgreSQL.
+    #[error(
+        "what is in {0} was moved to PostgreSQL: set `database_url` to work with it there. To work with {0} \
+         again, without all that has happened since: sqlite3 {0}/ogene.db \"delete from marks where name = \
+         'moved'\""
+    )]
+    Moved(String),
+    /// The PostgreSQL database is half filled.
+    #[error(
+        "an import into the PostgreSQL database is not complete: run `ogene import-sqlite` again, with the \
+         same directory"
+    )]
+    Importing,
     /// The database.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -103,7 +116,13 @@ pub async fn serve(
     ended.map_err(Error::Http)
 }
 
-/// Opens the database that `config` names, and makes or migrates it where needed.
+/// Opens the database that `config` names, and makes or migrates it where needed. One that was moved elsewhere,
+/// or is not filled yet, is not to be worked with.
 pub async fn open(config: &Config) -> Result<Store, Error> {
-    Ok(Store::open(&config.target()).await?)
+    let store = Store::open(&config.target()).await?;
+    match store.standing().await? {
+        Standing::Open => Ok(store),
+        Standing::Importing => Err(Error::Importing),
+        Standing::Moved => Err(Error::Moved(config.data_dir.display().to_string())),
+    }
 }

@@ -5,6 +5,7 @@ mod account;
 mod answer;
 mod config;
 mod demo;
+mod import_sqlite;
 mod migrate;
 mod open;
 mod sender_id;
@@ -71,6 +72,9 @@ enum Command {
     /// Prepare or upgrade the database (`serve` does this by itself)
     #[command(after_help = "Example: ogene migrate --config /etc/ogene/ogene.toml")]
     Migrate,
+    /// Move an installation from its embedded database to PostgreSQL
+    #[command(name = "import-sqlite", after_help = import_sqlite::AFTER_HELP)]
+    ImportSqlite(import_sqlite::ImportSqlite),
     /// Customers: create, list, show, change their standing
     #[command(subcommand)]
     Account(account::Account),
@@ -136,6 +140,7 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::Demo(demo) => demo.run(around).await,
             Command::Config(command) => command.run(around),
             Command::Migrate => migrate::run(around).await,
+            Command::ImportSqlite(import) => import.run(around).await,
             Command::Account(command) => command.run(around).await,
             Command::Token(command) => command.run(around).await,
             Command::SenderId(command) => command.run(around).await,

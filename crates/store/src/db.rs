@@ -97,7 +97,7 @@ impl std::ops::DerefMut for SqliteTx {
 
 impl Tx {
     /// The connection, where it is one to PostgreSQL.
-    fn postgres(&mut self) -> Result<&mut PgConnection> {
+    pub(crate) fn postgres(&mut self) -> Result<&mut PgConnection> {
         match self {
             Self::Postgres(connection) => Ok(connection),
             Self::Sqlite(_) => Err(Error::Closed),
@@ -130,6 +130,14 @@ impl Tx {
             .await
             .map(drop))?;
         Ok(())
+    }
+
+    /// The connection, where it is one to SQLite.
+    pub(crate) fn sqlite(&mut self) -> Result<&mut SqliteConnection> {
+        match self {
+            Self::Sqlite(connection) => Ok(connection),
+            Self::Postgres(_) => Err(Error::Closed),
+        }
     }
 
     /// The text of a statement over so many rows; see [`sql::with_rows`].

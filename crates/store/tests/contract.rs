@@ -12,7 +12,9 @@ mod contract {
     mod callbacks;
     mod claims;
     mod doubt;
+    mod fates;
     mod groups;
+    mod import;
     mod kit;
     mod legs;
     mod money;

@@ -9,7 +9,7 @@ use std::path::Path;
 const SERVING: &str = "ogene.lock";
 
 /// Takes the lock of the one process that serves.
-pub(super) fn serve(data_dir: &Path) -> Result<File, Error> {
+pub(crate) fn serve(data_dir: &Path) -> Result<File, Error> {
     let fault = |source: io::Error| Error::DataDir {
         path: data_dir.display().to_string(),
         source,

@@ -10,6 +10,8 @@ mod embedded;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
+mod moving;
+#[cfg(test)]
 mod opening;
 #[cfg(test)]
 mod postgres;

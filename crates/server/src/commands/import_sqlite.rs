@@ -1,0 +1,106 @@
+//! `ogene import-sqlite`
+
+use super::Surroundings;
+use super::answer::{Answer, Failure, pairs};
+use crate::app::lock;
+use clap::Args;
+use engine::Clock;
+use serde_json::{Map, json};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use store::{ImportStep, Imported, Store, Target, Watch};
+use tokio::time::Instant;
+
+pub(super) const AFTER_HELP: &str = "Stop the service first; nothing may serve from the directory or the PostgreSQL \
+    database. Everything is copied and compared: accounts, tokens, sender IDs, wallets, the ledger, messages with \
+    their deliveries, and what waits or is in flight. Only the windows of 60 s in which a repeated send is a \
+    duplicate are not moved.\n\nAn import that is interrupted is completed by running it again. Nothing that is \
+    in the PostgreSQL database is overwritten, and once the import is complete `ogene serve` refuses the \
+    directory.\n\nExample: ogene import-sqlite --from data   # with `database_url` in ogene.toml";
+
+/// How often progress is told.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+#[derive(Args)]
+pub(super) struct ImportSqlite {
+    /// The `data_dir` of the installation; `database_url` of the configuration says where it goes
+    #[arg(long, value_name = "DIR")]
+    from: PathBuf,
+}
+
+impl ImportSqlite {
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let target = around.config()?.target();
+        if !matches!(target, Target::Postgres(_)) {
+            return Err(Failure::usage(
+                "`database_url` is not set: it names the PostgreSQL database to import into",
+            ));
+        }
+        let from = self.from.display();
+        if !self.from.join("ogene.db").is_file() {
+            return Err(Failure::usage(format!(
+                "there is no ogene.db in {from}: name the `data_dir` of the installation that is to be moved"
+            )));
+        }
+        let _lock = lock::serve(&self.from)?;
+        let source = Store::open(&Target::Directory(self.from.clone())).await?;
+        let store = Store::open(&target).await?;
+        let watch = progress(around.global.json);
+        let imported = store.import(&source, Clock::system().now_ms(), watch).await;
+        source.close().await;
+        store.close().await;
+        let imported = imported
+            .map_err(|error| Failure::new(format!("{from} cannot be imported: {error}")))?;
+        answer(&self.from, imported)
+    }
+}
+
+fn answer(from: &Path, imported: Imported) -> Result<Answer, Failure> {
+    let from = from.display();
+    let Imported::Now(rows) = imported else {
+        let text = format!(
+            "{from} was imported into this database before: there is nothing to do.\nWhat may have changed in \
+             {from} since then is not moved."
+        );
+        return Answer::new(text, &json!({ "imported": false }));
+    };
+    let counts: Vec<(&str, String)> = rows
+        .iter()
+        .map(|&(table, count)| (table, count.to_string()))
+        .collect();
+    let text = format!(
+        "{}\nEverything is in PostgreSQL, and equal. `ogene serve` serves from there now, and refuses {from}.",
+        pairs(&counts)
+    );
+    let rows: Map<String, serde_json::Value> = rows
+        .into_iter()
+        .map(|(table, count)| (table.to_owned(), count.into()))
+        .collect();
+    Answer::new(text, &json!({ "imported": true, "rows": rows }))
+}
+
+/// Tells people on standard error how far it is.
+fn progress(json: bool) -> Watch {
+    if json {
+        return Arc::new(|_| {});
+    }
+    let told = Mutex::new(None::<Instant>);
+    Arc::new(move |step| {
+        let line = match step {
+            ImportStep::Source => "Verifying the books of the source".to_owned(),
+            ImportStep::Copy { table, done, of } => format!("{table}: {done} of {of}"),
+            ImportStep::Compare => "Comparing counts, wallets and ledgers".to_owned(),
+            ImportStep::Target => "Verifying the books in PostgreSQL".to_owned(),
+        };
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_between = matches!(step, ImportStep::Copy { done, of, .. } if done < of);
+        if is_between && told.is_some_and(|at| at.elapsed() < TELL_EVERY) {
+            return;
+        }
+        *told = Some(Instant::now());
+        // An import goes on where nobody reads.
+        let _ = writeln!(io::stderr(), "{line}");
+    })
+}

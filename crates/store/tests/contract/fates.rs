@@ -1,0 +1,145 @@
+//! Messages of every kind, for rules about all of them.
+
+use super::kit::{
+    Kit, NOW, Sending, delivered, doubted, fresh, refused, report, sending, taken, two_legs,
+    undelivered,
+};
+use domain::{AccountId, Environment};
+use store::{CarrierReport, Finished, NewMessage, Receipt};
+
+pub(crate) const DAY: i64 = 86_400_000;
+pub(crate) const URL: &str = "https://shop.example.ng/sms";
+/// A receiver that refuses everything.
+const DEAD_URL: &str = "https://gone.example.ng/sms";
+const DEAD_ORIGIN: &str = "https://gone.example.ng:443";
+
+/// How far a message came.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fate {
+    Waiting,
+    Claimed,
+    Sent,
+    Doubted,
+    HalfDelivered,
+    SecondLegWaits,
+    SecondLegInHand,
+    CallbackDue,
+    CallbackClaimed,
+    CallbackDead,
+    Delivered,
+    Refused,
+    Refunded,
+    Sandbox,
+}
+
+impl Fate {
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Waiting,
+        Self::Claimed,
+        Self::Sent,
+        Self::Doubted,
+        Self::HalfDelivered,
+        Self::SecondLegWaits,
+        Self::SecondLegInHand,
+        Self::CallbackDue,
+        Self::CallbackClaimed,
+        Self::CallbackDead,
+        Self::Delivered,
+        Self::Refused,
+        Self::Refunded,
+        Self::Sandbox,
+    ];
+
+    pub(crate) fn is_settled(self) -> bool {
+        matches!(
+            self,
+            Self::CallbackDead | Self::Delivered | Self::Refused | Self::Refunded | Self::Sandbox
+        )
+    }
+
+    pub(crate) fn sending(self, account: AccountId, accepted_at_ms: i64) -> Sending {
+        let base = match self {
+            Self::SecondLegWaits | Self::SecondLegInHand => two_legs(account),
+            _ => Sending {
+                recipients: 2,
+                ..sending(account)
+            },
+        };
+        Sending {
+            accepted_at_ms,
+            // Each its own numbers: a receipt finds its recipient by them.
+            first_number: usize::try_from(fresh()).unwrap() * 10,
+            callback_url: match self {
+                Self::CallbackDue | Self::CallbackClaimed => Some(URL),
+                Self::CallbackDead => Some(DEAD_URL),
+                _ => None,
+            },
+            environment: match self {
+                Self::Sandbox => Environment::Sandbox,
+                _ => Environment::Live,
+            },
+            due_at_ms: match self {
+                Self::Waiting => NOW + DAY,
+                _ => NOW,
+            },
+            ..base
+        }
+    }
+
+    /// Brings a message there.
+    pub(crate) async fn of(self, kit: &Kit, account: AccountId, accepted_at_ms: i64) -> NewMessage {
+        let message = self.sending(account, accepted_at_ms).message(&kit.store);
+        let claimed = kit.accept_and_claim(&message).await;
+        if matches!(self, Self::Waiting | Self::Claimed) {
+            return message;
+        }
+        let progress = match self {
+            Self::Doubted => doubted(&claimed[0]),
+            Self::Refused => refused(&claimed[0]),
+            _ => taken(&claimed[0]),
+        };
+        let heard = |receipts: Vec<Receipt>| CarrierReport {
+            now_ms: accepted_at_ms + 1,
+            callback_room: usize::from(self == Self::CallbackClaimed) * 10,
+            ..report(vec![], receipts)
+        };
+        kit.report(report(vec![progress], vec![])).await;
+        let to = &message.draft.recipients;
+        let receipts = match self {
+            Self::HalfDelivered => vec![delivered(to[0])],
+            Self::Waiting | Self::Claimed | Self::Sent | Self::Doubted | Self::Refused => vec![],
+            Self::SecondLegWaits | Self::SecondLegInHand => vec![undelivered(to[0])],
+            Self::Refunded => to.iter().map(|&to| undelivered(to)).collect(),
+            _ => to.iter().map(|&to| delivered(to)).collect(),
+        };
+        kit.report(heard(receipts)).await;
+        match self {
+            Self::SecondLegInHand => drop(kit.claim(10).await),
+            Self::SecondLegWaits => hide_batches(kit).await,
+            Self::CallbackDead => kill_callbacks(kit, account).await,
+            _ => {}
+        }
+        message
+    }
+}
+
+/// Keeps later claims of the test from taking what waits.
+async fn hide_batches(kit: &Kit) {
+    kit.run(&format!(
+        "update batches set due_at_ms = {} where claimed_by = 0",
+        NOW + DAY
+    ))
+    .await
+    .unwrap();
+}
+
+/// The receiver has refused for the last time.
+async fn kill_callbacks(kit: &Kit, account: AccountId) {
+    let bucket = kit.store.bucket_of(account);
+    let due = kit
+        .store
+        .claim_callbacks(bucket, account, DEAD_ORIGIN, NOW, 10_000, 1, NOW);
+    let dead = due.await.unwrap().into_iter();
+    let dead = dead.map(|callback| (callback, Finished::Dead)).collect();
+    kit.store.finish_callbacks(dead).await.unwrap();
+}

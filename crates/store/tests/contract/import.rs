@@ -1,0 +1,557 @@
+//! Moving an embedded installation to PostgreSQL.
+
+use super::fates::{DAY, Fate, URL};
+use super::kit::{
+    CARRIER, Kit, NOW, Sending, backup_planner, claim, delivered, naira, number, receipt, report,
+    sending, sqlite, taken, undelivered,
+};
+use domain::{
+    AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
+};
+use sqlx::Connection;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use store::{
+    Accepted, CarrierReport, Claim, Expiry, ImportError, ImportStep, Imported, NewMessage,
+    Standing, Store, Target, TokenInfo, Watch,
+};
+
+/// Tables that are not moved: what lasts a minute, what is the node's own, what is made anew.
+const NOT_MOVED: [&str; 6] = [
+    "recent_sends",
+    "rates",
+    "marks",
+    "nodes",
+    "binds",
+    "_sqlx_migrations",
+];
+
+/// An installation with something of every kind.
+struct Source {
+    kit: Kit,
+    accounts: Vec<AccountId>,
+    messages: Vec<(Fate, NewMessage)>,
+    /// In flight, and its receipt is here already.
+    parked: NewMessage,
+}
+
+async fn source() -> Source {
+    let kit = Kit::sqlite().await;
+    let mut accounts = Vec::new();
+    for index in 0..5 {
+        let id = kit.account(20_000).await;
+        kit.credit(id, Component::ALL[index], 20).await;
+        accounts.push(id);
+    }
+    customers(&kit, &accounts).await;
+    let mut messages = Vec::new();
+    for (index, fate) in Fate::ALL.into_iter().cycle().take(40).enumerate() {
+        let at_ms = NOW - i64::try_from(index).unwrap() * DAY / 10;
+        let account = accounts[index % accounts.len()];
+        messages.push((fate, fate.of(&kit, account, at_ms).await));
+    }
+    let expiry = Expiry {
+        gateway: Gateway::DirectRefund,
+        timeout_ms: 3 * DAY,
+        now_ms: NOW,
+        planner: backup_planner(),
+    };
+    kit.expire(&expiry).await;
+    // More than a chunk of each table that grows.
+    let many = Sending {
+        recipients: 2_500,
+        first_number: 5_000_000,
+        callback_url: Some(URL),
+        ..sending(accounts[0])
+    };
+    let many = many.message(&kit.store);
+    assert!(matches!(kit.accept(&many).await, Accepted::Yes { .. }));
+    let claimed = kit.claim(5_000).await;
+    kit.report(report(claimed.iter().map(taken).collect(), vec![]))
+        .await;
+    kit.report(CarrierReport {
+        callback_room: 0,
+        ..report(
+            vec![],
+            many.draft
+                .recipients
+                .iter()
+                .map(|&to| delivered(to))
+                .collect(),
+        )
+    })
+    .await;
+    // PostgreSQL holds no NUL.
+    let mut odd = sending(accounts[1]).message(&kit.store);
+    Arc::make_mut(&mut odd.draft).text = Text::from_stored("Kedu \0\u{1F600} 'ọ'\\".to_owned());
+    kit.accept(&odd).await;
+    let parked = Sending {
+        first_number: 7_000_000,
+        ..sending(accounts[2])
+    };
+    let parked = parked.message(&kit.store);
+    kit.accept_and_claim(&parked).await;
+    let to = parked.draft.recipients[0];
+    let unknown = receipt("nobody", number(9), DeliveryStatus::Delivered);
+    kit.report(report(vec![], vec![undelivered(to), unknown]))
+        .await;
+    Source {
+        kit,
+        accounts,
+        messages,
+        parked,
+    }
+}
+
+/// Tokens and sender IDs, in all the states that they have.
+async fn customers(kit: &Kit, accounts: &[AccountId]) {
+    for (index, &id) in accounts.iter().enumerate() {
+        let token = TokenInfo {
+            id: format!("tok-{index}"),
+            account: id,
+            name: "shop".to_owned(),
+            created_at_ms: NOW,
+            revoked_at_ms: None,
+        };
+        kit.store.add_token(token, hash(index)).await.unwrap();
+        let name = format!("Shop {index}");
+        let sender = SenderId {
+            name: name.clone(),
+            status: SenderStatus::Pending,
+            purpose: "Orders".to_owned(),
+            international: index % 2 == 0,
+            approved_at_ms: None,
+            rejection_reason: None,
+        };
+        assert!(kit.store.add_sender(id, sender, NOW).await.unwrap());
+        let status = SenderStatus::ALL[index % SenderStatus::ALL.len()];
+        let set = kit
+            .store
+            .set_sender_status(id, &name, status, Some("Unclear"), NOW);
+        assert!(set.await.unwrap());
+    }
+    assert!(kit.store.revoke_token("tok-1", NOW).await.unwrap());
+}
+
+fn hash(index: usize) -> [u8; 32] {
+    [u8::try_from(index).unwrap(); 32]
+}
+
+fn unwatched() -> Watch {
+    Arc::new(|_| {})
+}
+
+async fn import(target: &Kit, source: &Store) -> Result<Imported, ImportError> {
+    target.store.import(source, NOW, unwatched()).await
+}
+
+/// The rows of every table that is moved, in words that are the same on both databases, without what follows
+/// from other columns.
+async fn contents(kit: &Kit, columns_of: &Kit) -> Vec<String> {
+    let mut all = Vec::new();
+    let tables = "select name from sqlite_schema where type = 'table' order by name";
+    for table in columns_of.texts(tables).await {
+        if NOT_MOVED.contains(&table.as_str()) {
+            continue;
+        }
+        let columns = format!(
+            "select name || ' ' || lower(type) from pragma_table_info('{table}')
+             where name not in ('bucket', 'home')"
+        );
+        let mut words = Vec::new();
+        for column in columns_of.texts(&columns).await {
+            let (name, kind) = column.split_once(' ').unwrap();
+            let word = match (kind, kit.is_sqlite()) {
+                ("text", _) => name.to_owned(),
+                ("blob", true) => format!("lower(hex({name}))"),
+                ("blob", false) => format!("encode({name}, 'hex')"),
+                ("boolean", false) => format!("cast(cast({name} as integer) as text)"),
+                _ => format!("cast({name} as text)"),
+            };
+            words.push(format!("coalesce({word}, '~')"));
+        }
+        let words = words.join(" || '|' || ");
+        let rows = format!("select '{table}|' || {words} from {table}");
+        let rows = kit.texts(&rows).await.into_iter();
+        // PostgreSQL holds no NUL.
+        all.extend(rows.map(|row| row.replace('\0', "")));
+    }
+    all.sort();
+    all
+}
+
+async fn is_equal(source: &Kit, target: &Kit) {
+    let (theirs, ours) = (
+        contents(source, source).await,
+        contents(target, source).await,
+    );
+    assert!(theirs.len() > 7_500, "{}", theirs.len());
+    let differing = theirs
+        .iter()
+        .zip(&ours)
+        .find(|(theirs, ours)| theirs != ours);
+    assert_eq!(differing, None);
+    assert_eq!(theirs.len(), ours.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn everything_is_moved_once_and_equal() {
+    let (source, target) = (source().await, Kit::postgres().await);
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&steps);
+    let watch: Watch = Arc::new(move |step| seen.lock().unwrap().push(step));
+    let imported = target.store.import(&source.kit.store, NOW, watch).await;
+    let Imported::Now(rows) = imported.unwrap() else {
+        panic!("it was not there");
+    };
+    is_equal(&source.kit, &target).await;
+    let moved = rows.iter().find(|(table, _)| *table == "deliveries");
+    let counted = source.kit.numbers("select count(*) from deliveries").await;
+    assert_eq!(moved.map(|&(_, rows)| rows), counted.first().copied());
+    let steps = steps.lock().unwrap().clone();
+    for (table, of) in rows {
+        for done in [0, of] {
+            assert!(
+                steps.contains(&ImportStep::Copy { table, done, of }),
+                "{table}"
+            );
+        }
+    }
+    assert_eq!(steps.last(), Some(&ImportStep::Target));
+
+    // Each row lies where its account does.
+    for misplaced in [
+        "messages where bucket <> account_id % 16",
+        "wallets where bucket <> account_id % 16",
+        "deliveries d left join messages m using (bucket, message_id) where m.account_id is null",
+        "batches b left join messages m using (bucket, message_id) where m.account_id is null",
+        "callbacks c left join messages m using (bucket, message_id) where m.account_id is null",
+        "parts p left join deliveries d on d.bucket = p.home and d.message_id = p.message_id
+             and d.recipient = p.recipient where d.status is null",
+    ] {
+        let count = format!("select count(*) from {misplaced}");
+        assert_eq!(target.numbers(&count).await, [0], "{misplaced}");
+    }
+    let first = source
+        .accounts
+        .iter()
+        .map(|account| account.0)
+        .min()
+        .unwrap();
+    let mark = "select value from marks where name = 'imported'";
+    assert_eq!(target.numbers(mark).await, [first]);
+    let swept =
+        "select count(*) from marks where name like 'expired-direct-refund-%' and value > 0";
+    assert_eq!(target.numbers(swept).await, [16]);
+    assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Moved);
+    assert_eq!(target.store.standing().await.unwrap(), Standing::Open);
+
+    let again = import(&target, &source.kit.store).await.unwrap();
+    assert_eq!(again, Imported::Before);
+    is_equal(&source.kit, &target).await;
+    source.kit.finish().await;
+    target.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn what_was_in_flight_goes_on() {
+    let (source, target) = (source().await, Kit::postgres().await);
+    import(&target, &source.kit.store).await.unwrap();
+    let message = |wanted: Fate| {
+        let found = source.messages.iter().find(|(fate, _)| *fate == wanted);
+        &found.unwrap().1
+    };
+    let store = &target.store;
+    assert_eq!(
+        store.token_account(&hash(0)).await.unwrap(),
+        Some(source.accounts[0])
+    );
+    assert_eq!(
+        store.token_account(&hash(1)).await.unwrap(),
+        None,
+        "revoked"
+    );
+
+    // What the process that is gone had in hand is found by any other.
+    let left = target.orphans(CARRIER).await;
+    let left_of = |message: &NewMessage| {
+        let of_it = left
+            .iter()
+            .find(|claimed| claimed.batch.message == message.id);
+        of_it.unwrap().clone()
+    };
+    left_of(message(Fate::Claimed));
+    let before = target.balance(source.accounts[2]).await;
+    let parked = left_of(&source.parked);
+    target.report(report(vec![taken(&parked)], vec![])).await;
+    assert_eq!(
+        target.statuses(&source.parked).await,
+        [Some(DeliveryStatus::Undelivered)]
+    );
+    assert_eq!(target.balance(source.accounts[2]).await, before + naira(6));
+
+    let to = |fate: Fate| -> Vec<Recipient> { message(fate).draft.recipients.clone() };
+    let heard = [
+        delivered(to(Fate::Sent)[0]),
+        undelivered(to(Fate::Sent)[1]),
+        undelivered(to(Fate::HalfDelivered)[1]),
+        receipt(
+            "never-heard-of",
+            to(Fate::Doubted)[0],
+            DeliveryStatus::Delivered,
+        ),
+    ];
+    target.report(report(vec![], heard.into())).await;
+    let [done, failed] = [DeliveryStatus::Delivered, DeliveryStatus::Undelivered].map(Some);
+    assert_eq!(target.statuses(message(Fate::Sent)).await, [done, failed]);
+    assert_eq!(
+        target.statuses(message(Fate::HalfDelivered)).await,
+        [done, failed]
+    );
+    assert_eq!(target.statuses(message(Fate::Doubted)).await[0], done);
+
+    let due = store.due_origins(NOW).await.unwrap();
+    assert!(
+        due.iter()
+            .any(|(bucket, account, _)| *bucket == store.bucket_of(*account))
+    );
+    let later = Claim {
+        now_ms: NOW + 2 * DAY,
+        ..claim(1_000)
+    };
+    let waiting = store.claim(later).await.unwrap();
+    let waits = |message: &NewMessage| {
+        waiting
+            .iter()
+            .any(|claimed| claimed.batch.message == message.id)
+    };
+    assert!(waits(message(Fate::Waiting)) && waits(message(Fate::SecondLegWaits)));
+    source.kit.finish().await;
+    target.finish().await;
+}
+
+/// An import that ends like a crash at the step that `dies` names; `true` when it came to its end before.
+async fn interrupted(
+    target: &Kit,
+    directory: &Target,
+    dies: impl Fn(usize, ImportStep) -> bool + Send + Sync + 'static,
+) -> bool {
+    let source = Store::open(directory).await.unwrap();
+    let count = AtomicUsize::new(0);
+    let watch: Watch = Arc::new(move |step| {
+        let count = count.fetch_add(1, Ordering::Relaxed);
+        assert!(!dies(count, step), "the power is gone");
+    });
+    let imported = target.store.import(&source, NOW, watch).await;
+    source.close().await;
+    match imported {
+        Ok(Imported::Now(_)) => true,
+        Err(ImportError::Store(store::Error::Closed)) => false,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn an_import_that_is_interrupted_anywhere_is_completed_by_another() {
+    let (source, target) = (source().await, Kit::postgres().await);
+    let mut at = 0;
+    while !interrupted(&target, &source.kit.target, move |count, _| count == at).await {
+        let begun = match at {
+            0 => Standing::Open,
+            _ => Standing::Importing,
+        };
+        assert_eq!(target.store.standing().await.unwrap(), begun, "step {at}");
+        let usable = source.kit.store.standing().await.unwrap();
+        assert_eq!(usable, Standing::Open, "step {at}");
+        at += 1;
+    }
+    assert!(at > 25, "{at}");
+    is_equal(&source.kit, &target).await;
+    assert_eq!(target.store.standing().await.unwrap(), Standing::Open);
+    source.kit.finish().await;
+    target.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn what_has_gone_on_is_never_overwritten() {
+    let (source, target) = (source().await, Kit::postgres().await);
+    import(&target, &source.kit.store).await.unwrap();
+    let account = source.accounts[0];
+    target.credit(account, Component::SmsWallet, 7).await;
+    let newer = contents(&target, &source.kit).await;
+    // Somebody lets the source be used again.
+    source
+        .kit
+        .run("delete from marks where name = 'moved'")
+        .await
+        .unwrap();
+    assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Open);
+    source
+        .kit
+        .credit(account, Component::SmsWallet, 1_000)
+        .await;
+    let again = import(&target, &source.kit.store).await.unwrap();
+    assert_eq!(again, Imported::Before);
+    assert!(contents(&target, &source.kit).await == newer);
+    assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Moved);
+    source.kit.finish().await;
+    target.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_source_that_was_used_in_between_is_found_out() {
+    for table in ["wallets", "deliveries", "batches"] {
+        let (source, target) = (source().await, Kit::postgres().await);
+        let dies = |_, step| step == ImportStep::Target;
+        assert!(!interrupted(&target, &source.kit.target, dies).await);
+        match table {
+            "wallets" => {
+                let account = source.accounts[0];
+                source.kit.credit(account, Component::SmsWallet, 5).await;
+            }
+            "deliveries" => {
+                let mut sent = source
+                    .messages
+                    .iter()
+                    .filter(|(fate, _)| *fate == Fate::Sent);
+                let heard = delivered(sent.next().unwrap().1.draft.recipients[0]);
+                source.kit.report(report(vec![], vec![heard])).await;
+            }
+            _ => source.kit.run("delete from batches").await.unwrap(),
+        }
+        let refused = import(&target, &source.kit.store).await.unwrap_err();
+        let found = match &refused {
+            ImportError::Differs(found) => *found,
+            other => panic!("{other}"),
+        };
+        assert_eq!(found, table);
+        assert_eq!(target.store.standing().await.unwrap(), Standing::Importing);
+        assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Open);
+        source.kit.finish().await;
+        target.finish().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_target_that_has_data_of_its_own_is_refused() {
+    let target = Kit::postgres().await;
+    let empty = Kit::sqlite().await;
+    let refused = import(&target, &empty.store).await.unwrap_err();
+    assert!(matches!(refused, ImportError::Empty), "{refused}");
+
+    let (one, other) = (Kit::sqlite().await, Kit::sqlite().await);
+    let account_of_one = one.account(100).await;
+    other.account(100).await;
+    let dies = |_, step| step == ImportStep::Target;
+    assert!(!interrupted(&target, &one.target, dies).await);
+    for _ in 0..2 {
+        let refused = import(&target, &other.store).await.unwrap_err();
+        assert!(matches!(refused, ImportError::OtherImport), "{refused}");
+        // Once it is only begun, then it is complete.
+        import(&target, &one.store).await.unwrap();
+    }
+    assert_eq!(target.balance(account_of_one).await, naira(100));
+
+    let own = Kit::postgres().await;
+    own.account(5).await;
+    let refused = import(&own, &other.store).await.unwrap_err();
+    assert!(matches!(refused, ImportError::OtherData), "{refused}");
+    assert_eq!(own.store.standing().await.unwrap(), Standing::Open);
+    assert_eq!(own.numbers("select count(*) from accounts").await, [1]);
+    for kit in [target, empty, one, other, own] {
+        kit.finish().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_target_with_a_living_node_is_refused() {
+    let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
+    source.account(100).await;
+    target
+        .run("insert into nodes (node, name, beat) values (7, 'west', 1), (8, 'east', 1)")
+        .await
+        .unwrap();
+    let ended = AtomicBool::new(false);
+    let beats = async {
+        while !ended.load(Ordering::Relaxed) {
+            let beat = target.run("update nodes set beat = beat + 1 where name = 'east'");
+            beat.await.unwrap();
+        }
+    };
+    let refused = async {
+        let imported = import(&target, &source.store).await;
+        ended.store(true, Ordering::Relaxed);
+        imported.unwrap_err()
+    };
+    let (refused, ()) = tokio::join!(refused, beats);
+    assert!(matches!(refused, ImportError::Served), "{refused}");
+    // Both are dead.
+    let imported = import(&target, &source.store).await.unwrap();
+    assert!(matches!(imported, Imported::Now(_)));
+    source.finish().await;
+    target.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn books_that_do_not_add_up_are_not_moved() {
+    let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
+    source.account(100).await;
+    source.plant("update wallets set sms_wallet = 7").await;
+    let refused = import(&target, &source.store).await.unwrap_err();
+    let sentence = refused.to_string();
+    assert!(
+        sentence.starts_with("the books of the source do not add up"),
+        "{sentence}"
+    );
+    assert_eq!(target.store.standing().await.unwrap(), Standing::Open);
+    source.finish().await;
+    target.finish().await;
+}
+
+/// Commands work on a database that nobody serves from: what one of them changed in the middle would be lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn nobody_changes_the_source_meanwhile() {
+    let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
+    let account = source.account(100).await;
+    let (copying, seen) = tokio::sync::oneshot::channel();
+    let (go_on, waits) = mpsc::channel::<()>();
+    let (copying, waits) = (Mutex::new(Some(copying)), Mutex::new(waits));
+    let watch: Watch = Arc::new(move |step| {
+        if step == ImportStep::Compare
+            && let Some(copying) = copying.lock().unwrap().take()
+        {
+            copying.send(()).unwrap();
+            waits.lock().unwrap().recv().unwrap();
+        }
+    });
+    let command = async {
+        seen.await.unwrap();
+        let Target::Directory(path) = &source.target else {
+            unreachable!()
+        };
+        let mut connection = sqlite(path).await;
+        let impatient = sqlx::query("pragma busy_timeout = 0");
+        impatient.execute(&mut connection).await.unwrap();
+        let written = sqlx::query("update accounts set name = 'Other'")
+            .execute(&mut connection)
+            .await;
+        connection.close().await.unwrap();
+        go_on.send(()).unwrap();
+        written.unwrap_err().to_string()
+    };
+    let (imported, refused) = tokio::join!(target.store.import(&source.store, NOW, watch), command);
+    assert!(matches!(imported, Ok(Imported::Now(_))));
+    assert!(refused.contains("locked"), "{refused}");
+    assert_eq!(target.balance(account).await, naira(100));
+    source.finish().await;
+    target.finish().await;
+}
