@@ -27,7 +27,7 @@ pub struct Claim {
     pub recipients: usize,
     /// The least urgent priority asked for.
     pub priority: Priority,
-    /// A number from which ids for split batches are made.
+    /// The first of as many numbers as recipients are asked for: ids for batches that are split.
     pub next_id: i64,
 }
 
@@ -54,7 +54,7 @@ impl Change for ClaimBatches {
         for priority in self.claim.priorities() {
             if room > 0 {
                 let found = self.due(tx, priority, room).await?;
-                let taken = self.take(tx, found, &mut room, claimed.len()).await?;
+                let taken = self.take(tx, found, &mut room).await?;
                 claimed.extend(taken);
             }
         }
@@ -103,13 +103,13 @@ impl ClaimBatches {
         rows.into_iter().map(BatchRow::claimed).collect()
     }
 
-    /// Claims what there is room for; the last batch is split where it is too large.
+    /// Claims what there is room for; the last batch is split where it is too large. That fills the room, so
+    /// there is no second one.
     async fn take(
         &self,
         tx: &mut Tx,
         found: Vec<Claimed>,
         room: &mut usize,
-        before: usize,
     ) -> Result<Vec<Claimed>> {
         let (mut whole, mut taken) = (Vec::new(), Vec::new());
         for mut claimed in found {
@@ -120,8 +120,7 @@ impl ClaimBatches {
             if count > *room {
                 let rest = claimed.batch.recipients.split_off(*room);
                 shrink(tx, &[(&claimed.batch, &rest)]).await?;
-                let offset = i64::try_from(before + taken.len()).unwrap_or_default();
-                claimed.batch.id = self.claim.next_id + offset;
+                claimed.batch.id = self.claim.next_id;
                 self.mark(&mut claimed.batch);
                 insert(tx, &[&claimed.batch]).await?;
                 *room = 0;
@@ -296,21 +295,25 @@ impl Store {
             return self.db.change(ClaimBatches { claim, bucket }).await;
         }
         let mut claimed: Vec<Claimed> = Vec::new();
+        let mut next_id = claim.next_id;
         for (priority, bucket) in self.due_buckets(&claim).await? {
             let taken: usize = claimed.iter().map(|one| one.batch.recipients.len()).sum();
             let room = claim.recipients.saturating_sub(taken);
             if room == 0 {
                 break;
             }
-            let offset = i64::try_from(claimed.len()).unwrap_or_default();
             let claim = Claim {
                 recipients: room,
                 priority,
-                next_id: claim.next_id + offset,
+                next_id,
                 ..claim.clone()
             };
             match self.db.change(ClaimBatches { claim, bucket }).await {
-                Ok(more) => claimed.extend(more),
+                Ok(more) => {
+                    // Whatever was left out of what was claimed, an id is given once.
+                    next_id += i64::from(more.iter().any(|one| one.batch.id == next_id));
+                    claimed.extend(more);
+                }
                 // What is claimed is in hand: it must not be forgotten for what is not.
                 Err(error) if claimed.is_empty() => return Err(error),
                 Err(error) => {

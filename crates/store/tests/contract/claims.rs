@@ -1,16 +1,19 @@
 //! Claims: what a node takes in hand, and what becomes of it.
 
-use super::kit::{CARRIER, Kit, NOW, Sending, claim, sending, taken, twins};
+use super::kit::{
+    CARRIER, Kit, NOW, Sending, claim, delivered, number, report, sending, taken, twins,
+};
 use domain::{Environment, Gateway, Priority, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::{Accepted, Batch, Claim, Claimed, Progress};
+use store::{Accepted, Batch, BatchKind, Claim, Claimed, Progress, WAITING};
 
 twins!(
     claims_take_the_most_urgent_first,
     a_claim_takes_only_what_is_due_and_urgent_enough,
     a_claim_takes_never_more_recipients_than_asked,
     the_last_batch_is_split_exactly,
+    batches_that_one_claim_splits_have_ids_of_their_own,
     two_claims_never_give_the_same_recipient,
     a_claimed_batch_tells_what_it_says,
     released_batches_wait_again,
@@ -159,6 +162,45 @@ async fn the_last_batch_is_split_exactly(kit: &Kit) {
     ))
     .await;
     assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
+}
+
+/// Accounts in two buckets, where there are two. In the first, a batch is found whose recipient needs nothing any
+/// more: its room is split off elsewhere.
+async fn batches_that_one_claim_splits_have_ids_of_their_own(kit: &Kit) {
+    let (mut one, mut other) = (kit.account(100).await, kit.account(100).await);
+    if kit.store.bucket_of(one) > kit.store.bucket_of(other) {
+        (one, other) = (other, one);
+    }
+    let again = Sending {
+        first_number: 2,
+        ..sending(one)
+    };
+    let done = kit.accept_and_claim(&again.message(&kit.store)).await;
+    let batch = Batch {
+        claimed_by: WAITING,
+        due_at_ms: NOW - 1,
+        kind: BatchKind::Again,
+        ..done[0].batch.clone()
+    };
+    let progress = Progress {
+        again: vec![batch],
+        ..taken(&done[0])
+    };
+    kit.report(report(vec![progress], vec![])).await;
+    kit.report(report(vec![], vec![delivered(number(2))])).await;
+    for (account, first_number) in [(one, 10), (other, 20)] {
+        let sending = Sending {
+            recipients: 3,
+            first_number,
+            ..sending(account)
+        };
+        send(kit, &sending).await;
+    }
+    let claimed = kit.claim(3).await;
+    let ids: HashSet<i64> = claimed.iter().map(|one| one.batch.id).collect();
+    assert_eq!(ids.len(), claimed.len());
+    let batches = claimed.into_iter().map(|one| one.batch).collect();
+    kit.store.release(batches, NOW, None).await.unwrap();
 }
 
 async fn two_claims_never_give_the_same_recipient(kit: &Kit) {
