@@ -5,7 +5,7 @@
 use crate::batches::{self, Batch};
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::rows::id_bytes;
+use crate::rows::{id_bytes, one_bucket};
 use crate::sql::{execute_rows, fetch_rows, on};
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
 use crate::{Error, Store};
@@ -70,14 +70,7 @@ impl Change for Accept {
     type Output = Vec<Accepted>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Accepted>> {
-        let buckets: BTreeSet<Bucket> = self
-            .messages
-            .iter()
-            .map(|message| self.owner(message).0)
-            .collect();
-        if buckets.len() > 1 {
-            return Err(Error::Impossible("a group of several buckets"));
-        }
+        one_bucket(self.messages.iter().map(|message| self.owner(message).0))?;
         let owners: BTreeSet<Owner> = self
             .messages
             .iter()

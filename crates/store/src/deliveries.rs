@@ -2,7 +2,7 @@
 
 use crate::db::Tx;
 use crate::error::Result;
-use crate::rows::{id_bytes, message_id, named, number, recipient};
+use crate::rows::{id_bytes, message_id, named, number, one_bucket, recipient};
 use crate::settle::Case;
 use crate::sql::fetch_rows;
 use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
@@ -54,21 +54,33 @@ impl CaseRow {
     }
 }
 
-/// Reads deliveries by their full keys, and keeps other nodes from changing them until the commit.
+/// Reads deliveries of one bucket by their full keys, and keeps other nodes from changing them until the
+/// commit. The bucket is named beside the keys: rows can be locked only where the statement says where they lie.
 pub(crate) async fn stored(
     tx: &mut Tx,
     keys: &[(Bucket, MessageId, Recipient)],
 ) -> Result<HashMap<(MessageId, Recipient), Case>> {
+    let Some(bucket) = one_bucket(keys.iter().map(|key| key.0))? else {
+        return Ok(HashMap::new());
+    };
     let sql = format!(
         "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
              delivered_second, gave_up, suffixed, charge, reserve, carrier
-         from deliveries where (bucket, message_id, recipient) in (values {{rows}}){}",
+         from deliveries where (bucket, message_id, recipient) in (values {{rows}})
+             and bucket = {{1}}{}",
         tx.for_update()
     );
-    let rows: Vec<CaseRow> = fetch_rows!(tx, keys, 3, &sql, |query, key| query
-        .bind(key.0.0)
-        .bind(id_bytes(&key.1))
-        .bind(number(key.2)));
+    let rows: Vec<CaseRow> = fetch_rows!(
+        tx,
+        keys,
+        3,
+        &sql,
+        |query, key| query
+            .bind(key.0.0)
+            .bind(id_bytes(&key.1))
+            .bind(number(key.2)),
+        after | query | query.bind(bucket.0)
+    );
     rows.into_iter()
         .map(|row| {
             let case = row.case()?;

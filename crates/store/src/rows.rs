@@ -65,6 +65,16 @@ pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
     Bucket(i64::try_from(hash >> 32).unwrap_or(0).rem_euclid(BUCKETS))
 }
 
+/// The bucket in which all of some rows lie. What moves money or locks rows never reaches over two.
+pub(crate) fn one_bucket(mut buckets: impl Iterator<Item = Bucket>) -> Result<Option<Bucket>> {
+    let first = buckets.next();
+    if buckets.all(|bucket| Some(bucket) == first) {
+        Ok(first)
+    } else {
+        Err(Error::Impossible("a group of several buckets"))
+    }
+}
+
 /// All buckets.
 pub(crate) fn buckets(embedded: bool) -> impl Iterator<Item = Bucket> {
     (0..if embedded { 1 } else { BUCKETS }).map(Bucket)

@@ -3,7 +3,7 @@
 use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
-use crate::rows::{id_bytes, message_id, named};
+use crate::rows::{id_bytes, message_id, named, one_bucket};
 use crate::sql::{execute_rows, fetch_rows, on};
 use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient};
 use std::collections::BTreeMap;
@@ -109,16 +109,25 @@ pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> R
     Ok(())
 }
 
-/// Reads the wallets of these accounts and keeps others from changing them until the commit.
+/// Reads the wallets of these accounts, which share a bucket, and keeps others from changing them until the
+/// commit.
 pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Purse>> {
+    let Some(bucket) = one_bucket(owners.iter().map(|owner| owner.0))? else {
+        return Ok(BTreeMap::new());
+    };
     let sql = format!(
-        "select * from wallets where (bucket, account_id) in (values {{rows}})
+        "select * from wallets where (bucket, account_id) in (values {{rows}}) and bucket = {{1}}
          order by bucket, account_id{}",
         tx.for_update()
     );
-    let rows: Vec<WalletRow> = fetch_rows!(tx, owners, 2, &sql, |query, owner| query
-        .bind(owner.0.0)
-        .bind(owner.1.0));
+    let rows: Vec<WalletRow> = fetch_rows!(
+        tx,
+        owners,
+        2,
+        &sql,
+        |query, owner| query.bind(owner.0.0).bind(owner.1.0),
+        after | query | query.bind(bucket.0)
+    );
     Ok(rows
         .iter()
         .map(|row| ((Bucket(row.bucket), AccountId(row.account_id)), row.purse()))

@@ -9,6 +9,7 @@
 mod contract {
     mod accepting;
     mod accounts;
+    mod buckets;
     mod callbacks;
     mod claims;
     mod doubt;

@@ -73,9 +73,20 @@ const MAY_READ_ALL: [&str; 9] = [
     "unusable.rs",
 ];
 
-struct Statement {
-    place: String,
-    text: String,
+/// A statement, with the file in which it stands.
+pub(crate) struct Statement {
+    pub(crate) place: String,
+    pub(crate) text: String,
+}
+
+/// Every statement of the store.
+pub(crate) fn all_statements() -> Vec<Statement> {
+    let files = crate_files("src");
+    let of_file = |path: &std::path::PathBuf| {
+        let place = path.file_name().unwrap().to_str().unwrap();
+        statements(place, &std::fs::read_to_string(path).unwrap())
+    };
+    files.iter().flat_map(of_file).collect()
 }
 
 /// The string literals of a source that are SQL, without the tests.
@@ -171,20 +182,10 @@ async fn no_statement_reads_the_whole_of_a_table_that_grows() {
         unreachable!()
     };
     let mut connection = sqlite(path).await;
-    let sources: Vec<(String, String)> = crate_files("src")
-        .iter()
-        .map(|path| {
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            (name, std::fs::read_to_string(path).unwrap())
-        })
-        .collect();
     let columns = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body from batches b
          join messages m on m.bucket = b.bucket and m.message_id = b.message_id";
     let (mut faults, mut count) = (String::new(), 0);
-    for statement in sources
-        .iter()
-        .flat_map(|(place, source)| statements(place, source))
-    {
+    for statement in all_statements() {
         let exempt = MAY_READ_ALL.contains(&statement.place.as_str())
             || MAY_READ_MUCH
                 .iter()

@@ -1,0 +1,228 @@
+//! The message tables are ready to be distributed by `bucket`: each of their statements names it, each of their
+//! keys begins with it, and rows are locked in one bucket only.
+
+use super::kit::Kit;
+use super::plans::{Statement, all_statements};
+
+/// The tables that are distributed. All others are small, and whole wherever they are needed.
+const MESSAGE_TABLES: [&str; 9] = [
+    "batches",
+    "callbacks",
+    "deliveries",
+    "ledger",
+    "messages",
+    "parked_receipts",
+    "parts",
+    "recent_sends",
+    "wallets",
+];
+
+/// Statements that look into all buckets, by how they start, and why.
+const ALL_BUCKETS: [(&str, &str); 1] = [(
+    "select bucket, recipient from deliveries where recipient in",
+    "finds out in which bucket one of the few in doubt lives",
+)];
+
+/// Files whose statements look into all buckets: `verify` reads everything by intent, and so does the comparison
+/// of two databases after a move.
+const ALL_BUCKETS_IN: [&str; 2] = ["verify.rs", "compare.rs"];
+
+/// The words of a statement, without its punctuation.
+fn words(text: &str) -> Vec<&str> {
+    text.split(|character: char| !character.is_alphanumeric() && !"_.{}$".contains(character))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// The message tables that a statement reads or writes, each once, with the name it goes by there. A list of
+/// columns that is filled in (`{COLUMNS}`) names batches and messages, which it joins by their buckets.
+fn tables(text: &str) -> Vec<(&str, &str)> {
+    let words = words(text);
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for (place, word) in words.iter().enumerate() {
+        let is_table = place > 0
+            && ["from", "join", "into", "update"].contains(&words[place - 1])
+            && MESSAGE_TABLES.contains(word);
+        if is_table {
+            let alias = words.get(place + 1).filter(|next| next.len() == 1);
+            let named = (*word, alias.copied().unwrap_or(word));
+            if !found.contains(&named) {
+                found.push(named);
+            }
+        }
+    }
+    if text.contains("{COLUMNS}") {
+        found.extend([("batches", "b"), ("messages", "b")]);
+    }
+    found
+}
+
+/// Whether a statement says in which bucket the rows of a table lie: an insert gives them one; everything else
+/// compares it, be it by its own name or by that of the table.
+fn is_led(text: &str, table: &str, alias: &str) -> bool {
+    if text.contains(&format!("insert into {table} (")) {
+        return text.contains(&format!("insert into {table} (bucket,"));
+    }
+    let condition = text.split_once(" where ").map_or("", |(_, rest)| rest);
+    let conditions = format!("{} {condition}", joins(text));
+    [
+        format!("{alias}.bucket = "),
+        format!("{table}.bucket = "),
+        " bucket = ".to_owned(),
+        " +d.bucket = ".to_owned(),
+        "bucket in (".to_owned(),
+        "(bucket,".to_owned(),
+    ]
+    .iter()
+    .any(|sign| format!(" {conditions}").contains(sign))
+}
+
+/// What a statement joins on.
+fn joins(text: &str) -> String {
+    let joined = text.split(" on ").skip(1);
+    joined
+        .map(|rest| rest.split(" where ").next().unwrap_or(rest))
+        .collect::<Vec<_>>()
+        .join(" and ")
+}
+
+/// The statements on message tables that are not meant for all buckets.
+fn led_statements() -> Vec<Statement> {
+    let mut all = all_statements();
+    all.retain(|statement| {
+        let excused = ALL_BUCKETS_IN.contains(&statement.place.as_str())
+            || ALL_BUCKETS
+                .iter()
+                .any(|(start, _)| statement.text.starts_with(start));
+        !excused && !tables(&statement.text).is_empty()
+    });
+    assert!(all.len() > 40, "only {} statements were found", all.len());
+    all
+}
+
+#[test]
+fn every_statement_on_a_message_table_names_its_bucket() {
+    let faults: Vec<String> = led_statements()
+        .iter()
+        .flat_map(|statement| {
+            let unled = tables(&statement.text)
+                .into_iter()
+                .filter(|(table, alias)| !is_led(&statement.text, table, alias));
+            unled.map(|(table, _)| format!("{}: {table}: {}", statement.place, statement.text))
+        })
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// A distributed database locks rows only where the statement names one place for all of them.
+#[test]
+fn rows_are_locked_in_one_bucket() {
+    // The dialect's words for the lock are the last thing filled into a text.
+    let locking = |text: &str| text.ends_with("{}");
+    let names_one = |text: &str| {
+        ["$1", "{1}", "{{1}}"]
+            .iter()
+            .any(|value| text.contains(&format!("bucket = {value}")))
+    };
+    let all = led_statements();
+    let locking: Vec<&Statement> = all
+        .iter()
+        .filter(|statement| locking(&statement.text))
+        .collect();
+    assert!(locking.len() > 5, "only {} were found", locking.len());
+    let faults: Vec<&str> = locking
+        .iter()
+        .map(|statement| statement.text.as_str())
+        .filter(|text| !names_one(text))
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What a worker of a distributed database computes must not depend on the worker.
+#[test]
+fn no_conflict_clause_calls_a_function() {
+    for statement in led_statements() {
+        let Some((_, clause)) = statement.text.split_once(" on conflict ") else {
+            continue;
+        };
+        let clause = clause.split(" returning ").next().unwrap_or(clause);
+        let clause = clause.trim_start_matches("(bucket, fingerprint)");
+        assert!(!clause.contains('('), "{}", statement.text);
+    }
+}
+
+#[test]
+fn the_statements_are_read_right() {
+    let text = "select d.status from deliveries d join messages m on m.bucket = d.bucket where d.bucket = $1";
+    assert_eq!(tables(text), [("deliveries", "d"), ("messages", "m")]);
+    for (text, table, alias, led) in [
+        (text, "deliveries", "d", true),
+        (text, "messages", "m", true),
+        (
+            "select bucket from parts where carrier = $1",
+            "parts",
+            "parts",
+            false,
+        ),
+        (
+            "delete from parts where (bucket, carrier) in (values (1, 2))",
+            "parts",
+            "parts",
+            true,
+        ),
+        (
+            "insert into parts (carrier, bucket) values {rows}",
+            "parts",
+            "parts",
+            false,
+        ),
+        (
+            "select a from parts p join v on v.bucket = 1 where p.carrier = $1",
+            "parts",
+            "p",
+            false,
+        ),
+    ] {
+        assert_eq!(is_led(text, table, alias), led, "{text}");
+    }
+}
+
+const KEYS: &str = "select t.relname || ': ' || string_agg(a.attname, ', ' order by k.place)
+     from pg_index i
+     join pg_class t on t.oid = i.indrelid
+     join pg_namespace n on n.oid = t.relnamespace
+     cross join lateral unnest(i.indkey) with ordinality k (number, place)
+     join pg_attribute a on a.attrelid = t.oid and a.attnum = k.number
+     where n.nspname = current_schema() and (i.indisunique or i.indisprimary)
+     group by t.relname, i.indexrelid order by 1";
+
+const MADE_BY_THE_DATABASE: &str = "select table_name || '.' || column_name || ': '
+         || coalesce(column_default, 'identity')
+     from information_schema.columns
+     where table_schema = current_schema() and table_name not like '\\_%'
+         and (is_identity = 'YES' or is_generated <> 'NEVER' or column_default like '%(%')";
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn every_key_of_a_message_table_begins_with_its_bucket() {
+    let kit = Kit::postgres().await;
+    let keys = kit.texts(KEYS).await;
+    let of_messages = |key: &&String| {
+        let table = key.split(':').next().unwrap();
+        MESSAGE_TABLES.contains(&table)
+    };
+    let keys: Vec<&String> = keys.iter().filter(of_messages).collect();
+    assert!(keys.len() > MESSAGE_TABLES.len(), "{keys:?}");
+    for key in keys {
+        assert!(key.contains(": bucket, "), "{key}");
+    }
+    kit.finish().await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn no_value_of_a_column_is_made_by_the_database() {
+    let kit = Kit::postgres().await;
+    assert_eq!(kit.texts(MADE_BY_THE_DATABASE).await, Vec::<String>::new());
+    kit.finish().await;
+}
