@@ -70,8 +70,10 @@ enum Command {
     #[command(subcommand)]
     Config(config::Config),
     /// Prepare or upgrade the database (`serve` does this by itself)
-    #[command(after_help = "Example: ogene migrate --config /etc/ogene/ogene.toml")]
-    Migrate,
+    #[command(
+        after_help = "Examples: ogene migrate --config /etc/ogene/ogene.toml\n          ogene migrate --citus | psql \"$URL\""
+    )]
+    Migrate(migrate::Migrate),
     /// Move an installation from its embedded database to PostgreSQL
     #[command(name = "import-sqlite", after_help = import_sqlite::AFTER_HELP)]
     ImportSqlite(import_sqlite::ImportSqlite),
@@ -139,7 +141,7 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::Serve => serve::run(around).await,
             Command::Demo(demo) => demo.run(around).await,
             Command::Config(command) => command.run(around),
-            Command::Migrate => migrate::run(around).await,
+            Command::Migrate(migrate) => migrate.run(around).await,
             Command::ImportSqlite(import) => import.run(around).await,
             Command::Account(command) => command.run(around).await,
             Command::Token(command) => command.run(around).await,

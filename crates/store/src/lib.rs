@@ -8,6 +8,7 @@ mod accept;
 mod accounts;
 mod batches;
 mod callbacks;
+mod citus;
 mod db;
 mod deliveries;
 mod error;
@@ -34,6 +35,7 @@ pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
 };
 pub use callbacks::{Callback, Finished};
+pub use citus::citus;
 pub use db::{Server, Target, Unusable};
 pub use error::{Error, Result};
 pub use hints::Hints;

@@ -3,10 +3,29 @@
 use super::Surroundings;
 use super::answer::{Answer, Failure};
 use crate::app;
+use clap::Args;
 use serde_json::json;
 use store::Target;
 
-pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
+#[derive(Args)]
+pub(super) struct Migrate {
+    /// Only print what distributes the tables with Citus, for psql: nothing is run, and no database is needed.
+    /// Not yet run against Citus
+    #[arg(long)]
+    citus: bool,
+}
+
+impl Migrate {
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        if self.citus {
+            let sql = store::citus();
+            return Answer::new(sql.as_str(), &json!({ "sql": sql, "tried": false }));
+        }
+        bring_up_to_date(around).await
+    }
+}
+
+async fn bring_up_to_date(around: &Surroundings) -> Result<Answer, Failure> {
     let config = around.config()?;
     app::open(&config).await?.close().await;
     match config.target() {

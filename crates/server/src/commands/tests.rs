@@ -38,6 +38,7 @@ fn every_command_of_the_design_is_understood() {
         "ogene config default",
         "ogene config check",
         "ogene migrate",
+        "ogene migrate --citus",
         "ogene import-sqlite --from data",
         "ogene account create --name Ada --email ada@example.ng",
         "ogene account list",

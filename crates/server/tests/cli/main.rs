@@ -254,6 +254,20 @@ fn the_default_configuration_can_be_written_down_and_passes_the_check() {
 }
 
 #[test]
+fn the_statements_for_citus_are_printed_without_a_database() {
+    let ogene = Installation::embedded();
+    let output = ogene.run(&["migrate", "--citus", "--config", "not-there.toml"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("create_distributed_table('messages', 'bucket'"));
+    assert!(text.contains("NOT YET RUN AGAINST CITUS"));
+    assert!(!ogene.path().join("data").exists(), "nothing was opened");
+    let help = ogene.run(&["migrate", "--help"]);
+    let help = String::from_utf8(help.stdout).expect("text");
+    assert!(help.contains("Not yet run against Citus"), "{help}");
+}
+
+#[test]
 fn the_simulator_counts_until_it_is_stopped() {
     let ogene = Installation::new();
     let mut smsc = Process::start(ogene.command(&["smsc", "--listen", "127.0.0.1:0", "--json"]));

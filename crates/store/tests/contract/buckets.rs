@@ -1,8 +1,9 @@
 //! The message tables are ready to be distributed by `bucket`: each of their statements names it, each of their
-//! keys begins with it, and rows are locked in one bucket only.
+//! keys begins with it, rows are locked in one bucket only, and no two buckets share a shard.
 
 use super::kit::Kit;
 use super::plans::{Statement, all_statements};
+use std::collections::HashSet;
 
 /// The tables that are distributed. All others are small, and whole wherever they are needed.
 const MESSAGE_TABLES: [&str; 9] = [
@@ -224,5 +225,22 @@ async fn every_key_of_a_message_table_begins_with_its_bucket() {
 async fn no_value_of_a_column_is_made_by_the_database() {
     let kit = Kit::postgres().await;
     assert_eq!(kit.texts(MADE_BY_THE_DATABASE).await, Vec::<String>::new());
+    kit.finish().await;
+}
+
+/// Citus cuts the range of PostgreSQL's hash of a bucket into shards of equal width.
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn no_two_buckets_share_a_shard_of_citus() {
+    let kit = Kit::postgres().await;
+    let text = store::citus();
+    let (_, count) = text.split_once("shard_count => ").unwrap();
+    let count: i64 = count.split(')').next().unwrap().parse().unwrap();
+    let sql = "select cast(hashint8(bucket) as bigint) from generate_series(0, 15) bucket";
+    assert_eq!(kit.store.buckets().count(), 16);
+    let hashes = kit.numbers(sql).await;
+    let shard = |hash: &i64| ((hash - i64::from(i32::MIN)) / ((1 << 32) / count)).min(count - 1);
+    let shards: HashSet<i64> = hashes.iter().map(shard).collect();
+    assert_eq!(shards.len(), 16);
     kit.finish().await;
 }

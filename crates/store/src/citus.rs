@@ -1,0 +1,118 @@
+//! What distributes the tables over the workers of Citus: a text for psql. It has not been run against Citus yet.
+
+use std::fmt::Write as _;
+
+/// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
+/// to comes first.
+const REFERENCE: [&str; 7] = [
+    "accounts",
+    "tokens",
+    "sender_ids",
+    "marks",
+    "nodes",
+    "binds",
+    "rates",
+];
+
+/// Tables that lie where their buckets lie; the others are put beside the first.
+const DISTRIBUTED: [&str; 9] = [
+    "wallets",
+    "ledger",
+    "recent_sends",
+    "messages",
+    "batches",
+    "deliveries",
+    "parts",
+    "parked_receipts",
+    "callbacks",
+];
+
+/// Shards of each table: the fewest of which no two buckets share one, so that each bucket can be moved alone.
+const SHARDS: u32 = 140;
+
+const BEFORE: &str = r"-- Distributes the tables of ogene over the workers of Citus (11 or later).
+-- NOT YET RUN AGAINST CITUS: try it on a copy first, and read docs/scaling.md.
+--
+-- Before: citus_set_coordinator_host and citus_add_node for each worker; `ogene migrate` for the tables.
+-- No node of ogene may run. Not in one transaction: each statement commits by itself.
+\set ON_ERROR_STOP on
+
+-- The trigger that keeps the ledger append-only raises an error and touches no other row.
+select run_command_on_workers('alter system set citus.enable_unsafe_triggers to on');
+select run_command_on_workers('select pg_reload_conf()');
+set citus.enable_unsafe_triggers to on;
+";
+
+/// The statements that distribute the tables which the migrations make, in an order that works, for psql.
+pub fn citus() -> String {
+    let mut text = BEFORE.to_owned();
+    // Writing to a String cannot fail.
+    text.push_str("\n-- A copy on each worker.\n");
+    for table in REFERENCE {
+        let _ = writeln!(text, "select create_reference_table('{table}');");
+    }
+    text.push_str("\n-- By bucket, and those of one bucket on one worker.\n");
+    let [first, others @ ..] = DISTRIBUTED;
+    let _ = writeln!(
+        text,
+        "select create_distributed_table('{first}', 'bucket', colocate_with => 'none', shard_count => {SHARDS});"
+    );
+    for table in others {
+        let _ = writeln!(
+            text,
+            "select create_distributed_table('{table}', 'bucket', colocate_with => '{first}');"
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// The tables of the PostgreSQL schema, as its migrations leave them.
+    fn tables() -> Vec<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/postgres");
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        files.sort();
+        let mut tables = Vec::new();
+        for file in files {
+            for line in std::fs::read_to_string(file).unwrap().lines() {
+                let named = |start| line.strip_prefix(start)?.split([' ', ';']).next();
+                if let Some(made) = named("create table ") {
+                    tables.push(made.to_owned());
+                }
+                if let Some(gone) = named("drop table ") {
+                    tables.retain(|table| table != gone);
+                }
+            }
+        }
+        tables
+    }
+
+    #[test]
+    fn every_table_of_the_schema_is_distributed_or_copied_once() {
+        let (text, tables) = (citus(), tables());
+        assert!(tables.len() > 15, "{tables:?}");
+        for table in &tables {
+            let made = text.matches(&format!("_table('{table}'")).count();
+            assert_eq!(made, 1, "{table}");
+        }
+        assert_eq!(text.matches("_table('").count(), tables.len());
+    }
+
+    #[test]
+    fn triggers_are_allowed_and_references_made_before_they_are_needed() {
+        let text = citus();
+        let at = |words: &str| text.find(words).unwrap();
+        assert!(at("set citus.enable_unsafe_triggers to on;") < at("_table('ledger'"));
+        assert!(at("_table('accounts'") < at("_table('tokens'"));
+        assert!(at("_table('accounts'") < at("_table('sender_ids'"));
+        assert!(at("_table('wallets'") < at("colocate_with => 'wallets'"));
+        assert!(text.contains("NOT YET RUN AGAINST CITUS"));
+    }
+}
