@@ -268,9 +268,9 @@ impl Engine {
         .await
     }
 
-    /// Whether sends are taken.
+    /// Whether sends are taken: no end was asked for, and the database was reached in the last seconds.
     pub fn is_ready(&self) -> bool {
-        self.open.load(Ordering::Relaxed)
+        self.open.load(Ordering::Relaxed) && self.shared.nodes.holds()
     }
 
     /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.

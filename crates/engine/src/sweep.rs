@@ -89,6 +89,7 @@ async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> sto
 }
 
 async fn tidy_all(shared: &Arc<Shared>) -> store::Result<()> {
+    shared.store.gather_statistics().await?;
     for bucket in shared.my_buckets() {
         while shared.store.tidy(bucket, shared.clock.now_ms()).await? {}
     }

@@ -24,6 +24,7 @@ mod rows;
 mod sender_ids;
 mod settle;
 mod sql;
+mod statistics;
 mod sweep;
 mod tokens;
 mod verify;

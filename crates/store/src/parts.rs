@@ -82,6 +82,9 @@ pub(crate) async fn look_up<'r>(
     );
     let mut matched = Matched(HashMap::with_capacity(ids.len()));
     for (carrier_id, home, message, digits, leg, page) in rows {
+        if message.as_slice() < id_bytes(&oldest) {
+            continue;
+        }
         matched.0.entry(carrier_id).or_default().push(Part {
             home: Bucket(home),
             message: message_id(&message)?,

@@ -41,7 +41,6 @@ const RECORD: usize = 50_000;
 pub(crate) struct Setup {
     scripts: BTreeMap<String, Script>,
     settings: BTreeMap<String, String>,
-    embedded: bool,
 }
 
 impl Setup {
@@ -50,7 +49,6 @@ impl Setup {
         let none = Self {
             scripts: BTreeMap::new(),
             settings: BTreeMap::new(),
-            embedded: false,
         };
         let gateways = ["direct-refund", "direct-corporate", "otp", "international"];
         let with_gateways = gateways.iter().fold(none, |setup, gateway| {
@@ -86,12 +84,6 @@ impl Setup {
         self
     }
 
-    /// Stays on the embedded database, whatever the tests run on.
-    pub(crate) fn embedded(mut self) -> Self {
-        self.embedded = true;
-        self
-    }
-
     /// Adds a carrier with a simulator of its own, or gives it another script.
     pub(crate) fn carrier(mut self, name: &str, script: Script) -> Self {
         let script = Script {
@@ -118,11 +110,7 @@ impl Setup {
             smscs.insert(name, smsc);
         }
         let directory = tempfile::tempdir().expect("a directory");
-        let schema = if self.embedded {
-            None
-        } else {
-            Schema::asked_for()
-        };
+        let schema = Schema::asked_for();
         if let Some(schema) = &schema {
             self = self.set("database_url", &format!("{:?}", schema.url()));
         }

@@ -144,23 +144,20 @@ impl ClaimBatches {
         execute_rows!(
             tx,
             batches,
-            4,
-            "with v (bucket, priority, due_at_ms, batch_id) as (values {rows})
+            6,
+            "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (values {rows})
              update batches set claimed_by = {1}, claimed_until_ms = {2} from v
-             where batches.bucket = v.bucket and batches.carrier = {3} and batches.claimed_by = 0
-                 and batches.priority = v.priority and batches.due_at_ms = v.due_at_ms
-                 and batches.batch_id = v.batch_id",
+             where batches.bucket = v.bucket and batches.carrier = v.carrier
+                 and batches.claimed_by = v.claimed_by and batches.priority = v.priority
+                 and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id",
             |query, batch| query
                 .bind(batch.bucket.0)
+                .bind(&*batch.carrier)
+                .bind(WAITING)
                 .bind(batch.priority.rank())
                 .bind(batch.due_at_ms)
                 .bind(batch.id),
-            after
-                | query
-                | query
-                    .bind(self.claim.node)
-                    .bind(self.claim.until_ms)
-                    .bind(&*self.claim.carrier)
+            after | query | query.bind(self.claim.node).bind(self.claim.until_ms)
         );
         Ok(())
     }

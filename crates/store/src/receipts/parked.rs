@@ -118,13 +118,13 @@ impl Store {
         Ok(fetch_rows!(
             tx,
             &ids,
-            2,
+            3,
             "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
-             from parked_receipts where (bucket, carrier_id) in (values {rows}) and carrier = {1}",
+             from parked_receipts where (bucket, carrier, carrier_id) in (values {rows})",
             |query, id| query
                 .bind(bucket_of_id(&report.carrier, id, embedded).0)
-                .bind(id.as_str()),
-            after | query | query.bind(&*report.carrier)
+                .bind(&*report.carrier)
+                .bind(id.as_str())
         ))
     }
 

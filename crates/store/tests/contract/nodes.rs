@@ -193,3 +193,19 @@ async fn a_hint_reaches_the_other_nodes() {
     drop(hints);
     kit.finish().await;
 }
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_table_that_has_filled_is_known_to_the_planner_at_once() {
+    let kit = Kit::postgres().await;
+    let base = Sending {
+        recipients: 2_000,
+        ..sending(kit.account(100_000).await)
+    };
+    kit.submit(&base.message(&kit.store)).await;
+    let known =
+        "select count(*) from pg_class where oid = 'deliveries'::regclass and reltuples > 0";
+    kit.store.gather_statistics().await.unwrap();
+    assert_eq!(kit.numbers(known).await, [1]);
+    kit.finish().await;
+}

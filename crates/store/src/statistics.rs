@@ -1,0 +1,29 @@
+//! What PostgreSQL's planner knows of our tables.
+
+use crate::Store;
+use crate::db::Db;
+use crate::error::Result;
+
+impl Store {
+    /// Has PostgreSQL look at tables that it has never looked at, once there is something in them: it does so
+    /// by itself once a minute at most, and until then plans as if they were empty.
+    pub async fn gather_statistics(&self) -> Result<()> {
+        let Db::Postgres(pool) = &self.db else {
+            return Ok(());
+        };
+        let unknown: Vec<String> = sqlx::query_scalar(
+            "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where n.nspname = current_schema() and c.relkind = 'r' and c.reltuples < 0
+                 and pg_relation_size(c.oid) > 65536 and pg_has_role(c.relowner, 'usage')",
+        )
+        .fetch_all(pool)
+        .await?;
+        for table in unknown {
+            let sql = format!("analyze \"{table}\"");
+            sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+                .execute(pool)
+                .await?;
+        }
+        Ok(())
+    }
+}
