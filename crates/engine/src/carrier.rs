@@ -117,8 +117,11 @@ impl Carrier {
         *self.bound.lock().unwrap_or_else(PoisonError::into_inner) = bound;
     }
 
-    /// Tells the desk that this node was taken for dead.
+    /// Tells the desk that this node was taken for dead: its connections are others' now.
     pub(crate) fn lapse(&self) {
+        if self.settings.is_some() {
+            self.hold(BTreeSet::new(), false);
+        }
         self.lapsed.store(true, Ordering::Relaxed);
         self.wake.notify_one();
     }

@@ -158,11 +158,12 @@ async fn turn(shared: &Arc<Shared>, watch: &mut Watch, count: u32) -> store::Res
     let began = Instant::now();
     let known = within(store.beat(nodes.node, &nodes.name)).await?;
     let stood_still = nodes.known().beaten.elapsed() > DEAD_AFTER;
-    nodes.known().beaten = began;
     if !known {
         tracing::warn!("this node was taken for dead: what it had in hand is in doubt");
         shared.carriers.iter().for_each(|carrier| carrier.lapse());
     }
+    // Only now: nothing that it had may be taken for its own again.
+    nodes.known().beaten = began;
     if stood_still {
         watch.0.clear();
     }

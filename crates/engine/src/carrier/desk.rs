@@ -92,7 +92,11 @@ pub(crate) async fn run(
             // The sender is the carrier's, which lives as long as its desk.
             _ = given.changed() => desk.reslot(),
             () = carrier.wake.notified() => {}
-            _ = look.tick() => desk.look(),
+            _ = look.tick() => {
+                // Whether this node still holds what it was given is a matter of time.
+                desk.reslot();
+                desk.look();
+            }
             () = tokio::time::sleep(pause) => {}
             _ = closing.wait_for(|closing| *closing), if !desk.closing => desk.close(),
         }

@@ -88,8 +88,9 @@ impl Desk {
         self.carrier.settings.is_none() || self.wanted().contains(&Slots::of(link))
     }
 
+    /// None while this node may be taken for dead: another may have them, and receipts are better told to it.
     fn wanted(&self) -> BTreeSet<i64> {
-        if self.closing {
+        if self.closing || !self.shared.nodes.holds() {
             BTreeSet::new()
         } else {
             self.carrier.slots.borrow().clone()
@@ -133,7 +134,7 @@ impl Desk {
         if self.wanted().contains(&slot) {
             // It came back while it was ending.
             self.open(slot);
-        } else if self.shared.store.is_shared() && !self.closing {
+        } else if self.shared.store.is_shared() && !self.closing && self.shared.nodes.holds() {
             let (shared, carrier) = (Arc::clone(&self.shared), self.carrier.name.to_string());
             tokio::spawn(async move {
                 let bind = Bind {
