@@ -3,7 +3,7 @@
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::named;
-use crate::sql::on;
+use crate::sql::{on, read};
 use crate::{Store, wallets};
 use domain::{Account, AccountId, AccountStatus, Verification};
 
@@ -113,7 +113,7 @@ impl Store {
 
     /// The account of that number.
     pub async fn account(&self, id: AccountId) -> Result<Option<Account>> {
-        let row: Option<AccountRow> = on!(&mut self.db.read().await?, |connection| {
+        let row: Option<AccountRow> = read!(self.db, |connection| {
             sqlx::query_as("select * from accounts where account_id = $1")
                 .bind(id.0)
                 .fetch_optional(connection)
@@ -124,7 +124,7 @@ impl Store {
 
     /// All accounts, oldest first.
     pub async fn accounts(&self) -> Result<Vec<Account>> {
-        let rows: Vec<AccountRow> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<AccountRow> = read!(self.db, |connection| {
             sqlx::query_as("select * from accounts order by account_id")
                 .fetch_all(connection)
                 .await?
@@ -162,7 +162,7 @@ impl Store {
 
     /// A number that changes with every change of accounts, tokens and sender IDs.
     pub async fn revision(&self) -> Result<i64> {
-        let found: Option<i64> = on!(&mut self.db.read().await?, |connection| {
+        let found: Option<i64> = read!(self.db, |connection| {
             sqlx::query_scalar("select value from marks where name = 'revision'")
                 .fetch_optional(connection)
                 .await?

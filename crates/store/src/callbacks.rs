@@ -3,10 +3,10 @@
 mod finish;
 
 use crate::Store;
-use crate::db::{Change, Tx};
+use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
-use crate::sql::{execute_rows, fetch_rows, on};
+use crate::sql::{execute_rows, fetch_rows, on, read};
 use domain::{AccountId, Bucket, DeliveryStatus, MessageId, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -251,21 +251,24 @@ async fn next_origin(
 impl Store {
     /// The account and origin of callbacks that are due, each once; bucket by bucket.
     pub async fn due_origins(&self, now_ms: i64) -> Result<Vec<(Bucket, AccountId, String)>> {
-        let mut tx = self.db.read().await?;
-        let mut origins = Vec::new();
-        for bucket in self.buckets() {
-            // Jumps from one origin to the next along the key, however many callbacks each has.
-            let mut last = (i64::MIN, String::new());
-            while let Some((account, origin, due_at_ms)) =
-                next_origin(&mut tx, bucket, &last).await?
-            {
-                if due_at_ms <= now_ms {
-                    origins.push((bucket, AccountId(account), origin.clone()));
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let mut origins = Vec::new();
+            for bucket in self.buckets() {
+                // Jumps from one origin to the next along the key, however many callbacks each has.
+                let mut last = (i64::MIN, String::new());
+                while let Some((account, origin, due_at_ms)) =
+                    next_origin(&mut tx, bucket, &last).await?
+                {
+                    if due_at_ms <= now_ms {
+                        origins.push((bucket, AccountId(account), origin.clone()));
+                    }
+                    last = (account, origin);
                 }
-                last = (account, origin);
             }
-        }
-        Ok(origins)
+            Ok(origins)
+        })
+        .await
     }
 
     /// Claims due callbacks of one origin.
@@ -305,7 +308,7 @@ impl Store {
 
     /// Callbacks of a bucket by state.
     pub async fn callback_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
-        let rows: Vec<(String, i64)> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<(String, i64)> = read!(self.db, |connection| {
             sqlx::query_as("select state, count(*) from callbacks where bucket = $1 group by state")
                 .bind(bucket.0)
                 .fetch_all(connection)

@@ -1,6 +1,7 @@
 //! The two databases: opening them, and the transactions in which all changes are made.
 
 mod commit;
+mod lent;
 mod open;
 mod server;
 mod unusable;
@@ -11,15 +12,17 @@ pub use unusable::Unusable;
 use crate::error::{Error, Result};
 use crate::sql::{self, Placeholder, on};
 use crate::writer::Writer;
+use lent::Lent;
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPool;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
-use sqlx::{ConnectOptions, PgConnection, Postgres, SqliteConnection};
+use sqlx::{ConnectOptions, PgConnection, SqliteConnection};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// Which database to open.
 #[derive(Clone, Debug)]
@@ -33,7 +36,9 @@ pub enum Target {
 /// Readers beside the one writer of SQLite.
 const READERS: u32 = 3;
 /// How long another process (a command) may hold SQLite's write lock.
-const BUSY: Duration = Duration::from_secs(10);
+pub(crate) const BUSY: Duration = Duration::from_secs(10);
+/// How long a transaction may take, or a question, before its connection is taken for lost.
+const PATIENCE: Duration = Duration::from_secs(15);
 /// How often another process that opens the database is looked for again.
 const TURN_PAUSE: Duration = Duration::from_millis(20);
 /// Prepared statements kept by a connection: set-based texts come in some lengths each.
@@ -67,7 +72,7 @@ pub(crate) trait Change: Send + Sync + 'static {
 /// A connection within a transaction, or one that reads.
 pub(crate) enum Tx {
     Sqlite(Box<SqliteTx>),
-    Postgres(PoolConnection<Postgres>),
+    Postgres(Lent),
 }
 
 /// SQLite's connection is the writer's own or one of the readers'.
@@ -217,8 +222,17 @@ impl Db {
             Self::Sqlite { readers, .. } => {
                 Tx::Sqlite(Box::new(SqliteTx::Reader(readers.acquire().await?)))
             }
-            Self::Postgres(pool) => Tx::Postgres(pool.acquire().await?),
+            Self::Postgres(pool) => Tx::Postgres(Lent::new(pool.acquire().await?)),
         })
+    }
+
+    /// Runs what only reads, as long as the database may take for it.
+    pub(crate) fn in_time<T>(
+        reading: impl Future<Output = Result<T>>,
+    ) -> impl Future<Output = Result<T>> {
+        // Boxed here, so that nobody who waits for it carries all that it takes.
+        let reading = timeout(PATIENCE, Box::pin(reading));
+        async { reading.await.unwrap_or(Err(Error::TimedOut)) }
     }
 
     /// Makes a change and waits until it is durable.

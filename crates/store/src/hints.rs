@@ -2,9 +2,9 @@
 //! misses one finds the work by looking, a little later.
 
 use crate::Store;
-use crate::db::Db;
+use crate::db::{BUSY, Db};
 use crate::error::Result;
-use sqlx::postgres::PgListener;
+use sqlx::postgres::{PgListener, PgPoolOptions};
 
 const CHANNEL: &str = "ogene";
 
@@ -25,7 +25,12 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(None);
         };
-        let mut listener = PgListener::connect_with(pool).await?;
+        // Of its own: one that has died without a word would keep its place among the others.
+        let own = PgPoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(BUSY)
+            .connect_lazy_with(pool.connect_options().as_ref().clone());
+        let mut listener = PgListener::connect_with(&own).await?;
         listener.listen(CHANNEL).await?;
         Ok(Some(Hints(listener)))
     }

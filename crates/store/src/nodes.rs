@@ -6,7 +6,7 @@
 use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::sql::{execute_rows, on};
+use crate::sql::{execute_rows, on, read};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -208,7 +208,7 @@ impl Store {
 
     /// All nodes.
     pub async fn nodes(&self) -> Result<Vec<NodeBeat>> {
-        let rows: Vec<(i64, i64)> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<(i64, i64)> = read!(self.db, |connection| {
             sqlx::query_as("select node, beat from nodes order by node")
                 .fetch_all(connection)
                 .await?
@@ -263,7 +263,7 @@ impl Store {
 
     /// All connections, by carrier.
     pub async fn binds(&self) -> Result<BTreeMap<String, Vec<Bind>>> {
-        let rows: Vec<BindRow> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<BindRow> = read!(self.db, |connection| {
             sqlx::query_as("select carrier, slot, node, bound from binds order by carrier, slot")
                 .fetch_all(connection)
                 .await?

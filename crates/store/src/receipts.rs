@@ -10,6 +10,7 @@ mod parked;
 mod settle;
 
 use crate::batches::Progress;
+use crate::db::Db;
 use crate::error::Result;
 use crate::parts::{self, KeepParts, Matched};
 use crate::settle::{Planner, Settled, Terrain};
@@ -193,46 +194,51 @@ impl Store {
     /// What lies in each bucket, and the receipts that mean nobody in any.
     async fn portions(&self, news: &Arc<News>) -> Result<(Vec<Portion>, Vec<usize>)> {
         let report = &news.report;
-        let mut tx = self.db.read().await?;
-        let receipts = (0..news.count()).map(|place| news.receipt(place));
-        let parts = parts::look_up(&mut tx, self, &report.carrier, report.now_ms, receipts).await?;
-        let parts = Arc::new(parts);
-        let mut portions: BTreeMap<Bucket, Portion> = BTreeMap::new();
-        let new = |bucket| Portion::of(self.clone(), Arc::clone(news), bucket, Arc::clone(&parts));
-        for (index, progress) in report.progress.iter().enumerate() {
-            let bucket = progress.batch.bucket;
-            let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
-            portion.progress.push(index);
-        }
-        let mut unmatched = Vec::new();
-        for place in 0..news.count() {
-            match parts.find(news.receipt(place)) {
-                Some(part) => {
-                    let portion = portions.entry(part.home).or_insert_with(|| new(part.home));
-                    portion.receipts.push(place);
-                }
-                None => unmatched.push(place),
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let receipts = (0..news.count()).map(|place| news.receipt(place));
+            let parts =
+                parts::look_up(&mut tx, self, &report.carrier, report.now_ms, receipts).await?;
+            let parts = Arc::new(parts);
+            let mut portions: BTreeMap<Bucket, Portion> = BTreeMap::new();
+            let new =
+                |bucket| Portion::of(self.clone(), Arc::clone(news), bucket, Arc::clone(&parts));
+            for (index, progress) in report.progress.iter().enumerate() {
+                let bucket = progress.batch.bucket;
+                let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
+                portion.progress.push(index);
             }
-        }
-        let mut homes = adopt::homes(&mut tx, &report.carrier, news, &unmatched).await?;
-        for progress in &report.progress {
-            let doubted = progress.doubted.iter();
-            homes.extend(doubted.map(|&recipient| (recipient, progress.batch.bucket)));
-        }
-        let mut lost = Vec::new();
-        for place in unmatched {
-            let home = news
-                .receipt(place)
-                .recipient
-                .and_then(|recipient| homes.get(&recipient));
-            match home {
-                Some(&home) => {
-                    let portion = portions.entry(home).or_insert_with(|| new(home));
-                    portion.receipts.push(place);
+            let mut unmatched = Vec::new();
+            for place in 0..news.count() {
+                match parts.find(news.receipt(place)) {
+                    Some(part) => {
+                        let portion = portions.entry(part.home).or_insert_with(|| new(part.home));
+                        portion.receipts.push(place);
+                    }
+                    None => unmatched.push(place),
                 }
-                None => lost.push(place),
             }
-        }
-        Ok((portions.into_values().collect(), lost))
+            let mut homes = adopt::homes(&mut tx, &report.carrier, news, &unmatched).await?;
+            for progress in &report.progress {
+                let doubted = progress.doubted.iter();
+                homes.extend(doubted.map(|&recipient| (recipient, progress.batch.bucket)));
+            }
+            let mut lost = Vec::new();
+            for place in unmatched {
+                let home = news
+                    .receipt(place)
+                    .recipient
+                    .and_then(|recipient| homes.get(&recipient));
+                match home {
+                    Some(&home) => {
+                        let portion = portions.entry(home).or_insert_with(|| new(home));
+                        portion.receipts.push(place);
+                    }
+                    None => lost.push(place),
+                }
+            }
+            Ok((portions.into_values().collect(), lost))
+        })
+        .await
     }
 }

@@ -1,6 +1,7 @@
 //! Delivery reports: a slice of a message's list, joined with its deliveries.
 
 use crate::Store;
+use crate::db::Db;
 use crate::error::Result;
 use crate::rows::{id_bytes, named, number, recipient};
 use crate::sql::{fetch_rows, on};
@@ -41,68 +42,71 @@ impl Store {
         until: usize,
     ) -> Result<Option<MessageReport>> {
         let bucket = self.bucket_of(account);
-        let mut tx = self.db.read().await?;
-        let row: Option<(Option<String>, Vec<u8>)> = on!(&mut tx, |connection| sqlx::query_as(
-            "select customer_reference, recipients from messages
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let row: Option<(Option<String>, Vec<u8>)> = on!(&mut tx, |connection| sqlx::query_as(
+                "select customer_reference, recipients from messages
              where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4
                  and length(recipients) > 0",
-        )
-        .bind(bucket.0)
-        .bind(id_bytes(&message))
-        .bind(account.0)
-        .bind(environment == Environment::Sandbox)
-        .fetch_optional(connection)
-        .await?);
-        let Some((customer_reference, list)) = row else {
-            return Ok(None);
-        };
-        let counts: Vec<(String, i64)> = on!(&mut tx, |connection| sqlx::query_as(
-            "select status, count(*) from deliveries where bucket = $1 and message_id = $2
+            )
+            .bind(bucket.0)
+            .bind(id_bytes(&message))
+            .bind(account.0)
+            .bind(environment == Environment::Sandbox)
+            .fetch_optional(connection)
+            .await?);
+            let Some((customer_reference, list)) = row else {
+                return Ok(None);
+            };
+            let counts: Vec<(String, i64)> = on!(&mut tx, |connection| sqlx::query_as(
+                "select status, count(*) from deliveries where bucket = $1 and message_id = $2
              group by status",
-        )
-        .bind(bucket.0)
-        .bind(id_bytes(&message))
-        .fetch_all(connection)
-        .await?);
-        let mut report = MessageReport {
-            customer_reference,
-            counts: StatusCounts {
-                total: packed::count(&list) as u64,
-                ..StatusCounts::default()
-            },
-            recipients: Vec::new(),
-        };
-        for (status, count) in counts {
-            let status = named(DeliveryStatus::from_name, &status)?;
-            if status == DeliveryStatus::Delivered {
-                report.counts.delivered += count.unsigned_abs();
-            } else if status.is_final() {
-                report.counts.failed += count.unsigned_abs();
+            )
+            .bind(bucket.0)
+            .bind(id_bytes(&message))
+            .fetch_all(connection)
+            .await?);
+            let mut report = MessageReport {
+                customer_reference,
+                counts: StatusCounts {
+                    total: packed::count(&list) as u64,
+                    ..StatusCounts::default()
+                },
+                recipients: Vec::new(),
+            };
+            for (status, count) in counts {
+                let status = named(DeliveryStatus::from_name, &status)?;
+                if status == DeliveryStatus::Delivered {
+                    report.counts.delivered += count.unsigned_abs();
+                } else if status.is_final() {
+                    report.counts.failed += count.unsigned_abs();
+                }
             }
-        }
-        let wanted = packed::unpack(packed::slice(&list, from, until));
-        let found: Vec<(i64, String)> = fetch_rows!(
-            &mut tx,
-            &wanted,
-            1,
-            "select recipient, status from deliveries
+            let wanted = packed::unpack(packed::slice(&list, from, until));
+            let found: Vec<(i64, String)> = fetch_rows!(
+                &mut tx,
+                &wanted,
+                1,
+                "select recipient, status from deliveries
              where recipient in (values {rows}) and bucket = {1} and message_id = {2}",
-            |query, recipient| query.bind(number(*recipient)),
-            after | query | query.bind(bucket.0).bind(id_bytes(&message))
-        );
-        let found: HashMap<Recipient, DeliveryStatus> = found
-            .into_iter()
-            .map(|(digits, status)| {
-                Ok((
-                    recipient(digits),
-                    named(DeliveryStatus::from_name, &status)?,
-                ))
-            })
-            .collect::<Result<_>>()?;
-        report.recipients = wanted
-            .into_iter()
-            .map(|recipient| (recipient, found.get(&recipient).copied()))
-            .collect();
-        Ok(Some(report))
+                |query, recipient| query.bind(number(*recipient)),
+                after | query | query.bind(bucket.0).bind(id_bytes(&message))
+            );
+            let found: HashMap<Recipient, DeliveryStatus> = found
+                .into_iter()
+                .map(|(digits, status)| {
+                    Ok((
+                        recipient(digits),
+                        named(DeliveryStatus::from_name, &status)?,
+                    ))
+                })
+                .collect::<Result<_>>()?;
+            report.recipients = wanted
+                .into_iter()
+                .map(|recipient| (recipient, found.get(&recipient).copied()))
+                .collect();
+            Ok(Some(report))
+        })
+        .await
     }
 }

@@ -5,7 +5,7 @@ use crate::accounts::touch;
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::named;
-use crate::sql::on;
+use crate::sql::{on, read};
 use domain::{AccountId, SenderId, SenderStatus, sender};
 
 #[derive(sqlx::FromRow)]
@@ -139,7 +139,7 @@ impl Store {
 
     /// All sender IDs, or those of one account, in the order of their registration.
     pub async fn senders(&self, account: Option<AccountId>) -> Result<Vec<(AccountId, SenderId)>> {
-        let rows: Vec<SenderRow> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<SenderRow> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select * from sender_ids where account_id = $1 or $1 = -1
                  order by account_id, created_at_ms, sender_key",

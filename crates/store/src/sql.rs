@@ -16,6 +16,17 @@ macro_rules! on {
     };
 }
 
+/// The same on a connection that only reads, as long as the database may take for it.
+macro_rules! read {
+    ($db:expr, |$connection:ident| $body:expr) => {
+        $crate::db::Db::in_time(async {
+            let mut tx = $db.read().await?;
+            Ok($crate::sql::on!(&mut tx, |$connection| $body))
+        })
+        .await?
+    };
+}
+
 /// Runs a statement over many rows, some at a time; gives the number of changed rows.
 ///
 /// `{rows}` in the text becomes `($1, $2), ($3, $4), …`; the closure binds the columns of one row. `$after`
@@ -57,7 +68,7 @@ macro_rules! fetch_rows {
     }};
 }
 
-pub(crate) use {execute_rows, fetch_rows, on};
+pub(crate) use {execute_rows, fetch_rows, on, read};
 
 /// Most rows in one statement: far below the limits on bound values (32,766 on SQLite, 65,535 on
 /// PostgreSQL). With 256, SQLite planned joins in updates as scans of the table; the test of plans looks at

@@ -4,7 +4,7 @@ use crate::Store;
 use crate::accounts::touch;
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::sql::on;
+use crate::sql::{on, read};
 use domain::AccountId;
 use domain::token::TokenHash;
 
@@ -112,7 +112,7 @@ impl Store {
 
     /// The account that a good token belongs to.
     pub async fn token_account(&self, hash: &TokenHash) -> Result<Option<AccountId>> {
-        let found: Option<i64> = on!(&mut self.db.read().await?, |connection| {
+        let found: Option<i64> = read!(self.db, |connection| {
             sqlx::query_scalar(
                 "select account_id from tokens where hash = $1 and revoked_at_ms is null",
             )
@@ -125,7 +125,7 @@ impl Store {
 
     /// All tokens, or those of one account, oldest first.
     pub async fn tokens(&self, account: Option<AccountId>) -> Result<Vec<TokenInfo>> {
-        let rows: Vec<TokenRow> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<TokenRow> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select token_id, account_id, name, created_at_ms, revoked_at_ms from tokens
                  where account_id = $1 or $1 = -1 order by created_at_ms, token_id",

@@ -4,7 +4,7 @@ use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, one_bucket};
-use crate::sql::{execute_rows, fetch_rows, on};
+use crate::sql::{execute_rows, fetch_rows, on, read};
 use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient};
 use std::collections::BTreeMap;
 
@@ -316,7 +316,7 @@ impl LedgerRow {
 impl Store {
     /// What a wallet holds.
     pub async fn wallet(&self, account: AccountId) -> Result<Option<Purse>> {
-        let row: Option<WalletRow> = on!(&mut self.db.read().await?, |connection| {
+        let row: Option<WalletRow> = read!(self.db, |connection| {
             sqlx::query_as("select * from wallets where bucket = $1 and account_id = $2")
                 .bind(self.bucket_of(account).0)
                 .bind(account.0)

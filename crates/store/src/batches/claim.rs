@@ -4,7 +4,7 @@ use super::queue::next_due;
 use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, MOST_BATCHES, WAITING};
 use super::{delete, insert, shrink};
 use crate::Store;
-use crate::db::{Change, Tx};
+use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, named, number, recipient};
 use crate::sql::{execute_rows, fetch_rows, on};
@@ -324,18 +324,21 @@ impl Store {
 
     /// The buckets in which something is due, by priority; those of one priority in turns.
     async fn due_buckets(&self, claim: &Claim) -> Result<Vec<(Priority, Bucket)>> {
-        let mut tx = self.db.read().await?;
-        let mut due = Vec::new();
-        for bucket in self.buckets() {
-            for (priority, due_at_ms) in next_due(&mut tx, bucket, &claim.carrier).await? {
-                if priority <= claim.priority && due_at_ms <= claim.now_ms {
-                    due.push((priority, bucket));
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let mut due = Vec::new();
+            for bucket in self.buckets() {
+                for (priority, due_at_ms) in next_due(&mut tx, bucket, &claim.carrier).await? {
+                    if priority <= claim.priority && due_at_ms <= claim.now_ms {
+                        due.push((priority, bucket));
+                    }
                 }
             }
-        }
-        let turn = claim.next_id;
-        due.sort_by_key(|&(priority, bucket)| (priority, (bucket.0 + turn).rem_euclid(16)));
-        Ok(due)
+            let turn = claim.next_id;
+            due.sort_by_key(|&(priority, bucket)| (priority, (bucket.0 + turn).rem_euclid(16)));
+            Ok(due)
+        })
+        .await
     }
 
     /// Gives claimed batches back unsent: due at `due_at_ms`, for another carrier if one is named.

@@ -2,9 +2,9 @@
 
 use super::{BatchRow, COLUMNS, Claimed, MOST_BATCHES};
 use crate::Store;
-use crate::db::Tx;
+use crate::db::{Db, Tx};
 use crate::error::Result;
-use crate::sql::on;
+use crate::sql::{on, read};
 use domain::{Bucket, Priority};
 
 /// When the next batch of each priority is due, where one waits.
@@ -38,7 +38,7 @@ impl Store {
             "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by > 0
                  and b.claimed_by not in (select n.node from nodes n)"
         );
-        let rows: Vec<BatchRow> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<BatchRow> = read!(self.db, |connection| {
             sqlx::query_as(sqlx::AssertSqlSafe(sql))
                 .bind(bucket.0)
                 .bind(carrier)
@@ -53,7 +53,7 @@ impl Store {
         let sql = format!(
             "select {COLUMNS} where b.bucket = $1 and b.claimed_by = 0 and b.expires_at_ms <= $2 limit $3"
         );
-        let rows: Vec<BatchRow> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<BatchRow> = read!(self.db, |connection| {
             sqlx::query_as(sqlx::AssertSqlSafe(sql))
                 .bind(bucket.0)
                 .bind(now_ms)
@@ -66,23 +66,26 @@ impl Store {
 
     /// When the next batch of a carrier is due, if one waits.
     pub async fn next_due(&self, carrier: &str) -> Result<Option<i64>> {
-        let mut tx = self.db.read().await?;
-        let mut next = None;
-        for bucket in self.buckets() {
-            let due = next_due(&mut tx, bucket, carrier).await?;
-            next = due
-                .into_iter()
-                .map(|(_, due_at_ms)| due_at_ms)
-                .chain(next)
-                .min();
-        }
-        Ok(next)
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let mut next = None;
+            for bucket in self.buckets() {
+                let due = next_due(&mut tx, bucket, carrier).await?;
+                next = due
+                    .into_iter()
+                    .map(|(_, due_at_ms)| due_at_ms)
+                    .chain(next)
+                    .min();
+            }
+            Ok(next)
+        })
+        .await
     }
 
     /// Recipients that wait in a bucket, by carrier.
     pub async fn queue_depths(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
         // Seven octets a number, see `domain::packed`.
-        let rows: Vec<(String, i64)> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<(String, i64)> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select carrier, cast(sum(length(recipients) / 7) as bigint) from batches
                  where bucket = $1 and claimed_by = 0 group by carrier",

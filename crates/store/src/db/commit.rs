@@ -1,7 +1,8 @@
 //! PostgreSQL's transactions: run again when the server asks for it, and resolved when the connection is lost
 //! in the middle of a commit.
 
-use super::{Change, Tx};
+use super::lent::Lent;
+use super::{Change, PATIENCE, Tx};
 use crate::error::{Error, Result};
 use sqlx::Row;
 use sqlx::postgres::PgPool;
@@ -13,8 +14,6 @@ use tokio::time::{sleep, timeout};
 const RUN_AGAIN: [&str; 3] = ["40001", "40P01", "23505"];
 /// How often it is.
 const MOST_RUNS: usize = 10;
-/// How long a transaction may take before its connection is taken for lost.
-const PATIENCE: Duration = Duration::from_secs(15);
 /// How often the server is asked what became of a commit that was not answered.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
@@ -60,7 +59,7 @@ fn asks_again(error: &Error) -> bool {
 
 async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
     let mut tx = match pool.acquire().await {
-        Ok(connection) => Tx::Postgres(connection),
+        Ok(connection) => Tx::Postgres(Lent::new(connection)),
         Err(error) => return Run::Failed(error.into()),
     };
     let mut asked = None;
@@ -95,6 +94,9 @@ async fn attempt<C: Change>(
     change: &C,
     asked: &mut Option<(C::Output, String)>,
 ) -> Result<()> {
+    if let Tx::Postgres(lent) = tx {
+        lent.begins();
+    }
     // One round trip for both.
     let begun = sqlx::raw_sql("begin; select cast(pg_current_xact_id() as text)")
         .fetch_one(tx.postgres()?)
@@ -103,6 +105,9 @@ async fn attempt<C: Change>(
     let output = change.apply(tx).await?;
     *asked = Some((output, transaction));
     sqlx::raw_sql("commit").execute(tx.postgres()?).await?;
+    if let Tx::Postgres(lent) = tx {
+        lent.rests();
+    }
     Ok(())
 }
 
@@ -119,7 +124,7 @@ fn is_lost(error: &Error) -> bool {
     }
 }
 
-/// Rolls back, or throws the connection away where it cannot even do that.
+/// Rolls back, or leaves the connection in its transaction, and so to be closed.
 async fn give_up(tx: Tx, error: &Error) {
     let Tx::Postgres(mut connection) = tx else {
         return;
@@ -133,8 +138,10 @@ async fn give_up(tx: Tx, error: &Error) {
         )
         .await
         .is_ok_and(|result| result.is_ok());
-    if !rolled_back {
-        drop(connection.detach());
+    if rolled_back {
+        connection.rests();
+    } else {
+        connection.begins();
     }
 }
 
@@ -163,7 +170,7 @@ async fn ask<C: Change>(
     output: &C::Output,
     transaction: &str,
 ) -> Result<Option<bool>> {
-    let mut tx = Tx::Postgres(pool.acquire().await?);
+    let mut tx = Tx::Postgres(Lent::new(pool.acquire().await?));
     let asked = async {
         let status: std::result::Result<Option<String>, sqlx::Error> =
             sqlx::query_scalar("select pg_xact_status(cast($1 as xid8))")

@@ -9,6 +9,9 @@ use sqlx::postgres::{PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 use tokio::time::timeout;
 
+/// Connections of a node that are not of the pool: the one that hears the other nodes.
+const LISTENING: u32 = 1;
+
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 /// Connects to the server, finds out whether it can be used, and brings the schema up to date.
@@ -21,7 +24,7 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
     prepare(server, &mut connection).await?;
     connection.close().await?;
     let pool = PgPoolOptions::new()
-        .max_connections(server.connections)
+        .max_connections(server.connections.saturating_sub(LISTENING).max(1))
         .acquire_timeout(BUSY)
         .connect_lazy_with(*server.options.clone());
     Ok(Db::Postgres(pool))

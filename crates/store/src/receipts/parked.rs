@@ -1,10 +1,10 @@
 //! Receipts that overtook their response: they wait for it in the database.
 
 use super::{CarrierReport, News, Receipt, ReceiptWord};
-use crate::db::{Change, Tx};
+use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::{bucket_list, bucket_of_id, id_bytes, named, number, recipient};
-use crate::sql::{execute_rows, fetch_rows, on};
+use crate::sql::{execute_rows, fetch_rows, on, read};
 use crate::{Progress, Store};
 use domain::Bucket;
 use std::collections::HashSet;
@@ -58,17 +58,20 @@ impl Store {
         if !report.progress.iter().any(is_concerned) {
             return Ok(Vec::new());
         }
-        let mut tx = self.db.read().await?;
-        if !self.any_parked(&mut tx, &report.carrier).await? {
-            return Ok(Vec::new());
-        }
-        let mut rows = self.parked_under_ids(&mut tx, report).await?;
-        for one in report.progress.iter().filter(|one| !one.doubted.is_empty()) {
-            rows.extend(self.parked_before_doubt(&mut tx, report, one).await?);
-        }
-        let mut seen = HashSet::new();
-        rows.retain(|row| seen.insert((row.bucket, row.number)));
-        rows.into_iter().map(ParkedRow::parked).collect()
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            if !self.any_parked(&mut tx, &report.carrier).await? {
+                return Ok(Vec::new());
+            }
+            let mut rows = self.parked_under_ids(&mut tx, report).await?;
+            for one in report.progress.iter().filter(|one| !one.doubted.is_empty()) {
+                rows.extend(self.parked_before_doubt(&mut tx, report, one).await?);
+            }
+            let mut seen = HashSet::new();
+            rows.retain(|row| seen.insert((row.bucket, row.number)));
+            rows.into_iter().map(ParkedRow::parked).collect()
+        })
+        .await
     }
 
     /// The receipts that were parked in a bucket since then.
@@ -78,7 +81,7 @@ impl Store {
         bucket: Bucket,
         since_ms: i64,
     ) -> Result<Vec<Parked>> {
-        let rows: Vec<ParkedRow> = on!(&mut self.db.read().await?, |connection| {
+        let rows: Vec<ParkedRow> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
                  from parked_receipts where bucket = $1 and carrier = $2 and received_at_ms >= $3 limit $4",

@@ -1,13 +1,15 @@
-//! A connection to PostgreSQL that is lost in the middle of a commit.
+//! A connection to PostgreSQL that is lost in the middle of a commit, or in a question.
 
 use super::kit::{CARRIER, Kit, NOW, Sending, claim, credit, naira, sending};
 use domain::Component;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use store::{Accepted, Credited};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::task::JoinSet;
 
 /// When a connection is cut.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -16,6 +18,18 @@ enum Cut {
     Before,
     /// It has committed, and nobody is told.
     After,
+    /// A question is swallowed, and the connection stays open.
+    Silence,
+}
+
+impl Cut {
+    /// What the client says then.
+    fn word(self) -> &'static [u8] {
+        match self {
+            Self::Before | Self::After => b"commit\0",
+            Self::Silence => b"name = 'revision'",
+        }
+    }
 }
 
 /// Stands between a node and the server, and cuts the connection at commits as long as any are to be cut.
@@ -61,13 +75,18 @@ async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>) {
             read = client.read(&mut from_client) => {
                 let Ok(count @ 1..) = read else { return };
                 let said = &from_client[..count];
-                let commits = said.windows(7).any(|part| part == b"commit\0");
+                let word = cut.word();
+                let is_said = said.windows(word.len()).any(|part| part == word);
                 let takes = |left: usize| left.checked_sub(1);
-                if commits && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, takes).is_ok() {
+                if is_said && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, takes).is_ok() {
                     if cut == Cut::After {
                         server.write_all(said).await.unwrap();
                         // Its answer says that it is done.
                         let _ = server.read(&mut from_server).await;
+                    }
+                    if cut == Cut::Silence {
+                        // Until the client gives up.
+                        while client.read(&mut from_client).await.is_ok_and(|count| count > 0) {}
                     }
                     return;
                 }
@@ -153,4 +172,34 @@ async fn a_credit_whose_commit_was_lost_is_new_and_credits_once() {
         },
     )
     .await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn questions_that_are_never_answered_end_and_do_not_keep_their_connections() {
+    const QUESTIONS: usize = 20;
+    const SOON: Duration = Duration::from_secs(5);
+    let kit = Kit::postgres().await;
+    let scissors = Scissors::new(Cut::Silence).await;
+    let store = kit.by_port(scissors.port).await;
+    let ask = async || {
+        let mut questions = JoinSet::new();
+        for _ in 0..QUESTIONS {
+            let store = store.clone();
+            questions.spawn(async move { store.revision().await });
+        }
+        questions.join_all().await
+    };
+    scissors.cut_next(usize::MAX);
+    let answers = ask().await;
+    assert!(
+        answers
+            .iter()
+            .all(|answer| { answer.as_ref().is_err_and(store::Error::is_unavailable) })
+    );
+    scissors.cut_next(0);
+    let answers = tokio::time::timeout(SOON, ask()).await.unwrap();
+    assert!(answers.iter().all(Result::is_ok));
+    store.close().await;
+    kit.finish().await;
 }
