@@ -57,6 +57,8 @@ use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+/// How long a request waits for an answer of the database, where it changes nothing.
+const READ_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a shutdown waits for what is in flight.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(7);
 
@@ -75,6 +77,13 @@ impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         Self::Store(Arc::new(error))
     }
+}
+
+/// What a request asks the database, unless it takes too long: then the request may work later.
+async fn within<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::time::timeout(READ_PATIENCE, answer)
+        .await
+        .unwrap_or_else(|_| Err(store::Error::TimedOut.into()))
 }
 
 /// Why the engine cannot start.
@@ -190,7 +199,7 @@ impl Engine {
 
     /// The account behind a token.
     pub async fn caller(&self, token: Option<&str>) -> Result<Arc<Caller>, Error> {
-        self.customers.caller(token).await
+        within(self.customers.caller(token)).await
     }
 
     /// Counts a request against its limit.
@@ -210,9 +219,7 @@ impl Engine {
             environment,
             kind,
         };
-        self.rates
-            .count(key, limit, self.shared.clock.now_ms())
-            .await
+        within(self.rates.count(key, limit, self.shared.clock.now_ms())).await
     }
 
     /// Accepts a send: when this gives a message, it is durable and paid for.
@@ -241,7 +248,8 @@ impl Engine {
         match environment {
             Environment::Sandbox => Ok(sandbox::purse()),
             Environment::Live => {
-                let wallet = self.shared.store.wallet(caller.customer.account.id).await?;
+                let wallet = self.shared.store.wallet(caller.customer.account.id);
+                let wallet = within(async { Ok(wallet.await?) }).await?;
                 Ok(wallet.unwrap_or_default())
             }
         }
@@ -257,14 +265,14 @@ impl Engine {
         per_page: u32,
     ) -> Result<Report, Error> {
         let account = caller.customer.account.id;
-        report::report(
+        within(report::report(
             &self.shared.store,
             account,
             environment,
             message_id,
             page,
             per_page,
-        )
+        ))
         .await
     }
 

@@ -31,6 +31,8 @@ const DEAD_AFTER: Duration = Duration::from_secs(5);
 const ORPHANS_EVERY: u32 = 15;
 /// The pause between two rings, however many there are.
 const RING_PAUSE: Duration = Duration::from_millis(5);
+/// How long nothing is heard until it is listened anew: the connection may have died without a word.
+const SILENCE: Duration = Duration::from_secs(30);
 /// The pause before listening again.
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 
@@ -286,7 +288,7 @@ pub(crate) async fn listen(shared: Arc<Shared>) {
         match shared.store.listen().await {
             Ok(None) => return,
             Ok(Some(mut hints)) => {
-                while let Ok(name) = hints.next().await {
+                while let Ok(Ok(name)) = timeout(SILENCE, hints.next()).await {
                     if let Some(carrier) = shared.carrier(&name) {
                         carrier.arrived();
                     }
