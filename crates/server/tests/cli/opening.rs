@@ -181,7 +181,7 @@ fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it
     insta::assert_snapshot!(seen, @r"
     application_name|ogene
     default_transaction_isolation|read committed
-    idle_in_transaction_session_timeout|10s
+    idle_in_transaction_session_timeout|5s
     tcp_keepalives_idle|5
     tcp_keepalives_interval|2
     tcp_keepalives_count|3

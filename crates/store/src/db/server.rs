@@ -34,7 +34,7 @@ const SETTINGS: [(&str, &str); 10] = [
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
     ("default_transaction_isolation", "read committed"),
-    ("idle_in_transaction_session_timeout", "10s"),
+    ("idle_in_transaction_session_timeout", "5s"),
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
     ("tcp_keepalives_count", "3"),
