@@ -149,6 +149,11 @@ impl Smsc {
         *lock(&self.server.stats)
     }
 
+    /// How many binds this system id has now.
+    pub fn bound(&self, system_id: &str) -> usize {
+        self.server.account(system_id).binds()
+    }
+
     /// Receipts and messages that were not yet written.
     pub fn waiting(&self) -> usize {
         let accounts = lock(&self.server.accounts);

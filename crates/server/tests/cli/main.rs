@@ -6,6 +6,9 @@
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+#[expect(dead_code, reason = "the tests of many nodes use more of it")]
+mod customer;
+#[cfg(test)]
 mod embedded;
 #[cfg(test)]
 mod installation;
@@ -16,6 +19,7 @@ mod opening;
 #[cfg(test)]
 mod postgres;
 #[cfg(test)]
+#[expect(dead_code, reason = "the tests of many nodes use more of it")]
 mod process;
 #[cfg(test)]
 #[path = "../databases/schema.rs"]

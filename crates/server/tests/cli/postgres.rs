@@ -70,8 +70,13 @@ impl Postgres {
 
     /// Ends it in good order and starts it again.
     pub(super) fn restart(&self) {
-        assert_done(&self.script("stop", &[]));
-        assert_done(&self.script("restart", &[]));
+        self.act("stop");
+        self.act("restart");
+    }
+
+    /// Has the script end it or start it again.
+    pub(super) fn act(&self, action: &str) {
+        assert_done(&self.script(action, &[]));
     }
 
     fn script(&self, action: &str, settings: &[&str]) -> Output {

@@ -1,13 +1,20 @@
 //! A command that runs until it is told to stop.
 
-use std::io::{BufRead, BufReader, Lines, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a line is waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running `ogene`, killed when the test ends without it having ended.
 pub(super) struct Process {
     child: Child,
     out: BufReader<ChildStdout>,
-    err: Lines<BufReader<ChildStderr>>,
+    /// What it says on standard error, read at once: a process whose pipe is full stands still.
+    err: Receiver<String>,
 }
 
 impl Process {
@@ -23,17 +30,37 @@ impl Process {
         Self {
             child,
             out: BufReader::new(out),
-            err: BufReader::new(err).lines(),
+            err: lines(err),
         }
+    }
+
+    /// Starts a service; gives the address that it listens on, too.
+    pub(super) fn serve(command: Command) -> (Self, String) {
+        let mut process = Self::start(command);
+        let line = process.line_with("http.address");
+        let address = line.split("http://").nth(1).expect("an address");
+        let end = address.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ':'));
+        let address = address[..end.unwrap_or(address.len())].to_owned();
+        (process, address)
     }
 
     /// Waits for a line on standard error that holds `text`.
     pub(super) fn line_with(&mut self, text: &str) -> String {
-        let lines = self.err.by_ref().map_while(Result::ok);
-        lines
-            .into_iter()
-            .find(|line| line.contains(text))
-            .unwrap_or_else(|| panic!("it ended without {text:?}"))
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.err.recv_timeout(left) {
+                Ok(line) if line.contains(text) => return line,
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => panic!("it ended without {text:?}"),
+                Err(RecvTimeoutError::Timeout) => panic!("it did not say {text:?} in time"),
+            }
+        }
+    }
+
+    /// The number that the system knows it by.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Reads standard output up to and with a line that is exactly `last`.
@@ -69,5 +96,20 @@ impl Drop for Process {
         // It is gone already where the test waited for its end.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if thread::panicking() {
+            let warnings = self.err.iter().filter(|line| !line.contains("INFO"));
+            warnings.for_each(|line| eprintln!("{} {line}", self.child.id()));
+        }
     }
+}
+
+fn lines(err: ChildStderr) -> Receiver<String> {
+    let (tell, told) = channel();
+    thread::spawn(move || {
+        let lines = BufReader::new(err).lines().map_while(Result::ok);
+        lines
+            .into_iter()
+            .try_for_each(|line| tell.send(line).map_err(drop))
+    });
+    told
 }

@@ -49,6 +49,10 @@ impl Account {
         post.receivers.retain(|(number, _)| *number != connection);
     }
 
+    pub(super) fn binds(&self) -> usize {
+        lock(&self.post).binds
+    }
+
     pub(super) fn waiting(&self) -> usize {
         lock(&self.post).waiting.len()
     }

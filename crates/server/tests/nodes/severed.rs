@@ -1,0 +1,55 @@
+//! A node that PostgreSQL cannot be reached from, though from the others it can.
+
+use crate::cluster::{Cluster, SOON};
+use crate::customer::wait_until;
+use crate::judgement::{Again, judge};
+use crate::load::Load;
+use crate::proxy::{Line, Proxy};
+use std::time::{Duration, Instant};
+
+/// How long it may take until a node is back whose connections were swallowed.
+const LATER: Duration = Duration::from_secs(30);
+
+/// Severs the last node until the others have taken over, and mends the line.
+fn sever(cluster: &mut Cluster, load: &Load, proxy: &Proxy, line: Line) {
+    let severed = cluster.nodes.pop().expect("a node");
+    let unavailable = load.unavailable(&severed);
+    proxy.set(line);
+    let since = Instant::now();
+    for node in &cluster.nodes {
+        assert!(load.wait_until_accepted(node, since) < SOON);
+    }
+    let took = cluster.wait_for_binds(since, 0);
+    println!("connections taken over after {took:?}");
+    assert!(took < SOON, "{took:?}");
+    wait_until("the node has answered 503", || {
+        load.unavailable(&severed) > unavailable
+    });
+    println!("503 after {:?}", since.elapsed());
+    proxy.set(Line::Open);
+    let since = Instant::now();
+    let patience = if line == Line::Cut { SOON } else { LATER };
+    let took = load.wait_until_accepted(&severed, since);
+    println!("accepts after {took:?}");
+    assert!(took < patience, "{took:?}");
+    cluster.nodes.push(severed);
+    let took = cluster.wait_for_binds(since, 0);
+    println!("connections shared again after {took:?}");
+    assert!(took < patience, "{took:?}");
+}
+
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn a_severed_node_answers_503_and_comes_back_by_itself() {
+    let mut cluster = Cluster::start_but_one();
+    let proxy = cluster
+        .runtime
+        .block_on(Proxy::start(cluster.server.path()));
+    cluster.join_by(&proxy.url());
+    cluster.wait_for_even_binds();
+    let load = Load::start(&cluster, Duration::from_secs(15));
+    for line in [Line::Cut, Line::Hole] {
+        sever(&mut cluster, &load, &proxy, line);
+    }
+    judge(&cluster, &load.finish(), Again::IN_DOUBT);
+}

@@ -1,0 +1,33 @@
+//! A node that stands still until the others have buried it, and goes on.
+
+use crate::cluster::{Cluster, SOON};
+use crate::customer::wait_until;
+use crate::judgement::{Again, judge};
+use crate::load::Load;
+use std::time::{Duration, Instant};
+
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn a_node_that_stood_still_learns_that_it_was_buried_and_serves_again() {
+    let mut cluster = Cluster::start();
+    let load = Load::start_impatient(&cluster, Duration::from_secs(2));
+    let mut still = cluster.nodes.remove(0);
+    still.process.signal("STOP");
+    let since = Instant::now();
+    wait_until("the others bury it", || !cluster.knows(&still));
+    // Its own connection is open as long as it stands still.
+    let took = cluster.wait_for_binds(since, 1);
+    println!("connections taken over after {took:?}");
+    assert!(took < SOON, "{took:?}");
+    still.process.signal("CONT");
+    let since = Instant::now();
+    still.process.line_with("this node was taken for dead");
+    cluster.nodes.push(still);
+    for node in &cluster.nodes {
+        assert!(load.wait_until_accepted(node, since) < SOON);
+    }
+    let took = cluster.wait_for_binds(since, 0);
+    println!("connections shared again after {took:?}");
+    assert!(took < SOON, "{took:?}");
+    judge(&cluster, &load.finish(), Again::IN_DOUBT);
+}
