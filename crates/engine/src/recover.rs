@@ -41,8 +41,7 @@ async fn take_over(shared: &Arc<Shared>, orphan: Claimed, now_ms: i64) -> store:
     let doubted = orphan.batch.recipients.len();
     measure::doubted(&orphan.batch.carrier, doubted);
     let report = shared.report(doubt(shared, orphan, now_ms), now_ms);
-    let (settled, _) = shared.store.report(Arc::new(report)).await?;
-    shared.settled(settled);
+    shared.keep(report).await?;
     Ok(doubted)
 }
 

@@ -5,7 +5,7 @@ use domain::Bucket;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{CarrierReport, Ended, Expiry, Progress};
+use store::{CarrierReport, Ended, Expiry, Progress, Settled};
 
 /// How often recipients are looked for whose time is over.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
@@ -82,8 +82,7 @@ async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> sto
                 ..Progress::of(claimed.batch)
             };
             let report = shared.report(progress, now_ms);
-            let (settled, _) = shared.store.report(Arc::new(report)).await?;
-            shared.settled(settled);
+            shared.keep(report).await?;
         }
     }
 }
@@ -127,8 +126,13 @@ async fn look_again(shared: &Arc<Shared>) -> store::Result<()> {
         for bucket in shared.my_buckets() {
             let report = Arc::new(shared.empty_report(&carrier.name, now_ms));
             let since_ms = now_ms - LOOK_AGAIN_MS;
-            let settled = shared.store.look_again(report, bucket, since_ms).await?;
+            let mut settled = Settled::default();
+            let store = &shared.store;
+            let looked = store
+                .look_again(report, bucket, since_ms, &mut settled)
+                .await;
             shared.settled(settled);
+            looked?;
         }
     }
     Ok(())
@@ -148,6 +152,14 @@ impl Shared {
             progress: vec![progress],
             ..empty
         }
+    }
+
+    /// Keeps such a report, and hands on what is settled with it.
+    pub(crate) async fn keep(self: &Arc<Self>, report: CarrierReport) -> store::Result<()> {
+        let mut settled = Settled::default();
+        let kept = self.store.report(Arc::new(report), &mut settled).await;
+        self.settled(settled);
+        kept.map(drop)
     }
 
     fn empty_report(self: &Arc<Self>, carrier: &Arc<str>, now_ms: i64) -> CarrierReport {

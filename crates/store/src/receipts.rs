@@ -126,49 +126,50 @@ impl News {
 }
 
 impl Store {
-    /// Keeps what a carrier said and settles the recipients concerned, durably. Gives what was settled and how
-    /// many receipts found no recipient and were parked.
-    pub async fn report(&self, report: Arc<CarrierReport>) -> Result<(Settled, usize)> {
+    /// Keeps what a carrier said and settles the recipients concerned, durably. Gives how many receipts found no
+    /// recipient and were parked. What was settled is added to `settled`, also where the rest fails: it stays
+    /// settled, its callbacks are in hand, and the next try finds nothing of it.
+    pub async fn report(&self, report: Arc<CarrierReport>, settled: &mut Settled) -> Result<usize> {
         let parked = self.parked_for(&report).await?;
-        self.hear(News { report, parked }).await
+        self.hear(News { report, parked }, settled).await
     }
 
     /// Looks again at the receipts of a carrier that were parked since then in that bucket: one that came in
-    /// on this node while another kept its response has missed it.
+    /// on this node while another kept its response has missed it. As above, what was settled is added.
     pub async fn look_again(
         &self,
         report: Arc<CarrierReport>,
         bucket: Bucket,
         since_ms: i64,
-    ) -> Result<Settled> {
+        settled: &mut Settled,
+    ) -> Result<()> {
         let parked = self.parked_since(&report.carrier, bucket, since_ms).await?;
-        if parked.is_empty() {
-            return Ok(Settled::default());
+        if !parked.is_empty() {
+            self.hear(News { report, parked }, settled).await?;
         }
-        let (settled, _) = self.hear(News { report, parked }).await?;
-        Ok(settled)
+        Ok(())
     }
 
-    async fn hear(&self, news: News) -> Result<(Settled, usize)> {
+    async fn hear(&self, news: News, settled: &mut Settled) -> Result<usize> {
         let news = Arc::new(news);
-        let (settled, lost) = if self.db.is_embedded() {
+        let lost = if self.db.is_embedded() {
             let all = Portion::all(self.clone(), Arc::clone(&news));
-            self.db.change(all).await?
+            let (more, lost) = self.db.change(all).await?;
+            settled.join(more);
+            lost
         } else {
-            self.hear_by_bucket(&news).await?
+            self.hear_by_bucket(&news, settled).await?
         };
-        let parked = self.park(&news, &lost).await?;
-        Ok((settled, parked))
+        self.park(&news, &lost).await
     }
 
-    async fn hear_by_bucket(&self, news: &Arc<News>) -> Result<(Settled, Vec<usize>)> {
+    async fn hear_by_bucket(&self, news: &Arc<News>, settled: &mut Settled) -> Result<Vec<usize>> {
         let report = &news.report;
         if report.progress.iter().any(|one| !one.submitted.is_empty()) {
             let (store, report) = (self.clone(), Arc::clone(report));
             self.db.change(KeepParts { store, report }).await?;
         }
         let (portions, mut lost) = self.portions(news).await?;
-        let mut settled = Settled::default();
         let mut running = JoinSet::new();
         for portion in portions {
             let store = self.clone();
@@ -185,9 +186,8 @@ impl Store {
             }
         }
         match failure {
-            // What was settled is settled: it is told with the rest, which the carrier's task tries again.
             Some(error) => Err(error),
-            None => Ok((settled, lost)),
+            None => Ok(lost),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::desk::Desk;
 use super::done::Done;
 use super::link::Wire;
+use crate::Shared;
 use crate::shared::{CLAIM_MS, FAILURE_PAUSE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,9 +48,9 @@ impl Desk {
             callback_room: self.shared.callbacks.room(),
         });
         self.busy.reporting = true;
-        let (store, done) = (self.shared.store.clone(), self.done.clone());
+        let (shared, done) = (Arc::clone(&self.shared), self.done.clone());
         tokio::spawn(async move {
-            let (result, parked) = commit(&store, report).await;
+            let (result, parked) = commit(&shared, report).await;
             // The desk outlives its steps.
             let _ = done.send(Done::Reported {
                 result,
@@ -62,11 +63,13 @@ impl Desk {
 }
 
 /// Commits a report, however often the database has to be asked: what a carrier said is never dropped.
-async fn commit(store: &store::Store, report: Arc<CarrierReport>) -> (Settled, usize) {
+async fn commit(shared: &Arc<Shared>, report: Arc<CarrierReport>) -> (Settled, usize) {
     loop {
-        match store.report(Arc::clone(&report)).await {
-            Ok(settled) => return settled,
+        let mut settled = Settled::default();
+        match shared.store.report(Arc::clone(&report), &mut settled).await {
+            Ok(parked) => return (settled, parked),
             Err(error) => {
+                shared.settled(settled);
                 tracing::error!(%error, carrier.name = &*report.carrier,
                     "what a carrier said could not be kept; trying again");
                 tokio::time::sleep(FAILURE_PAUSE).await;

@@ -102,7 +102,10 @@ async fn accept_and_end(store: &Store, message: NewMessage, at_ms: i64) {
         callback_room: 0,
         first_number: 0,
     };
-    store.report(Arc::new(report)).await.expect("settled");
+    store
+        .report(Arc::new(report), &mut store::Settled::default())
+        .await
+        .expect("settled");
 }
 
 #[tokio::test]

@@ -324,7 +324,9 @@ impl Kit {
     }
 
     pub(crate) async fn report(&self, report: CarrierReport) -> (Settled, usize) {
-        self.store.report(Arc::new(report)).await.unwrap()
+        let mut settled = Settled::default();
+        let parked = self.store.report(Arc::new(report), &mut settled).await;
+        (settled, parked.unwrap())
     }
 
     /// Accepts a message and has the carrier take all of it: the page ids are `<digits>-<page>`.

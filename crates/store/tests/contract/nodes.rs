@@ -1,16 +1,19 @@
 //! Several nodes on one database: what one loses, another has.
 
 use super::kit::{
-    CARRIER, Kit, NOW, Sending, delivered, doubted, naira, refused, report, sending, taken, twins,
+    CARRIER, Kit, NOW, Sending, delivered, doubted, naira, number, refused, report, sending, taken,
+    twins,
 };
 use domain::{Bucket, DeliveryStatus};
-use store::Bind;
+use std::sync::Arc;
+use store::{Bind, Settled};
 
 twins!(
     what_a_lost_batch_was_answered_ends_the_doubt,
     a_lost_batch_that_was_refused_is_refunded_once,
     a_batch_that_waits_again_is_not_touched_by_who_lost_it,
     a_parked_receipt_is_looked_at_again,
+    what_was_settled_is_told_where_the_rest_fails,
     a_node_lives_until_it_is_buried_or_leaves,
     connections_are_held_by_one_node_at_a_time,
     connections_of_a_dead_node_are_free,
@@ -71,6 +74,28 @@ async fn a_batch_that_waits_again_is_not_touched_by_who_lost_it(kit: &Kit) {
     assert_eq!(kit.claim(10).await.len(), 1);
 }
 
+async fn what_was_settled_is_told_where_the_rest_fails(kit: &Kit) {
+    let base = Sending {
+        callback_url: Some("https://ada.example.ng/"),
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    kit.report(report(vec![taken(&claimed[0])], vec![])).await;
+    let to = message.draft.recipients[0];
+    let heard = Arc::new(report(vec![], vec![delivered(to), delivered(number(99))]));
+    let mut settled = Settled::default();
+    kit.plant("alter table parked_receipts rename to elsewhere")
+        .await;
+    let kept = kit.store.report(Arc::clone(&heard), &mut settled).await;
+    assert!(kept.is_err());
+    assert_eq!(settled.callbacks.len(), 1, "it is claimed for this node");
+    kit.plant("alter table elsewhere rename to parked_receipts")
+        .await;
+    let kept = kit.store.report(heard, &mut settled).await;
+    assert_eq!((kept.unwrap(), settled.callbacks.len()), (1, 1));
+}
+
 async fn a_parked_receipt_is_looked_at_again(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
@@ -88,8 +113,11 @@ async fn a_parked_receipt_is_looked_at_again(kit: &Kit) {
     let mut outcomes = 0;
     for bucket in 0..16 {
         let again = report(vec![], vec![]).into();
-        let settled = kit.store.look_again(again, Bucket(bucket), NOW - 10_000);
-        outcomes += settled.await.unwrap().outcomes.len();
+        let mut settled = Settled::default();
+        let store = &kit.store;
+        let looked = store.look_again(again, Bucket(bucket), NOW - 10_000, &mut settled);
+        looked.await.unwrap();
+        outcomes += settled.outcomes.len();
     }
     assert_eq!(outcomes, 1);
     assert_eq!(

@@ -5,7 +5,7 @@ use super::kit::{
     report, sending, taken, twins, two_legs, undelivered,
 };
 use domain::{Component, DeliveryStatus, Gateway, Purse};
-use store::{CarrierReport, Receipt, ReceiptWord};
+use store::{CarrierReport, Receipt, ReceiptWord, Settled};
 
 twins!(
     a_submitted_recipient_has_a_delivery_and_its_pages,
@@ -420,11 +420,10 @@ async fn reports_at_the_same_moment_count_every_page_once(kit: &Kit) {
             let store = kit.store.clone();
             let heard = receipt(&page_id(to, page), to, DeliveryStatus::Delivered);
             tasks.spawn(async move {
-                store
-                    .report(report(vec![], vec![heard]).into())
-                    .await
-                    .unwrap()
-                    .0
+                let mut settled = Settled::default();
+                let heard = report(vec![], vec![heard]).into();
+                store.report(heard, &mut settled).await.unwrap();
+                settled
             });
         }
         let callbacks: usize = tasks
