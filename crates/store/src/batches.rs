@@ -215,7 +215,7 @@ pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>
 }
 
 /// Leaves in claimed batches only those recipients that are not accounted for; gives the ids of those that
-/// were there.
+/// were there. One that holds no more than those has been through this before: its report is made again.
 pub(crate) async fn shrink(
     tx: &mut Tx,
     batches: &[(&Batch, &[Recipient])],
@@ -229,6 +229,7 @@ pub(crate) async fn shrink(
          where batches.bucket = v.bucket and batches.carrier = v.carrier
              and batches.claimed_by = v.claimed_by and batches.priority = v.priority
              and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
+             and batches.recipients <> v.recipients
          returning batches.batch_id",
         |query, row| {
             let (batch, remaining) = row;

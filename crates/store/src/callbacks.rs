@@ -103,6 +103,29 @@ async fn insert_as(
     Ok(())
 }
 
+/// Whether callbacks that were claimed together are in the hands of that node; false where there are none.
+pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) -> Result<bool> {
+    let Some(first) = callbacks.first() else {
+        return Ok(false);
+    };
+    let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+        "select attempts from callbacks where bucket = $1 and state = $2 and account_id = $3
+             and origin = $4 and due_at_ms = $5 and message_id = $6 and recipient = $7
+             and claimed_by = $8",
+    )
+    .bind(first.bucket.0)
+    .bind(CLAIMED)
+    .bind(first.account.0)
+    .bind(&first.origin)
+    .bind(first.due_at_ms)
+    .bind(id_bytes(&first.message))
+    .bind(number(first.recipient))
+    .bind(node)
+    .fetch_optional(connection)
+    .await?);
+    Ok(found.is_some())
+}
+
 /// Takes callbacks out; gives those that were there.
 async fn take(
     tx: &mut Tx,
@@ -202,6 +225,10 @@ impl Change for ClaimCallbacks {
         take(tx, &all, DUE).await?;
         insert_as(tx, &all, CLAIMED, (self.node, self.until_ms)).await?;
         Ok(callbacks)
+    }
+
+    async fn stands(&self, tx: &mut Tx, callbacks: &Vec<Callback>) -> Result<bool> {
+        are_claimed(tx, callbacks, self.node).await
     }
 }
 

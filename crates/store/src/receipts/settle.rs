@@ -6,7 +6,7 @@ use crate::db::{Change, Tx};
 use crate::deliveries::stored;
 use crate::error::Result;
 use crate::settle::{self, Case, Settled, Settling};
-use crate::{Store, parts};
+use crate::{Store, callbacks, parts};
 use domain::{Bucket, Delivery, DeliveryEvent, MessageId, Recipient};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -65,6 +65,11 @@ impl Change for Portion {
         let (more, lost) = self.received(tx).await?;
         settled.join(more);
         Ok((settled, lost))
+    }
+
+    /// Made again it does no harm, but the callbacks that it claimed would not be given a second time.
+    async fn stands(&self, tx: &mut Tx, (settled, _): &(Settled, Vec<usize>)) -> Result<bool> {
+        callbacks::are_claimed(tx, &settled.callbacks, self.news.report.node).await
     }
 }
 

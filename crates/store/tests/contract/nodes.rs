@@ -6,7 +6,7 @@ use super::kit::{
 };
 use domain::{Bucket, DeliveryStatus};
 use std::sync::Arc;
-use store::{Bind, Settled};
+use store::{Bind, Ended, Settled};
 
 twins!(
     what_a_lost_batch_was_answered_ends_the_doubt,
@@ -14,6 +14,7 @@ twins!(
     a_batch_that_waits_again_is_not_touched_by_who_lost_it,
     a_parked_receipt_is_looked_at_again,
     what_was_settled_is_told_where_the_rest_fails,
+    a_report_that_is_made_again_changes_nothing,
     a_node_lives_until_it_is_buried_or_leaves,
     connections_are_held_by_one_node_at_a_time,
     connections_of_a_dead_node_are_free,
@@ -94,6 +95,38 @@ async fn what_was_settled_is_told_where_the_rest_fails(kit: &Kit) {
         .await;
     let kept = kit.store.report(heard, &mut settled).await;
     assert_eq!((kept.unwrap(), settled.callbacks.len()), (1, 1));
+}
+
+/// As where its commit was not answered, or where another bucket's failed.
+async fn a_report_that_is_made_again_changes_nothing(kit: &Kit) {
+    let base = Sending {
+        recipients: 4,
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    let mut progress = taken(&claimed[0]);
+    let (waiting, _) = progress.submitted.pop().unwrap();
+    let (unknown, _) = progress.submitted.pop().unwrap();
+    let (bad, _) = progress.submitted.pop().unwrap();
+    progress.remaining = vec![waiting];
+    progress.doubted = vec![unknown];
+    progress.ended = vec![Ended {
+        recipient: bad,
+        status: DeliveryStatus::Rejected,
+        error: "refused".to_owned(),
+    }];
+    let statuses = [
+        Some(DeliveryStatus::Sent),
+        Some(DeliveryStatus::Rejected),
+        Some(DeliveryStatus::InDoubt),
+        None,
+    ];
+    for _ in 0..2 {
+        kit.report(report(vec![progress.clone()], vec![])).await;
+        assert_eq!(kit.statuses(&message).await, statuses);
+        assert_eq!(kit.balance(base.account).await, naira(82));
+    }
 }
 
 async fn a_parked_receipt_is_looked_at_again(kit: &Kit) {

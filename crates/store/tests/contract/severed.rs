@@ -1,12 +1,14 @@
 //! A connection to PostgreSQL that is lost in the middle of a commit, or in a question.
 
-use super::kit::{CARRIER, Kit, NOW, Sending, claim, credit, naira, sending};
-use domain::Component;
+use super::kit::{
+    CARRIER, Kit, NOW, Sending, claim, credit, delivered, naira, report, sending, taken,
+};
+use domain::{Component, DeliveryStatus};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use store::{Accepted, Credited};
+use store::{Accepted, Credited, Settled};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::task::JoinSet;
@@ -169,6 +171,54 @@ async fn a_credit_whose_commit_was_lost_is_new_and_credits_once() {
             assert_eq!(store.credit(entry).await.unwrap(), Credited::New);
             assert!(scissors.is_done());
             assert_eq!(kit.balance(account).await, naira(51));
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn what_a_carrier_said_in_a_lost_commit_is_kept_and_told_once() {
+    severed(
+        async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
+            let account = kit.account(1_000).await;
+            for round in 1..=4 {
+                let message = Sending {
+                    recipients: 3,
+                    first_number: 10 * round,
+                    callback_url: Some("https://ada.example.ng/"),
+                    ..sending(account)
+                };
+                let message = message.message(&kit.store);
+                let claimed = kit.accept_and_claim(&message).await;
+                // One of the three still waits for its response.
+                let mut progress = taken(&claimed[0]);
+                let (waiting, _) = progress.submitted.pop().unwrap();
+                progress.remaining = vec![waiting];
+                let to = progress.submitted[0].0;
+                let mut settled = Settled::default();
+                for heard in [
+                    report(vec![progress], vec![]),
+                    report(vec![], vec![delivered(to)]),
+                ] {
+                    scissors.cut_next(round);
+                    let kept = store.report(heard.into(), &mut settled).await;
+                    assert_eq!(kept.unwrap(), 0);
+                }
+                assert_eq!(settled.callbacks.len(), 1);
+                let statuses = [
+                    Some(DeliveryStatus::Delivered),
+                    Some(DeliveryStatus::Sent),
+                    None,
+                ];
+                assert_eq!(kit.statuses(&message).await, statuses);
+                scissors.cut_next(0);
+                let mut rest = taken(&claimed[0]);
+                rest.submitted.drain(..2);
+                kit.report(report(vec![rest], vec![])).await;
+                let sent = kit.statuses(&message).await[2];
+                assert_eq!(sent, Some(DeliveryStatus::Sent));
+            }
         },
     )
     .await;
