@@ -10,7 +10,7 @@ pub use server::Server;
 pub use unusable::Unusable;
 
 use crate::error::{Error, Result};
-use crate::sql::{self, Placeholder, on};
+use crate::sql::{Rows, on};
 use crate::writer::Writer;
 use lent::Lent;
 use sqlx::migrate::Migrator;
@@ -145,13 +145,12 @@ impl Tx {
         }
     }
 
-    /// The text of a statement over so many rows; see [`sql::with_rows`].
-    pub(crate) fn with_rows(&self, sql: &str, rows: usize, columns: usize) -> String {
-        let placeholder = match self {
-            Self::Sqlite(_) => Placeholder::Anonymous,
-            Self::Postgres(_) => Placeholder::Numbered,
-        };
-        sql::with_rows(sql, rows, columns, placeholder)
+    /// How statements over many rows are written.
+    pub(crate) fn rows(&self) -> Rows {
+        match self {
+            Self::Sqlite(_) => Rows::Values,
+            Self::Postgres(_) => Rows::Arrays,
+        }
     }
 
     /// Locks the rows that a select reads; SQLite's one writer needs no such thing.

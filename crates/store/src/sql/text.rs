@@ -1,0 +1,143 @@
+//! The texts of statements over many rows.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Rows {
+    /// SQLite: a `?` for each value. It keeps numbered ones as names and looks through all of them at every
+    /// bind, which took half of all time with a thousand of them.
+    Values,
+    /// PostgreSQL: each column is one array.
+    Arrays,
+}
+
+/// Most rows in one statement on SQLite: far below its limit of 32,766 bound values. With 256 it planned joins
+/// in updates as scans of the table; the test of plans looks at statements of this size.
+const MOST_VALUES: usize = 128;
+/// Most rows in one statement on PostgreSQL: a statement is one step of a connection, and must not be a long
+/// one.
+const MOST_ARRAYS: usize = 1_024;
+
+/// Cuts rows into chunks. On SQLite their lengths are powers of two, so that few statement texts exist and
+/// their prepared forms are found again.
+pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let length = match how {
+            Rows::Values => 1 << rows.len().min(MOST_VALUES).checked_ilog2()?,
+            Rows::Arrays if rows.is_empty() => return None,
+            Rows::Arrays => rows.len().min(MOST_ARRAYS),
+        };
+        let (chunk, rest) = rows.split_at(length);
+        rows = rest;
+        Some(chunk)
+    })
+}
+
+/// The text in which `values {rows}` stands for so many rows of so many columns, and `{1}` to `{4}` for what is
+/// bound behind them, which must stand behind the rows in the text too. Each text is written once.
+pub(crate) fn with_rows(sql: &str, rows: usize, columns: usize, how: Rows) -> Arc<str> {
+    type Texts = HashMap<(Rows, usize), HashMap<Box<str>, Arc<str>>>;
+    static TEXTS: LazyLock<RwLock<Texts>> = LazyLock::new(RwLock::default);
+    // All texts over several rows of arrays are the same.
+    let key = match how {
+        Rows::Values => (how, rows),
+        Rows::Arrays => (how, rows.min(2)),
+    };
+    let known = TEXTS.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = known.get(&key).and_then(|texts| texts.get(sql)) {
+        return Arc::clone(text);
+    }
+    drop(known);
+    let text: Arc<str> = write(sql, key.1, columns, how).into();
+    let mut known = TEXTS.write().unwrap_or_else(PoisonError::into_inner);
+    let texts = known.entry(key).or_default();
+    texts.insert(sql.into(), Arc::clone(&text));
+    text
+}
+
+fn write(sql: &str, rows: usize, columns: usize, how: Rows) -> String {
+    const MARK: &str = "values {rows}";
+    debug_assert!(
+        sql.find("{1}")
+            .is_none_or(|first| Some(first) > sql.find(MARK)),
+        "{sql}"
+    );
+    let numbered = |from: usize| -> String {
+        let numbers = (from..from + columns).map(|number| format!("${number}"));
+        numbers.collect::<Vec<_>>().join(",")
+    };
+    let (listed, bound, sign) = match (how, rows) {
+        (Rows::Values, _) => {
+            let row = format!("({})", vec!["?"; columns].join(","));
+            let all = vec![row.as_str(); rows].join(",");
+            (format!("values {all}"), rows * columns, '?')
+        }
+        (Rows::Arrays, 1) => (format!("values ({})", numbered(1)), columns, '$'),
+        (Rows::Arrays, _) => {
+            let all = format!("select * from unnest({})", numbered(1));
+            (all, columns, '$')
+        }
+    };
+    let mut text = sql.replace(MARK, &listed);
+    for after in 1..=4 {
+        let mut place = String::new();
+        // Writing to a String cannot fail.
+        let _ = write!(place, "{sign}{}", bound + after);
+        text = text.replace(&format!("{{{after}}}"), &place);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_powers_of_two_or_large_and_lose_no_row() {
+        let rows: Vec<_> = (0..1_100).collect();
+        for (how, some, expected) in [
+            (Rows::Values, 300, vec![128, 128, 32, 8, 4]),
+            (Rows::Arrays, 300, vec![300]),
+            (Rows::Arrays, 1_100, vec![1_024, 76]),
+            (Rows::Values, 0, vec![]),
+            (Rows::Arrays, 0, vec![]),
+        ] {
+            let rows = &rows[..some];
+            let lengths: Vec<_> = chunks(rows, how).map(<[i32]>::len).collect();
+            assert_eq!(lengths, expected);
+            assert_eq!(
+                chunks(rows, how).flatten().copied().collect::<Vec<_>>(),
+                rows
+            );
+        }
+    }
+
+    #[test]
+    fn rows_become_placeholders_and_what_follows_counts_on() {
+        let sql = "insert into t values {rows} where x < {1} or y = {2}";
+        for (rows, how, expected) in [
+            (
+                2,
+                Rows::Values,
+                "insert into t values (?,?),(?,?) where x < ?5 or y = ?6",
+            ),
+            (
+                1,
+                Rows::Arrays,
+                "insert into t values ($1,$2) where x < $3 or y = $4",
+            ),
+            (
+                9,
+                Rows::Arrays,
+                "insert into t select * from unnest($1,$2) where x < $3 or y = $4",
+            ),
+        ] {
+            for _ in 0..2 {
+                assert_eq!(&*with_rows(sql, rows, 2, how), expected);
+            }
+        }
+    }
+}
