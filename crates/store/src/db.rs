@@ -41,8 +41,8 @@ pub(crate) const BUSY: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often another process that opens the database is looked for again.
 const TURN_PAUSE: Duration = Duration::from_millis(20);
-/// Prepared statements kept by a connection: set-based texts come in some lengths each.
-const STATEMENTS: usize = 500;
+/// Prepared statements kept by a connection: on SQLite set-based texts come in some lengths each.
+const STATEMENTS: usize = 1_000;
 /// Pages after which the write-ahead log is folded back: large enough that it is seldom in the way.
 const CHECKPOINT_PAGES: &str = "4000";
 

@@ -5,15 +5,17 @@ use crate::db::Db;
 use crate::error::Result;
 
 impl Store {
-    /// Has PostgreSQL look at tables that it has never looked at, once there is something in them: it does so
-    /// by itself once a minute at most, and until then plans as if they were empty.
+    /// Has PostgreSQL look at tables that it takes for empty, once there is something in them: those that it
+    /// has never looked at, and queues that were empty when it last did. It looks by itself once a minute at
+    /// most, and until then goes through a whole queue for each thing that is taken out.
     pub async fn gather_statistics(&self) -> Result<()> {
         let Db::Postgres(pool) = &self.db else {
             return Ok(());
         };
         let unknown: Vec<String> = sqlx::query_scalar(
             "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
-             where n.nspname = current_schema() and c.relkind = 'r' and c.reltuples < 0
+             where n.nspname = current_schema() and c.relkind = 'r' and c.reltuples < 2
+                 and (c.reltuples < 0 or pg_stat_get_live_tuples(c.oid) > 20)
                  and pg_relation_size(c.oid) > 65536 and pg_has_role(c.relowner, 'usage')",
         )
         .fetch_all(pool)

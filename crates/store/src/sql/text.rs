@@ -14,20 +14,23 @@ pub(crate) enum Rows {
     Arrays,
 }
 
-/// Most rows in one statement on SQLite: far below its limit of 32,766 bound values. With 256 it planned joins
-/// in updates as scans of the table; the test of plans looks at statements of this size.
-const MOST_VALUES: usize = 128;
+/// How many rows a statement on SQLite has: few lengths, so that prepared forms are found again, and so many
+/// that three statements do for up to 128 rows; each is a turn of two threads. The most is far below its limit of
+/// 32,766 bound values. With 256 it planned joins in updates as scans of the table; the test of plans looks
+/// at statements of 128.
+const LENGTHS: [usize; 18] = [
+    128, 96, 64, 48, 32, 24, 20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1,
+];
 /// Most rows in one statement on PostgreSQL: a statement is one step of a connection, and must not be a long
 /// one.
 const MOST_ARRAYS: usize = 1_024;
 
-/// Cuts rows into chunks. On SQLite their lengths are powers of two, so that few statement texts exist and
-/// their prepared forms are found again.
+/// Cuts rows into chunks, one for each statement.
 pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let length = match how {
-            Rows::Values => 1 << rows.len().min(MOST_VALUES).checked_ilog2()?,
-            Rows::Arrays if rows.is_empty() => return None,
+            _ if rows.is_empty() => return None,
+            Rows::Values => *LENGTHS.iter().find(|length| **length <= rows.len())?,
             Rows::Arrays => rows.len().min(MOST_ARRAYS),
         };
         let (chunk, rest) = rows.split_at(length);
@@ -96,10 +99,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_are_powers_of_two_or_large_and_lose_no_row() {
+    fn chunks_have_few_lengths_and_lose_no_row() {
         let rows: Vec<_> = (0..1_100).collect();
         for (how, some, expected) in [
-            (Rows::Values, 300, vec![128, 128, 32, 8, 4]),
+            (Rows::Values, 300, vec![128, 128, 32, 12]),
+            (Rows::Values, 127, vec![96, 24, 7]),
             (Rows::Arrays, 300, vec![300]),
             (Rows::Arrays, 1_100, vec![1_024, 76]),
             (Rows::Values, 0, vec![]),
