@@ -1,13 +1,10 @@
-//! How fast it is. Not a promise, but a fall by half should be seen:
+//! How fast a session is; `benches/micro` measures the codec alone. Not a promise, but a fall by half
+//! should be seen:
 //! `cargo test -p smpp --release --test speed -- --ignored --nocapture`.
 
 use bytes::Bytes;
-use smpp::codec::{Pdu, Sm, decode, encode};
 use smpp::smsc::{Script, Smsc};
-use smpp::{
-    Address, BindOptions, CommandStatus, Event, Submit, SubmitSm, connect, first_frame, receipt,
-};
-use std::hint::black_box;
+use smpp::{Address, BindOptions, CommandStatus, Event, Submit, SubmitSm, connect, receipt};
 use std::time::Instant;
 
 fn message() -> SubmitSm {
@@ -18,42 +15,6 @@ fn message() -> SubmitSm {
         short_message: Bytes::from_static(&[b'a'; 139]),
         ..SubmitSm::default()
     }
-}
-
-#[test]
-#[ignore = "a measurement"]
-fn decode_and_encode_take_well_under_100_ns() {
-    const ROUNDS: u32 = 2_000_000;
-    let message = message();
-    let mut out = Vec::with_capacity(1 << 16);
-    let started = Instant::now();
-    for sequence in 1..=ROUNDS {
-        if out.len() > 60_000 {
-            out.clear();
-        }
-        let pdu = Pdu::Submit(Sm::of(black_box(&message)));
-        encode(&mut out, CommandStatus::ROK, sequence, &pdu).unwrap();
-    }
-    let encoding = started.elapsed() / ROUNDS;
-    out.clear();
-    encode(
-        &mut out,
-        CommandStatus::ROK,
-        1,
-        &Pdu::Submit(Sm::of(&message)),
-    )
-    .unwrap();
-    let started = Instant::now();
-    for _ in 0..ROUNDS {
-        let frame = first_frame(black_box(&out)).unwrap().unwrap();
-        let pdu = decode(frame.header.command, frame.body).unwrap();
-        black_box(&pdu);
-    }
-    let decoding = started.elapsed() / ROUNDS;
-    println!(
-        "{} octets: encode {encoding:?}, decode {decoding:?}",
-        out.len()
-    );
 }
 
 /// One session, the simulator and all receipts on one thread.
