@@ -1,7 +1,7 @@
 //! The PDUs that carry something: messages and binds, as owned structures.
 
+use crate::Command;
 use crate::tlv::{Tlv, Tlvs, tag};
-use crate::{Command, CommandStatus};
 use bytes::Bytes;
 
 /// The longest `short_message`, in octets.
@@ -166,26 +166,4 @@ pub struct Bind {
     pub addr_npi: u8,
     /// Addresses served: usually empty; at most 40 octets.
     pub address_range: String,
-}
-
-/// The strict side: what may be put on the wire. The status names the fault as an SMSC would.
-pub(crate) fn check_text(
-    text: &[u8],
-    max_octets: usize,
-    fault: CommandStatus,
-) -> Result<(), CommandStatus> {
-    if text.len() > max_octets || text.contains(&0) {
-        Err(fault)
-    } else {
-        Ok(())
-    }
-}
-
-/// A time on the wire is empty or exactly 16 characters.
-pub(crate) fn check_time(text: &[u8], fault: CommandStatus) -> Result<(), CommandStatus> {
-    if text.is_empty() || text.len() == 16 {
-        check_text(text, 16, fault)
-    } else {
-        Err(fault)
-    }
 }

@@ -9,24 +9,30 @@ use crate::tlv::Tlvs;
 pub fn decode(command: Command, body: &[u8]) -> Result<Pdu<'_>, Malformed> {
     let mut fields = Fields(body);
     let pdu = match command {
-        Command::SUBMIT_SM => fields.short_message().map(Pdu::Submit),
-        Command::SUBMIT_SM_RESP => Some(Pdu::SubmitResp(fields.last_text())),
-        Command::DELIVER_SM => fields.short_message().map(Pdu::Deliver),
-        Command::DELIVER_SM_RESP => Some(Pdu::DeliverResp),
-        Command::DATA_SM => fields.data_sm().map(Pdu::Data),
-        Command::DATA_SM_RESP => Some(Pdu::DataResp(fields.last_text())),
-        Command::ENQUIRE_LINK => Some(Pdu::EnquireLink),
-        Command::ENQUIRE_LINK_RESP => Some(Pdu::EnquireLinkResp),
-        Command::UNBIND => Some(Pdu::Unbind),
-        Command::UNBIND_RESP => Some(Pdu::UnbindResp),
-        Command::GENERIC_NACK => Some(Pdu::GenericNack),
+        Command::SUBMIT_SM | Command::DELIVER_SM => {
+            let message = fields.short_message().ok_or(Malformed(command))?;
+            if command == Command::SUBMIT_SM {
+                Pdu::Submit(message)
+            } else {
+                Pdu::Deliver(message)
+            }
+        }
+        Command::SUBMIT_SM_RESP => Pdu::SubmitResp(fields.last_text()),
+        Command::DELIVER_SM_RESP => Pdu::DeliverResp,
+        Command::DATA_SM => Pdu::Data(fields.data_sm().ok_or(Malformed(command))?),
+        Command::DATA_SM_RESP => Pdu::DataResp(fields.last_text()),
+        Command::ENQUIRE_LINK => Pdu::EnquireLink,
+        Command::ENQUIRE_LINK_RESP => Pdu::EnquireLinkResp,
+        Command::UNBIND => Pdu::Unbind,
+        Command::UNBIND_RESP => Pdu::UnbindResp,
+        Command::GENERIC_NACK => Pdu::GenericNack,
         other => match BindKind::from_command(other) {
-            Some(kind) if other.is_response() => Some(Pdu::BindResp(kind, fields.bind_resp())),
-            Some(kind) => fields.bind().map(|bind| Pdu::Bind(kind, bind)),
-            None => Some(Pdu::Other(other, body)),
+            Some(kind) if other.is_response() => Pdu::BindResp(kind, fields.bind_resp()),
+            Some(kind) => Pdu::Bind(kind, fields.bind().ok_or(Malformed(command))?),
+            None => Pdu::Other(other, body),
         },
     };
-    pdu.ok_or(Malformed(command))
+    Ok(pdu)
 }
 
 /// What is left of a body.
@@ -47,9 +53,9 @@ impl<'a> Fields<'a> {
 
     /// A text that ends with NUL and has fields behind it. Its length does not matter here.
     fn text(&mut self) -> Option<&'a [u8]> {
-        let end = self.0.iter().position(|&octet| octet == 0)?;
-        let text = self.0.get(..end)?;
-        self.0 = self.0.get(end + 1..)?;
+        let end = nul_at(self.0)?;
+        let text = self.take(end)?;
+        self.take(1)?;
         Some(text)
     }
 
@@ -134,6 +140,36 @@ impl<'a> Fields<'a> {
         BindRespFields {
             system_id: self.last_text(),
             tlvs: Tlvs::Wire(self.0),
+        }
+    }
+}
+
+/// Where the first NUL is. Eight octets are looked at together: texts are too short for a call to pay.
+fn nul_at(octets: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let (words, rest) = octets.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The lowest high bit that is left stands in the first octet that is zero.
+        let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
+        if zeros != 0 {
+            return Some(8 * index + zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    let at = rest.iter().position(|&octet| octet == 0)?;
+    Some(8 * words.len() + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_first_nul_is_found_wherever_it_stands(octets in proptest::collection::vec(prop_oneof![0u8..3, any::<u8>()], 0..40)) {
+            prop_assert_eq!(nul_at(&octets), octets.iter().position(|&octet| octet == 0));
         }
     }
 }

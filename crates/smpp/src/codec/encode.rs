@@ -3,12 +3,14 @@
 use super::{AddressFields, BindFields, Pdu, Sm};
 use crate::command::Command;
 use crate::frame::{HEADER_OCTETS, MAX_FRAME_OCTETS};
-use crate::pdu::{MAX_SHORT_MESSAGE_OCTETS, check_text, check_time};
+use crate::pdu::MAX_SHORT_MESSAGE_OCTETS;
 use crate::status::CommandStatus;
 use crate::tlv::Tlvs;
 
 /// Octets of the longest `message_id`, without its NUL.
 const MAX_MESSAGE_ID_OCTETS: usize = 64;
+/// More than the mandatory fields of any PDU take: at most 110 octets, before the text of a message.
+const MAX_FIELDS_OCTETS: usize = 128;
 
 /// Appends a PDU to `out`. What SMPP 3.4 does not allow is refused with the status that names the
 /// fault, and `out` is left as it was.
@@ -42,12 +44,22 @@ fn body(out: &mut Vec<u8>, pdu: &Pdu<'_>) -> Result<(), CommandStatus> {
         Pdu::Submit(message) | Pdu::Deliver(message) => short_message(out, message),
         Pdu::Data(message) => data_sm(out, message),
         Pdu::SubmitResp(id) | Pdu::DataResp(id) => {
-            text(out, id, MAX_MESSAGE_ID_OCTETS, CommandStatus::RINVMSGID)
+            let mut fields = Fields::default();
+            fields.text(id, MAX_MESSAGE_ID_OCTETS, CommandStatus::RINVMSGID)?;
+            fields.write(out);
+            Ok(())
         }
-        Pdu::Bind(_, fields) => bind(out, fields),
-        Pdu::BindResp(_, fields) => {
-            text(out, fields.system_id, 15, CommandStatus::RINVSYSID)?;
-            tlvs(out, fields.tlvs)
+        Pdu::Bind(_, bind) => {
+            let mut fields = Fields::default();
+            fields.bind(bind)?;
+            fields.write(out);
+            Ok(())
+        }
+        Pdu::BindResp(_, response) => {
+            let mut fields = Fields::default();
+            fields.text(response.system_id, 15, CommandStatus::RINVSYSID)?;
+            fields.write(out);
+            tlvs(out, response.tlvs)
         }
         Pdu::DeliverResp => {
             // The message_id of deliver_sm_resp is unused and sent as an empty text.
@@ -82,71 +94,115 @@ fn short_message(out: &mut Vec<u8>, message: &Sm<'_>) -> Result<(), CommandStatu
         .ok()
         .filter(|&length| usize::from(length) <= MAX_SHORT_MESSAGE_OCTETS)
         .ok_or(CommandStatus::RINVMSGLEN)?;
-    addresses(out, message)?;
-    out.extend_from_slice(&[message.esm_class, message.protocol_id, message.priority]);
-    time(out, message.schedule, CommandStatus::RINVSCHED)?;
-    time(out, message.validity_period, CommandStatus::RINVEXPIRY)?;
-    out.extend_from_slice(&[
+    let mut fields = Fields::default();
+    fields.addresses(message)?;
+    fields.octets([message.esm_class, message.protocol_id, message.priority]);
+    fields.time(message.schedule, CommandStatus::RINVSCHED)?;
+    fields.time(message.validity_period, CommandStatus::RINVEXPIRY)?;
+    fields.octets([
         message.registered_delivery,
         message.replace_if_present,
         message.data_coding,
         message.default_message,
         length,
     ]);
+    fields.write(out);
     out.extend_from_slice(message.short_message);
     tlvs(out, message.tlvs)
 }
 
 fn data_sm(out: &mut Vec<u8>, message: &Sm<'_>) -> Result<(), CommandStatus> {
-    addresses(out, message)?;
-    out.extend_from_slice(&[
+    let mut fields = Fields::default();
+    fields.addresses(message)?;
+    fields.octets([
         message.esm_class,
         message.registered_delivery,
         message.data_coding,
     ]);
+    fields.write(out);
     tlvs(out, message.tlvs)
 }
 
-fn addresses(out: &mut Vec<u8>, message: &Sm<'_>) -> Result<(), CommandStatus> {
-    text(out, message.service_type, 5, CommandStatus::RINVSERTYP)?;
-    address(out, message.source, CommandStatus::RINVSRCADR)?;
-    address(out, message.destination, CommandStatus::RINVDSTADR)
+/// The mandatory fields of a PDU, put together here and appended at once: a buffer that may grow would
+/// have to be asked for room at each of them.
+struct Fields {
+    octets: [u8; MAX_FIELDS_OCTETS],
+    length: usize,
 }
 
-fn address(
-    out: &mut Vec<u8>,
-    fields: AddressFields<'_>,
-    fault: CommandStatus,
-) -> Result<(), CommandStatus> {
-    out.extend_from_slice(&[fields.ton, fields.npi]);
-    text(out, fields.digits, 20, fault)
+impl Default for Fields {
+    fn default() -> Self {
+        Self {
+            octets: [0; MAX_FIELDS_OCTETS],
+            length: 0,
+        }
+    }
 }
 
-fn bind(out: &mut Vec<u8>, fields: &BindFields<'_>) -> Result<(), CommandStatus> {
-    text(out, fields.system_id, 15, CommandStatus::RINVSYSID)?;
-    text(out, fields.password, 8, CommandStatus::RINVPASWD)?;
-    text(out, fields.system_type, 12, CommandStatus::RINVSYSTYP)?;
-    out.extend_from_slice(&[fields.interface_version, fields.addr_ton, fields.addr_npi]);
-    text(out, fields.address_range, 40, CommandStatus::RBINDFAIL)
-}
+impl Fields {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.octets[..self.length]);
+    }
 
-fn text(
-    out: &mut Vec<u8>,
-    text: &[u8],
-    max_octets: usize,
-    fault: CommandStatus,
-) -> Result<(), CommandStatus> {
-    check_text(text, max_octets, fault)?;
-    out.extend_from_slice(text);
-    out.push(0);
-    Ok(())
-}
+    fn octets<const N: usize>(&mut self, octets: [u8; N]) {
+        self.octets[self.length..self.length + N].copy_from_slice(&octets);
+        self.length += N;
+    }
 
-fn time(out: &mut Vec<u8>, text: &[u8], fault: CommandStatus) -> Result<(), CommandStatus> {
-    check_time(text, fault)?;
-    out.extend_from_slice(text);
-    out.push(0);
-    Ok(())
+    /// A text with its NUL, which is there already.
+    fn text(
+        &mut self,
+        text: &[u8],
+        max_octets: usize,
+        fault: CommandStatus,
+    ) -> Result<(), CommandStatus> {
+        if text.len() > max_octets {
+            return Err(fault);
+        }
+        // One loop: for texts this short, calls to search and to copy take longer than both do.
+        let mut holds_nul = false;
+        let room = &mut self.octets[self.length..self.length + text.len()];
+        for (place, &octet) in room.iter_mut().zip(text) {
+            *place = octet;
+            holds_nul |= octet == 0;
+        }
+        if holds_nul {
+            return Err(fault);
+        }
+        self.length += text.len() + 1;
+        Ok(())
+    }
+
+    /// A time is empty or exactly 16 characters.
+    fn time(&mut self, text: &[u8], fault: CommandStatus) -> Result<(), CommandStatus> {
+        match text.len() {
+            0 | 16 => self.text(text, 16, fault),
+            _ => Err(fault),
+        }
+    }
+
+    fn addresses(&mut self, message: &Sm<'_>) -> Result<(), CommandStatus> {
+        self.text(message.service_type, 5, CommandStatus::RINVSERTYP)?;
+        self.address(message.source, CommandStatus::RINVSRCADR)?;
+        self.address(message.destination, CommandStatus::RINVDSTADR)
+    }
+
+    fn address(
+        &mut self,
+        address: AddressFields<'_>,
+        fault: CommandStatus,
+    ) -> Result<(), CommandStatus> {
+        self.octets([address.ton, address.npi]);
+        self.text(address.digits, 20, fault)
+    }
+
+    fn bind(&mut self, bind: &BindFields<'_>) -> Result<(), CommandStatus> {
+        self.text(bind.system_id, 15, CommandStatus::RINVSYSID)?;
+        self.text(bind.password, 8, CommandStatus::RINVPASWD)?;
+        self.text(bind.system_type, 12, CommandStatus::RINVSYSTYP)?;
+        self.octets([bind.interface_version, bind.addr_ton, bind.addr_npi]);
+        self.text(bind.address_range, 40, CommandStatus::RBINDFAIL)
+    }
 }
 
 fn tlvs(out: &mut Vec<u8>, tlvs: Tlvs<'_>) -> Result<(), CommandStatus> {
