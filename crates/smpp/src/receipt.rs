@@ -167,12 +167,15 @@ pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
     }
     let (state, raw_state) = state(deliver, &fields, intermediate)?;
     Some(Receipt {
-        id: tlv_id.or(fields.id)?,
+        id: tlv_id.or_else(|| fields.id.map(codec::text))?,
         state,
         raw_state,
-        error: fields.error.or_else(|| network_error(deliver)),
-        submit_date: fields.submit_date,
-        done_date: fields.done_date,
+        error: fields
+            .error
+            .map(codec::text)
+            .or_else(|| network_error(deliver)),
+        submit_date: fields.submit_date.map(codec::text),
+        done_date: fields.done_date.map(codec::text),
         intermediate,
         marked,
     })
@@ -180,16 +183,16 @@ pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
 
 fn state(
     deliver: &DeliverSm,
-    fields: &Fields,
+    fields: &Fields<'_>,
     intermediate: bool,
 ) -> Option<(ReceiptState, String)> {
     let number = deliver
         .tlv(tag::MESSAGE_STATE)
         .and_then(|value| value.first().copied());
     let known = number.and_then(ReceiptState::from_number);
-    match (known, &fields.state) {
-        (Some(state), Some(word)) => Some((state, word.clone())),
-        (None, Some(word)) => Some((ReceiptState::from_word(word), word.clone())),
+    match (known, fields.state.map(codec::text)) {
+        (Some(state), Some(word)) => Some((state, word)),
+        (None, Some(word)) => Some((ReceiptState::from_word(&word), word)),
         (Some(state), None) => {
             let word = state.word().to_owned();
             Some((state, word))

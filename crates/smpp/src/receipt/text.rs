@@ -1,15 +1,13 @@
 //! The text of a receipt: labels in any case and order, some missing, all followed by a colon.
 
-use crate::codec;
-
 /// The fields that matter; `None` where the label is missing or nothing is behind it.
 #[derive(Debug, Default)]
-pub(super) struct Fields {
-    pub(super) id: Option<String>,
-    pub(super) state: Option<String>,
-    pub(super) error: Option<String>,
-    pub(super) submit_date: Option<String>,
-    pub(super) done_date: Option<String>,
+pub(super) struct Fields<'a> {
+    pub(super) id: Option<&'a [u8]>,
+    pub(super) state: Option<&'a [u8]>,
+    pub(super) error: Option<&'a [u8]>,
+    pub(super) submit_date: Option<&'a [u8]>,
+    pub(super) done_date: Option<&'a [u8]>,
 }
 
 #[derive(Clone, Copy)]
@@ -39,15 +37,15 @@ const LABELS: [(&[u8], Label); 13] = [
     (b"text:", Label::Text),
 ];
 
-impl Fields {
+impl<'a> Fields<'a> {
     /// Finds every label; a value is what lies between it and the next one.
-    pub(super) fn find(text: &[u8]) -> Self {
+    pub(super) fn find(text: &'a [u8]) -> Self {
         let mut fields = Self::default();
         let mut open: Option<(Label, usize)> = None;
         let mut at = 0;
         while at < text.len() {
-            let Some((label, length)) = label_at(text, at) else {
-                at += 1;
+            let Some((label, length)) = label_at(&text[at..]) else {
+                at += octets_to_next_word(&text[at..]);
                 continue;
             };
             fields.close(open, &text[..at]);
@@ -67,7 +65,7 @@ impl Fields {
         self.id.is_some() && self.state.is_some()
     }
 
-    fn close(&mut self, open: Option<(Label, usize)>, until: &[u8]) {
+    fn close(&mut self, open: Option<(Label, usize)>, until: &'a [u8]) {
         let Some((label, start)) = open else { return };
         let value = until.get(start..).unwrap_or_default().trim_ascii();
         let field = match label {
@@ -86,23 +84,28 @@ impl Fields {
             }
         };
         if field.is_none() && !value.is_empty() {
-            *field = Some(codec::text(value));
+            *field = Some(value);
         }
     }
 }
 
-/// The label that begins here, and its length. A label begins a word.
-fn label_at(text: &[u8], at: usize) -> Option<(Label, usize)> {
-    let before = at.checked_sub(1).map(|before| text[before]);
-    if before.is_some_and(|octet| octet.is_ascii_alphanumeric() || octet == b'_') {
-        return None;
-    }
+/// The label that a text begins with, and its length.
+fn label_at(text: &[u8]) -> Option<(Label, usize)> {
+    let initial = text.first()?.to_ascii_lowercase();
     LABELS.iter().find_map(|(name, label)| {
-        let found = text.get(at..at + name.len())?;
+        // Most words begin like no label.
+        let found = text.get(..name.len()).filter(|_| name[0] == initial)?;
         found
             .eq_ignore_ascii_case(name)
             .then_some((*label, name.len()))
     })
+}
+
+/// How far it is to where a word may begin again, and with it a label.
+fn octets_to_next_word(text: &[u8]) -> usize {
+    let is_within = |octet: &u8| octet.is_ascii_alphanumeric() || *octet == b'_';
+    let end = text.iter().position(|octet| !is_within(octet));
+    end.map_or(text.len(), |end| end + 1)
 }
 
 fn first_word(value: &[u8]) -> &[u8] {
