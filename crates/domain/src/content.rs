@@ -116,7 +116,7 @@ impl CodeWords {
         for word in Words::of(text) {
             let initial = text.as_bytes()[word.start].to_ascii_lowercase();
             for &phrase in &self.by_initial[usize::from(initial)] {
-                if let Some(end) = self.phrases[phrase].end_of_match(text, word.start) {
+                if let Some(end) = self.phrases[phrase].end_of_match(text, &word) {
                     hits.push(Hit {
                         phrase,
                         start: word.start,

@@ -32,12 +32,19 @@ impl Prohibited {
 
 /// Lower-case words with a space around each, so that a phrase is found at the borders of words only.
 fn words(text: &str) -> String {
-    let mut words = String::from(" ");
+    let mut words = String::with_capacity(text.len() + 2);
+    words.push(' ');
     for word in text
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
     {
-        words.push_str(&word.to_lowercase());
+        if word.is_ascii() {
+            words.push_str(word);
+            let start = words.len() - word.len();
+            words[start..].make_ascii_lowercase();
+        } else {
+            words.push_str(&word.to_lowercase());
+        }
         words.push(' ');
     }
     words

@@ -69,17 +69,18 @@ impl Phrase {
         self.words[0].as_bytes()[0].to_ascii_lowercase()
     }
 
-    /// Where the phrase ends in the text, if it begins at the word that starts at this octet.
-    pub(super) fn end_of_match(&self, text: &str, start: usize) -> Option<usize> {
+    /// Where the phrase ends in the text, if it begins with this word of it.
+    pub(super) fn end_of_match(&self, text: &str, first: &Range<usize>) -> Option<usize> {
+        if !text[first.clone()].eq_ignore_ascii_case(&self.words[0]) {
+            return None;
+        }
         let octets = text.as_bytes();
-        let mut at = start;
-        for (index, word) in self.words.iter().enumerate() {
-            if index > 0 {
-                at += octets[at..]
-                    .iter()
-                    .take(MAX_BETWEEN + 1)
-                    .position(u8::is_ascii_alphanumeric)?;
-            }
+        let mut at = first.end;
+        for word in &self.words[1..] {
+            at += octets[at..]
+                .iter()
+                .take(MAX_BETWEEN + 1)
+                .position(u8::is_ascii_alphanumeric)?;
             let end = end_of_word(octets, at);
             if !octets[at..end].eq_ignore_ascii_case(word.as_bytes()) {
                 return None;

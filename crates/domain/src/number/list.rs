@@ -65,7 +65,13 @@ impl RecipientList {
     }
 
     fn collapse(&mut self) {
-        if self.valid.len() > 1 {
+        if self.valid.len() < 2 {
+            return;
+        }
+        // Most lists name nobody twice; to sort a copy shows that in less time than to fill a set.
+        let mut sorted = self.valid.clone();
+        sorted.sort_unstable();
+        if sorted.windows(2).any(|two| two[0] == two[1]) {
             let mut seen = HashSet::with_capacity(self.valid.len());
             self.valid.retain(|&recipient| seen.insert(recipient));
         }
