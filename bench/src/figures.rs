@@ -1,5 +1,6 @@
 //! What a run measured, the goals, and the median of several runs.
 
+use crate::database::Kind;
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,6 +17,14 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
+    /// A run that came to nothing.
+    pub(crate) fn failed(error: &anyhow::Error) -> Self {
+        Self {
+            faults: vec![format!("{error:#}")],
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn set(&mut self, name: &str, value: f64) {
         // Four decimals are more than any figure here is good for, and keep the document readable.
         self.values
@@ -74,33 +83,67 @@ impl Latencies {
     }
 }
 
-/// A goal of the project: this figure at least, or at most.
+/// A goal of the project: this figure at least, or at most; on SQLite, and on PostgreSQL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
-    AtLeast(&'static str, f64),
-    AtMost(&'static str, f64),
+    AtLeast(&'static str, f64, f64),
+    AtMost(&'static str, f64, f64),
 }
 
 impl Goal {
-    fn judge(self, values: &BTreeMap<String, f64>) -> (String, Value) {
-        let (name, judged) = match self {
-            Self::AtLeast(name, least) => {
-                let met = values.get(name).is_some_and(|&value| value >= least);
-                (name, json!({ "at_least": least, "met": met }))
-            }
-            Self::AtMost(name, most) => {
-                let met = values.get(name).is_some_and(|&value| value <= most);
-                (name, json!({ "at_most": most, "met": met }))
-            }
+    pub(crate) const fn figure(self) -> &'static str {
+        match self {
+            Self::AtLeast(name, ..) | Self::AtMost(name, ..) => name,
+        }
+    }
+
+    /// The value that is asked for.
+    pub(crate) const fn on(self, database: Kind) -> f64 {
+        let (Self::AtLeast(_, sqlite, postgres) | Self::AtMost(_, sqlite, postgres)) = self;
+        match database {
+            Kind::Sqlite => sqlite,
+            Kind::Postgres => postgres,
+        }
+    }
+
+    pub(crate) fn is_met(self, value: f64, database: Kind) -> bool {
+        match self {
+            Self::AtLeast(..) => value >= self.on(database),
+            Self::AtMost(..) => value <= self.on(database),
+        }
+    }
+
+    /// How good a value is: 1 is just enough, more is better.
+    pub(crate) fn ratio(self, value: f64, database: Kind) -> f64 {
+        match self {
+            Self::AtLeast(..) => value / self.on(database),
+            // What is too small to be seen is as good as can be told.
+            Self::AtMost(..) => self.on(database) / value.max(1e-4),
+        }
+    }
+
+    fn judge(self, values: &BTreeMap<String, f64>, database: Kind) -> (String, Value) {
+        let value = values.get(self.figure()).copied();
+        let met = value.is_some_and(|value| self.is_met(value, database));
+        let bound = match self {
+            Self::AtLeast(..) => "at_least",
+            Self::AtMost(..) => "at_most",
         };
-        (name.to_owned(), judged)
+        let ratio = value.map(|value| self.ratio(value, database));
+        (
+            self.figure().to_owned(),
+            json!({ bound: self.on(database), "met": met, "ratio": ratio }),
+        )
     }
 }
 
 /// The runs of one scenario as JSON: medians, goals, faults, and each run when there are several.
-pub(crate) fn summary(runs: &[Figures], goals: &[Goal]) -> Value {
+pub(crate) fn summary(runs: &[Figures], goals: &[Goal], database: Kind) -> Value {
     let medians = medians(runs);
-    let judged: serde_json::Map<_, _> = goals.iter().map(|goal| goal.judge(&medians)).collect();
+    let judged: serde_json::Map<_, _> = goals
+        .iter()
+        .map(|goal| goal.judge(&medians, database))
+        .collect();
     let faults: Vec<_> = runs.iter().flat_map(|run| &run.faults).collect();
     let mut summary = json!({ "figures": medians, "goals": judged, "faults": faults });
     if runs.len() > 1 {
@@ -109,7 +152,7 @@ pub(crate) fn summary(runs: &[Figures], goals: &[Goal]) -> Value {
     summary
 }
 
-fn medians(runs: &[Figures]) -> BTreeMap<String, f64> {
+pub(crate) fn medians(runs: &[Figures]) -> BTreeMap<String, f64> {
     let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (name, value) in runs.iter().flat_map(|run| &run.values) {
         all.entry(name.clone()).or_default().push(*value);
@@ -119,7 +162,7 @@ fn medians(runs: &[Figures]) -> BTreeMap<String, f64> {
         .collect()
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let upper = values.len() / 2;
     let lower = values.len().saturating_sub(1) / 2;
@@ -150,8 +193,14 @@ mod tests {
         let mut run = Figures::default();
         run.set("rate", 10.0);
         run.expect("submits", 5, 4);
-        let goals = [Goal::AtLeast("rate", 9.0), Goal::AtMost("missing", 1.0)];
-        let summary = summary(&[run.clone(), run], &goals);
+        let goals = [
+            Goal::AtLeast("rate", 9.0, 11.0),
+            Goal::AtMost("missing", 1.0, 1.0),
+        ];
+        let runs = [run.clone(), run];
+        let on_postgres = summary(&runs, &goals, Kind::Postgres);
+        assert_eq!(on_postgres["goals"]["rate"]["met"], false);
+        let summary = summary(&runs, &goals, Kind::Sqlite);
         assert_eq!(summary["goals"]["rate"]["met"], true);
         assert_eq!(summary["goals"]["missing"]["met"], false);
         assert_eq!(summary["faults"][0], "submits: 4 instead of 5");

@@ -31,25 +31,38 @@ pub(crate) struct Request {
     recipients_at: usize,
     recipients: usize,
     number_at: usize,
+    tokens: Arc<[String]>,
+    token_at: usize,
 }
 
 impl Request {
     pub(crate) fn new(site: &Site, recipients: usize, callback_url: Option<&str>) -> Self {
+        let callback = callback_url.map(|url| format!(r#","callback_url":"{url}""#));
+        Self::with(site, recipients, &callback.unwrap_or_default())
+    }
+
+    /// A request that names its gateway.
+    pub(crate) fn over(site: &Site, gateway: &str, recipients: usize) -> Self {
+        Self::with(site, recipients, &format!(r#","gateway":"{gateway}""#))
+    }
+
+    fn with(site: &Site, recipients: usize, more: &str) -> Self {
         let to = vec!["0".repeat(RECIPIENT_DIGITS); recipients].join(",");
         let number = "0".repeat(NUMBER_DIGITS);
-        let callback = callback_url.map(|url| format!(r#","callback_url":"{url}""#));
         let before_to = format!(r#"{{"from":"{SENDER_ID}","to":""#);
         let before_number = format!(r#"","body":"{BEFORE_NUMBER}"#);
         let rest = r#" is on its way. Thank you for shopping with Ada Foods.""#;
-        let rest = format!("{rest}{}}}", callback.unwrap_or_default());
+        let rest = format!("{rest}{more}}}");
         let body = [&before_to, &to, &before_number, &number, &rest]
             .map(String::as_str)
             .concat();
+        let before_token = format!(
+            "POST /api/v2/sms HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer ",
+            site.http[0]
+        );
         let head = format!(
-            "POST /api/v2/sms HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-            site.http[0],
-            site.token,
+            "{before_token}{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            site.tokens[0],
             body.len()
         );
         Self {
@@ -57,11 +70,20 @@ impl Request {
             number_at: head.len() + before_to.len() + to.len() + before_number.len(),
             octets: (head + &body).into_bytes(),
             recipients,
+            tokens: site.tokens.as_slice().into(),
+            token_at: before_token.len(),
         }
     }
 
-    /// The request of this number: no two have a recipient in common.
-    fn fill(&mut self, number: u64) -> &[u8] {
+    /// The request of this number: no two have a recipient in common. Accounts take turns.
+    pub(crate) fn fill(&mut self, number: u64) -> &[u8] {
+        let accounts = self.tokens.len() as u64;
+        if accounts > 1 {
+            // Below the length, so it fits.
+            let turn = usize::try_from(number % accounts).unwrap_or(0);
+            let token = self.tokens[turn].as_bytes();
+            self.octets[self.token_at..][..token.len()].copy_from_slice(token);
+        }
         write_digits(&mut self.octets[self.number_at..][..NUMBER_DIGITS], number);
         let first = number * self.recipients as u64;
         let recipients = self.octets[self.recipients_at..].chunks_mut(RECIPIENT_DIGITS + 1);
@@ -231,7 +253,7 @@ async fn gather(began: Instant, mut senders: JoinSet<Result<Load>>) -> Result<Lo
 
 /// Gives each number when it is due. A thread of its own, because timers of the runtime are a millisecond
 /// coarse, which is as long as what is measured.
-fn pace(
+pub(crate) fn pace(
     began: Instant,
     every: Duration,
     numbers: Range<u64>,

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The probe of the disk: so many appends, or this long.
 const SYNCS: u64 = 300;
@@ -37,6 +37,16 @@ pub(crate) fn describe(dir: &Path) -> Result<Value> {
         "commit": commit(),
         "fsync": probe(dir)?,
     }))
+}
+
+/// The time since 1970.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the benchmark has no clock to be given"
+)]
+pub(crate) fn unix_time() -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default()
 }
 
 fn commit() -> Option<String> {

@@ -62,10 +62,15 @@ impl Process {
         })
     }
 
+    /// What it wrote on standard error so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.errors).unwrap_or_default()
+    }
+
     /// Fails when the process has ended, with the end of its log.
     pub(crate) fn check(&mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
-            let log = fs::read_to_string(&self.errors).unwrap_or_default();
+            let log = self.log();
             let last: Vec<_> = log.lines().rev().take(5).collect();
             bail!("{} ended with {status}: {}", self.name, last.join(" | "));
         }

@@ -1,5 +1,10 @@
 //! What is measured: the service, its carrier, and one customer, in a directory that goes with it.
 
+mod configuration;
+
+pub(crate) use configuration::{HELD, OTP};
+
+use crate::database::{Database, Kind};
 use crate::http::Connection;
 use crate::process::{Process, Usage, until};
 use anyhow::{Context, Result, bail};
@@ -32,26 +37,24 @@ pub(crate) struct Setup {
     pub(crate) target: PathBuf,
     pub(crate) binds: u32,
     pub(crate) window: u32,
+    /// Of each carrier.
+    pub(crate) max_per_second: Option<u32>,
+    /// All at the same SMSC; the numbers are shared out evenly among them.
+    pub(crate) carriers: usize,
+    pub(crate) response_delay: String,
     pub(crate) receipt_delay: String,
-    pub(crate) database: Database,
+    pub(crate) database: Kind,
     /// Processes of the service; more than one only on PostgreSQL.
     pub(crate) nodes: usize,
-}
-
-/// Where everything is kept.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
-pub(crate) enum Database {
-    /// Embedded.
-    Sqlite,
-    /// A server of the benchmark's own, on its defaults.
-    Postgres,
+    /// Settled messages in the scenario that is about them.
+    pub(crate) stored: u64,
 }
 
 /// One customer's service, and how to reach it.
 pub(crate) struct Site {
     services: Vec<Process>,
     smsc: Option<Process>,
-    postgres: Option<Postgres>,
+    pub(crate) database: Database,
     /// Removed after the processes are gone: fields are dropped in this order.
     dir: TempDir,
     setup: Setup,
@@ -59,8 +62,11 @@ pub(crate) struct Site {
     pub(crate) http: Vec<SocketAddr>,
     /// Where the service looks for its carrier.
     pub(crate) carrier: SocketAddr,
-    /// The customer's token.
-    pub(crate) token: String,
+    /// The customer.
+    pub(crate) account: String,
+    /// The tokens that requests come with, by turns: the customer's, and those of other accounts.
+    pub(crate) tokens: Vec<String>,
+    empty_bytes: u64,
 }
 
 impl Site {
@@ -72,49 +78,33 @@ impl Site {
         let mut site = Self {
             services: Vec::new(),
             smsc: None,
-            postgres: match setup.database {
-                Database::Sqlite => None,
-                Database::Postgres => Some(Postgres::start()?),
-            },
+            database: Database::make(setup.database, dir.path().join("data"))?,
             http: (0..setup.nodes)
                 .map(|_| free_address())
                 .collect::<Result<_>>()?,
             carrier: free_address()?,
-            token: String::new(),
+            account: String::new(),
+            tokens: Vec::new(),
+            empty_bytes: 0,
             setup: setup.clone(),
             dir,
         };
-        fs::write(site.dir.path().join("ogene.toml"), site.configuration())?;
+        site.configure()?;
         site.ogene(&["migrate"])?;
         site.make_customer()?;
+        site.empty_bytes = site.database.stored_bytes()?;
         Ok(site)
     }
 
-    fn configuration(&self) -> String {
-        format!(
-            r#"{database}
-[limits]
-sends_per_minute = 1000000
-[callbacks]
-allow_private_targets = true
-[carriers.bench]
-address = "{carrier}"
-system_id = "bench"
-password = "bench"
-binds = {binds}
-window = {window}
-[gateways.direct-refund]
-carriers = ["bench"]
-price = "6.00"
-"#,
-            database = match &self.postgres {
-                None => format!("data_dir = '{}'", self.dir.path().join("data").display()),
-                Some(postgres) => format!("database_url = '{}'", postgres.url),
-            },
-            carrier = self.carrier,
-            binds = self.setup.binds,
-            window = self.setup.window,
-        )
+    fn configure(&self) -> Result<()> {
+        let text = configuration::text(&self.setup, &self.database, self.carrier);
+        Ok(fs::write(self.dir.path().join("ogene.toml"), text)?)
+    }
+
+    /// Takes the limit off the carrier; for the next start.
+    pub(crate) fn unlimit(&mut self) -> Result<()> {
+        self.setup.max_per_second = None;
+        self.configure()
     }
 
     fn make_customer(&mut self) -> Result<()> {
@@ -128,7 +118,7 @@ price = "6.00"
         ])?;
         let id = text(&made, "user_id")?;
         let made = self.ogene(&["token", "create", "--account", &id, "--name", "bench"])?;
-        self.token = text(&made, "token")?;
+        self.tokens.push(text(&made, "token")?);
         let sender = ["--account", &id, "--sender-id", SENDER_ID];
         let register = [
             &["sender-id", "register", "--purpose", "Orders"],
@@ -145,6 +135,7 @@ price = "6.00"
             "bench",
         ];
         self.ogene(&[&credit[..], &["--account", &id]].concat())?;
+        self.account = id;
         Ok(())
     }
 
@@ -190,6 +181,7 @@ price = "6.00"
     pub(crate) async fn start_smsc(&mut self, address: SocketAddr) -> Result<()> {
         let mut command = Command::new(&self.setup.ogene);
         command.args(["smsc", "--json", "--listen", &address.to_string()]);
+        command.args(["--response-delay", &self.setup.response_delay]);
         command.args(["--receipt-delay", &self.setup.receipt_delay]);
         let smsc = Process::start("smsc", &mut command, self.dir.path())?;
         let smsc = self.smsc.insert(smsc);
@@ -208,17 +200,19 @@ price = "6.00"
 
     /// Waits until all binds are up.
     pub(crate) async fn wait_until_bound(&self) -> Result<()> {
-        let binds = u64::from(self.setup.binds);
-        self.wait_for("ogene_binds", binds, START_PATIENCE).await
+        let binds = u64::from(self.setup.binds) * self.setup.carriers as u64;
+        self.wait_for("ogene_binds", binds, START_PATIENCE).await?;
+        Ok(())
     }
 
-    /// Waits until a metric, summed over its labels and over the nodes, reaches a value.
+    /// Waits until a metric, summed over its labels and over the nodes, reaches a value, and gives what it is
+    /// then.
     pub(crate) async fn wait_for(
         &self,
         metric: &str,
         least: u64,
         patience: Duration,
-    ) -> Result<()> {
+    ) -> Result<f64> {
         let mut connections = Vec::with_capacity(self.http.len());
         for &http in &self.http {
             connections.push(Connection::open(http).await?);
@@ -230,13 +224,34 @@ price = "6.00"
                 found += sum(&connection.get("/metrics").await?, metric);
             }
             if found >= crate::figures::float(least) {
-                return Ok(());
+                return Ok(found);
             }
             if began.elapsed() > patience {
                 bail!("{metric} is {found} and not {least} after {patience:?}");
             }
             tokio::time::sleep(METRICS_EVERY).await;
         }
+    }
+
+    /// Waits until the SMSC has sent so many receipts, and has an answer to each.
+    pub(crate) async fn wait_until_answered(
+        &self,
+        receipts: u64,
+        patience: Duration,
+    ) -> Result<()> {
+        let smsc = self.smsc.as_ref().context("the SMSC runs")?;
+        let answered = || {
+            // It shows its figures once a second; the last line is the newest, and may be half written.
+            let log = smsc.log();
+            log.lines()
+                .rev()
+                .find_map(|line| serde_json::from_str::<Value>(line).ok()?["answered"].as_u64())
+                .is_some_and(|answered| answered >= receipts)
+        };
+        until(patience, answered)
+            .await
+            .context("receipts are missing")?;
+        Ok(())
     }
 
     /// What the service used since it began, all nodes together.
@@ -268,64 +283,10 @@ price = "6.00"
         Ok(serde_json::from_str(&smsc.stop().await?.0)?)
     }
 
-    /// Bytes that the database takes on the disk.
+    /// Bytes that the database has grown by since the customer was made.
     pub(crate) fn stored_bytes(&self) -> Result<u64> {
-        match &self.postgres {
-            None => bytes_below(&self.dir.path().join("data")),
-            // The log is recycled, and is no part of what is kept.
-            Some(postgres) => bytes_below(&postgres.dir.path().join("data/base")),
-        }
-    }
-}
-
-fn bytes_below(path: &Path) -> Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(path)? {
-        let (entry, metadata) = {
-            let entry = entry?;
-            let metadata = entry.metadata()?;
-            (entry, metadata)
-        };
-        bytes += if metadata.is_dir() {
-            bytes_below(&entry.path())?
-        } else {
-            metadata.len()
-        };
-    }
-    Ok(bytes)
-}
-
-/// A PostgreSQL server on its defaults, as the tests start it.
-struct Postgres {
-    url: String,
-    dir: TempDir,
-}
-
-impl Postgres {
-    fn start() -> Result<Self> {
-        let dir = tempfile::Builder::new().prefix("bench-").tempdir()?;
-        let output = Self::script("start", dir.path()).output()?;
-        if !output.status.success() {
-            let why = String::from_utf8_lossy(&output.stderr);
-            bail!("PostgreSQL did not start: {}", why.trim());
-        }
-        let said = String::from_utf8(output.stdout)?;
-        let url = said.lines().last().context("no URL")?.to_owned();
-        Ok(Self { url, dir })
-    }
-
-    fn script(action: &str, dir: &Path) -> Command {
-        let mut command = Command::new("tests/postgres");
-        command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        command.arg(action).arg(dir);
-        command
-    }
-}
-
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        // What is left running would be found by the next look at the machine; there is nobody to tell here.
-        let _ = Self::script("crash", self.dir.path()).output();
+        let bytes = self.database.stored_bytes()?;
+        Ok(bytes.saturating_sub(self.empty_bytes))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::site::{Setup, Site};
 use anyhow::Result;
 use std::time::Duration;
 
-const CONNECTIONS: usize = 64;
+const CONNECTIONS: usize = 256;
 const WARM_UP: u64 = 1_000;
 /// More than can be accepted in the time.
 const MOST: u64 = 1_000_000;

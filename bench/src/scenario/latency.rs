@@ -3,19 +3,20 @@
 //! Accepted is when the whole 200 was read here. A `submit_sm` that left before that counts as 0; what the
 //! customer waited in all, from when the request was due, stands beside it.
 
-use super::{close, spent};
+use super::{SETTLE_PATIENCE, close, spent};
 use crate::figures::{Figures, Latencies};
 use crate::load::{Load, Request, closed_loop, open_loop};
+use crate::process::until;
 use crate::site::{Setup, Site, free_address};
 use crate::tap::Tap;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::net::SocketAddr;
 use std::time::Duration;
 
 const CONNECTIONS: usize = 32;
-const PER_SECOND: u32 = 200;
+const PER_SECOND: u32 = 500;
 /// Sent before anything is measured.
-const WARM_UP: u64 = 200;
+const WARM_UP: u64 = 500;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let seconds = if quick { 3 } else { 20 };
@@ -34,11 +35,12 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
 
     figures.latency("accept", &load.latencies);
     figures.latency("sent_late", &load.lateness);
-    compare(&mut figures, &load, &tap)?;
+    compare(&mut figures, "", &load, &tap).await?;
     Ok(figures)
 }
 
-async fn start(site: &mut Site, smsc: SocketAddr) -> Result<Tap> {
+/// Starts everything, with a tap between service and SMSC.
+pub(super) async fn start(site: &mut Site, smsc: SocketAddr) -> Result<Tap> {
     let tap = Tap::listen(site.carrier, smsc).await?;
     site.start_smsc(smsc).await?;
     site.start_service().await?;
@@ -52,25 +54,35 @@ async fn close_after(
     before: crate::process::Usage,
     all: u64,
 ) -> Result<()> {
-    site.wait_for("ogene_settled_total", all, super::SETTLE_PATIENCE)
+    site.wait_for("ogene_settled_total", all, SETTLE_PATIENCE)
         .await?;
     spent(figures, &before, &site.usage()?, all - WARM_UP);
     close(figures, site, all, all).await
 }
 
-fn compare(figures: &mut Figures, load: &Load, tap: &Tap) -> Result<()> {
+/// How long after each accept, and after each request was due, its submit passed the tap.
+pub(super) async fn compare(
+    figures: &mut Figures,
+    name: &str,
+    load: &Load,
+    tap: &Tap,
+) -> Result<()> {
+    let passed = || {
+        load.moments
+            .iter()
+            .all(|moments| tap.of(moments.number).is_some())
+    };
+    until(SETTLE_PATIENCE, passed)
+        .await
+        .context("accepted sends never reach the wire")?;
     let (mut accepted, mut due) = (Latencies::new()?, Latencies::new()?);
-    let mut missing = 0;
     for moments in &load.moments {
-        let Some(submitted) = tap.of(moments.number) else {
-            missing += 1;
-            continue;
-        };
-        accepted.record(submitted.saturating_duration_since(moments.accepted));
-        due.record(submitted.saturating_duration_since(moments.due));
+        if let Some(submitted) = tap.of(moments.number) {
+            accepted.record(submitted.saturating_duration_since(moments.accepted));
+            due.record(submitted.saturating_duration_since(moments.due));
+        }
     }
-    figures.latency("accepted_to_submit", &accepted);
-    figures.latency("due_to_submit", &due);
-    figures.expect("accepted sends that never reached the wire", 0, missing);
+    figures.latency(&format!("{name}accepted_to_submit"), &accepted);
+    figures.latency(&format!("{name}due_to_submit"), &due);
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::site::{Setup, Site};
 use anyhow::Result;
 use std::time::Duration;
 
-const CONNECTIONS: usize = 64;
+const CONNECTIONS: usize = 256;
 /// Sent before anything is measured, so that connections and pages of the database are warm.
 const WARM_UP: u64 = 1_000;
 

@@ -1,0 +1,191 @@
+//! What would take hours to bring about by sending: millions of settled messages, thousands of accounts. A few are
+//! made by the service itself; SQL copies their rows, column by column, whatever columns there are, under other
+//! ids. `ogene verify` finds nothing wrong with the copies, or the scenario fails.
+
+use crate::database::Database;
+use crate::machine::unix_time;
+use crate::site::Site;
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// Copies that are made by one statement.
+const CHUNK: u64 = 100;
+/// The copies are as old as if they had been sent evenly over this time.
+const AGE_MS: u64 = 30 * 86_400_000;
+const COMPONENTS: [&str; 6] = [
+    "promo_bonus",
+    "volume_bonus",
+    "sms_bonus",
+    "sms_wallet",
+    "main_balance",
+    "universal_wallet",
+];
+/// Buckets of PostgreSQL's tables.
+const BUCKETS: u64 = 16;
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Copies each message in the database so often, with all that belongs to it. The service is stopped.
+pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
+    let database = &site.database;
+    let mut script = prologue(database).to_owned();
+    script +=
+        "create temp table copies (k bigint primary key, stamp BYTES, tag text, back_ms bigint);\n";
+    let now_ms = u64::try_from(unix_time().as_millis())?;
+    for k in 0..copies {
+        let back_ms = AGE_MS / copies * (copies - k);
+        // An id of a message begins with its time; one of a carrier is ten digits, and the simulator's begin with 1.
+        let stamp = &(now_ms - back_ms).to_be_bytes()[2..];
+        let stamp = database.octets(stamp);
+        writeln!(
+            script,
+            "insert into copies values ({k}, {stamp}, '2{k:05}', {back_ms});"
+        )?;
+    }
+    script += "commit;\n";
+    for component in COMPONENTS {
+        writeln!(
+            script,
+            "update wallets set {component} = {component} + {copies} * coalesce((select sum(l.amount) from ledger l
+             where l.account_id = wallets.account_id and l.kind <> 'credit' and l.component = '{component}'), 0);"
+        )?;
+    }
+    let mut inserts = Vec::new();
+    for (table, columns) in database.columns()? {
+        let Some(id) = columns
+            .iter()
+            .find(|name| *name == "message_id" || *name == "subject")
+        else {
+            continue;
+        };
+        let which = if id == "subject" {
+            " where kind <> 'credit'"
+        } else {
+            ""
+        };
+        writeln!(
+            script,
+            "create temp table original_{table} as select * from {table}{which};"
+        )?;
+        let values: Vec<_> = columns
+            .iter()
+            .map(|column| copied(database, &table, column))
+            .collect();
+        inserts.push(format!(
+            "insert into {table} ({}) select {} from copies c cross join original_{table} t where c.k",
+            columns.join(", "),
+            values.join(", ")
+        ));
+    }
+    for first in (0..copies).step_by(usize::try_from(CHUNK)?) {
+        for insert in &inserts {
+            let last = first + CHUNK - 1;
+            writeln!(script, "{insert} between {first} and {last} order by c.k;")?;
+        }
+    }
+    script += epilogue(database);
+    database.run(&typed(database, &script))?;
+    Ok(())
+}
+
+/// What stands in a column of the copy.
+fn copied(database: &Database, table: &str, column: &str) -> String {
+    match column {
+        "message_id" | "subject" => match database {
+            Database::Sqlite(_) => format!("cast(c.stamp || substr(t.{column}, 7) as blob)"),
+            Database::Postgres(_) => format!("c.stamp || substr(t.{column}, 7)"),
+        },
+        // No receipt comes for them, so only how they are spread matters.
+        "bucket" if table == "parts" && !database.is_sqlite() => {
+            format!("(t.bucket + c.k) % {BUCKETS}")
+        }
+        "carrier_id" => "c.tag || substr(t.carrier_id, 7)".to_owned(),
+        time if time.ends_with("_at_ms") => format!("t.{time} - c.back_ms"),
+        other => format!("t.{other}"),
+    }
+}
+
+/// Makes accounts like the customer until there are so many, each with a token of its own. The service is stopped.
+pub(crate) fn make_accounts(site: &mut Site, accounts: u64) -> Result<()> {
+    let database = &site.database;
+    let original: u64 = site.account.parse().context("an account is a number")?;
+    let mut script = prologue(database).to_owned();
+    script += "create temp table copies (k bigint primary key, hash BYTES);\n";
+    let mut tokens = Vec::new();
+    for k in 1..accounts {
+        let token = token(k);
+        let hash = database.octets(&Sha256::digest(&token));
+        writeln!(script, "insert into copies values ({k}, {hash});")?;
+        tokens.push(token);
+    }
+    script += "commit;\n";
+    for (table, columns) in database.columns()? {
+        if !columns.iter().any(|name| name == "account_id") {
+            continue;
+        }
+        let values: Vec<_> = columns
+            .iter()
+            .map(|column| match column.as_str() {
+                "account_id" => "t.account_id + c.k".to_owned(),
+                "token_id" => "t.token_id || '-' || c.k".to_owned(),
+                "email" => "c.k || t.email".to_owned(),
+                "hash" => "c.hash".to_owned(),
+                "bucket" if !database.is_sqlite() => {
+                    format!("(t.account_id + c.k) % {BUCKETS}")
+                }
+                other => format!("t.{other}"),
+            })
+            .collect();
+        writeln!(
+            script,
+            "insert into {table} ({}) select {} from copies c cross join {table} t where t.account_id = {original};",
+            columns.join(", "),
+            values.join(", ")
+        )?;
+    }
+    script += epilogue(database);
+    database.run(&typed(database, &script))?;
+    site.tokens.extend(tokens);
+    Ok(())
+}
+
+/// A token as the service makes them, but easy to guess.
+fn token(k: u64) -> String {
+    let text = format!("ogl_{k:030}");
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut check = [0; 6];
+    for place in check.iter_mut().rev() {
+        *place = BASE62[(rest % 62) as usize];
+        rest /= 62;
+    }
+    let check: String = check.iter().copied().map(char::from).collect();
+    text + &check
+}
+
+/// What is made need not be safe until all of it is there.
+fn prologue(database: &Database) -> &'static str {
+    match database {
+        Database::Sqlite(_) => {
+            "pragma synchronous = off; pragma cache_size = -400000; pragma temp_store = memory; begin;\n"
+        }
+        Database::Postgres(_) => "set synchronous_commit = off; begin;\n",
+    }
+}
+
+/// As a database is that has grown over weeks: swept, known to its planner, and on the disk.
+fn epilogue(database: &Database) -> &'static str {
+    match database {
+        Database::Sqlite(_) => "pragma wal_checkpoint(truncate);\n",
+        Database::Postgres(_) => "vacuum analyze; checkpoint;\n",
+    }
+}
+
+/// Names the type of octets as the database does.
+fn typed(database: &Database, script: &str) -> String {
+    let name = if database.is_sqlite() {
+        "blob"
+    } else {
+        "bytea"
+    };
+    script.replacen("BYTES", name, 1)
+}

@@ -1,0 +1,177 @@
+//! Where the service keeps everything: an embedded database in a directory, or a PostgreSQL of the benchmark's own.
+
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// The repository, from which scripts are run.
+pub(crate) const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+pub(crate) enum Kind {
+    /// Embedded.
+    Sqlite,
+    /// A server of the benchmark's own, on its defaults.
+    Postgres,
+}
+
+impl Kind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
+/// A database that is there.
+pub(crate) enum Database {
+    /// The service's data directory.
+    Sqlite(PathBuf),
+    Postgres(Postgres),
+}
+
+impl Database {
+    /// Makes one, or says where it will be made: `data`, on SQLite.
+    pub(crate) fn make(kind: Kind, data: PathBuf) -> Result<Self> {
+        Ok(match kind {
+            Kind::Sqlite => Self::Sqlite(data),
+            Kind::Postgres => Self::Postgres(Postgres::start()?),
+        })
+    }
+
+    pub(crate) fn is_sqlite(&self) -> bool {
+        matches!(self, Self::Sqlite(_))
+    }
+
+    /// The key that tells the service.
+    pub(crate) fn configuration(&self) -> String {
+        match self {
+            Self::Sqlite(data) => format!("data_dir = '{}'", data.display()),
+            Self::Postgres(postgres) => format!("database_url = '{}'", postgres.url),
+        }
+    }
+
+    /// Bytes that it takes on the disk.
+    pub(crate) fn stored_bytes(&self) -> Result<u64> {
+        match self {
+            Self::Sqlite(data) => bytes_below(data),
+            // The log is recycled, and is no part of what is kept.
+            Self::Postgres(postgres) => bytes_below(&postgres.dir.path().join("data/base")),
+        }
+    }
+
+    /// The columns of each table.
+    pub(crate) fn columns(&self) -> Result<BTreeMap<String, Vec<String>>> {
+        let sql = match self {
+            Self::Sqlite(_) => {
+                "select m.name, c.name from sqlite_master m join pragma_table_info(m.name) c
+                 where m.type = 'table' order by m.name, c.cid;"
+            }
+            Self::Postgres(_) => {
+                "select table_name, column_name from information_schema.columns
+                 where table_schema = current_schema() order by table_name, ordinal_position;"
+            }
+        };
+        let mut tables: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for line in self.run(sql)?.lines() {
+            let (table, column) = line.split_once('|').context("no two columns")?;
+            let columns = tables.entry(table.to_owned()).or_default();
+            columns.push(column.to_owned());
+        }
+        Ok(tables)
+    }
+
+    /// Octets, as SQL writes them.
+    pub(crate) fn octets(&self, octets: &[u8]) -> String {
+        let hex = octets.iter().fold(String::new(), |mut hex, octet| {
+            // Writing to a string does not fail.
+            let _ = write!(hex, "{octet:02x}");
+            hex
+        });
+        match self {
+            Self::Sqlite(_) => format!("x'{hex}'"),
+            Self::Postgres(_) => format!("'\\x{hex}'::bytea"),
+        }
+    }
+
+    /// Runs a script of SQL while the service is stopped; gives what it prints, columns apart by `|`.
+    pub(crate) fn run(&self, script: &str) -> Result<String> {
+        let mut command = Command::new("bench/sql");
+        command.current_dir(REPOSITORY);
+        match self {
+            Self::Sqlite(data) => command.arg("sqlite").arg(data.join("ogene.db")),
+            Self::Postgres(postgres) => command.arg("postgres").arg(&postgres.url),
+        };
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut stdin = child.stdin.take().context("no standard input")?;
+        stdin.write_all(script.as_bytes())?;
+        drop(stdin);
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            bail!("SQL: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+}
+
+fn bytes_below(path: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(path)? {
+        let (entry, metadata) = {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            (entry, metadata)
+        };
+        bytes += if metadata.is_dir() {
+            bytes_below(&entry.path())?
+        } else {
+            metadata.len()
+        };
+    }
+    Ok(bytes)
+}
+
+/// A PostgreSQL server on its defaults, as the tests start it.
+pub(crate) struct Postgres {
+    url: String,
+    dir: TempDir,
+}
+
+impl Postgres {
+    fn start() -> Result<Self> {
+        let dir = tempfile::Builder::new().prefix("bench-").tempdir()?;
+        let output = Self::script("start", dir.path()).output()?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr);
+            bail!("PostgreSQL did not start: {}", why.trim());
+        }
+        let said = String::from_utf8(output.stdout)?;
+        let url = said.lines().last().context("no URL")?.to_owned();
+        Ok(Self { url, dir })
+    }
+
+    fn script(action: &str, dir: &Path) -> Command {
+        let mut command = Command::new("tests/postgres");
+        command.current_dir(REPOSITORY);
+        command.arg(action).arg(dir);
+        command
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // What is left running would be found by the next look at the machine; there is nobody to tell here.
+        let _ = Self::script("crash", self.dir.path()).output();
+    }
+}

@@ -1,0 +1,95 @@
+//! Runs scenarios, and what becomes of their figures: a document.
+
+use crate::Load;
+use crate::figures::{self, Figures};
+use crate::machine;
+use crate::scenario::Scenario;
+use crate::site::Setup;
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// The runs of each scenario.
+pub(crate) type Results = Vec<(Scenario, Vec<Figures>)>;
+
+/// Measures some of it on one database, and prints the document; gives whether everything added up.
+pub(crate) async fn some(setup: &Setup, scenarios: &[Scenario], load: Load) -> Result<bool> {
+    let machine = describe(setup)?;
+    let results = run_all(setup, scenarios, load).await;
+    let clean = are_clean(&results);
+    let document = json!({
+        "clean": clean,
+        "machine": machine,
+        "configuration": configuration(setup, load),
+        "scenarios": summaries(setup, &results),
+    });
+    writeln!(io::stdout(), "{document:#}")?;
+    Ok(clean)
+}
+
+/// The machine and the disk that is measured on.
+pub(crate) fn describe(setup: &Setup) -> Result<Value> {
+    let scratch = tempfile::tempdir_in(&setup.target)?;
+    machine::describe(scratch.path())
+}
+
+pub(crate) fn are_clean(results: &Results) -> bool {
+    let mut runs = results.iter().flat_map(|(_, runs)| runs);
+    runs.all(|run| run.faults().is_empty())
+}
+
+/// Medians, goals and faults of each.
+pub(crate) fn summaries(setup: &Setup, results: &Results) -> Map<String, Value> {
+    results
+        .iter()
+        .map(|(scenario, runs)| {
+            let summary = figures::summary(runs, scenario.goals(), setup.database);
+            (scenario.name(), summary)
+        })
+        .collect()
+}
+
+pub(crate) fn configuration(setup: &Setup, load: Load) -> Value {
+    json!({
+        "quick": load.quick,
+        "runs": load.runs,
+        "binds": setup.binds,
+        "window": setup.window,
+        "receipt_delay": setup.receipt_delay,
+        "database": setup.database.name(),
+        "nodes": setup.nodes,
+        "stored": setup.stored,
+        "all_else": "defaults, but for limits and callbacks.allow_private_targets: docs/benchmark.md",
+    })
+}
+
+/// Runs take turns, so that a machine that slows down slows all scenarios alike. A run that fails is a fault, and
+/// the others go on.
+pub(crate) async fn run_all(setup: &Setup, scenarios: &[Scenario], load: Load) -> Results {
+    let mut results: Vec<_> = scenarios.iter().map(|&it| (it, Vec::new())).collect();
+    for run in 1..=load.runs {
+        for (scenario, runs) in &mut results {
+            let turns = scenario.turns(load.runs);
+            if run > turns {
+                continue;
+            }
+            let ran = scenario.run(setup, load).await;
+            let figures = ran.unwrap_or_else(|error| Figures::failed(&error));
+            let (name, shown) = (scenario.name(), Value::from(figures.values()));
+            progress(&format!(
+                "{} {name} {run}/{turns}: {shown}",
+                setup.database.name()
+            ));
+            for fault in figures.faults() {
+                progress(&format!("{name}: {fault}"));
+            }
+            runs.push(figures);
+        }
+    }
+    results
+}
+
+pub(crate) fn progress(line: &str) {
+    // A standard error that is gone is no reason to stop measuring.
+    let _ = writeln!(io::stderr(), "{line}");
+}

@@ -1,0 +1,99 @@
+//! The configuration of the service: defaults, but for what a scenario is about.
+
+use super::Setup;
+use crate::database::Database;
+use crate::machine::unix_time;
+use std::fmt::Write;
+use std::net::SocketAddr;
+
+/// The gateway of every message that names none.
+const GATEWAY: &str = "direct-refund";
+/// One-time passwords.
+pub(crate) const OTP: &str = "otp";
+/// Its messages are held: it has quiet hours, and they are now.
+pub(crate) const HELD: &str = "direct-corporate";
+/// Digits of a prefix that is a network of its own, in a site of many carriers.
+const PREFIXES: std::ops::Range<usize> = 8_010..8_100;
+const HOUR_S: u64 = 3_600;
+
+/// The text of `ogene.toml`.
+pub(super) fn text(setup: &Setup, database: &Database, smsc: SocketAddr) -> String {
+    let mut text = format!(
+        "{}
+[limits]
+sends_per_minute = 1000000
+reports_per_minute = 1000000
+max_recipients = 100000
+[callbacks]
+allow_private_targets = true
+",
+        database.configuration()
+    );
+    for carrier in 0..setup.carriers {
+        let (name, binds, window) = (name(carrier), setup.binds, setup.window);
+        let pace = setup
+            .max_per_second
+            .map(|most| format!("max_per_second = {most}\n"));
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "[carriers.{name}]\naddress = \"{smsc}\"\nsystem_id = \"{name}\"\npassword = \"bench\"\n\
+             binds = {binds}\nwindow = {window}\n{}",
+            pace.unwrap_or_default()
+        );
+    }
+    let carriers = match setup.carriers {
+        1 => format!("[\"{}\"]", name(0)),
+        several => {
+            text += &networks(several);
+            by_network(several)
+        }
+    };
+    for (gateway, more) in [
+        (GATEWAY, String::new()),
+        (OTP, String::new()),
+        (HELD, quiet_hours()),
+    ] {
+        let _ = write!(
+            text,
+            "[gateways.{gateway}]\ncarriers = {carriers}\nprice = \"6.00\"\n{more}"
+        );
+    }
+    text
+}
+
+fn name(carrier: usize) -> String {
+    match carrier {
+        0 => "bench".to_owned(),
+        later => format!("bench-{}", later + 1),
+    }
+}
+
+/// The numbers of the load, shared out evenly over so many networks.
+fn networks(carriers: usize) -> String {
+    let mut text = "[networks]\n".to_owned();
+    for carrier in 0..carriers {
+        let prefixes: Vec<_> = PREFIXES
+            .skip(carrier)
+            .step_by(carriers)
+            .map(|prefix| format!("\"0{prefix}\""))
+            .collect();
+        let _ = writeln!(text, "net{carrier} = [{}]", prefixes.join(", "));
+    }
+    text
+}
+
+/// Each network has a carrier of its own.
+fn by_network(carriers: usize) -> String {
+    let each: Vec<_> = (0..carriers)
+        .map(|carrier| format!("net{carrier} = [\"{}\"]", name(carrier)))
+        .collect();
+    format!("{{ default = [\"{}\"], {} }}", name(0), each.join(", "))
+}
+
+/// From an hour ago until many hours from now, in Lagos, which is an hour ahead of UTC all year.
+fn quiet_hours() -> String {
+    let lagos = unix_time().as_secs() / HOUR_S + 1;
+    let (from, until) = ((lagos + 23) % 24, (lagos + 12) % 24);
+    format!("quiet_hours = \"{from:02}:00-{until:02}:00\"\n")
+}
