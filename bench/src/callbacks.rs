@@ -112,7 +112,7 @@ async fn answer(mut stream: TcpStream, received: Arc<Mutex<Received>>) -> Result
     let mut buffer = Vec::with_capacity(4 * 1024);
     while stream.read_buf(&mut buffer).await? > 0 {
         while let Some(request) = message(&buffer)? {
-            lock(&received).take(&buffer[request.head..request.length]);
+            lock(&received).take(&buffer[..request.length]);
             buffer.drain(..request.length);
             stream.write_all(ANSWER).await?;
         }
@@ -121,15 +121,19 @@ async fn answer(mut stream: TcpStream, received: Arc<Mutex<Received>>) -> Result
 }
 
 impl Received {
-    fn take(&mut self, body: &[u8]) {
+    /// A request of ours, which tells in JSON, or of Kannel, which tells in the query.
+    fn take(&mut self, request: &[u8]) {
         self.requests += 1;
         let value = |name: &[u8]| {
-            let at = body.windows(name.len()).position(|part| part == name)?;
-            body[at + name.len()..].split(|&octet| octet == b'"').next()
+            let at = request.windows(name.len()).position(|part| part == name)?;
+            let ends = |octet: &u8| matches!(octet, b'"' | b'&' | b' ');
+            request[at + name.len()..].split(ends).next()
         };
-        let recipient = value(br#""recipient":""#).and_then(digits);
+        let either = |json: &[u8], query: &[u8]| value(json).or_else(|| value(query));
+        let recipient = either(br#""recipient":""#, b"recipient=").and_then(digits);
         if recipient.is_some_and(|recipient| self.recipients.insert(recipient)) {
-            self.delivered += u64::from(value(br#""delivery_status":""#) == Some(b"delivrd"));
+            let status = either(br#""delivery_status":""#, b"status=");
+            self.delivered += u64::from(matches!(status, Some(b"delivrd" | b"1")));
             self.last = Some(Instant::now());
         }
     }
@@ -152,5 +156,13 @@ mod tests {
         assert_eq!(received.requests, 2);
         assert_eq!(received.recipients.len(), 1);
         assert_eq!(received.delivered, 1);
+    }
+
+    #[test]
+    fn kannel_tells_in_the_query() {
+        let mut received = Received::default();
+        received.take(b"GET /delivery?status=1&recipient=2348031234567 HTTP/1.1\r\n\r\n");
+        received.take(b"GET /delivery?status=2&recipient=2348031234568 HTTP/1.1\r\n\r\n");
+        assert_eq!((received.recipients.len(), received.delivered), (2, 1));
     }
 }

@@ -24,12 +24,17 @@ const NUMBERS: u64 = 90_000_000;
 /// Prime to [`NUMBERS`], so that prefixes are mixed and no number comes twice.
 const STEP: u64 = 61_803_399;
 
+/// The pause after each connection that is opened, before anything is measured.
+const OPEN_EVERY: Duration = Duration::from_millis(4);
+
 /// A send request, whose recipients and number are filled in each time.
 #[derive(Clone)]
 pub(crate) struct Request {
     octets: Vec<u8>,
     recipients_at: usize,
     recipients: usize,
+    /// Where the first recipient stands once more.
+    again_at: Option<usize>,
     number_at: usize,
     tokens: Arc<[String]>,
     token_at: usize,
@@ -70,8 +75,43 @@ impl Request {
             number_at: head.len() + before_to.len() + to.len() + before_number.len(),
             octets: (head + &body).into_bytes(),
             recipients,
+            again_at: None,
             tokens: site.tokens.as_slice().into(),
             token_at: before_token.len(),
+        }
+    }
+
+    /// The same send to one recipient, as Kannel is asked: to its `sendsms`, with a `dlr-url` that names the
+    /// recipient.
+    pub(crate) fn kannel(user: &str, callback_url: &str) -> Self {
+        let recipient = "0".repeat(RECIPIENT_DIGITS);
+        let number = "0".repeat(NUMBER_DIGITS);
+        let encoded = callback_url.replace(':', "%3A").replace('/', "%2F");
+        let before_to = format!("GET /cgi-bin/sendsms?{user}&from={SENDER_ID}&to=");
+        let before_number = format!("&text={}", BEFORE_NUMBER.replace(' ', "+"));
+        // Only final states are asked for; %d is the state.
+        let before_again = format!(
+            "+is+on+its+way.+Thank+you+for+shopping+with+Ada+Foods.&dlr-mask=3&dlr-url={encoded}%3Fstatus%3D%25d%26recipient%3D"
+        );
+        let rest = " HTTP/1.1\r\nHost: bench\r\n\r\n";
+        let number_at = before_to.len() + RECIPIENT_DIGITS + before_number.len();
+        let text: [&str; 7] = [
+            &before_to,
+            &recipient,
+            &before_number,
+            &number,
+            &before_again,
+            &recipient,
+            rest,
+        ];
+        Self {
+            octets: text.concat().into_bytes(),
+            recipients_at: before_to.len(),
+            recipients: 1,
+            again_at: Some(number_at + NUMBER_DIGITS + before_again.len()),
+            number_at,
+            tokens: Arc::new([]),
+            token_at: 0,
         }
     }
 
@@ -91,6 +131,10 @@ impl Request {
             let number = number.wrapping_mul(STEP) % NUMBERS;
             let digits = 2_348_010_000_000 + number;
             write_digits(&mut recipient[..RECIPIENT_DIGITS], digits);
+        }
+        if let Some(again_at) = self.again_at {
+            let recipient = self.recipients_at..self.recipients_at + RECIPIENT_DIGITS;
+            self.octets.copy_within(recipient, again_at);
         }
         &self.octets
     }
@@ -114,7 +158,7 @@ pub(crate) struct Load {
     pub(crate) lateness: Latencies,
     /// When each request was due, and when its 200 was here, by its number.
     pub(crate) moments: Vec<Moments>,
-    /// The first answer that was no 200.
+    /// The first answer that accepted nothing.
     pub(crate) refusal: Option<String>,
 }
 
@@ -141,7 +185,8 @@ impl Load {
 
     async fn send(&mut self, to: &mut Connection, octets: &[u8]) -> Result<bool> {
         let answer = to.ask(octets).await?;
-        let accepted = answer.status == 200;
+        // 202 is how Kannel says it.
+        let accepted = matches!(answer.status, 200 | 202);
         if accepted {
             self.accepted += 1;
         } else if self.refusal.is_none() {
@@ -177,21 +222,28 @@ pub(crate) async fn closed_loop(
     numbers: Range<u64>,
     time: Duration,
 ) -> Result<Load> {
+    let mut streams = open(addresses, connections).await?;
+    closed_loop_on(&mut streams, request, numbers, time).await
+}
+
+/// The same on connections that are there, and stay.
+pub(crate) async fn closed_loop_on(
+    streams: &mut Vec<Connection>,
+    request: &Request,
+    numbers: Range<u64>,
+    time: Duration,
+) -> Result<Load> {
     let next = Arc::new(AtomicU64::new(numbers.start));
-    let mut streams = Vec::with_capacity(connections);
-    for &address in addresses.iter().cycle().take(connections) {
-        streams.push(Connection::open(address).await?);
-    }
     let began = Instant::now();
     let mut senders = JoinSet::new();
-    for mut stream in streams {
+    for mut stream in streams.drain(..) {
         let (mut request, next) = (request.clone(), Arc::clone(&next));
         senders.spawn(async move {
             let mut load = Load::new(began)?;
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 if number >= numbers.end || began.elapsed() > time {
-                    return anyhow::Ok(load);
+                    return anyhow::Ok((load, stream));
                 }
                 let octets = request.fill(number);
                 let at = Instant::now();
@@ -200,7 +252,13 @@ pub(crate) async fn closed_loop(
             }
         });
     }
-    gather(began, senders).await
+    let mut all = Load::new(began)?;
+    while let Some(sender) = senders.join_next().await {
+        let (load, stream) = sender.context("a sender panicked")??;
+        all.join(load);
+        streams.push(stream);
+    }
+    all.checked()
 }
 
 /// Sends so many requests, one each `every`; latencies count from when a request was due.
@@ -211,10 +269,7 @@ pub(crate) async fn open_loop(
     numbers: Range<u64>,
     every: Duration,
 ) -> Result<Load> {
-    let mut streams = Vec::with_capacity(connections);
-    for &address in addresses.iter().cycle().take(connections) {
-        streams.push(Connection::open(address).await?);
-    }
+    let streams = open(addresses, connections).await?;
     let began = Instant::now() + every;
     let dues = Arc::new(Mutex::new(pace(began, every, numbers)));
     let mut senders = JoinSet::new();
@@ -241,6 +296,17 @@ pub(crate) async fn open_loop(
         });
     }
     gather(began, senders).await
+}
+
+/// Opens so many connections, one after the other: some servers have room for few that knock at once, and whoever
+/// finds none knocks again a second later.
+pub(crate) async fn open(addresses: &[SocketAddr], connections: usize) -> Result<Vec<Connection>> {
+    let mut streams = Vec::with_capacity(connections);
+    for &address in addresses.iter().cycle().take(connections) {
+        streams.push(Connection::open(address).await?);
+        tokio::time::sleep(OPEN_EVERY).await;
+    }
+    Ok(streams)
 }
 
 async fn gather(began: Instant, mut senders: JoinSet<Result<Load>>) -> Result<Load> {

@@ -17,6 +17,7 @@ mod copies;
 mod database;
 mod figures;
 mod http;
+mod kannel;
 mod load;
 mod machine;
 mod measure;
@@ -35,6 +36,9 @@ use site::Setup;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// How often what compares and judges is run.
+const SEVERAL_RUNS: u32 = 5;
 
 /// Measures ogene: prints JSON on standard output, and how it goes on standard error.
 ///
@@ -63,6 +67,17 @@ enum Command {
         #[command(flatten)]
         target: table::Target,
     },
+    /// The scenario `single` and the same load on Kannel, by turns: rates, CPU, ratios
+    Kannel {
+        /// Where ogene keeps everything
+        #[arg(long, value_enum, default_value = "sqlite")]
+        database: Kind,
+        /// A file for all figures, as JSON
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
 }
 
 /// How it is measured, whatever it is.
@@ -71,7 +86,7 @@ struct Common {
     /// A tenth of the load, once
     #[arg(long)]
     quick: bool,
-    /// How often each is run; the figures are medians [default: 1; of the table: 5, or 1 if quick]
+    /// How often each is run; the figures are medians [default: 1; of `table` and `kannel` 5, or 1 if quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: Option<u32>,
     /// A release binary of ogene [default: built by cargo]
@@ -135,8 +150,16 @@ async fn choose(options: &Options) -> Result<bool> {
             measure::some(&setup, scenarios, common.load(1)).await
         }
         Some(Command::Table { common, target }) => {
-            let usual = if common.quick { 1 } else { table::RUNS };
-            table::all(&common.setup(Kind::Postgres)?, common.load(usual), target).await
+            let load = common.load(common.usual_runs());
+            table::all(&common.setup(Kind::Postgres)?, load, target).await
+        }
+        Some(Command::Kannel {
+            database,
+            json,
+            common,
+        }) => {
+            let load = common.load(common.usual_runs());
+            kannel::beside(&common.setup(*database)?, load, json.as_deref()).await
         }
     }
 }
@@ -149,6 +172,11 @@ pub(crate) struct Load {
 }
 
 impl Common {
+    /// Of what compares and judges.
+    fn usual_runs(&self) -> u32 {
+        if self.quick { 1 } else { SEVERAL_RUNS }
+    }
+
     fn load(&self, usual_runs: u32) -> Load {
         Load {
             quick: self.quick,

@@ -12,7 +12,7 @@ mod latency;
 mod overtake;
 mod queued;
 mod reports;
-mod single;
+pub(crate) mod single;
 mod stored;
 
 use crate::Load;
@@ -27,7 +27,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_mins(6);
 const LONG_PATIENCE: Duration = Duration::from_hours(1);
 /// How long the rest of a load may take after its last request.
-const SETTLE_PATIENCE: Duration = Duration::from_mins(3);
+pub(crate) const SETTLE_PATIENCE: Duration = Duration::from_mins(3);
 /// One million, and one million bytes.
 const MILLION: f64 = 1e6;
 
@@ -144,7 +144,7 @@ impl Scenario {
 }
 
 /// What the service spent on so many recipients, between two moments.
-fn spent(figures: &mut Figures, before: &Usage, after: &Usage, recipients: u64) {
+pub(crate) fn spent(figures: &mut Figures, before: &Usage, after: &Usage, recipients: u64) {
     let thousands = float(recipients) / 1e3;
     figures.set("cpu_s_per_1000", (after.cpu_s - before.cpu_s) / thousands);
     let written = after.written_bytes - before.written_bytes;

@@ -17,7 +17,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// How long a process may take until it takes connections.
-const START_PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const START_PATIENCE: Duration = Duration::from_secs(30);
 /// How often `/metrics` is read while something is waited for: often enough for a figure, seldom enough to
 /// cost the service nothing.
 const METRICS_EVERY: Duration = Duration::from_millis(25);
@@ -179,16 +179,9 @@ impl Site {
 
     /// Starts `ogene smsc` where the service looks for it, or elsewhere.
     pub(crate) async fn start_smsc(&mut self, address: SocketAddr) -> Result<()> {
-        let mut command = Command::new(&self.setup.ogene);
-        command.args(["smsc", "--json", "--listen", &address.to_string()]);
-        command.args(["--response-delay", &self.setup.response_delay]);
-        command.args(["--receipt-delay", &self.setup.receipt_delay]);
-        let smsc = Process::start("smsc", &mut command, self.dir.path())?;
-        let smsc = self.smsc.insert(smsc);
-        until(START_PATIENCE, || TcpStream::connect(address).is_ok())
-            .await
-            .context("the SMSC takes no connections")?;
-        smsc.check()
+        let smsc = start_smsc(&self.setup, address, self.dir.path()).await?;
+        self.smsc = Some(smsc);
+        Ok(())
     }
 
     /// Starts both and waits until all binds are up.
@@ -288,6 +281,20 @@ impl Site {
         let bytes = self.database.stored_bytes()?;
         Ok(bytes.saturating_sub(self.empty_bytes))
     }
+}
+
+/// Starts `ogene smsc`, and waits until it takes connections.
+pub(crate) async fn start_smsc(setup: &Setup, address: SocketAddr, dir: &Path) -> Result<Process> {
+    let mut command = Command::new(&setup.ogene);
+    command.args(["smsc", "--json", "--listen", &address.to_string()]);
+    command.args(["--response-delay", &setup.response_delay]);
+    command.args(["--receipt-delay", &setup.receipt_delay]);
+    let mut smsc = Process::start("smsc", &mut command, dir)?;
+    until(START_PATIENCE, || TcpStream::connect(address).is_ok())
+        .await
+        .context("the SMSC takes no connections")?;
+    smsc.check()?;
+    Ok(smsc)
 }
 
 /// A port of the loopback interface that nobody listens on.

@@ -16,8 +16,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// How often each is run.
-pub(crate) const RUNS: u32 = 5;
 const DATABASES: [Kind; 2] = [Kind::Sqlite, Kind::Postgres];
 
 /// Where it goes.

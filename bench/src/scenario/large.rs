@@ -16,13 +16,14 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let mut site = Site::prepare(setup)?;
     site.start().await?;
     let mut request = Request::new(&site, usize::try_from(recipients)?, None);
-    let mut connection = Connection::open(site.http[0]).await?;
 
     let before = site.usage()?;
     let mut answers = Latencies::new()?;
     let (mut longest, mut lives) = (Duration::ZERO, Duration::ZERO);
     for number in 0..REQUESTS {
         let octets = request.fill(number);
+        // A new one each time: the service may close one that was idle for long.
+        let mut connection = Connection::open(site.http[0]).await?;
         let at = Instant::now();
         let answer = connection.ask(octets).await?;
         if answer.status != 200 {

@@ -8,12 +8,16 @@ use crate::site::{Setup, Site};
 use anyhow::Result;
 use std::time::Duration;
 
-const CONNECTIONS: usize = 256;
+pub(crate) const CONNECTIONS: usize = 256;
 /// Sent before anything is measured, so that connections and pages of the database are warm.
-const WARM_UP: u64 = 1_000;
+pub(crate) const WARM_UP: u64 = 1_000;
+
+pub(crate) const fn messages(quick: bool) -> u64 {
+    if quick { 5_000 } else { 50_000 }
+}
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
-    let messages = if quick { 5_000 } else { 50_000 };
+    let messages = messages(quick);
     let mut site = Site::prepare(setup)?;
     let callbacks = Callbacks::start()?;
     site.start().await?;

@@ -1,0 +1,146 @@
+//! Beside Kannel: the load of the scenario `single` on Ogene and on Kannel by turns, and how they compare.
+//!
+//! Kannel is Debian's, with a configuration of ours: its spool on the disk, as many connections to the same SMSC
+//! with the same window, `dlr-url` to the same receiver. Its spool is not forced to the disk before it answers, and
+//! it keeps what it knows for receipts in memory.
+
+mod boxes;
+
+use crate::Load;
+use crate::callbacks::Callbacks;
+use crate::database::REPOSITORY;
+use crate::figures::{Figures, medians, summary};
+use crate::load::{Request, closed_loop_on, open};
+use crate::measure::{configuration, describe, progress};
+use crate::scenario::single::{CONNECTIONS, WARM_UP, messages};
+use crate::scenario::{SETTLE_PATIENCE, Scenario, spent};
+use crate::site::Setup;
+use anyhow::{Context, Result, bail};
+use boxes::Boxes;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// How long a run may take.
+const PATIENCE: Duration = Duration::from_mins(6);
+/// What is compared: the figure, what it is called, and whether more of it is better.
+const COMPARED: [(&str, &str, bool); 6] = [
+    ("messages_per_s", "messages a second, whole life", true),
+    ("accepts_per_s", "accepts a second meanwhile", true),
+    ("accept_p50_ms", "accept p50, ms", false),
+    ("accept_p99_ms", "accept p99, ms", false),
+    ("cpu_s_per_1000", "CPU seconds per 1,000 messages", false),
+    ("peak_mb", "peak memory, MB", false),
+];
+
+/// Measures both, prints a table, and gives whether everything added up.
+pub(crate) async fn beside(setup: &Setup, load: Load, json: Option<&Path>) -> Result<bool> {
+    install()?;
+    let machine = describe(setup)?;
+    let (mut ogene, mut kannel) = (Vec::new(), Vec::new());
+    for run in 1..=load.runs {
+        let figures = Scenario::Single.run(setup, load).await;
+        ogene.push(shown("ogene", run, load.runs, figures));
+        let figures = tokio::time::timeout(PATIENCE, measure(setup, load.quick)).await;
+        let figures = figures.context("it takes too long").flatten();
+        kannel.push(shown("kannel", run, load.runs, figures));
+    }
+    let clean = [&ogene, &kannel]
+        .iter()
+        .all(|runs| runs.iter().all(|run| run.faults().is_empty()));
+    let (text, ratios) = compare(&ogene, &kannel);
+    let document = json!({
+        "clean": clean,
+        "machine": machine,
+        "configuration": configuration(setup, load),
+        "ogene": summary(&ogene, &[], setup.database),
+        "kannel": summary(&kannel, &[], setup.database),
+        "ratios": ratios,
+    });
+    if let Some(path) = json {
+        fs::write(path, format!("{document:#}\n"))
+            .with_context(|| format!("{}", path.display()))?;
+    }
+    write!(io::stdout(), "{text}")?;
+    Ok(clean)
+}
+
+fn install() -> Result<()> {
+    let script = Command::new("bench/install-kannel")
+        .current_dir(REPOSITORY)
+        .stdout(io::stderr())
+        .status()?;
+    if !script.success() {
+        bail!("Kannel is not here");
+    }
+    Ok(())
+}
+
+fn shown(name: &str, run: u32, runs: u32, figures: Result<Figures>) -> Figures {
+    let figures = figures.unwrap_or_else(|error| Figures::failed(&error));
+    let values = Value::from(figures.values());
+    progress(&format!("{name} {run}/{runs}: {values}"));
+    for fault in figures.faults() {
+        progress(&format!("{name}: {fault}"));
+    }
+    figures
+}
+
+/// What `single` does, on Kannel.
+async fn measure(setup: &Setup, quick: bool) -> Result<Figures> {
+    let messages = messages(quick);
+    let all = WARM_UP + messages;
+    let callbacks = Callbacks::start()?;
+    let boxes = Boxes::start(setup).await?;
+    let request = Request::kannel(boxes::USER, &callbacks.url());
+    // Kept from the beginning: it is slow to let so many in once more.
+    let mut streams = open(&[boxes.http], CONNECTIONS).await?;
+    closed_loop_on(&mut streams, &request, 0..WARM_UP, Duration::MAX).await?;
+    callbacks.wait_for(WARM_UP, SETTLE_PATIENCE).await?;
+
+    let before = boxes.usage()?;
+    let numbers = WARM_UP..all;
+    let load = closed_loop_on(&mut streams, &request, numbers, Duration::MAX).await?;
+    let last = callbacks.wait_for(all, SETTLE_PATIENCE).await?;
+    let after = boxes.usage()?;
+
+    let mut figures = Figures::default();
+    figures.rate("messages_per_s", messages, last - load.began);
+    figures.rate("accepts_per_s", messages, load.time);
+    figures.latency("accept", &load.latencies);
+    spent(&mut figures, &before, &after, messages);
+    let told = callbacks.count();
+    figures.expect("callbacks of a delivery", all, told.delivered);
+    let carrier = boxes.stop().await?;
+    for figure in ["submits", "accepted"] {
+        let found = carrier[figure].as_u64().unwrap_or(0);
+        figures.expect(&format!("{figure} of the SMSC"), all, found);
+    }
+    Ok(figures)
+}
+
+/// A table, and the ratios by name: above 1 is in favour of Ogene.
+fn compare(ogene: &[Figures], kannel: &[Figures]) -> (String, Value) {
+    let (ogene, kannel) = (medians(ogene), medians(kannel));
+    let mut text = "| what | Ogene | Kannel | times better |\n|---|---:|---:|---:|\n".to_owned();
+    let mut ratios = serde_json::Map::new();
+    for (figure, what, more_is_better) in COMPARED {
+        let (Some(&ours), Some(&theirs)) = (ogene.get(figure), kannel.get(figure)) else {
+            continue;
+        };
+        let (over, under) = if more_is_better {
+            (ours, theirs)
+        } else {
+            (theirs, ours)
+        };
+        let ratio = over / under.max(1e-4);
+        ratios.insert(figure.to_owned(), json!(ratio));
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "| {what} | {ours:.3} | {theirs:.3} | {ratio:.2} |");
+    }
+    (text, ratios.into())
+}
