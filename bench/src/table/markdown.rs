@@ -44,7 +44,12 @@ fn goals(medians: &[(Kind, Medians)]) -> String {
         .map(|(database, _)| format!("{} | goal | ratio |", title(*database)));
     let mut text = line("what |", heads);
     text += &ruler(1, 3 * medians.len());
-    for row in &ROWS {
+    let was_run = |scenario: Scenario| {
+        medians
+            .iter()
+            .any(|(_, medians)| medians.contains_key(&scenario.name()))
+    };
+    for row in ROWS.iter().filter(|row| was_run(row.scenario)) {
         let cells = medians.iter().map(|(database, medians)| {
             let value = median(medians, row.scenario, row.figure);
             let goal = row.goal();
@@ -94,7 +99,7 @@ fn curves(medians: &[(Kind, Medians)]) -> String {
                     let value = median(medians, scenario, &format!("{figure}{at}"));
                     format!("{} |", number(value))
                 });
-                let at = number(Some(crate::figures::float(at)));
+                let at = apart(&at.to_string());
                 let name = format!("`{}` | {} | {at} |", scenario.name(), title(*database));
                 text += &line(&name, cells);
             }
@@ -146,14 +151,19 @@ fn number(value: Option<f64>) -> String {
     };
     let text = format!("{value:.decimals$}");
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    apart(whole) + rest
+}
+
+/// Digits with their thousands apart.
+fn apart(digits: &str) -> String {
     let mut apart = String::new();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             apart.push(',');
         }
         apart.push(digit);
     }
-    apart + rest
+    apart
 }
 
 #[cfg(test)]
