@@ -126,20 +126,25 @@ async fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) {
         return;
     }
     let mut failures: Vec<Option<Error>> = Vec::with_capacity(group.len());
-    let mut broken = statement(tx, "begin immediate").await.err();
+    let mut broken = None;
+    // Each text is a turn of two threads, so what follows one another is said at once.
+    let mut text = "begin immediate; savepoint change";
     for change in &mut group {
+        if broken.is_none() {
+            broken = step(tx, text, &mut failures).await;
+        }
         let failure = match &broken {
             Some(_) => None,
-            None => within_savepoint(tx, &mut **change).await,
+            None => change.apply(tx).await.err(),
         };
-        failures.push(match failure {
-            None => None,
-            Some(Failure::Change(error)) => Some(error),
-            Some(Failure::Group(error)) => {
-                broken = Some(error);
-                None
-            }
-        });
+        text = match &failure {
+            Some(_) => "rollback to change",
+            None => "release change; savepoint change",
+        };
+        failures.push(failure);
+    }
+    if broken.is_none() && failures.last().is_some_and(Option::is_some) {
+        broken = step(tx, text, &mut failures).await;
     }
     if broken.is_none() {
         broken = statement(tx, "commit").await.err();
@@ -194,28 +199,11 @@ async fn alone(tx: &mut Tx, change: &mut dyn Pending) -> Result<()> {
     applied
 }
 
-enum Failure {
-    /// The change is undone, the group goes on.
-    Change(Error),
-    /// The transaction is lost, and with it the group.
-    Group(Error),
-}
-
-async fn within_savepoint(tx: &mut Tx, change: &mut dyn Pending) -> Option<Failure> {
-    if let Err(error) = statement(tx, "savepoint change").await {
-        return Some(Failure::Group(error));
-    }
-    let applied = change.apply(tx).await;
-    if applied.is_err()
-        && let Err(error) = statement(tx, "rollback to change").await
-    {
-        return Some(Failure::Group(applied.err().unwrap_or(error)));
-    }
-    match (statement(tx, "release change").await, applied) {
-        (Err(error), _) => Some(Failure::Group(error)),
-        (Ok(()), Err(error)) => Some(Failure::Change(error)),
-        (Ok(()), Ok(())) => None,
-    }
+/// Goes from one change to the next; what is given back ends the group. Where the transaction has ended with
+/// the change before, that one's failure is the reason.
+async fn step(tx: &mut Tx, text: &'static str, failures: &mut [Option<Error>]) -> Option<Error> {
+    let error = statement(tx, text).await.err()?;
+    Some(failures.last_mut().and_then(Option::take).unwrap_or(error))
 }
 
 async fn statement(tx: &mut Tx, text: &'static str) -> Result<()> {

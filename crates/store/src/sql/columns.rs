@@ -9,7 +9,7 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo};
 use sqlx::{Arguments, Encode, Postgres, Type};
 
-/// The types of PostgreSQL that rows are made of: of the value, and of an array of them (pg_type.dat).
+/// The types of PostgreSQL that rows are made of: of the value, and of an array of them (`pg_type.dat`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     one: Oid,
