@@ -55,7 +55,7 @@ struct Options {
     #[arg(long, value_enum, default_value = "sqlite")]
     database: Kind,
     #[command(flatten)]
-    common: Common,
+    conduct: Conduct,
 }
 
 #[derive(Debug, Subcommand)]
@@ -63,7 +63,7 @@ enum Command {
     /// Everything, on SQLite and on PostgreSQL, as one table with its goals
     Table {
         #[command(flatten)]
-        common: Common,
+        conduct: Conduct,
         #[command(flatten)]
         target: table::Target,
     },
@@ -76,13 +76,13 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
         #[command(flatten)]
-        common: Common,
+        conduct: Conduct,
     },
 }
 
 /// How it is measured, whatever it is.
 #[derive(Debug, Args)]
-struct Common {
+struct Conduct {
     /// A tenth of the load, once
     #[arg(long)]
     quick: bool,
@@ -141,25 +141,25 @@ fn run(options: &Options) -> Result<bool> {
 async fn choose(options: &Options) -> Result<bool> {
     match &options.command {
         None => {
-            let common = &options.common;
-            let setup = common.setup(options.database)?;
+            let conduct = &options.conduct;
+            let setup = conduct.setup(options.database)?;
             let scenarios = match options.scenarios.as_slice() {
                 [] => Scenario::value_variants(),
                 named => named,
             };
-            measure::some(&setup, scenarios, common.load(1)).await
+            measure::some(&setup, scenarios, conduct.load(1)).await
         }
-        Some(Command::Table { common, target }) => {
-            let load = common.load(common.usual_runs());
-            table::all(&common.setup(Kind::Postgres)?, load, target).await
+        Some(Command::Table { conduct, target }) => {
+            let load = conduct.load(conduct.usual_runs());
+            table::all(&conduct.setup(Kind::Postgres)?, load, target).await
         }
         Some(Command::Kannel {
             database,
             json,
-            common,
+            conduct,
         }) => {
-            let load = common.load(common.usual_runs());
-            kannel::beside(&common.setup(*database)?, load, json.as_deref()).await
+            let load = conduct.load(conduct.usual_runs());
+            kannel::beside(&conduct.setup(*database)?, load, json.as_deref()).await
         }
     }
 }
@@ -171,7 +171,7 @@ pub(crate) struct Load {
     pub(crate) runs: u32,
 }
 
-impl Common {
+impl Conduct {
     /// Of what compares and judges.
     fn usual_runs(&self) -> u32 {
         if self.quick { 1 } else { SEVERAL_RUNS }
