@@ -37,9 +37,10 @@ macro_rules! read {
 macro_rules! execute_rows {
     ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {{
         let mut changed: u64 = 0;
-        for chunk in $crate::sql::chunks($rows, $tx.rows()) {
+        let how = $tx.rows($sql);
+        for chunk in $crate::sql::chunks($rows, how) {
             let query = $crate::sql::bound!(
-                query_with, $tx, chunk, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?,
+                query_with, $tx, how, chunk, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?,
                 |query, connection| query.execute(connection).await?.rows_affected()
             );
             changed += query;
@@ -52,9 +53,10 @@ macro_rules! execute_rows {
 macro_rules! fetch_rows {
     ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {{
         let mut found = Vec::new();
-        for chunk in $crate::sql::chunks($rows, $tx.rows()) {
+        let how = $tx.rows($sql);
+        for chunk in $crate::sql::chunks($rows, how) {
             found.append(&mut $crate::sql::bound!(
-                query_as_with, $tx, chunk, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?,
+                query_as_with, $tx, how, chunk, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?,
                 |query, connection| query.fetch_all(connection).await?
             ));
         }
@@ -64,8 +66,8 @@ macro_rules! fetch_rows {
 
 /// Binds some rows as the database takes them, and runs the statement.
 macro_rules! bound {
-    ($with:ident, $tx:expr, $chunk:ident, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?, |$bound:ident, $connection:ident| $run:expr) => {{
-        let text = $crate::sql::with_rows($sql, $chunk.len(), $columns, $tx.rows());
+    ($with:ident, $tx:expr, $how:ident, $chunk:ident, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?, |$bound:ident, $connection:ident| $run:expr) => {{
+        let text = $crate::sql::with_rows($sql, $chunk.len(), $columns, $how);
         let text = sqlx::AssertSqlSafe(text);
         match $tx {
             $crate::db::Tx::Sqlite($connection) => {
@@ -80,7 +82,7 @@ macro_rules! bound {
             }
             $crate::db::Tx::Postgres($connection) => {
                 let $connection: &mut sqlx::PgConnection = $connection;
-                let mut $query = $crate::sql::Columns::new($columns);
+                let mut $query = $crate::sql::Columns::new($columns, $how);
                 for $row in $chunk {
                     $query = $bind;
                 }

@@ -1,8 +1,10 @@
-//! Rows as PostgreSQL takes them here: each column is one array, or one value where there is a single row.
+//! Rows as PostgreSQL takes them here: each column is one array, or one value where there is a single row, or
+//! each value stands for itself where they are alternatives.
 //!
 //! So a statement has one text for any number of rows, and what it is given is read as fast as it is sent; a
 //! placeholder for each value of each row took twice the statements, and the server's time for each.
 
+use super::text::Rows;
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::types::Oid;
@@ -27,12 +29,13 @@ pub(crate) trait Cell {
 /// Where the values of rows are bound, one after the other.
 #[derive(Debug)]
 pub(crate) struct Columns {
-    columns: Vec<Column>,
+    list: Vec<Column>,
     /// The column of the next value.
     next: usize,
+    how: Rows,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Column {
     kind: Option<Kind>,
     values: i32,
@@ -42,30 +45,32 @@ struct Column {
 }
 
 impl Columns {
-    pub(crate) fn new(columns: usize) -> Self {
-        let empty = || Column {
-            kind: None,
-            values: 0,
-            has_null: false,
-            octets: Vec::new(),
-        };
+    pub(crate) fn new(columns: usize, how: Rows) -> Self {
+        let columns = std::iter::repeat_with(Column::default).take(columns);
         Self {
-            columns: std::iter::repeat_with(empty).take(columns).collect(),
+            list: columns.collect(),
             next: 0,
+            how,
         }
     }
 
     pub(crate) fn bind<T: Cell>(mut self, value: T) -> Self {
-        if let Some(column) = self.columns.get_mut(self.next) {
+        if self.how == Rows::Alternatives && self.next == self.list.len() {
+            self.list.push(Column::default());
+        }
+        if self.how != Rows::Alternatives {
+            self.next %= self.list.len();
+        }
+        if let Some(column) = self.list.get_mut(self.next) {
             column.push(&value);
         }
-        self.next = (self.next + 1) % self.columns.len();
+        self.next += 1;
         self
     }
 
     pub(crate) fn arguments(self) -> Result<PgArguments, sqlx::Error> {
         let mut arguments = PgArguments::default();
-        for column in self.columns {
+        for column in self.list {
             arguments.add(column).map_err(sqlx::Error::Encode)?;
         }
         Ok(arguments)
@@ -212,9 +217,9 @@ mod tests {
 
     #[test]
     fn values_of_many_rows_are_arrays_and_those_of_one_are_themselves() {
-        let columns = || Columns::new(2);
+        let columns = || Columns::new(2, Rows::Arrays);
         let types = |columns: &Columns| -> Vec<_> {
-            let kinds = columns.columns.iter().map(Encode::produces);
+            let kinds = columns.list.iter().map(Encode::produces);
             kinds.map(|kind| kind.unwrap().oid().unwrap().0).collect()
         };
         let one = columns().bind(7_i64).bind("a");
@@ -230,10 +235,10 @@ mod tests {
             words.iter().flat_map(|word| word.to_be_bytes()).collect()
         };
         let numbers = words(&[1, 0, 20, 2, 1, 8, 0, 7, 8, 0, 8]);
-        assert_eq!(encoded(&two.columns[0]), numbers);
+        assert_eq!(encoded(&two.list[0]), numbers);
         let mut texts = words(&[1, 1, 25, 2, 1, 1]);
         texts.push(b'a');
         texts.extend(words(&[-1]));
-        assert_eq!(encoded(&two.columns[1]), texts);
+        assert_eq!(encoded(&two.list[1]), texts);
     }
 }

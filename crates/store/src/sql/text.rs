@@ -12,6 +12,10 @@ pub(crate) enum Rows {
     Values,
     /// PostgreSQL: each column is one array.
     Arrays,
+    /// PostgreSQL, where whole keys are taken out of a queue: alternatives, each of which it finds by the key.
+    /// Beside arrays it goes through all of a queue that it takes for empty, which took seconds; here it
+    /// has no other way.
+    Alternatives,
 }
 
 /// How many rows a statement on SQLite has: few lengths, so that prepared forms are found again, and so many
@@ -31,6 +35,7 @@ pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]>
         let length = match how {
             _ if rows.is_empty() => return None,
             Rows::Values => *LENGTHS.iter().find(|length| **length <= rows.len())?,
+            Rows::Alternatives => *LENGTHS[2..].iter().find(|length| **length <= rows.len())?,
             Rows::Arrays => rows.len().min(MOST_ARRAYS),
         };
         let (chunk, rest) = rows.split_at(length);
@@ -40,13 +45,14 @@ pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]>
 }
 
 /// The text in which `values {rows}` stands for so many rows of so many columns, and `{1}` to `{4}` for what is
-/// bound behind them, which must stand behind the rows in the text too. Each text is written once.
+/// bound behind them, which must stand behind the rows in the text too. For alternatives the rows must be those
+/// of `(columns) in (values {rows})`. Each text is written once.
 pub(crate) fn with_rows(sql: &str, rows: usize, columns: usize, how: Rows) -> Arc<str> {
     type Texts = HashMap<(Rows, usize), HashMap<Box<str>, Arc<str>>>;
     static TEXTS: LazyLock<RwLock<Texts>> = LazyLock::new(RwLock::default);
     // All texts over several rows of arrays are the same.
     let key = match how {
-        Rows::Values => (how, rows),
+        Rows::Values | Rows::Alternatives => (how, rows),
         Rows::Arrays => (how, rows.min(2)),
     };
     let known = TEXTS.read().unwrap_or_else(PoisonError::into_inner);
@@ -83,8 +89,12 @@ fn write(sql: &str, rows: usize, columns: usize, how: Rows) -> String {
             let all = format!("select * from unnest({})", numbered(1));
             (all, columns, '$')
         }
+        (Rows::Alternatives, _) => (String::new(), rows * columns, '$'),
     };
-    let mut text = sql.replace(MARK, &listed);
+    let mut text = match how {
+        Rows::Alternatives => alternatives(sql, rows, columns),
+        _ => sql.replace(MARK, &listed),
+    };
     for after in 1..=4 {
         let mut place = String::new();
         // Writing to a String cannot fail.
@@ -92,6 +102,20 @@ fn write(sql: &str, rows: usize, columns: usize, how: Rows) -> String {
         text = text.replace(&format!("{{{after}}}"), &place);
     }
     text
+}
+
+/// `(a, b) in (values {rows})` as `(a=$1 and b=$2 or a=$3 and b=$4)`.
+fn alternatives(sql: &str, rows: usize, columns: usize) -> String {
+    const MARK: &str = ") in (values {rows})";
+    let (before, after) = sql.split_once(MARK).unwrap_or((sql, ""));
+    let (before, names) = before.rsplit_once('(').unwrap_or((before, ""));
+    let key = |row: usize| -> String {
+        let names = (row * columns + 1..).zip(names.split(','));
+        let parts = names.map(|(number, name)| format!("{}=${number}", name.trim()));
+        parts.collect::<Vec<_>>().join(" and ")
+    };
+    let keys: Vec<String> = (0..rows).map(key).collect();
+    format!("{before}({}){after}", keys.join(" or "))
 }
 
 #[cfg(test)]
@@ -106,6 +130,7 @@ mod tests {
             (Rows::Values, 127, vec![96, 24, 7]),
             (Rows::Arrays, 300, vec![300]),
             (Rows::Arrays, 1_100, vec![1_024, 76]),
+            (Rows::Alternatives, 100, vec![64, 32, 4]),
             (Rows::Values, 0, vec![]),
             (Rows::Arrays, 0, vec![]),
         ] {
@@ -143,5 +168,14 @@ mod tests {
                 assert_eq!(&*with_rows(sql, rows, 2, how), expected);
             }
         }
+    }
+
+    #[test]
+    fn alternatives_name_each_key_whole() {
+        let sql = "delete from t where (a, b) in (values {rows}) and c = {1}";
+        assert_eq!(
+            &*with_rows(sql, 2, 2, Rows::Alternatives),
+            "delete from t where (a=$1 and b=$2 or a=$3 and b=$4) and c = $5"
+        );
     }
 }
