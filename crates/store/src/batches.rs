@@ -313,4 +313,7 @@ impl BatchRow {
 }
 
 /// Most batches looked at in one claim.
-const MOST_BATCHES: i64 = 256;
+const MOST_BATCHES: usize = 256;
+/// Batches that a claim reads first: those of a campaign fill a window soon, and what is read beyond it is read for
+/// nothing, and on PostgreSQL kept from other nodes meanwhile.
+const FIRST_BATCHES: usize = 8;

@@ -1,7 +1,7 @@
 //! Claiming due batches, and giving them back.
 
 use super::queue::next_due;
-use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, MOST_BATCHES, WAITING};
+use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, FIRST_BATCHES, MOST_BATCHES, WAITING};
 use super::{delete, insert, shrink};
 use crate::Store;
 use crate::db::{Change, Db, Tx};
@@ -52,10 +52,16 @@ impl Change for ClaimBatches {
         let mut claimed = Vec::new();
         let mut room = self.claim.recipients;
         for priority in self.claim.priorities() {
-            if room > 0 {
-                let found = self.due(tx, priority, room).await?;
-                let taken = self.take(tx, found, &mut room).await?;
-                claimed.extend(taken);
+            let mut most = FIRST_BATCHES;
+            while room > 0 {
+                most = most.min(room);
+                let found = self.due(tx, priority, most).await?;
+                let is_last = found.len() < most;
+                claimed.extend(self.take(tx, found, &mut room).await?);
+                if is_last {
+                    break;
+                }
+                most = MOST_BATCHES;
             }
         }
         still_to_send(tx, claimed).await
@@ -82,16 +88,14 @@ impl Change for ClaimBatches {
 }
 
 impl ClaimBatches {
-    async fn due(&self, tx: &mut Tx, priority: Priority, room: usize) -> Result<Vec<Claimed>> {
+    async fn due(&self, tx: &mut Tx, priority: Priority, most: usize) -> Result<Vec<Claimed>> {
         let sql = format!(
             "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = 0
                  and b.priority = $3 and b.due_at_ms <= $4
              order by b.due_at_ms, b.batch_id limit $5{}",
             tx.skip_locked("b")
         );
-        let limit = i64::try_from(room)
-            .unwrap_or(MOST_BATCHES)
-            .min(MOST_BATCHES);
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
         let rows: Vec<BatchRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
             .bind(self.bucket.0)
             .bind(&*self.claim.carrier)

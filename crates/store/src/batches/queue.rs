@@ -57,7 +57,7 @@ impl Store {
             sqlx::query_as(sqlx::AssertSqlSafe(sql))
                 .bind(bucket.0)
                 .bind(now_ms)
-                .bind(MOST_BATCHES)
+                .bind(i64::try_from(MOST_BATCHES).unwrap_or(i64::MAX))
                 .fetch_all(connection)
                 .await?
         });
