@@ -15,6 +15,7 @@ use server::config::Config;
 use smpp::smsc::{Script, Smsc};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::process::Command;
 use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
@@ -179,14 +180,6 @@ struct Running {
     ended: oneshot::Receiver<Option<Result<(), app::Error>>>,
 }
 
-/// How a database was spoiled.
-pub(crate) enum Spoiled {
-    /// SQLite's file was this, and holds its first page alone.
-    Overwritten(Vec<u8>),
-    /// On PostgreSQL a table goes by another name.
-    Renamed,
-}
-
 /// How the service is ended.
 enum End {
     /// As SIGTERM does.
@@ -313,34 +306,30 @@ impl Ogene {
     }
 
     /// Takes the messages away from the service that runs, so that reading them fails.
-    pub(crate) fn spoil_database(&self) -> Spoiled {
-        const PAGE: usize = 4096;
-        if let Some(schema) = &self.schema {
-            sql(&schema.url(), "alter table messages rename to spoiled");
-            return Spoiled::Renamed;
-        }
-        let file = self.config.data_dir.join("ogene.db");
-        let whole = std::fs::read(&file).expect("the database");
-        let mut spoiled = whole.clone();
-        spoiled[PAGE..].fill(0xFF);
-        std::fs::write(&file, spoiled).expect("written");
-        Spoiled::Overwritten(whole)
+    pub(crate) fn hide_messages(&self) {
+        self.sql("alter table messages rename to hidden");
     }
 
-    /// Puts back what was spoiled, while nothing runs.
-    pub(crate) fn mend_database(&self, spoiled: Spoiled) {
-        match (spoiled, &self.schema) {
-            (Spoiled::Overwritten(whole), _) => {
-                for name in ["ogene.db-wal", "ogene.db-shm"] {
-                    let _ = std::fs::remove_file(self.config.data_dir.join(name));
-                }
-                std::fs::write(self.config.data_dir.join("ogene.db"), whole).expect("written");
-            }
-            (Spoiled::Renamed, Some(schema)) => {
-                sql(&schema.url(), "alter table spoiled rename to messages");
-            }
-            (Spoiled::Renamed, None) => unreachable!("SQLite's file is overwritten"),
+    /// Puts them back.
+    pub(crate) fn show_messages(&self) {
+        self.sql("alter table hidden rename to messages");
+    }
+
+    /// Runs SQL beside the service, as an operator does.
+    fn sql(&self, text: &str) {
+        if let Some(schema) = &self.schema {
+            sql(&schema.url(), text);
+            return;
         }
+        const RUN: &str =
+            "import sys, sqlite3 as s; s.connect(sys.argv[1], timeout=10).execute(sys.argv[2])";
+        let status = Command::new("python3")
+            .args(["-c", RUN])
+            .arg(self.config.data_dir.join("ogene.db"))
+            .arg(text)
+            .status()
+            .expect("python3 is there");
+        assert!(status.success(), "{text}");
     }
 
     /// The simulator behind a carrier.
