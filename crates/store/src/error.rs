@@ -94,8 +94,9 @@ impl Error {
 
 /// PostgreSQL's classes: connection, rollback asked for, resources, operator intervention, system.
 const PASSING_CLASSES: [&str; 5] = ["08", "40", "53", "57", "58"];
-/// Its codes for a server that has become a standby, and for a node that stood still within a transaction.
-const PASSING_STATES: [&str; 2] = ["25006", "25P03"];
+/// Its codes for a server that has become a standby, for a node that stood still within a transaction, and for
+/// a lock that was waited for too long.
+const PASSING_STATES: [&str; 3] = ["25006", "25P03", "55P03"];
 /// SQLite's primary codes: busy, I/O, full.
 const PASSING_CODES: [u32; 3] = [5, 10, 13];
 
@@ -131,6 +132,7 @@ mod tests {
             ("40P01", true),
             ("08006", true),
             ("25006", true),
+            ("55P03", true),
             ("25P02", false),
             ("23505", false),
             ("42601", false),

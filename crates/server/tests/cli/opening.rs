@@ -161,7 +161,7 @@ fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it
          grant insert on seen to able;
          create function look() returns trigger language plpgsql as $$ begin
              insert into seen select name, current_setting(name) from unnest(array['application_name',
-                 'default_transaction_isolation', 'idle_in_transaction_session_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval',
+                 'default_transaction_isolation', 'idle_in_transaction_session_timeout', 'lock_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval',
                  'tcp_keepalives_count']) name;
              insert into seen select 'tls', ssl from pg_stat_ssl where pid = pg_backend_pid();
              return new;
@@ -181,7 +181,8 @@ fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it
     insta::assert_snapshot!(seen, @r"
     application_name|ogene
     default_transaction_isolation|read committed
-    idle_in_transaction_session_timeout|5s
+    idle_in_transaction_session_timeout|2s
+    lock_timeout|3s
     tcp_keepalives_idle|5
     tcp_keepalives_interval|2
     tcp_keepalives_count|3

@@ -17,7 +17,9 @@ fn sever(cluster: &mut Cluster, load: &Load, proxy: &Proxy, line: Line) {
     proxy.set(line);
     let since = Instant::now();
     for node in &cluster.nodes {
-        assert!(load.wait_until_accepted(node, since) < SOON);
+        let took = load.wait_until_accepted(node, since);
+        println!("another accepts after {took:?}");
+        assert!(took < SOON, "{took:?}");
     }
     let took = cluster.wait_for_binds(since, 0);
     println!("connections taken over after {took:?}");

@@ -9,9 +9,9 @@ use sqlx::postgres::PgPool;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// Codes that ask for the transaction to be run again: serialization failure, deadlock, and a row that another
-/// node wrote in between (the next run finds it).
-const RUN_AGAIN: [&str; 3] = ["40001", "40P01", "23505"];
+/// Codes that ask for the transaction to be run again: serialization failure, deadlock, a lock that was waited
+/// for too long, and a row that another node wrote in between (the next run finds it).
+const RUN_AGAIN: [&str; 4] = ["40001", "40P01", "55P03", "23505"];
 /// How often it is.
 const MOST_RUNS: usize = 10;
 /// How often the server is asked what became of a commit that was not answered.

@@ -17,7 +17,9 @@ static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 /// Connects to the server, finds out whether it can be used, and brings the schema up to date.
 pub(super) async fn postgres(server: &Server) -> Result<Db> {
     // Not through the pool: it would take a refused connection for a server that starts, and wait.
-    let connecting = timeout(BUSY, server.options.connect()).await;
+    // Another node may be at the schema for a long time.
+    let options = server.options.clone().options([("lock_timeout", "0")]);
+    let connecting = timeout(BUSY, options.connect()).await;
     let mut connection = connecting
         .map_err(|_| server.unusable(Fault::Unreachable("no answer".to_owned())))?
         .map_err(|error| server.judge(error))?;

@@ -21,7 +21,8 @@ const PARAMETERS: [&str; 12] = [
     "user",
 ];
 /// What each connection asks of the server: to end one that died within a transaction, whose locks the others
-/// wait for; to find out in 11 s that the other end is gone; the isolation that the statements are written for,
+/// wait for, and not to let those of one dead node wait for each other, each to be ended in its turn (so locks
+/// are free after the sum of both times); to find out in 11 s that the other end is gone; the isolation that the statements are written for,
 /// whatever is set for the role; and to leave out what is no warning.
 ///
 /// Plans are made while tables are small and kept when they have grown, so what is only good for small tables
@@ -30,14 +31,15 @@ const PARAMETERS: [&str; 12] = [
 /// hundred keys up in an index seems dearer than comparing all rows of a small table with each. And plans are
 /// not compiled: what is forbidden and has to be used all the same seems so dear that a third of a second went
 /// on compiling the tidying of three rows.
-const SETTINGS: [(&str, &str); 11] = [
+const SETTINGS: [(&str, &str); 12] = [
     ("jit", "off"),
     ("random_page_cost", "0.1"),
     ("enable_seqscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
     ("default_transaction_isolation", "read committed"),
-    ("idle_in_transaction_session_timeout", "5s"),
+    ("idle_in_transaction_session_timeout", "2s"),
+    ("lock_timeout", "3s"),
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
     ("tcp_keepalives_count", "3"),

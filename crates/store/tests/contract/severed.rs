@@ -22,13 +22,15 @@ enum Cut {
     After,
     /// A question is swallowed, and the connection stays open.
     Silence,
+    /// The commit is swallowed, and the connection stays open: its locks are held.
+    Held,
 }
 
 impl Cut {
     /// What the client says then.
     fn word(self) -> &'static [u8] {
         match self {
-            Self::Before | Self::After => b"commit\0",
+            Self::Before | Self::After | Self::Held => b"commit\0",
             Self::Silence => b"name = 'revision'",
         }
     }
@@ -86,7 +88,7 @@ async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>) {
                         // Its answer says that it is done.
                         let _ = server.read(&mut from_server).await;
                     }
-                    if cut == Cut::Silence {
+                    if matches!(cut, Cut::Silence | Cut::Held) {
                         // Until the client gives up.
                         while client.read(&mut from_client).await.is_ok_and(|count| count > 0) {}
                     }
@@ -251,5 +253,38 @@ async fn questions_that_are_never_answered_end_and_do_not_keep_their_connections
     let answers = tokio::time::timeout(SOON, ask()).await.unwrap();
     assert!(answers.iter().all(Result::is_ok));
     store.close().await;
+    kit.finish().await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_node_that_is_swallowed_with_its_locks_does_not_hold_up_the_others() {
+    const SOON: Duration = Duration::from_secs(10);
+    const HELD: usize = 4;
+    let kit = Kit::postgres().await;
+    let account = kit.account(1).await;
+    let scissors = Scissors::new(Cut::Held).await;
+    let store = kit.by_port(scissors.port).await;
+    scissors.cut_next(usize::MAX);
+    let mut held = JoinSet::new();
+    for count in 0..HELD {
+        let entry = credit(account, Component::SmsWallet, 50, &format!("held {count}"));
+        let store = store.clone();
+        held.spawn(async move { store.credit(entry).await });
+    }
+    // One has the wallet, the others wait for it, each to be swallowed in its turn.
+    let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+    let waits = async {
+        while kit.numbers(waiting).await < vec![i64::try_from(HELD - 1).unwrap()] {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(SOON, waits).await.unwrap();
+    let entry = credit(account, Component::SmsWallet, 5, "free");
+    let credited = tokio::time::timeout(SOON, kit.store.credit(entry)).await;
+    assert_eq!(credited.unwrap().unwrap(), Credited::New);
+    held.shutdown().await;
+    scissors.cut_next(0);
+    drop(store);
     kit.finish().await;
 }
