@@ -201,7 +201,7 @@ pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>
         batches,
         6,
         "delete from batches
-         where (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) in (values {rows})
+         where (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) in (values {keys})
          returning batch_id",
         |query, batch| query
             .bind(batch.bucket.0)

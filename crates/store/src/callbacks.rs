@@ -137,7 +137,7 @@ async fn take(
         callbacks,
         7,
         "delete from callbacks
-         where (bucket, state, account_id, origin, due_at_ms, message_id, recipient) in (values {rows})
+         where (bucket, state, account_id, origin, due_at_ms, message_id, recipient) in (values {keys})
          returning message_id, recipient",
         |query, callback| query
             .bind(callback.bucket.0)

@@ -43,8 +43,6 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const TURN_PAUSE: Duration = Duration::from_millis(20);
 /// Prepared statements kept by a connection: on SQLite set-based texts come in some lengths each.
 const STATEMENTS: usize = 1_000;
-/// Tables that fill and empty all the time, so that PostgreSQL may take them for empty.
-const QUEUES: [&str; 2] = ["batches", "callbacks"];
 /// Pages after which the write-ahead log is folded back: large enough that it is seldom in the way.
 const CHECKPOINT_PAGES: &str = "4000";
 
@@ -149,15 +147,9 @@ impl Tx {
 
     /// How the rows of a statement are written.
     pub(crate) fn rows(&self, sql: &str) -> Rows {
-        let mut words = sql.split_ascii_whitespace();
-        let takes_from = (words.next() == Some("delete"))
-            .then(|| words.nth(1))
-            .flatten();
-        let of_queue = takes_from.is_some_and(|table| QUEUES.contains(&table));
         match self {
             Self::Sqlite(_) => Rows::Values,
-            Self::Postgres(_) if of_queue => Rows::Alternatives,
-            Self::Postgres(_) => Rows::Arrays,
+            Self::Postgres(_) => Rows::on_postgres(sql),
         }
     }
 

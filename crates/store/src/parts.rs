@@ -74,20 +74,19 @@ pub(crate) async fn look_up<'r>(
     let rows: Vec<PartRow> = fetch_rows!(
         tx,
         &ids,
-        3,
-        "select carrier_id, home, message_id, recipient, leg, page from parts
-         where (bucket, carrier, carrier_id) in (values {rows})",
+        4,
+        "with v (bucket, carrier, carrier_id, oldest) as (values {rows})
+         select parts.carrier_id, home, message_id, recipient, leg, page from v
+         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier
+             and parts.carrier_id = v.carrier_id and message_id >= oldest",
         |query, id| query
             .bind(bucket_of_id(carrier, id, embedded).0)
             .bind(carrier)
             .bind(*id)
+            .bind(id_bytes(&oldest))
     );
     let mut matched = Matched(HashMap::with_capacity(ids.len()));
     for (carrier_id, home, message, digits, leg, page) in rows {
-        // Left out here: PostgreSQL would rather begin with such a condition, and read all parts.
-        if message.as_slice() < id_bytes(&oldest) {
-            continue;
-        }
         matched.0.entry(carrier_id).or_default().push(Part {
             home: Bucket(home),
             message: message_id(&message)?,

@@ -32,18 +32,17 @@ macro_rules! read {
 
 /// Runs a statement over many rows, some at a time; gives the number of changed rows.
 ///
-/// `values {rows}` in the text becomes the rows; the closure binds the columns of one. `$after` binds what the
+/// `values {rows}` or `values {keys}` in the text becomes the rows; the closure binds the columns of one. `$after` binds what the
 /// text names behind the rows, as `{1}`, `{2}`, ….
 macro_rules! execute_rows {
     ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {{
         let mut changed: u64 = 0;
         let how = $tx.rows($sql);
         for chunk in $crate::sql::chunks($rows, how) {
-            let query = $crate::sql::bound!(
+            changed += $crate::sql::bound!(
                 query_with, $tx, how, chunk, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?,
                 |query, connection| query.execute(connection).await?.rows_affected()
             );
-            changed += query;
         }
         changed
     }};

@@ -7,7 +7,7 @@ use crate::error::Result;
 impl Store {
     /// Has PostgreSQL look at tables that it takes for empty, once there is something in them: those that it
     /// has never looked at, and queues that were empty when it last did. It looks by itself once a minute at
-    /// most, and until then goes through a whole queue for each thing that is taken out.
+    /// most, and until then it may go through a whole queue for each thing that is claimed.
     pub async fn gather_statistics(&self) -> Result<()> {
         let Db::Postgres(pool) = &self.db else {
             return Ok(());

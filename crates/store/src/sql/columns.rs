@@ -30,9 +30,10 @@ pub(crate) trait Cell {
 #[derive(Debug)]
 pub(crate) struct Columns {
     list: Vec<Column>,
+    /// How many there are: with alternatives, one for each value.
+    width: usize,
     /// The column of the next value.
     next: usize,
-    how: Rows,
 }
 
 #[derive(Debug, Default)]
@@ -46,20 +47,22 @@ struct Column {
 
 impl Columns {
     pub(crate) fn new(columns: usize, how: Rows) -> Self {
-        let columns = std::iter::repeat_with(Column::default).take(columns);
         Self {
-            list: columns.collect(),
+            list: Vec::with_capacity(columns),
+            width: match how {
+                Rows::Alternatives => usize::MAX,
+                Rows::Arrays | Rows::Values => columns,
+            },
             next: 0,
-            how,
         }
     }
 
     pub(crate) fn bind<T: Cell>(mut self, value: T) -> Self {
-        if self.how == Rows::Alternatives && self.next == self.list.len() {
-            self.list.push(Column::default());
+        if self.next == self.width {
+            self.next = 0;
         }
-        if self.how != Rows::Alternatives {
-            self.next %= self.list.len();
+        if self.next == self.list.len() {
+            self.list.push(Column::default());
         }
         if let Some(column) = self.list.get_mut(self.next) {
             column.push(&value);

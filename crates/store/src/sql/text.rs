@@ -1,7 +1,6 @@
 //! The texts of statements over many rows.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 /// How rows are written.
@@ -44,9 +43,25 @@ pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]>
     })
 }
 
-/// The text in which `values {rows}` stands for so many rows of so many columns, and `{1}` to `{4}` for what is
-/// bound behind them, which must stand behind the rows in the text too. For alternatives the rows must be those
-/// of `(columns) in (values {rows})`. Each text is written once.
+impl Rows {
+    /// How PostgreSQL takes the rows of a statement, as its text marks them.
+    pub(crate) fn on_postgres(sql: &str) -> Self {
+        if sql.contains(KEYS) {
+            Self::Alternatives
+        } else {
+            Self::Arrays
+        }
+    }
+}
+
+/// Where rows stand in a text.
+const ROWS: &str = "values {rows}";
+/// Where they are whole keys that PostgreSQL is to find one by one, behind `(columns) in (`.
+const KEYS: &str = "values {keys}";
+
+/// The text in which `values {rows}` or `values {keys}` stands for so many rows of so many columns, and `{1}`
+/// to `{4}` for what is bound behind them, which must stand behind the rows in the text too. Each text is
+/// written once.
 pub(crate) fn with_rows(sql: &str, rows: usize, columns: usize, how: Rows) -> Arc<str> {
     type Texts = HashMap<(Rows, usize), HashMap<Box<str>, Arc<str>>>;
     static TEXTS: LazyLock<RwLock<Texts>> = LazyLock::new(RwLock::default);
@@ -68,46 +83,44 @@ pub(crate) fn with_rows(sql: &str, rows: usize, columns: usize, how: Rows) -> Ar
 }
 
 fn write(sql: &str, rows: usize, columns: usize, how: Rows) -> String {
-    const MARK: &str = "values {rows}";
     debug_assert!(
         sql.find("{1}")
-            .is_none_or(|first| Some(first) > sql.find(MARK)),
+            .is_none_or(|first| Some(first) > sql.find(ROWS).or(sql.find(KEYS))),
         "{sql}"
     );
-    let numbered = |from: usize| -> String {
-        let numbers = (from..from + columns).map(|number| format!("${number}"));
-        numbers.collect::<Vec<_>>().join(",")
-    };
-    let (listed, bound, sign) = match (how, rows) {
+    let numbers = (1..=columns).map(|number| format!("${number}"));
+    let numbers = numbers.collect::<Vec<_>>().join(",");
+    let (mut text, bound, sign) = match (how, rows) {
         (Rows::Values, _) => {
             let row = format!("({})", vec!["?"; columns].join(","));
-            let all = vec![row.as_str(); rows].join(",");
-            (format!("values {all}"), rows * columns, '?')
+            let all = format!("values {}", vec![row.as_str(); rows].join(","));
+            (
+                sql.replace(ROWS, &all).replace(KEYS, &all),
+                rows * columns,
+                '?',
+            )
         }
-        (Rows::Arrays, 1) => (format!("values ({})", numbered(1)), columns, '$'),
+        (Rows::Arrays, 1) => {
+            let row = format!("values ({numbers})");
+            (sql.replace(ROWS, &row), columns, '$')
+        }
         (Rows::Arrays, _) => {
-            let all = format!("select * from unnest({})", numbered(1));
-            (all, columns, '$')
+            let all = format!("select * from unnest({numbers})");
+            (sql.replace(ROWS, &all), columns, '$')
         }
-        (Rows::Alternatives, _) => (String::new(), rows * columns, '$'),
-    };
-    let mut text = match how {
-        Rows::Alternatives => alternatives(sql, rows, columns),
-        _ => sql.replace(MARK, &listed),
+        (Rows::Alternatives, _) => (alternatives(sql, rows, columns), rows * columns, '$'),
     };
     for after in 1..=4 {
-        let mut place = String::new();
-        // Writing to a String cannot fail.
-        let _ = write!(place, "{sign}{}", bound + after);
+        let place = format!("{sign}{}", bound + after);
         text = text.replace(&format!("{{{after}}}"), &place);
     }
     text
 }
 
-/// `(a, b) in (values {rows})` as `(a=$1 and b=$2 or a=$3 and b=$4)`.
+/// `(a, b) in (values {keys})` as `(a=$1 and b=$2 or a=$3 and b=$4)`.
 fn alternatives(sql: &str, rows: usize, columns: usize) -> String {
-    const MARK: &str = ") in (values {rows})";
-    let (before, after) = sql.split_once(MARK).unwrap_or((sql, ""));
+    let mark = format!(") in ({KEYS})");
+    let (before, after) = sql.split_once(&mark).unwrap_or((sql, ""));
     let (before, names) = before.rsplit_once('(').unwrap_or((before, ""));
     let key = |row: usize| -> String {
         let names = (row * columns + 1..).zip(names.split(','));
@@ -172,10 +185,14 @@ mod tests {
 
     #[test]
     fn alternatives_name_each_key_whole() {
-        let sql = "delete from t where (a, b) in (values {rows}) and c = {1}";
+        let sql = "delete from t where (a, b) in (values {keys}) and c = {1}";
         assert_eq!(
-            &*with_rows(sql, 2, 2, Rows::Alternatives),
+            &*with_rows(sql, 2, 2, Rows::on_postgres(sql)),
             "delete from t where (a=$1 and b=$2 or a=$3 and b=$4) and c = $5"
+        );
+        assert_eq!(
+            &*with_rows(sql, 2, 2, Rows::Values),
+            "delete from t where (a, b) in (values (?,?),(?,?)) and c = ?5"
         );
     }
 }

@@ -124,7 +124,10 @@ fn statements(place: &str, source: &str) -> Vec<Statement> {
 /// The parts of a text that the sources fill in, filled in.
 fn complete(text: &str, columns: &str) -> String {
     let rows = "{rows}";
-    let unescaped = text.replace("{{", "{").replace("}}", "}");
+    let unescaped = text
+        .replace("{{", "{")
+        .replace("}}", "}")
+        .replace("{keys}", rows);
     let mut text = unescaped
         .replace("{COLUMNS}", columns)
         .replace("in ({buckets})", "in (0)")
