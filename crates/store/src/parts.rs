@@ -13,6 +13,7 @@ use crate::sql::{execute_rows, fetch_rows};
 use domain::{Bucket, MessageId, Recipient};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Ids come again at some SMSCs: older pages than this are not meant.
 const SAME_ID_FOR_MS: i64 = 7 * 86_400_000;
@@ -98,33 +99,40 @@ pub(crate) async fn look_up<'r>(
     Ok(matched)
 }
 
-/// Keeps the carrier's ids of submitted pages.
+/// Keeps the carrier's ids of submitted pages, unless they are there.
 pub(crate) async fn keep(
     tx: &mut Tx,
     store: &Store,
     carrier: &str,
     parts: &[(&str, Part)],
 ) -> Result<()> {
-    let embedded = store.db.is_embedded();
-    execute_rows!(
-        tx,
-        parts,
-        8,
+    insert(tx, store, carrier, parts, " on conflict do nothing").await
+}
+
+async fn insert(
+    tx: &mut Tx,
+    store: &Store,
+    carrier: &str,
+    parts: &[(&str, Part)],
+    unless: &str,
+) -> Result<()> {
+    let insert =
         "insert into parts (bucket, carrier, carrier_id, home, message_id, recipient, leg, page)
-         values {rows} on conflict do nothing",
-        |query, row| {
-            let (id, part) = row;
-            query
-                .bind(bucket_of_id(carrier, id, embedded).0)
-                .bind(carrier)
-                .bind(*id)
-                .bind(part.home.0)
-                .bind(id_bytes(&part.message))
-                .bind(number(part.recipient))
-                .bind(part.leg)
-                .bind(part.page)
-        }
-    );
+         values {rows}";
+    let sql = [insert, unless].concat();
+    let embedded = store.db.is_embedded();
+    execute_rows!(tx, parts, 8, &sql, |query, row| {
+        let (id, part) = row;
+        query
+            .bind(bucket_of_id(carrier, id, embedded).0)
+            .bind(carrier)
+            .bind(*id)
+            .bind(part.home.0)
+            .bind(id_bytes(&part.message))
+            .bind(number(part.recipient))
+            .bind(part.leg)
+            .bind(part.page)
+    });
     Ok(())
 }
 
@@ -150,6 +158,8 @@ pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = (&str, Part
 pub(crate) struct KeepParts {
     pub(crate) store: Store,
     pub(crate) report: Arc<CarrierReport>,
+    /// Whether it was tried before: then some may be there.
+    pub(crate) again: AtomicBool,
 }
 
 impl Change for KeepParts {
@@ -157,6 +167,12 @@ impl Change for KeepParts {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let parts: Vec<(&str, Part)> = self.report.progress.iter().flat_map(submitted).collect();
-        keep(tx, &self.store, &self.report.carrier, &parts).await
+        // Nearly always none is there. To look first costs a third more, so it is done when that has failed.
+        let unless = if self.again.swap(true, Ordering::Relaxed) {
+            " on conflict do nothing"
+        } else {
+            ""
+        };
+        insert(tx, &self.store, &self.report.carrier, &parts, unless).await
     }
 }

@@ -20,6 +20,7 @@ use parked::Parked;
 use settle::Portion;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tokio::task::JoinSet;
 
 /// What a receipt says of a page.
@@ -167,7 +168,13 @@ impl Store {
         let report = &news.report;
         if report.progress.iter().any(|one| !one.submitted.is_empty()) {
             let (store, report) = (self.clone(), Arc::clone(report));
-            self.db.change(KeepParts { store, report }).await?;
+            let again = AtomicBool::new(false);
+            let keep = KeepParts {
+                store,
+                report,
+                again,
+            };
+            self.db.change(keep).await?;
         }
         let (portions, mut lost) = self.portions(news).await?;
         let mut running = JoinSet::new();

@@ -5,9 +5,11 @@
 
 mod message;
 mod refund;
+mod usual;
 
 pub use message::Settling;
 pub(crate) use message::messages;
+pub(crate) use usual::{SENT, deliver};
 
 use crate::batches::{self, Batch};
 use crate::callbacks::{self, Callback};
@@ -139,15 +141,22 @@ pub(crate) async fn settle(
         .into_iter()
         .map(|batch| (batch.carrier, batch.due_at_ms))
         .collect();
-    settled.outcomes = outcomes
-        .into_iter()
-        .filter(|outcome| outcome.callback)
+    settled.outcomes = ended(outcomes, messages);
+    Ok(settled)
+}
+
+/// The recipients that came to an end.
+fn ended(
+    outcomes: Vec<Outcome>,
+    messages: &HashMap<MessageId, Settling>,
+) -> Vec<(Gateway, String, DeliveryStatus)> {
+    let ended = outcomes.into_iter().filter(|outcome| outcome.callback);
+    ended
         .filter_map(|outcome| {
             let gateway = messages.get(&outcome.case.message)?.gateway;
             Some((gateway, outcome.case.carrier, outcome.case.delivery.status))
         })
-        .collect();
-    Ok(settled)
+        .collect()
 }
 
 fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
@@ -174,13 +183,7 @@ async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Outcome]) -> Res
     let (stored, new): (Vec<&Outcome>, Vec<&Outcome>) =
         outcomes.iter().partition(|outcome| outcome.case.stored);
     insert_deliveries(tx, now_ms, &new).await?;
-    // Most outcomes are the delivery of a recipient whose other columns stay as they were.
-    let (plain, other): (Vec<&Outcome>, Vec<&Outcome>) = stored.into_iter().partition(|outcome| {
-        let delivery = &outcome.case.delivery;
-        delivery.status == DeliveryStatus::Delivered && delivery.pages == 1 && delivery.leg == 1
-    });
-    end_deliveries(tx, now_ms, &plain).await?;
-    update_deliveries(tx, now_ms, &other).await
+    update_deliveries(tx, now_ms, &stored).await
 }
 
 async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result<()> {
@@ -209,24 +212,6 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result
                 .bind(case.delivery.status.is_final().then_some(now_ms))
                 .bind(&case.error)
         }
-    );
-    Ok(())
-}
-
-async fn end_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> Result<()> {
-    execute_rows!(
-        tx,
-        outcomes,
-        3,
-        "with v (bucket, message_id, recipient) as (values {rows})
-         update deliveries set status = 'delivrd', settled_at_ms = {1}, delivered_first = 1,
-             gave_up = false
-         where (bucket, message_id, recipient) in (select bucket, message_id, recipient from v)",
-        |query, outcome| query
-            .bind(outcome.case.bucket.0)
-            .bind(id_bytes(&outcome.case.message))
-            .bind(number(outcome.case.recipient)),
-        after | query | query.bind(now_ms)
     );
     Ok(())
 }

@@ -123,7 +123,7 @@ impl Store {
             &ids,
             3,
             "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
-             from parked_receipts where (bucket, carrier, carrier_id) in (values {rows})",
+             from parked_receipts where (bucket, carrier, carrier_id) in (values {keys})",
             |query, id| query
                 .bind(bucket_of_id(&report.carrier, id, embedded).0)
                 .bind(&*report.carrier)
@@ -247,7 +247,7 @@ impl Change for Park {
             &found,
             5,
             "delete from parked_receipts
-             where (bucket, carrier, carrier_id, received_at_ms, number) in (values {rows})",
+             where (bucket, carrier, carrier_id, received_at_ms, number) in (values {keys})",
             |query, parked| query
                 .bind(parked.bucket)
                 .bind(&*report.carrier)

@@ -1,15 +1,18 @@
 //! What one transaction makes of a report.
 
-use super::{Matched, News, Receipt};
+use super::{Matched, News, Receipt, ReceiptWord};
 use crate::batches::{self, Batch, Progress};
 use crate::db::{Change, Tx};
 use crate::deliveries::stored;
 use crate::error::Result;
+use crate::parts::Part;
 use crate::settle::{self, Case, Settled, Settling};
 use crate::{Store, callbacks, parts};
-use domain::{Bucket, Delivery, DeliveryEvent, MessageId, Recipient};
+use domain::{
+    Bucket, Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, MessageId, Money, Recipient,
+};
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// What one transaction settles: all of a report on SQLite, what lies in one bucket on PostgreSQL.
@@ -191,18 +194,26 @@ impl Portion {
             return Ok((Settled::default(), Vec::new()));
         }
         let matched = self.matched(tx).await?;
-        let mut keys: Vec<_> = self
-            .receipts
+        let terrain = self.news.report.terrain();
+        let usual = self.usual(&matched);
+        let messages = settle::messages(tx, &usual).await?;
+        let (mut settled, ended) =
+            settle::deliver(tx, &terrain, self.bucket, usual, &messages).await?;
+        let is_left = |part: &Part| !ended.contains(&(part.message, part.recipient));
+        let find = |place| matched.find(self.news.receipt(place));
+        let mut left = self.receipts.clone();
+        left.retain(|&place| find(place).is_none_or(is_left));
+        let mut keys: Vec<_> = left
             .iter()
-            .filter_map(|&place| Some(matched.find(self.news.receipt(place))?.delivery()))
+            .filter_map(|&place| Some(find(place)?.delivery()))
             .collect();
         keys.sort_unstable();
         keys.dedup();
         let mut cases = stored(tx, &keys).await?;
         let mut unmatched = Vec::new();
-        for &place in &self.receipts {
+        for place in left {
             let receipt = self.news.receipt(place);
-            let found = matched.find(receipt).and_then(|part| {
+            let found = find(place).and_then(|part| {
                 let case = cases.get_mut(&(part.message, part.recipient))?;
                 Some((part, case))
             });
@@ -214,9 +225,34 @@ impl Portion {
         let lost = self.adopt(tx, &self.store, unmatched, &mut cases).await?;
         let cases: Vec<Case> = cases.into_values().collect();
         let messages = settle::messages(tx, &cases).await?;
-        let terrain = self.news.report.terrain();
-        let settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
+        let more = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
+        settled.join(more);
         Ok((settled, lost))
+    }
+
+    /// What most receipts say: the only one of a recipient tells that the one page of its one leg is delivered.
+    /// Whether it was one page and one leg is seen where it is written.
+    fn usual(&self, matched: &Matched) -> Vec<Case> {
+        let mut heard: BTreeMap<_, Vec<(&Part, &Receipt)>> = BTreeMap::new();
+        for &place in &self.receipts {
+            let receipt = self.news.receipt(place);
+            if let Some(part) = matched.find(receipt) {
+                heard
+                    .entry(part.delivery())
+                    .or_default()
+                    .push((part, receipt));
+            }
+        }
+        let only = heard.into_values().filter_map(|all| match all[..] {
+            [one] => Some(one),
+            _ => None,
+        });
+        only.filter(|(part, receipt)| {
+            let delivered = ReceiptWord::Final(DeliveryStatus::Delivered);
+            receipt.word == delivered && (part.leg, part.page) == (FIRST_LEG, 1)
+        })
+        .map(|(part, receipt)| sent(&self.news.report.carrier, part, receipt))
+        .collect()
     }
 }
 
@@ -264,6 +300,24 @@ fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
         case(batch, ended.recipient, event, Some(ended.error.clone()))
     });
     submitted.chain(ended)
+}
+
+/// The case of a receipt whose recipient is taken to be as most are.
+fn sent(carrier: &str, part: &Part, receipt: &Receipt) -> Case {
+    Case {
+        bucket: part.home,
+        message: part.message,
+        recipient: part.recipient,
+        stored: true,
+        late: false,
+        delivery: settle::SENT,
+        suffixed: false,
+        charge: Money::ZERO,
+        reserve: Money::ZERO,
+        carrier: carrier.to_owned(),
+        error: None,
+        events: vec![receipt.word.event(part.leg, part.page)],
+    }
 }
 
 fn case(batch: &Batch, recipient: Recipient, event: DeliveryEvent, error: Option<String>) -> Case {

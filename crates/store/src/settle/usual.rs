@@ -1,0 +1,57 @@
+//! The usual end, in one statement: a recipient that was sent one page, once, is delivered.
+//!
+//! Its delivery is not read before. It is taken to be as most are, decided on as such, and written where it is
+//! so; all others are read, locked and decided on by what they are.
+
+use super::{Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended};
+use crate::db::Tx;
+use crate::error::Result;
+use crate::rows::{id_bytes, message_id, number, recipient};
+use crate::sql::fetch_rows;
+use domain::{Bucket, Delivery, FIRST_LEG, MessageId, Recipient};
+use std::collections::{HashMap, HashSet};
+
+/// How most deliveries stand when their receipt comes.
+pub(crate) const SENT: Delivery = Delivery {
+    leg: FIRST_LEG,
+    ..Delivery::unsent(1)
+};
+
+/// Ends those of the cases of one bucket whose delivery is as they assume, [`SENT`], and whose end moves no
+/// money. Gives which they were; the others are as they were.
+pub(crate) async fn deliver(
+    tx: &mut Tx,
+    terrain: &Terrain,
+    bucket: Bucket,
+    cases: Vec<Case>,
+    messages: &HashMap<MessageId, Settling>,
+) -> Result<(Settled, HashSet<(MessageId, Recipient)>)> {
+    let assumed = cases.into_iter().filter_map(|case| {
+        let terms = messages.get(&case.message)?.terms;
+        decide(case, terms).filter(|outcome| outcome.refund.is_none())
+    });
+    let mut outcomes: Vec<Outcome> = assumed.collect();
+    let rows: Vec<(Vec<u8>, i64)> = fetch_rows!(
+        tx,
+        &outcomes,
+        3,
+        "with v (bucket, message_id, recipient) as (values {rows})
+         update deliveries set status = 'delivrd', settled_at_ms = {1}, delivered_first = 1
+         where (bucket, message_id, recipient) in (select bucket, message_id, recipient from v)
+             and bucket = {2} and status = 'sent' and pages = 1 and leg = 1 and failed_legs = 0
+         returning message_id, recipient",
+        |query, outcome| query
+            .bind(outcome.case.bucket.0)
+            .bind(id_bytes(&outcome.case.message))
+            .bind(number(outcome.case.recipient)),
+        after | query | query.bind(terrain.now_ms).bind(bucket.0)
+    );
+    let stood = rows
+        .into_iter()
+        .map(|(message, digits)| Ok((message_id(&message)?, recipient(digits))))
+        .collect::<Result<HashSet<_>>>()?;
+    outcomes.retain(|outcome| stood.contains(&(outcome.case.message, outcome.case.recipient)));
+    let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
+    settled.outcomes = ended(outcomes, messages);
+    Ok((settled, stood))
+}
