@@ -6,7 +6,7 @@ use crate::database::Database;
 use crate::machine::unix_time;
 use crate::site::Site;
 use anyhow::{Context, Result};
-use sha2::{Digest, Sha256};
+use domain::token;
 use std::fmt::Write;
 
 /// Copies that are made by one statement.
@@ -23,7 +23,6 @@ const COMPONENTS: [&str; 6] = [
 ];
 /// Buckets of PostgreSQL's tables.
 const BUCKETS: u64 = 16;
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Copies each message in the database so often, with all that belongs to it. The service is stopped.
 pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
@@ -113,8 +112,8 @@ pub(crate) fn make_accounts(site: &mut Site, accounts: u64) -> Result<()> {
     script += "create temp table copies (k bigint primary key, hash BYTES);\n";
     let mut tokens = Vec::new();
     for k in 1..accounts {
-        let token = token(k);
-        let hash = database.octets(&Sha256::digest(&token));
+        let token = token(k)?;
+        let hash = database.octets(&token::hash(&token));
         writeln!(script, "insert into copies values ({k}, {hash});")?;
         tokens.push(token);
     }
@@ -150,16 +149,14 @@ pub(crate) fn make_accounts(site: &mut Site, accounts: u64) -> Result<()> {
 }
 
 /// A token as the service makes them, but easy to guess.
-fn token(k: u64) -> String {
-    let text = format!("ogl_{k:030}");
-    let mut rest = crc32fast::hash(text.as_bytes());
-    let mut check = [0; 6];
-    for place in check.iter_mut().rev() {
-        *place = BASE62[(rest % 62) as usize];
+fn token(k: u64) -> Result<String> {
+    let mut chance = [0; token::CHANCE_BYTES];
+    let mut rest = k;
+    for place in &mut chance {
+        *place = u8::try_from(rest % 62)?;
         rest /= 62;
     }
-    let check: String = check.iter().copied().map(char::from).collect();
-    text + &check
+    token::make(&chance).context("a token")
 }
 
 /// What is made need not be safe until all of it is there.

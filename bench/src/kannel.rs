@@ -12,8 +12,8 @@ use crate::database::REPOSITORY;
 use crate::figures::{Figures, medians, summary};
 use crate::load::{Request, closed_loop_on, open};
 use crate::measure::{configuration, describe, progress};
-use crate::scenario::single::{CONNECTIONS, WARM_UP, messages};
-use crate::scenario::{SETTLE_PATIENCE, Scenario, spent};
+use crate::scenario::single::{WARM_UP, messages, whole_life};
+use crate::scenario::{SETTLE_PATIENCE, Scenario};
 use crate::site::Setup;
 use anyhow::{Context, Result, bail};
 use boxes::Boxes;
@@ -98,7 +98,7 @@ async fn measure(setup: &Setup, quick: bool) -> Result<Figures> {
     let boxes = Boxes::start(setup).await?;
     let request = Request::kannel(boxes::USER, &callbacks.url());
     // Kept from the beginning: it is slow to let so many in once more.
-    let mut streams = open(&[boxes.http], CONNECTIONS).await?;
+    let mut streams = open(&[boxes.http], setup.connections).await?;
     closed_loop_on(&mut streams, &request, 0..WARM_UP, Duration::MAX).await?;
     callbacks.wait_for(WARM_UP, SETTLE_PATIENCE).await?;
 
@@ -106,13 +106,7 @@ async fn measure(setup: &Setup, quick: bool) -> Result<Figures> {
     let numbers = WARM_UP..all;
     let load = closed_loop_on(&mut streams, &request, numbers, Duration::MAX).await?;
     let last = callbacks.wait_for(all, SETTLE_PATIENCE).await?;
-    let after = boxes.usage()?;
-
-    let mut figures = Figures::default();
-    figures.rate("messages_per_s", messages, last - load.began);
-    figures.rate("accepts_per_s", messages, load.time);
-    figures.latency("accept", &load.latencies);
-    spent(&mut figures, &before, &after, messages);
+    let mut figures = whole_life(&load, last, [&before, &boxes.usage()?], messages);
     let told = callbacks.count();
     figures.expect("callbacks of a delivery", all, told.delivered);
     let carrier = boxes.stop().await?;

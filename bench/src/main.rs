@@ -95,6 +95,9 @@ struct Conduct {
     /// Processes of the service that share the database
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4))]
     nodes: u32,
+    /// HTTP connections that send single messages
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    connections: u16,
     /// Connections to the carrier
     #[arg(long, default_value_t = 8, value_name = "N")]
     binds: u32,
@@ -196,6 +199,7 @@ impl Conduct {
         Ok(Setup {
             ogene,
             target: target.to_owned(),
+            connections: usize::from(self.connections),
             binds: self.binds,
             window: self.window,
             max_per_second: None,

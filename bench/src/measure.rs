@@ -53,6 +53,7 @@ pub(crate) fn configuration(setup: &Setup, load: Load) -> Value {
     json!({
         "quick": load.quick,
         "runs": load.runs,
+        "connections": setup.connections,
         "binds": setup.binds,
         "window": setup.window,
         "receipt_delay": setup.receipt_delay,

@@ -35,6 +35,8 @@ pub(crate) struct Setup {
     pub(crate) ogene: PathBuf,
     /// Where the directories of the scenarios are made.
     pub(crate) target: PathBuf,
+    /// Of HTTP, in the scenario `single`.
+    pub(crate) connections: usize,
     pub(crate) binds: u32,
     pub(crate) window: u32,
     /// Of each carrier.

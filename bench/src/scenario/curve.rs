@@ -1,6 +1,6 @@
-//! One point of a curve: what the whole life of single messages takes, at some state of the service.
+//! A curve: what the whole life of single messages takes, at several states of the service.
 
-use super::SETTLE_PATIENCE;
+use super::{SETTLE_PATIENCE, close};
 use crate::callbacks::Callbacks;
 use crate::figures::{Figures, float};
 use crate::load::{Request, closed_loop};
@@ -10,6 +10,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 const CONNECTIONS: usize = 256;
+/// Sent at each point.
+const MESSAGES: u64 = 20_000;
 
 /// What was measured at a point.
 pub(super) struct Point {
@@ -23,6 +25,30 @@ impl Point {
         figures.set(&format!("messages_per_s_at_{at}"), self.messages_per_s);
         figures.set(&format!("cpu_s_per_1000_at_{at}"), self.cpu_s_per_1000);
     }
+}
+
+/// Measures a site of its own at each point, after some messages to warm it up.
+pub(super) async fn draw(
+    quick: bool,
+    points: [u64; 3],
+    warm_up: u64,
+    prepare: impl Fn(u64) -> Result<Site>,
+) -> Result<Figures> {
+    let messages = if quick { MESSAGES / 10 } else { MESSAGES };
+    let all = warm_up + messages;
+    let mut figures = Figures::default();
+    let mut measured = Vec::new();
+    for at in points {
+        let mut site = prepare(at)?;
+        let callbacks = Callbacks::start()?;
+        site.start().await?;
+        measure(&site, &callbacks, 0..warm_up).await?;
+        let point = measure(&site, &callbacks, warm_up..all).await?;
+        close(&mut figures, site, all, all).await?;
+        measured.push((at, point));
+    }
+    show(&mut figures, &measured);
+    Ok(figures)
 }
 
 /// Sends single messages with receipts and callbacks, and waits for the last callback. `numbers` begin where

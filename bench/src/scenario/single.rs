@@ -3,12 +3,12 @@
 use super::{SETTLE_PATIENCE, close, spent};
 use crate::callbacks::Callbacks;
 use crate::figures::Figures;
-use crate::load::{Request, closed_loop};
+use crate::load::{Load, Request, closed_loop};
+use crate::process::Usage;
 use crate::site::{Setup, Site};
 use anyhow::Result;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-pub(crate) const CONNECTIONS: usize = 256;
 /// Sent before anything is measured, so that connections and pages of the database are warm.
 pub(crate) const WARM_UP: u64 = 1_000;
 
@@ -23,23 +23,33 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     site.start().await?;
     let request = Request::new(&site, 1, Some(&callbacks.url()));
     let all = WARM_UP + messages;
-    closed_loop(&site.http, &request, CONNECTIONS, 0..WARM_UP, Duration::MAX).await?;
+    let connections = setup.connections;
+    closed_loop(&site.http, &request, connections, 0..WARM_UP, Duration::MAX).await?;
     callbacks.wait_for(WARM_UP, SETTLE_PATIENCE).await?;
 
     let before = site.usage()?;
     let numbers = WARM_UP..all;
-    let load = closed_loop(&site.http, &request, CONNECTIONS, numbers, Duration::MAX).await?;
+    let load = closed_loop(&site.http, &request, connections, numbers, Duration::MAX).await?;
     let last = callbacks.wait_for(all, SETTLE_PATIENCE).await?;
-    let after = site.usage()?;
-
-    let mut figures = Figures::default();
-    figures.rate("messages_per_s", messages, last - load.began);
-    figures.rate("accepts_per_s", messages, load.time);
-    figures.latency("accept", &load.latencies);
-    spent(&mut figures, &before, &after, messages);
+    let mut figures = whole_life(&load, last, [&before, &site.usage()?], messages);
     close(&mut figures, site, all, all).await?;
     let told = callbacks.count();
     figures.expect("callbacks", all, told.requests);
     figures.expect("callbacks of a delivery", all, told.delivered);
     Ok(figures)
+}
+
+/// The figures of so many messages whose last callback was made then.
+pub(crate) fn whole_life(
+    load: &Load,
+    last: Instant,
+    [before, after]: [&Usage; 2],
+    messages: u64,
+) -> Figures {
+    let mut figures = Figures::default();
+    figures.rate("messages_per_s", messages, last - load.began);
+    figures.rate("accepts_per_s", messages, load.time);
+    figures.latency("accept", &load.latencies);
+    spent(&mut figures, before, after, messages);
+    figures
 }

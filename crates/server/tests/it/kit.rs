@@ -180,6 +180,10 @@ struct Running {
     ended: oneshot::Receiver<Option<Result<(), app::Error>>>,
 }
 
+/// Python has SQLite built in.
+const RUN_ON_SQLITE: &str =
+    "import sys, sqlite3 as s; s.connect(sys.argv[1], timeout=10).execute(sys.argv[2])";
+
 /// How the service is ended.
 enum End {
     /// As SIGTERM does.
@@ -321,10 +325,8 @@ impl Ogene {
             sql(&schema.url(), text);
             return;
         }
-        const RUN: &str =
-            "import sys, sqlite3 as s; s.connect(sys.argv[1], timeout=10).execute(sys.argv[2])";
         let status = Command::new("python3")
-            .args(["-c", RUN])
+            .args(["-c", RUN_ON_SQLITE])
             .arg(self.config.data_dir.join("ogene.db"))
             .arg(text)
             .status()
