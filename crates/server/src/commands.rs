@@ -3,6 +3,7 @@
 
 mod account;
 mod answer;
+mod callback;
 mod config;
 mod demo;
 mod import_sqlite;
@@ -89,6 +90,9 @@ enum Command {
     /// Wallets: credit, statement
     #[command(subcommand)]
     Wallet(wallet::Wallet),
+    /// Callbacks: list the dead ones, make them again
+    #[command(subcommand)]
+    Callback(callback::Callback),
     /// Run an SMSC simulator: a carrier on real SMPP that sends receipts as told
     Smsc(Box<smsc::Smsc>),
     /// Recompute every balance from the ledger and check every invariant
@@ -147,6 +151,7 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::Token(command) => command.run(around).await,
             Command::SenderId(command) => command.run(around).await,
             Command::Wallet(command) => command.run(around).await,
+            Command::Callback(command) => command.run(around).await,
             Command::Smsc(smsc) => smsc.run(around).await,
             Command::Verify => verify::run(around).await,
         }

@@ -1,6 +1,9 @@
 //! Callbacks that wait, are in hand, or are dead.
 
+mod dead;
 mod finish;
+
+pub use dead::DeadOrigin;
 
 use crate::Store;
 use crate::db::{Change, Db, Tx};

@@ -35,7 +35,7 @@ pub use accept::{Accepted, NewMessage};
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
 };
-pub use callbacks::{Callback, Finished};
+pub use callbacks::{Callback, DeadOrigin, Finished};
 pub use citus::citus;
 pub use db::{Server, Target, Unusable};
 pub use error::{Error, Result};

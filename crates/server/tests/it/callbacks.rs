@@ -4,6 +4,7 @@ use crate::kit::http::Request;
 use crate::kit::receiver::{Reaction, Receiver};
 use crate::kit::wire::{self, receipt, rule};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, until, with};
+use engine::{Clock, admin};
 use serde_json::json;
 use smpp::ReceiptState;
 use smpp::smsc::{Fate, Script};
@@ -148,6 +149,35 @@ async fn redirects_and_refusals_end_a_callback() {
         assert_eq!(receiver.called(number + 1).await.len(), number + 1);
     }
     barrier(&ogene, AIRTEL, &receiver).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_dead_callback_is_kept_and_made_again_when_an_operator_says_so() {
+    let ogene = Ogene::start().await;
+    let receiver = Receiver::start().await;
+    receiver.react([Reaction::Status(404)]);
+    let id = ogene
+        .sent_id(called_back(MTN, "Hello again", &receiver))
+        .await;
+    let refused = receiver.called(1).await.remove(0);
+    let store = ogene.store().await;
+    let dead = until("the callback is dead", async || {
+        admin::dead_origins(&store).await.unwrap().pop()
+    })
+    .await;
+    assert_eq!((dead.account, dead.callbacks), (ogene.shop.id, 1));
+    let which = admin::Replay {
+        message: Some(id.parse().expect("an id")),
+        ..admin::Replay::default()
+    };
+    let clock = Clock::system();
+    let replayed = admin::replay_callbacks(&store, &clock, &which).await;
+    assert_eq!(replayed.unwrap(), 1);
+    let again = receiver.called(2).await.remove(1);
+    assert_eq!(again.text, refused.text);
+    assert_eq!(admin::dead_origins(&store).await.unwrap(), []);
+    store.close().await;
     ogene.end().await;
 }
 

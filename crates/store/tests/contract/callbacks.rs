@@ -18,6 +18,10 @@ twins!(
     the_end_of_a_message_ends_all_its_callbacks,
     callbacks_that_nobody_holds_are_freed,
     a_callback_freed_under_its_node_is_not_doubled,
+    dead_callbacks_are_shown_by_origin_and_one_by_one,
+    a_replayed_callback_is_due_as_if_it_had_never_been_tried,
+    dead_callbacks_of_one_message_are_replayed_alone,
+    many_dead_callbacks_are_replayed_in_steps,
 );
 
 const URL: &str = "https://shop.example.ng/sms?key=1";
@@ -310,4 +314,76 @@ async fn a_callback_freed_under_its_node_is_not_doubled(kit: &Kit) {
         finish(kit, &settled.callbacks[0], finished).await;
         assert_eq!(claim(kit, id, NOW, 10).await.len(), 1, "{finished:?}");
     }
+}
+
+/// Settles and has all callbacks die.
+async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
+    let settled = settle(kit, sending, sending.recipients).await;
+    let dead = settled.callbacks.iter().cloned();
+    let dead = dead.map(|callback| (callback, Finished::Dead)).collect();
+    kit.store.finish_callbacks(dead).await.unwrap();
+    settled.callbacks
+}
+
+async fn dead_callbacks_are_shown_by_origin_and_one_by_one(kit: &Kit) {
+    assert_eq!(kit.store.dead_origins().await.unwrap(), []);
+    let id = kit.account(1_000).await;
+    let died = die(kit, &to_shop(id, 3)).await;
+    let dead = kit.store.dead_origins().await.unwrap();
+    let shown = store::DeadOrigin {
+        bucket: kit.store.bucket_of(id),
+        account: id,
+        origin: ORIGIN.to_owned(),
+        callbacks: 3,
+        oldest_ms: died[0].due_at_ms,
+    };
+    assert_eq!(dead, [shown]);
+    let two = kit.store.dead_callbacks(id, 2).await.unwrap();
+    assert_eq!(two.len(), 2);
+    assert_eq!((&*two[0].url, two[0].attempts), (URL, 1));
+    let other = kit.account(1).await;
+    assert_eq!(kit.store.dead_callbacks(other, 2).await.unwrap(), []);
+}
+
+async fn a_replayed_callback_is_due_as_if_it_had_never_been_tried(kit: &Kit) {
+    let id = kit.account(100).await;
+    let died = die(kit, &to_shop(id, 1)).await;
+    let dead = kit.store.dead_origins().await.unwrap().remove(0);
+    let later = NOW + 5_000;
+    let replayed = kit.store.replay_callbacks(&dead, None, later).await;
+    assert_eq!(replayed.unwrap(), 1);
+    assert_eq!(kit.store.dead_origins().await.unwrap(), []);
+    assert_eq!(claim(kit, id, later - 1, 10).await, []);
+    let fresh = Callback {
+        due_at_ms: later,
+        ..died[0].clone()
+    };
+    assert_eq!(claim(kit, id, later, 10).await, [fresh]);
+    let replayed = kit.store.replay_callbacks(&dead, None, later).await;
+    assert_eq!(replayed.unwrap(), 0, "there is nothing left");
+}
+
+async fn dead_callbacks_of_one_message_are_replayed_alone(kit: &Kit) {
+    let id = kit.account(1_000).await;
+    let died = die(kit, &to_shop(id, 2)).await;
+    let others = Sending {
+        first_number: 90,
+        ..to_shop(id, 3)
+    };
+    die(kit, &others).await;
+    let dead = kit.store.dead_origins().await.unwrap().remove(0);
+    let message = Some(died[0].message);
+    let replayed = kit.store.replay_callbacks(&dead, message, NOW).await;
+    assert_eq!(replayed.unwrap(), 2);
+    assert_eq!(counts(kit).await, counted([("due", 2), ("dead", 3)]));
+}
+
+async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
+    const MANY: usize = 700;
+    let id = kit.account(10_000).await;
+    die(kit, &to_shop(id, MANY)).await;
+    let dead = kit.store.dead_origins().await.unwrap().remove(0);
+    let replayed = kit.store.replay_callbacks(&dead, None, NOW).await;
+    assert_eq!(replayed.unwrap(), MANY as u64);
+    assert_eq!(counts(kit).await, counted([("due", 700)]));
 }

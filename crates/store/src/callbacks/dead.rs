@@ -1,0 +1,145 @@
+//! Dead callbacks: they are kept, shown, and made again when an operator asks for it.
+
+use super::{Callback, CallbackRow, DEAD, DUE};
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::id_bytes;
+use crate::sql::{on, read};
+use domain::{AccountId, Bucket, MessageId};
+
+/// Most callbacks that one transaction makes due.
+const STEP: i64 = 500;
+
+/// The dead callbacks to one origin of one account.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DeadOrigin {
+    /// Where the account's rows live.
+    pub bucket: Bucket,
+    /// Whose they are.
+    pub account: AccountId,
+    /// Scheme, host and port of their addresses.
+    pub origin: String,
+    /// How many.
+    pub callbacks: i64,
+    /// When the first of them was due last, Unix milliseconds.
+    pub oldest_ms: i64,
+}
+
+struct Replay {
+    bucket: Bucket,
+    account: AccountId,
+    origin: String,
+    /// The lowest and the highest message that is meant.
+    messages: [Vec<u8>; 2],
+    now_ms: i64,
+}
+
+impl Change for Replay {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        let [first, last] = &self.messages;
+        Ok(on!(tx, |connection| sqlx::query(
+            "update callbacks set state = $1, due_at_ms = $2, attempts = 0
+             where bucket = $3 and state = $4 and account_id = $5 and origin = $6
+                 and (due_at_ms, message_id, recipient) in (
+                     select due_at_ms, message_id, recipient from callbacks
+                     where bucket = $3 and state = $4 and account_id = $5 and origin = $6
+                         and message_id >= $7 and message_id <= $8
+                     order by due_at_ms limit $9)",
+        )
+        .bind(DUE)
+        .bind(self.now_ms)
+        .bind(self.bucket.0)
+        .bind(DEAD)
+        .bind(self.account.0)
+        .bind(&self.origin)
+        .bind(first)
+        .bind(last)
+        .bind(STEP)
+        .execute(connection)
+        .await?
+        .rows_affected()))
+    }
+}
+
+impl Store {
+    /// The account and origin of all dead callbacks, each once.
+    pub async fn dead_origins(&self) -> Result<Vec<DeadOrigin>> {
+        let mut all = Vec::new();
+        for bucket in self.buckets() {
+            let rows: Vec<(i64, String, i64, i64)> = read!(self.db, |connection| {
+                sqlx::query_as(
+                    "select account_id, origin, count(*), min(due_at_ms) from callbacks
+                     where bucket = $1 and state = $2
+                     group by account_id, origin order by account_id, origin",
+                )
+                .bind(bucket.0)
+                .bind(DEAD)
+                .fetch_all(connection)
+                .await?
+            });
+            let origins = rows.into_iter();
+            all.extend(
+                origins.map(|(account, origin, callbacks, oldest_ms)| DeadOrigin {
+                    bucket,
+                    account: AccountId(account),
+                    origin,
+                    callbacks,
+                    oldest_ms,
+                }),
+            );
+        }
+        Ok(all)
+    }
+
+    /// The dead callbacks of an account, the latest first.
+    pub async fn dead_callbacks(&self, account: AccountId, limit: u32) -> Result<Vec<Callback>> {
+        let rows: Vec<CallbackRow> = read!(self.db, |connection| {
+            sqlx::query_as(
+                "select c.bucket, c.account_id, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
+                     c.attempts, m.callback_url, m.customer_reference
+                 from callbacks c join messages m on m.bucket = c.bucket and m.message_id = c.message_id
+                 where c.bucket = $1 and c.state = $2 and c.account_id = $3
+                 order by c.due_at_ms desc, c.message_id, c.recipient limit $4",
+            )
+            .bind(self.bucket_of(account).0)
+            .bind(DEAD)
+            .bind(account.0)
+            .bind(i64::from(limit))
+            .fetch_all(connection)
+            .await?
+        });
+        rows.into_iter().map(CallbackRow::callback).collect()
+    }
+
+    /// Makes the dead callbacks to an origin due, as if none had been tried, or those of one message; gives
+    /// how many. What was done stays done where it fails half way.
+    pub async fn replay_callbacks(
+        &self,
+        of: &DeadOrigin,
+        message: Option<MessageId>,
+        now_ms: i64,
+    ) -> Result<u64> {
+        let messages = match message {
+            Some(message) => [id_bytes(&message).to_vec(), id_bytes(&message).to_vec()],
+            None => [vec![0; 16], vec![0xFF; 16]],
+        };
+        let mut replayed = 0;
+        loop {
+            let step = Replay {
+                bucket: of.bucket,
+                account: of.account,
+                origin: of.origin.clone(),
+                messages: messages.clone(),
+                now_ms,
+            };
+            let changed = self.db.change(step).await?;
+            replayed += changed;
+            if changed < STEP.unsigned_abs() {
+                return Ok(replayed);
+            }
+        }
+    }
+}
