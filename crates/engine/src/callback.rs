@@ -16,6 +16,7 @@ mod guard_tests;
 mod lanes;
 mod network;
 mod pool;
+mod standing;
 #[cfg(test)]
 mod tests;
 

@@ -171,6 +171,15 @@ pub(crate) fn depths(queues: &BTreeMap<String, i64>, callbacks: &BTreeMap<String
     }
 }
 
+/// Receivers of callbacks that fail, and so are only tried.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a gauge need not be exact beyond 2^53"
+)]
+pub(crate) fn broken_receivers(count: usize) {
+    gauge!("ogene_callback_receivers_broken").set(count as f64);
+}
+
 /// Recipients that a node which is gone had in hand.
 pub(crate) fn doubted(carrier: &str, recipients: usize) {
     counter!("ogene_in_doubt_total", "carrier" => carrier.to_owned())

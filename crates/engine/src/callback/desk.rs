@@ -5,6 +5,7 @@ use super::client::{Answer, Client};
 use super::connect::Fault;
 use super::lanes::{InLane, Lanes, Limits};
 use super::network::Internet;
+use super::standing::Went;
 use crate::{Clock, chance};
 use domain::AccountId;
 use domain::callback::{self, Attempt, Next};
@@ -196,7 +197,7 @@ impl Desk {
     }
 
     /// Posts a callback and decides what becomes of it.
-    async fn attempt(&self, callback: &Callback) -> Finished {
+    async fn attempt(&self, callback: &Callback) -> (Finished, Went) {
         let started = Instant::now();
         let in_flight = metrics::gauge!("ogene_callbacks_in_flight");
         in_flight.increment(1);
@@ -225,16 +226,22 @@ impl Desk {
         let made = usize::try_from(attempts).unwrap_or(usize::MAX);
         let next = callback::next(made, &self.delays_ms, verdict, chance::small(), now_ms);
         observe(callback, &said, next, started.elapsed());
-        match next {
+        let finished = match next {
             Next::Done => Finished::Done,
             Next::Retry { at_ms } => Finished::Retry { at_ms },
             Next::Dead => Finished::Dead,
             Next::EndMessage => Finished::EndMessage,
-        }
+        };
+        let is_well = said.is_ok_and(|answer| answer.status < 500);
+        (finished, if is_well { Went::Well } else { Went::Badly })
     }
 
     /// Hands over the outcome and takes the next callback.
-    async fn land(&self, landed: InHand, finished: Finished) -> Option<InHand> {
+    async fn land(
+        self: &Arc<Self>,
+        landed: InHand,
+        (finished, went): (Finished, Went),
+    ) -> Option<InHand> {
         if finished == Finished::EndMessage {
             let message = landed.callback.message;
             let ended = self
@@ -246,23 +253,31 @@ impl Desk {
             }
         }
         let place = self.outcomes.reserve().await.ok();
-        let following = self.finish(&landed);
+        let following = self.finish(&landed, went);
         if let Some(place) = place {
             place.send((landed.callback, finished));
         }
         following
     }
 
-    /// Frees a callback's place in flight for the next one.
-    fn finish(&self, landed: &InHand) -> Option<InHand> {
+    /// Frees a callback's place in flight for the next one. A receiver that is well again gets more than that.
+    fn finish(self: &Arc<Self>, landed: &InHand, went: Went) -> Option<InHand> {
         let mut lanes = self.lanes();
-        if lanes.finish(landed) {
+        let landing = lanes.finish(landed, went);
+        if landing.wants_more {
             self.due.notify_one();
         }
         if lanes.in_flight() == 0 {
             self.landed.notify_waiters();
         }
-        lanes.next()
+        if let Some(is_broken) = landing.broken {
+            tell(&landed.callback, is_broken, lanes.broken());
+        }
+        let following = lanes.next();
+        while let Some(more) = lanes.next() {
+            tokio::spawn(fly(Arc::clone(self), more));
+        }
+        following
     }
 
     /// Commits outcomes; repeats it while the database fails and nobody wants to end.
@@ -318,17 +333,20 @@ pub(super) async fn commit(desk: Arc<Desk>, mut finished: mpsc::Receiver<Outcome
     }
 }
 
+/// How it ends for a callback that was not tried.
+const UNTOUCHED: (Finished, Went) = (Finished::Untouched, Went::NotTried);
+
 /// Posts one callback after the other, until none may fly.
 async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
     let mut phase = desk.phase.subscribe();
     loop {
         let is_stale = desk.clock.now_ms() - in_hand.since_ms > MAX_HELD_MS;
-        let finished = tokio::select! {
-            finished = desk.attempt(&in_hand.callback), if !is_stale => finished,
-            () = reached(&mut phase, Phase::BreakingOff), if !is_stale => Finished::Untouched,
-            else => Finished::Untouched,
+        let ended = tokio::select! {
+            ended = desk.attempt(&in_hand.callback), if !is_stale => ended,
+            () = reached(&mut phase, Phase::BreakingOff), if !is_stale => UNTOUCHED,
+            else => UNTOUCHED,
         };
-        match desk.land(in_hand, finished).await {
+        match desk.land(in_hand, ended).await {
             Some(following) => in_hand = following,
             None => return,
         }
@@ -339,6 +357,17 @@ async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
 async fn reached(phase: &mut watch::Receiver<Phase>, far: Phase) {
     // The sender lives in the desk that the caller holds, so the wait ends in no other way.
     let _ = phase.wait_for(|&phase| phase >= far).await;
+}
+
+/// Says that a receiver is only tried from now on, or no longer.
+fn tell(callback: &Callback, is_broken: bool, broken: usize) {
+    crate::measure::broken_receivers(broken);
+    let (account, origin) = (callback.account, &callback.origin);
+    if is_broken {
+        tracing::warn!(%account, callback.origin = origin, "a receiver fails: it is tried with one callback at a time");
+    } else {
+        tracing::info!(%account, callback.origin = origin, "a receiver takes callbacks again");
+    }
 }
 
 /// Counts an attempt, and logs what did not arrive: the origin only, never the URL or the recipient.

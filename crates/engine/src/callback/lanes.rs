@@ -1,8 +1,10 @@
 //! Which callback is posted next: the callbacks in hand, in one lane per account and origin.
 //!
 //! Accounts take turns, and so do the origins of an account; a lane has a limit of callbacks in flight, so
-//! a slow or dead receiver takes that many slots and holds up nobody else. Nothing here waits or does I/O.
+//! a slow or dead receiver takes that many slots and holds up nobody else. Receivers of which nothing good is
+//! known (`standing`) share half of all slots, however many they are. Nothing here waits or does I/O.
 
+use super::standing::{Class, Standing, Went};
 use domain::AccountId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -33,23 +35,43 @@ const SHARE_OF_ROOM: usize = 8;
 /// A lane with so few callbacks waiting is refilled when the database holds more for it.
 const REFILL_AT: usize = 256;
 
+/// Receivers whose standing is kept; beyond that all are unknown again.
+const MOST_KNOWN: usize = 100_000;
+
 /// The callbacks in hand.
 #[derive(Debug)]
 pub(super) struct Lanes<T> {
     limits: Limits,
     accounts: HashMap<AccountId, Account<T>>,
-    /// Accounts with a lane whose turn can come, in order.
-    turns: VecDeque<AccountId>,
+    /// Accounts with a lane whose turn can come, in order, by the class of the lane.
+    turns: [VecDeque<AccountId>; 2],
+    /// The class whose turn was last.
+    last: Class,
+    /// Receivers that were tried, also those without a lane now.
+    known: HashMap<(AccountId, Arc<str>), Standing>,
     waiting: usize,
     in_flight: usize,
+    /// How many of them are in lanes that are unproven now.
+    unproven: usize,
+    /// Receivers that are only tried.
+    broken: usize,
     closed: bool,
+}
+
+/// What follows from the end of an attempt.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Landing {
+    /// Whether the database holds more for a lane that has run low.
+    pub(super) wants_more: bool,
+    /// Whether the receiver is only tried from now on, or no longer; `None` where that is as before.
+    pub(super) broken: Option<bool>,
 }
 
 #[derive(Debug)]
 struct Account<T> {
     lanes: HashMap<Arc<str>, Lane<T>>,
-    /// Lanes whose turn can come, in order. The account is in `turns` exactly while there are any.
-    turns: VecDeque<Arc<str>>,
+    /// Lanes whose turn can come, in order, by class. The account is in `turns` exactly while there are any.
+    turns: [VecDeque<Arc<str>>; 2],
 }
 
 #[derive(Debug)]
@@ -60,6 +82,7 @@ struct Lane<T> {
     queued: bool,
     /// Whether the database holds more that is due.
     more: bool,
+    standing: Standing,
 }
 
 impl<T: InLane> Lanes<T> {
@@ -68,9 +91,13 @@ impl<T: InLane> Lanes<T> {
         Self {
             limits,
             accounts: HashMap::new(),
-            turns: VecDeque::new(),
+            turns: Default::default(),
+            last: Class::Proven,
+            known: HashMap::new(),
             waiting: 0,
             in_flight: 0,
+            unproven: 0,
+            broken: 0,
             closed: false,
         }
     }
@@ -97,9 +124,13 @@ impl<T: InLane> Lanes<T> {
         }
         let owner = self.accounts.entry(account).or_default();
         if !owner.lanes.contains_key(callback.origin()) {
-            owner
-                .lanes
-                .insert(callback.origin().into(), Lane::default());
+            let origin: Arc<str> = callback.origin().into();
+            let key = (account, Arc::clone(&origin));
+            let lane = Lane {
+                standing: self.known.get(&key).copied().unwrap_or_default(),
+                ..Lane::default()
+            };
+            owner.lanes.insert(origin, lane);
         }
         let Some((origin, _)) = owner.lanes.get_key_value(callback.origin()) else {
             return Err(callback);
@@ -109,8 +140,8 @@ impl<T: InLane> Lanes<T> {
             lane.waiting.push_back(callback);
             self.waiting += 1;
         }
-        if owner.queue(&origin, self.limits.in_flight_per_lane) {
-            self.turns.push_back(account);
+        if let Some(class) = owner.queue(&origin, self.limits.in_flight_per_lane) {
+            self.turns[class as usize].push_back(account);
         }
         Ok(())
     }
@@ -120,52 +151,127 @@ impl<T: InLane> Lanes<T> {
         if self.closed || self.in_flight >= self.limits.in_flight {
             return None;
         }
-        let account = self.turns.pop_front()?;
+        let class = self.turn()?;
+        let account = self.turns[class as usize].pop_front()?;
         let owner = self.accounts.get_mut(&account)?;
-        let origin = owner.turns.pop_front()?;
+        let origin = owner.turns[class as usize].pop_front()?;
         let lane = owner.lanes.get_mut(&origin)?;
         lane.queued = false;
         let callback = lane.waiting.pop_front()?;
         lane.in_flight += 1;
         self.waiting -= 1;
         self.in_flight += 1;
+        self.unproven += usize::from(class == Class::Unproven);
+        self.last = class;
         owner.queue(&origin, self.limits.in_flight_per_lane);
-        if !owner.turns.is_empty() {
-            self.turns.push_back(account);
+        if !owner.turns[class as usize].is_empty() {
+            self.turns[class as usize].push_back(account);
         }
         Some(callback)
     }
 
-    /// A callback of this lane is no longer in flight. Says whether the database holds more for a lane that
-    /// has run low.
-    pub(super) fn finish(&mut self, callback: &T) -> bool {
+    /// The class whose turn it is: both by turns, as long as the unproven do not have their half.
+    fn turn(&self) -> Option<Class> {
+        let most = self.limits.in_flight.div_ceil(2);
+        let may_fly = |class: &Class| {
+            let has_room = *class == Class::Proven || self.unproven < most;
+            has_room && !self.turns[*class as usize].is_empty()
+        };
+        let other = self.last.other();
+        [other, self.last].into_iter().find(may_fly)
+    }
+
+    /// A callback of this lane is no longer in flight.
+    pub(super) fn finish(&mut self, callback: &T, went: Went) -> Landing {
         let (account, origin) = (callback.account(), callback.origin());
         let Some(owner) = self.accounts.get_mut(&account) else {
-            return false;
+            return Landing::default();
         };
         let Some((origin, _)) = owner.lanes.get_key_value(origin) else {
-            return false;
+            return Landing::default();
         };
         let origin = Arc::clone(origin);
         let Some(lane) = owner.lanes.get_mut(&origin) else {
-            return false;
+            return Landing::default();
         };
         lane.in_flight = lane.in_flight.saturating_sub(1);
         self.in_flight = self.in_flight.saturating_sub(1);
+        if lane.standing.class() == Class::Unproven {
+            self.unproven = self.unproven.saturating_sub(1);
+        }
         let low = lane.waiting.len() <= REFILL_AT;
-        let wanted = lane.more && low;
-        if wanted {
+        let wants_more = lane.more && low;
+        if wants_more {
             lane.more = false;
         }
-        if lane.waiting.is_empty() && lane.in_flight == 0 {
-            owner.lanes.remove(&origin);
+        let broken = self.judge(account, &origin, went);
+        self.go_on(account, &origin);
+        Landing { wants_more, broken }
+    }
+
+    /// Notes how an attempt went, and where the lane stands now; gives whether it broke or is mended.
+    fn judge(&mut self, account: AccountId, origin: &Arc<str>, went: Went) -> Option<bool> {
+        let owner = self.accounts.get_mut(&account)?;
+        let lane = owner.lanes.get_mut(origin)?;
+        let (before, after) = (lane.standing, lane.standing.after(went));
+        if before == after {
+            return None;
+        }
+        lane.standing = after;
+        if before.class() != after.class() {
+            match after.class() {
+                Class::Proven => self.unproven = self.unproven.saturating_sub(lane.in_flight),
+                Class::Unproven => self.unproven += lane.in_flight,
+            }
+            if std::mem::take(&mut lane.queued) {
+                self.leave(account, origin, before.class());
+            }
+        }
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+            self.broken = 0;
+        }
+        self.known.insert((account, Arc::clone(origin)), after);
+        let change = (before.is_broken() != after.is_broken()).then_some(after.is_broken());
+        match change {
+            Some(true) => self.broken += 1,
+            Some(false) => self.broken = self.broken.saturating_sub(1),
+            None => {}
+        }
+        change
+    }
+
+    /// How many receivers are only tried.
+    pub(super) fn broken(&self) -> usize {
+        self.broken
+    }
+
+    /// Takes a lane out of the turns of a class.
+    fn leave(&mut self, account: AccountId, origin: &str, class: Class) {
+        let Some(owner) = self.accounts.get_mut(&account) else {
+            return;
+        };
+        let lanes = &mut owner.turns[class as usize];
+        lanes.retain(|queued| **queued != *origin);
+        if lanes.is_empty() {
+            self.turns[class as usize].retain(|&queued| queued != account);
+        }
+    }
+
+    /// Queues a lane again, or forgets it when there is nothing left of it.
+    fn go_on(&mut self, account: AccountId, origin: &Arc<str>) {
+        let Some(owner) = self.accounts.get_mut(&account) else {
+            return;
+        };
+        let is_over = |lane: &Lane<T>| lane.waiting.is_empty() && lane.in_flight == 0;
+        if owner.lanes.get(origin).is_some_and(is_over) {
+            owner.lanes.remove(origin);
             if owner.lanes.is_empty() {
                 self.accounts.remove(&account);
             }
-        } else if owner.queue(&origin, self.limits.in_flight_per_lane) {
-            self.turns.push_back(account);
+        } else if let Some(class) = owner.queue(origin, self.limits.in_flight_per_lane) {
+            self.turns[class as usize].push_back(account);
         }
-        wanted
     }
 
     /// Notes that the database holds more for a lane than it has taken.
@@ -194,10 +300,8 @@ impl<T: InLane> Lanes<T> {
         self.waiting -= withdrawn.len();
         if lane.queued && lane.waiting.is_empty() {
             lane.queued = false;
-            owner.turns.retain(|queued| **queued != *origin);
-            if owner.turns.is_empty() {
-                self.turns.retain(|&queued| queued != account);
-            }
+            let class = lane.standing.class();
+            self.leave(account, origin, class);
         }
         withdrawn
     }
@@ -231,17 +335,19 @@ impl<T: InLane> Lanes<T> {
 }
 
 impl<T> Account<T> {
-    /// Queues a lane that has something to give and room in flight; whether it is the account's only one.
-    fn queue(&mut self, origin: &Arc<str>, in_flight_limit: usize) -> bool {
-        let Some(lane) = self.lanes.get_mut(origin) else {
-            return false;
-        };
-        if lane.queued || lane.waiting.is_empty() || lane.in_flight >= in_flight_limit {
-            return false;
+    /// Queues a lane that has something to give and room in flight; gives its class where it is the account's
+    /// only one of that.
+    fn queue(&mut self, origin: &Arc<str>, in_flight_limit: usize) -> Option<Class> {
+        let lane = self.lanes.get_mut(origin)?;
+        let limit = lane.standing.in_flight(in_flight_limit);
+        if lane.queued || lane.waiting.is_empty() || lane.in_flight >= limit {
+            return None;
         }
         lane.queued = true;
-        self.turns.push_back(Arc::clone(origin));
-        self.turns.len() == 1
+        let class = lane.standing.class();
+        let turns = &mut self.turns[class as usize];
+        turns.push_back(Arc::clone(origin));
+        (turns.len() == 1).then_some(class)
     }
 }
 
@@ -249,7 +355,7 @@ impl<T> Default for Account<T> {
     fn default() -> Self {
         Self {
             lanes: HashMap::new(),
-            turns: VecDeque::new(),
+            turns: Default::default(),
         }
     }
 }
@@ -261,6 +367,7 @@ impl<T> Default for Lane<T> {
             in_flight: 0,
             queued: false,
             more: false,
+            standing: Standing::default(),
         }
     }
 }
@@ -289,9 +396,12 @@ mod tests {
         }
     }
 
+    /// Lanes of receivers that are well.
     fn lanes(callbacks: &[(AccountId, &'static str, usize)]) -> Lanes<Callback> {
         let mut lanes = Lanes::new(LIMITS);
         for &(account, origin, count) in callbacks {
+            let key = (account, Arc::from(origin));
+            lanes.known.insert(key, Standing::Proven);
             for number in 0..count {
                 lanes.push((account, origin, number)).unwrap();
             }
@@ -323,14 +433,67 @@ mod tests {
     fn a_lane_has_at_most_its_share_in_flight_and_goes_on_when_one_is_over() {
         let mut lanes = lanes(&[(A, "slow", 9), (A, "quick", 3)]);
         assert_eq!(drain(&mut lanes).len(), 4);
-        lanes.finish(&(A, "quick", 0));
+        lanes.finish(&(A, "quick", 0), Went::Well);
         assert_eq!(lanes.next(), Some((A, "quick", 2)));
-        lanes.finish(&(A, "quick", 0));
-        lanes.finish(&(A, "quick", 0));
+        lanes.finish(&(A, "quick", 0), Went::Well);
+        lanes.finish(&(A, "quick", 0), Went::Well);
         assert_eq!(lanes.next(), None);
         assert_eq!(lanes.in_flight(), 2);
-        lanes.finish(&(A, "slow", 0));
+        lanes.finish(&(A, "slow", 0), Went::Well);
         assert_eq!(lanes.next(), Some((A, "slow", 2)));
+    }
+
+    #[test]
+    fn receivers_of_which_nothing_good_is_known_have_half_of_all_places() {
+        let mut lanes = lanes(&[(A, "well", 1)]);
+        for account in 10..1_010 {
+            lanes.push((AccountId(account), "dead", 0)).ok();
+        }
+        assert_eq!(drain(&mut lanes).len(), 4);
+        assert_eq!(lanes.unproven, 3);
+        lanes.finish(&(A, "well", 0), Went::Well);
+        for number in 1..3 {
+            lanes.push((A, "well", number)).unwrap();
+            assert_eq!(lanes.next(), Some((A, "well", number)));
+        }
+        assert_eq!(lanes.next(), None);
+    }
+
+    #[test]
+    fn a_receiver_that_fails_is_tried_by_one_callback_at_a_time_until_it_takes_one() {
+        let mut lanes = lanes(&[(A, "x", 20)]);
+        let mut flying = drain(&mut lanes);
+        assert_eq!(flying.len(), 2);
+        let mut told = Vec::new();
+        for went in [Went::Badly; 7].into_iter().chain([Went::Well]) {
+            let landing = lanes.finish(&flying.remove(0), went);
+            told.extend(landing.broken);
+            flying.extend(drain(&mut lanes));
+            assert_eq!(
+                (flying.len(), lanes.broken()),
+                match told[..] {
+                    [true] if flying.len() < 2 => (1, 1),
+                    [true] => (2, 1),
+                    _ => (2, 0),
+                }
+            );
+        }
+        assert_eq!(told, [true, false]);
+    }
+
+    #[test]
+    fn what_is_known_of_a_receiver_outlives_its_lane() {
+        let mut lanes = lanes(&[]);
+        for number in 0..6 {
+            lanes.push((A, "x", number)).unwrap();
+            assert_eq!(lanes.next(), Some((A, "x", number)));
+            lanes.finish(&(A, "x", number), Went::Badly);
+        }
+        assert!(lanes.accounts.is_empty());
+        for number in 0..3 {
+            lanes.push((A, "x", number)).unwrap();
+        }
+        assert_eq!(drain(&mut lanes).len(), 1);
     }
 
     #[test]
@@ -355,12 +518,12 @@ mod tests {
     fn a_lane_that_runs_low_asks_for_what_the_database_holds_once() {
         let mut lanes = lanes(&[(A, "x", 4)]);
         assert!(lanes.next().is_some());
-        assert!(!lanes.finish(&(A, "x", 0)));
+        assert!(!lanes.finish(&(A, "x", 0), Went::Well).wants_more);
         lanes.expect_more(A, "x");
         assert!(lanes.next().is_some());
-        assert!(lanes.finish(&(A, "x", 0)));
+        assert!(lanes.finish(&(A, "x", 0), Went::Well).wants_more);
         assert!(lanes.next().is_some());
-        assert!(!lanes.finish(&(A, "x", 0)));
+        assert!(!lanes.finish(&(A, "x", 0), Went::Well).wants_more);
     }
 
     #[test]
@@ -380,7 +543,7 @@ mod tests {
         assert_eq!(lanes.close().len(), 4);
         assert_eq!(lanes.next(), None);
         assert!(lanes.push((A, "x", 9)).is_err());
-        lanes.finish(&(A, "x", 0));
+        lanes.finish(&(A, "x", 0), Went::Well);
         assert_eq!(lanes.in_flight(), 0);
     }
 
@@ -388,15 +551,19 @@ mod tests {
     enum Step {
         Push(i64, usize),
         Next,
-        Finish(usize),
+        Finish(usize, Went),
         Withdraw(usize),
+    }
+
+    fn went() -> impl Strategy<Value = Went> {
+        prop_oneof![1 => Just(Went::Well), 3 => Just(Went::Badly), 1 => Just(Went::NotTried)]
     }
 
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
             3 => (0..3i64, 0..3usize).prop_map(|(account, origin)| Step::Push(account, origin)),
             3 => Just(Step::Next),
-            2 => (0..9usize).prop_map(Step::Finish),
+            3 => (0..9usize, went()).prop_map(|(at, went)| Step::Finish(at, went)),
             1 => (0..9usize).prop_map(Step::Withdraw),
         ]
     }
@@ -422,8 +589,8 @@ mod tests {
                         let same = flying.iter().filter(|&&other| other == callback).count();
                         prop_assert!(same <= LIMITS.in_flight_per_lane);
                     },
-                    Step::Finish(at) => if at < flying.len() {
-                        lanes.finish(&flying.swap_remove(at));
+                    Step::Finish(at, went) => if at < flying.len() {
+                        lanes.finish(&flying.swap_remove(at), went);
                     },
                     Step::Withdraw(at) => if let Some(callback) = flying.get(at) {
                         withdrawn += lanes.withdraw(callback, |_| true).len();
@@ -431,10 +598,16 @@ mod tests {
                 }
                 prop_assert_eq!(lanes.in_flight(), flying.len());
                 prop_assert!(flying.len() <= LIMITS.in_flight);
+                let of_unproven = |&&(account, origin, _): &&Callback| {
+                    lanes.lane(AccountId(account.0), origin).is_some_and(|lane| {
+                        lane.standing.class() == Class::Unproven
+                    })
+                };
+                prop_assert_eq!(lanes.unproven, flying.iter().filter(of_unproven).count());
             }
             loop {
                 while let Some(callback) = flying.pop() {
-                    lanes.finish(&callback);
+                    lanes.finish(&callback, Went::Badly);
                 }
                 match lanes.next() {
                     Some(callback) => { flying.push(callback); out += 1; }
@@ -442,7 +615,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(out + withdrawn, pushed);
-            prop_assert!(lanes.accounts.is_empty() && lanes.turns.is_empty());
+            prop_assert!(lanes.accounts.is_empty() && lanes.turns.iter().all(VecDeque::is_empty));
         }
     }
 }

@@ -1,0 +1,96 @@
+//! What the last attempts say of a receiver: whether it is called as often as there is something to tell, or only
+//! tried. A receiver that does not answer keeps its places in flight until they time out; a thousand such would
+//! keep all of them, so those of which nothing good is known share half of the places.
+
+/// How an attempt went, for the receiver as a whole.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Went {
+    /// It answered, whatever it thinks of that callback.
+    Well,
+    /// It did not answer, or could not take anything.
+    Badly,
+    /// It was not asked.
+    NotTried,
+}
+
+/// After so many bad attempts in a row a receiver is only tried, one callback at a time.
+const BROKEN_AFTER: u32 = 5;
+
+/// What is known of a receiver.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Standing {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// The last attempt went well.
+    Proven,
+    /// The last attempts went badly, so many in a row.
+    Failing(u32),
+}
+
+/// Whether places in flight are shared out to a receiver with the others of its kind.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Class {
+    Proven = 0,
+    Unproven = 1,
+}
+
+impl Class {
+    pub(super) const fn other(self) -> Self {
+        match self {
+            Self::Proven => Self::Unproven,
+            Self::Unproven => Self::Proven,
+        }
+    }
+}
+
+impl Standing {
+    /// The standing after one more attempt.
+    pub(super) const fn after(self, went: Went) -> Self {
+        match (went, self) {
+            (Went::NotTried, _) => self,
+            (Went::Well, _) => Self::Proven,
+            (Went::Badly, Self::Failing(times)) => Self::Failing(times.saturating_add(1)),
+            (Went::Badly, Self::Unknown | Self::Proven) => Self::Failing(1),
+        }
+    }
+
+    pub(super) const fn class(self) -> Class {
+        match self {
+            Self::Proven => Class::Proven,
+            Self::Unknown | Self::Failing(_) => Class::Unproven,
+        }
+    }
+
+    /// Whether it is only tried.
+    pub(super) const fn is_broken(self) -> bool {
+        matches!(self, Self::Failing(times) if times >= BROKEN_AFTER)
+    }
+
+    /// How many callbacks may be in flight to it, where `most` may be to any.
+    pub(super) const fn in_flight(self, most: usize) -> usize {
+        if self.is_broken() { 1 } else { most }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receiver_is_only_tried_after_five_bad_attempts_in_a_row_until_one_goes_well() {
+        let run = |attempts: &[Went]| {
+            attempts
+                .iter()
+                .fold(Standing::default(), |standing, &went| standing.after(went))
+        };
+        let bad = [Went::Badly; 5];
+        assert_eq!(run(&bad[..4]).in_flight(8), 8);
+        assert_eq!(run(&bad).in_flight(8), 1);
+        assert_eq!(run(&[&bad[..], &[Went::NotTried]].concat()).in_flight(8), 1);
+        let mended = run(&[&bad[..], &[Went::Well]].concat());
+        assert_eq!((mended.in_flight(8), mended.class()), (8, Class::Proven));
+        let again = run(&[&bad[..4], &[Went::Well], &bad[..4]].concat());
+        assert_eq!((again.in_flight(8), again.class()), (8, Class::Unproven));
+    }
+}
