@@ -166,6 +166,11 @@ const QUICK: Patience = Patience {
     connect: Duration::from_millis(500),
     attempt: Duration::from_millis(500),
 };
+/// Longer than any test.
+const PATIENT: Patience = Patience {
+    connect: Duration::from_mins(1),
+    attempt: Duration::from_mins(1),
+};
 const ACCOUNT: AccountId = AccountId(1);
 const NODE: i64 = 7;
 /// When the rows of a test are due that it claims itself: later than its clock ever gets.
@@ -398,6 +403,25 @@ async fn a_receiver_that_hangs_delays_nobody_else() {
     kit.offer(&quick.url("/"), 200).await;
     until(|| quick.requests().len() == 200).await;
     assert_eq!(hanging.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn however_many_receivers_hang_one_that_is_well_has_half_of_all_places() {
+    const HANGING: usize = 100;
+    let quick = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::with(true, PATIENT).await;
+    kit.offer(&quick.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    let mut hanging = Vec::new();
+    for _ in 0..HANGING {
+        let receiver = Receiver::start(vec![Manner::Hang]).await;
+        kit.offer(&receiver.url("/"), 3).await;
+        hanging.push(receiver);
+    }
+    kit.offer(&quick.url("/"), 200).await;
+    until(|| quick.requests().len() == 201).await;
+    let asked: usize = hanging.iter().map(|one| one.requests().len()).sum();
+    assert_eq!(asked, 4, "half of eight places");
 }
 
 #[tokio::test]
