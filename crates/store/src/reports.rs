@@ -1,11 +1,11 @@
 //! Delivery reports: a slice of a message's list, joined with its deliveries.
 
 use crate::Store;
-use crate::db::Db;
+use crate::db::{Db, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, named, number, recipient};
 use crate::sql::{fetch_rows, on};
-use domain::{AccountId, DeliveryStatus, Environment, MessageId, Recipient, packed};
+use domain::{AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient, packed};
 use std::collections::HashMap;
 
 /// How many recipients of a message stand where.
@@ -41,72 +41,94 @@ impl Store {
         from: usize,
         until: usize,
     ) -> Result<Option<MessageReport>> {
-        let bucket = self.bucket_of(account);
         Db::in_time(async {
             let mut tx = self.db.read().await?;
-            let row: Option<(Option<String>, Vec<u8>)> = on!(&mut tx, |connection| sqlx::query_as(
-                "select customer_reference, recipients from messages
-             where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4
-                 and length(recipients) > 0",
-            )
-            .bind(bucket.0)
-            .bind(id_bytes(&message))
-            .bind(account.0)
-            .bind(environment == Environment::Sandbox)
-            .fetch_optional(connection)
-            .await?);
-            let Some((customer_reference, list)) = row else {
+            let of = (self.bucket_of(account), message);
+            let Some((customer_reference, list)) = list(&mut tx, of, account, environment).await?
+            else {
                 return Ok(None);
             };
-            let counts: Vec<(String, i64)> = on!(&mut tx, |connection| sqlx::query_as(
-                "select status, count(*) from deliveries where bucket = $1 and message_id = $2
-             group by status",
-            )
-            .bind(bucket.0)
-            .bind(id_bytes(&message))
-            .fetch_all(connection)
-            .await?);
-            let mut report = MessageReport {
-                customer_reference,
-                counts: StatusCounts {
-                    total: packed::count(&list) as u64,
-                    ..StatusCounts::default()
-                },
-                recipients: Vec::new(),
-            };
-            for (status, count) in counts {
-                let status = named(DeliveryStatus::from_name, &status)?;
-                if status == DeliveryStatus::Delivered {
-                    report.counts.delivered += count.unsigned_abs();
-                } else if status.is_final() {
-                    report.counts.failed += count.unsigned_abs();
-                }
-            }
             let wanted = packed::unpack(packed::slice(&list, from, until));
-            let found: Vec<(i64, String)> = fetch_rows!(
-                &mut tx,
-                &wanted,
-                1,
-                "select recipient, status from deliveries
-             where recipient in (values {rows}) and bucket = {1} and message_id = {2}",
-                |query, recipient| query.bind(number(*recipient)),
-                after | query | query.bind(bucket.0).bind(id_bytes(&message))
-            );
-            let found: HashMap<Recipient, DeliveryStatus> = found
-                .into_iter()
-                .map(|(digits, status)| {
-                    Ok((
-                        recipient(digits),
-                        named(DeliveryStatus::from_name, &status)?,
-                    ))
-                })
-                .collect::<Result<_>>()?;
-            report.recipients = wanted
-                .into_iter()
-                .map(|recipient| (recipient, found.get(&recipient).copied()))
-                .collect();
-            Ok(Some(report))
+            let found = statuses(&mut tx, of, &wanted).await?;
+            let status = |recipient| (recipient, found.get(&recipient).copied());
+            Ok(Some(MessageReport {
+                customer_reference,
+                counts: counts(&mut tx, of, packed::count(&list) as u64).await?,
+                recipients: wanted.into_iter().map(status).collect(),
+            }))
         })
         .await
     }
+}
+
+/// The caller's reference and the packed list of recipients of a message of that account, while it has one.
+async fn list(
+    tx: &mut Tx,
+    (bucket, message): (Bucket, MessageId),
+    account: AccountId,
+    environment: Environment,
+) -> Result<Option<(Option<String>, Vec<u8>)>> {
+    Ok(on!(tx, |connection| sqlx::query_as(
+        "select customer_reference, recipients from messages
+         where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4
+             and length(recipients) > 0",
+    )
+    .bind(bucket.0)
+    .bind(id_bytes(&message))
+    .bind(account.0)
+    .bind(environment == Environment::Sandbox)
+    .fetch_optional(connection)
+    .await?))
+}
+
+/// How many of all recipients of a message stand where.
+async fn counts(
+    tx: &mut Tx,
+    (bucket, message): (Bucket, MessageId),
+    total: u64,
+) -> Result<StatusCounts> {
+    let rows: Vec<(String, i64)> = on!(tx, |connection| sqlx::query_as(
+        "select status, count(*) from deliveries where bucket = $1 and message_id = $2
+         group by status",
+    )
+    .bind(bucket.0)
+    .bind(id_bytes(&message))
+    .fetch_all(connection)
+    .await?);
+    let mut counts = StatusCounts {
+        total,
+        ..StatusCounts::default()
+    };
+    for (status, count) in rows {
+        let status = named(DeliveryStatus::from_name, &status)?;
+        if status == DeliveryStatus::Delivered {
+            counts.delivered += count.unsigned_abs();
+        } else if status.is_final() {
+            counts.failed += count.unsigned_abs();
+        }
+    }
+    Ok(counts)
+}
+
+/// Where those recipients of a message stand that were submitted.
+async fn statuses(
+    tx: &mut Tx,
+    (bucket, message): (Bucket, MessageId),
+    recipients: &[Recipient],
+) -> Result<HashMap<Recipient, DeliveryStatus>> {
+    let rows: Vec<(i64, String)> = fetch_rows!(
+        tx,
+        recipients,
+        1,
+        "select recipient, status from deliveries
+         where recipient in (values {rows}) and bucket = {1} and message_id = {2}",
+        |query, recipient| query.bind(number(*recipient)),
+        after | query | query.bind(bucket.0).bind(id_bytes(&message))
+    );
+    rows.into_iter()
+        .map(|(digits, status)| {
+            let status = named(DeliveryStatus::from_name, &status)?;
+            Ok((recipient(digits), status))
+        })
+        .collect()
 }
