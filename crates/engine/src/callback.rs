@@ -15,6 +15,7 @@ mod desk;
 mod guard_tests;
 mod lanes;
 mod network;
+mod observe;
 mod pool;
 mod standing;
 #[cfg(test)]

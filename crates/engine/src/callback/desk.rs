@@ -2,9 +2,9 @@
 
 use super::CallbackSettings;
 use super::client::{Answer, Client};
-use super::connect::Fault;
 use super::lanes::{InLane, Lanes, Limits};
 use super::network::Internet;
+use super::observe;
 use super::standing::Went;
 use crate::{Clock, chance};
 use domain::AccountId;
@@ -225,7 +225,7 @@ impl Desk {
         let verdict = callback::verdict(attempt, now_ms);
         let made = usize::try_from(attempts).unwrap_or(usize::MAX);
         let next = callback::next(made, &self.delays_ms, verdict, chance::small(), now_ms);
-        observe(callback, &said, next, started.elapsed());
+        observe::attempted(callback, &said, next, started.elapsed());
         let finished = match next {
             Next::Done => Finished::Done,
             Next::Retry { at_ms } => Finished::Retry { at_ms },
@@ -271,7 +271,7 @@ impl Desk {
             self.landed.notify_waiters();
         }
         if let Some(is_broken) = landing.broken {
-            tell(&landed.callback, is_broken, lanes.broken());
+            observe::judged(&landed.callback, is_broken, lanes.broken());
         }
         let following = lanes.next();
         while let Some(more) = lanes.next() {
@@ -357,45 +357,4 @@ async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
 async fn reached(phase: &mut watch::Receiver<Phase>, far: Phase) {
     // The sender lives in the desk that the caller holds, so the wait ends in no other way.
     let _ = phase.wait_for(|&phase| phase >= far).await;
-}
-
-/// Says that a receiver is only tried from now on, or no longer.
-fn tell(callback: &Callback, is_broken: bool, broken: usize) {
-    crate::measure::broken_receivers(broken);
-    let (account, origin) = (callback.account, &callback.origin);
-    if is_broken {
-        tracing::warn!(%account, callback.origin = origin, "a receiver fails: it is tried with one callback at a time");
-    } else {
-        tracing::info!(%account, callback.origin = origin, "a receiver takes callbacks again");
-    }
-}
-
-/// Counts an attempt, and logs what did not arrive: the origin only, never the URL or the recipient.
-fn observe(callback: &Callback, said: &Result<Answer, Fault>, next: Next, took: Duration) {
-    let result = match said {
-        Ok(answer) => match answer.status {
-            200..=299 => "accepted",
-            300..=399 => "redirected",
-            400..=499 => "refused",
-            _ => "failed",
-        },
-        Err(fault) => fault.class(),
-    };
-    metrics::counter!("ogene_callback_attempts_total", "result" => result).increment(1);
-    metrics::histogram!("ogene_callback_seconds").record(took.as_secs_f64());
-    match next {
-        Next::Done => {}
-        Next::Retry { .. } => tracing::debug!(
-            callback.origin,
-            callback.attempts,
-            callback.result = result,
-            "callback failed and will be retried",
-        ),
-        Next::Dead | Next::EndMessage => tracing::info!(
-            callback.origin,
-            callback.attempts,
-            callback.result = result,
-            "callback is dead",
-        ),
-    }
 }

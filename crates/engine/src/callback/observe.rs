@@ -1,0 +1,54 @@
+//! What is logged and counted of callbacks: the origin only, never the URL or the recipient.
+
+use super::client::Answer;
+use super::connect::Fault;
+use crate::measure;
+use domain::callback::Next;
+use std::time::Duration;
+use store::Callback;
+
+/// Says that a receiver is only tried from now on, or no longer.
+pub(super) fn judged(callback: &Callback, is_broken: bool, broken: usize) {
+    measure::broken_receivers(broken);
+    let (account, origin) = (callback.account, &callback.origin);
+    if is_broken {
+        tracing::warn!(%account, callback.origin = origin, "a receiver fails: it is tried with one callback at a time");
+    } else {
+        tracing::info!(%account, callback.origin = origin, "a receiver takes callbacks again");
+    }
+}
+
+/// Counts an attempt, and logs what did not arrive: the origin only, never the URL or the recipient.
+pub(super) fn attempted(
+    callback: &Callback,
+    said: &Result<Answer, Fault>,
+    next: Next,
+    took: Duration,
+) {
+    let result = match said {
+        Ok(answer) => match answer.status {
+            200..=299 => "accepted",
+            300..=399 => "redirected",
+            400..=499 => "refused",
+            _ => "failed",
+        },
+        Err(fault) => fault.class(),
+    };
+    metrics::counter!("ogene_callback_attempts_total", "result" => result).increment(1);
+    metrics::histogram!("ogene_callback_seconds").record(took.as_secs_f64());
+    match next {
+        Next::Done => {}
+        Next::Retry { .. } => tracing::debug!(
+            callback.origin,
+            callback.attempts,
+            callback.result = result,
+            "callback failed and will be retried",
+        ),
+        Next::Dead | Next::EndMessage => tracing::info!(
+            callback.origin,
+            callback.attempts,
+            callback.result = result,
+            "callback is dead",
+        ),
+    }
+}
