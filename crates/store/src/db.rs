@@ -1,6 +1,7 @@
 //! The two databases: opening them, and the transactions in which all changes are made.
 
 mod commit;
+pub(crate) mod copy;
 mod lent;
 mod open;
 mod server;
@@ -261,7 +262,7 @@ impl Db {
 
 /// Makes the directory, readable by its owner alone, and syncs it: SQLite ignores a failed sync of the
 /// directory that holds its file, so a disk that cannot do it is found out here.
-fn prepare_directory(path: &Path) -> Result<()> {
+pub(crate) fn prepare_directory(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     let fault = |source| Error::directory(path, source);
     std::fs::DirBuilder::new()
@@ -276,7 +277,7 @@ fn prepare_directory(path: &Path) -> Result<()> {
 
 /// Waits for the turn to open the database: two processes that made the same tables at once would be in each
 /// other's way. The turn lasts as long as the file; the system ends it when a process dies.
-async fn take_turn(path: &Path) -> Result<File> {
+pub(crate) async fn take_turn(path: &Path) -> Result<File> {
     let fault = |source| Error::directory(path, source);
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);

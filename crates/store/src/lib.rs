@@ -6,6 +6,7 @@
 
 mod accept;
 mod accounts;
+mod backup;
 mod batches;
 mod callbacks;
 mod citus;
@@ -32,6 +33,7 @@ mod wallets;
 mod writer;
 
 pub use accept::{Accepted, NewMessage};
+pub use backup::BackupError;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
 };

@@ -134,7 +134,8 @@ impl Store {
     }
 }
 
-async fn check(tx: &mut Tx) -> Result<Verification> {
+/// Checks everything that a connection reads.
+pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
     let mut verification = Verification::default();
     for (count, sql) in [
         (&mut verification.wallets, "select count(*) from wallets"),

@@ -9,6 +9,7 @@
 mod contract {
     mod accepting;
     mod accounts;
+    mod backup;
     mod buckets;
     mod callbacks;
     mod claims;

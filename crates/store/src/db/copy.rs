@@ -1,0 +1,89 @@
+//! Copies of an embedded database, each in one file.
+
+use super::{BUSY, Db, SQLITE_MIGRATIONS, SqliteTx, Tx, open};
+use crate::error::{Error, Result};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use std::io;
+use std::path::Path;
+
+/// SQLite's codes for a table that is not there, and for a file that is no database.
+const OF_OTHERS: [&str; 2] = ["1", "26"];
+
+impl Db {
+    /// A connection of its own to an embedded database, for copying: neither the writer nor a reader waits for it.
+    pub(crate) async fn connect_to_copy(&self) -> Result<SqliteConnection> {
+        let Self::Sqlite { readers, .. } = self else {
+            return Err(Error::Impossible(
+                "a backup is made of an embedded database",
+            ));
+        };
+        // `query_only` would refuse to write the copy, too.
+        let options = SqliteConnectOptions::clone(&readers.connect_options())
+            .pragma("query_only", "off")
+            .read_only(true);
+        Ok(options.connect().await?)
+    }
+}
+
+/// Opens a copy to read it, or gives nothing where it is no database of ogene.
+pub(crate) async fn open_copy(file: &Path) -> Result<Option<SqliteConnection>> {
+    match try_open(file).await {
+        Err(sqlx::Error::Database(error))
+            if error.code().is_some_and(|code| OF_OTHERS.contains(&&*code)) =>
+        {
+            Ok(None)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+async fn try_open(file: &Path) -> sqlx::Result<Option<SqliteConnection>> {
+    let mut connection = options(file).read_only(true).connect().await?;
+    // What it was made by says whose it is: a migration is never edited.
+    let first: Option<Vec<u8>> = sqlx::query_scalar(
+        "select checksum from _sqlx_migrations where version = (select min(version) from _sqlx_migrations)",
+    )
+    .fetch_optional(&mut connection)
+    .await?;
+    let ours = SQLITE_MIGRATIONS.iter().next();
+    let is_ours = first.as_deref() == ours.map(|migration| &*migration.checksum);
+    Ok(is_ours.then_some(connection))
+}
+
+/// Writes a database into an empty file, as it is at this moment. It is on no disk for certain before the file is
+/// synced.
+pub(crate) async fn copy(mut from: SqliteConnection, file: &Path) -> Result<()> {
+    let name = file.to_str().ok_or_else(|| {
+        let fault = io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8");
+        sqlx::Error::Io(fault)
+    })?;
+    sqlx::query("vacuum into $1")
+        .bind(name)
+        .execute(&mut from)
+        .await?;
+    from.close().await?;
+    Ok(())
+}
+
+/// Opens a copy that nobody else uses, and brings its schema up to date. It keeps the journal that it has, so that
+/// there is one file alone once it is closed.
+pub(crate) async fn upgrade(file: &Path) -> Result<()> {
+    let mut connection = options(file).connect().await?;
+    open::migrate(&SQLITE_MIGRATIONS, &mut connection).await?;
+    connection.close().await?;
+    Ok(())
+}
+
+/// Opens a copy that nobody else uses, to read it.
+pub(crate) async fn read_copy(file: &Path) -> Result<Tx> {
+    let connection = options(file).read_only(true).connect().await?;
+    Ok(Tx::Sqlite(Box::new(SqliteTx::Writer(connection))))
+}
+
+fn options(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(file)
+        .busy_timeout(BUSY)
+        .disable_statement_logging()
+}

@@ -1,0 +1,307 @@
+//! Backups of an embedded database, and what is made of them.
+
+use super::fates::{DAY, Fate};
+use super::kit::{CARRIER, Kit, NOW, sending, sqlite};
+use sqlx::migrate::Migrator;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use store::{BackupError, Error, Store, Target};
+use tempfile::TempDir;
+
+/// Where a test keeps its backups, and what it makes of them.
+struct Shelf(TempDir);
+
+impl Shelf {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn backup(&self) -> PathBuf {
+        self.0.path().join("backup.db")
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.0.path().join("restored")
+    }
+
+    /// The files that are there, without the locks.
+    fn files(&self) -> Vec<String> {
+        let directories = [self.0.path().to_owned(), self.directory()];
+        let entries = directories
+            .iter()
+            .filter_map(|path| fs::read_dir(path).ok());
+        let mut names: Vec<String> = entries
+            .flatten()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "opening.lock" && name != "restored")
+            .collect();
+        names.sort();
+        names
+    }
+
+    async fn restore(&self) -> Result<store::Verification, BackupError> {
+        Store::restore(&self.backup(), &self.directory()).await
+    }
+}
+
+async fn open(file: &Path) -> SqliteConnection {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+    options.create_if_missing(true).connect().await.unwrap()
+}
+
+/// Changes a file past the store.
+async fn change(file: &Path, sql: &'static str) {
+    let mut connection = open(file).await;
+    sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+async fn texts(connection: &mut SqliteConnection, sql: String) -> Vec<String> {
+    let texts = sqlx::query_scalar(AssertSqlSafe(sql));
+    texts.fetch_all(connection).await.unwrap()
+}
+
+/// Every row of every table.
+async fn contents(connection: &mut SqliteConnection) -> Vec<String> {
+    let mut all = Vec::new();
+    let tables = "select name from sqlite_schema where type = 'table' order by name";
+    for table in texts(connection, tables.to_owned()).await {
+        let columns = format!(
+            "select group_concat('quote(' || name || ')', ' || ') from pragma_table_info('{table}')"
+        );
+        let columns = texts(connection, columns).await.remove(0);
+        let rows = format!("select '{table} ' || {columns} from {table} order by 1");
+        all.extend(texts(connection, rows).await);
+    }
+    all
+}
+
+async fn contents_of(file: &Path) -> Vec<String> {
+    contents(&mut open(file).await).await
+}
+
+/// A database with messages of every kind.
+async fn kit() -> Kit {
+    let kit = Kit::sqlite().await;
+    let account = kit.account(20_000).await;
+    for fate in Fate::ALL {
+        fate.of(&kit, account, NOW - DAY).await;
+    }
+    kit
+}
+
+fn data_dir(kit: &Kit) -> PathBuf {
+    let Target::Directory(path) = &kit.target else {
+        panic!("it is embedded")
+    };
+    path.clone()
+}
+
+#[tokio::test]
+async fn a_backup_is_everything_at_one_moment_and_so_is_what_is_made_of_it() {
+    let (kit, shelf) = (kit().await, Shelf::new());
+    let before = contents_of(&data_dir(&kit).join("ogene.db")).await;
+    let written = kit.store.backup(&shelf.backup()).await.unwrap();
+    let account = kit.account(100).await;
+    kit.accept(&sending(account).message(&kit.store)).await;
+
+    assert_eq!(shelf.files(), ["backup.db"]);
+    let mode = fs::metadata(shelf.backup()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(usize::try_from(written.messages).unwrap(), Fate::ALL.len());
+    assert_eq!(contents_of(&shelf.backup()).await, before);
+
+    assert_eq!(shelf.restore().await.unwrap(), written);
+    assert_eq!(shelf.files(), ["backup.db", "ogene.db"]);
+    let restored = shelf.directory().join("ogene.db");
+    assert_eq!(contents_of(&restored).await, before);
+    let store = Store::open(&Target::Directory(shelf.directory()))
+        .await
+        .unwrap();
+    assert_eq!(store.verify().await.unwrap(), written);
+    let mut orphans = 0;
+    for bucket in store.buckets() {
+        orphans += store.orphans(CARRIER, bucket).await.unwrap().len();
+    }
+    assert!(orphans > 0, "what was in hand is found as after a crash");
+    store.close().await;
+    kit.finish().await;
+}
+
+#[tokio::test]
+async fn a_backup_needs_no_turn_of_the_writer() {
+    let (kit, shelf) = (kit().await, Shelf::new());
+    let mut writer = sqlite(&data_dir(&kit)).await;
+    let begun = "begin immediate; insert into marks values ('begun', 1)";
+    sqlx::raw_sql(begun).execute(&mut writer).await.unwrap();
+    kit.store.backup(&shelf.backup()).await.unwrap();
+    let committed = sqlx::raw_sql("commit").execute(&mut writer).await;
+    committed.unwrap();
+    writer.close().await.unwrap();
+    let contents = contents_of(&shelf.backup()).await;
+    assert!(!contents.iter().any(|row| row.contains("begun")));
+    kit.finish().await;
+}
+
+#[tokio::test]
+async fn nothing_is_overwritten() {
+    let (kit, shelf) = (kit().await, Shelf::new());
+    kit.store.backup(&shelf.backup()).await.unwrap();
+    let before = contents_of(&shelf.backup()).await;
+    let again = kit.store.backup(&shelf.backup()).await;
+    assert!(matches!(again, Err(BackupError::Exists(_))), "{again:?}");
+    assert_eq!(contents_of(&shelf.backup()).await, before);
+    fs::create_dir(shelf.directory()).unwrap();
+    for name in [
+        "ogene.db",
+        "ogene.db-wal",
+        "ogene.db-shm",
+        "ogene.db-journal",
+    ] {
+        let there = shelf.directory().join(name);
+        fs::write(&there, "kept").unwrap();
+        let refused = shelf.restore().await;
+        assert!(
+            matches!(refused, Err(BackupError::Exists(path)) if path == there.display().to_string())
+        );
+        assert_eq!(fs::read(&there).unwrap(), b"kept");
+        assert_eq!(shelf.files(), ["backup.db", name]);
+        fs::remove_file(there).unwrap();
+    }
+    shelf.restore().await.unwrap();
+    kit.finish().await;
+}
+
+#[tokio::test]
+async fn what_a_killed_attempt_left_is_taken_up_and_what_another_is_at_is_not() {
+    let (kit, shelf) = (kit().await, Shelf::new());
+    fs::create_dir(shelf.directory()).unwrap();
+    let database = shelf.directory().join("ogene.db");
+    for path in [shelf.backup(), database.clone()] {
+        let path = path.display();
+        fs::write(format!("{path}.partial"), vec![7; 100_000]).unwrap();
+        fs::write(format!("{path}.partial-journal"), vec![7; 10_000]).unwrap();
+    }
+    let other = File::open(shelf.0.path().join("backup.db.partial")).unwrap();
+    other.lock().unwrap();
+    let busy = kit.store.backup(&shelf.backup()).await;
+    assert!(matches!(busy, Err(BackupError::Busy(_))), "{busy:?}");
+    assert!(shelf.files().contains(&"backup.db.partial".to_owned()));
+    drop(other);
+    kit.store.backup(&shelf.backup()).await.unwrap();
+    shelf.restore().await.unwrap();
+    assert_eq!(shelf.files(), ["backup.db", "ogene.db"]);
+    let before = contents_of(&data_dir(&kit).join("ogene.db")).await;
+    assert_eq!(contents_of(&database).await, before);
+    kit.finish().await;
+}
+
+#[tokio::test]
+async fn what_is_not_ours_or_newer_or_broken_is_refused_and_leaves_nothing() {
+    let (kit, shelf) = (kit().await, Shelf::new());
+    let file = shelf.backup();
+    let refused = async || {
+        let refused = shelf.restore().await.unwrap_err();
+        assert!(
+            !shelf
+                .files()
+                .iter()
+                .any(|name| name.starts_with("ogene.db"))
+        );
+        refused
+    };
+    for text in ["", "no database at all, but longer than any head of one"] {
+        fs::write(&file, text).unwrap();
+        assert!(matches!(refused().await, BackupError::Foreign));
+    }
+    for others in [
+        "create table accounts (account_id bigint)",
+        "create table _sqlx_migrations (version bigint primary key, checksum blob);
+         insert into _sqlx_migrations values (1, x'00')",
+    ] {
+        fs::remove_file(&file).unwrap();
+        change(&file, others).await;
+        assert!(matches!(refused().await, BackupError::Foreign));
+    }
+    fs::remove_file(&file).unwrap();
+    kit.store.backup(&file).await.unwrap();
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    assert!(matches!(
+        refused().await,
+        BackupError::Store(Error::Database(_))
+    ));
+    fs::write(&file, &whole).unwrap();
+    change(
+        &file,
+        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+         values (9999, 'of the future', true, '', 0)",
+    )
+    .await;
+    let newer = refused().await;
+    assert!(matches!(
+        newer,
+        BackupError::Store(Error::Newer { found: 9999, .. })
+    ));
+    kit.finish().await;
+}
+
+#[tokio::test]
+async fn books_that_do_not_add_up_are_neither_backed_up_nor_restored() {
+    const SPENT: &str = "update wallets set sms_wallet = sms_wallet - 1";
+    let (kit, shelf) = (kit().await, Shelf::new());
+    kit.store.backup(&shelf.backup()).await.unwrap();
+    change(&shelf.backup(), SPENT).await;
+    let restored = shelf.restore().await;
+    assert!(matches!(
+        restored,
+        Err(BackupError::Unsound { count: 1, .. })
+    ));
+    assert_eq!(shelf.files(), ["backup.db"]);
+    fs::remove_file(shelf.backup()).unwrap();
+    kit.plant(SPENT).await;
+    let written = kit.store.backup(&shelf.backup()).await;
+    assert!(matches!(
+        written,
+        Err(BackupError::Unsound { count: 1, .. })
+    ));
+    assert_eq!(shelf.files(), Vec::<String>::new());
+    kit.finish().await;
+}
+
+#[tokio::test]
+async fn a_backup_of_an_older_release_gets_the_schema_of_this_one() {
+    let (kit, shelf) = (Kit::sqlite().await, Shelf::new());
+    let first = "migrations/sqlite/0001_first_release.sql";
+    let first = Path::new(env!("CARGO_MANIFEST_DIR")).join(first);
+    let folder = shelf.0.path().join("migrations");
+    fs::create_dir(&folder).unwrap();
+    fs::copy(&first, folder.join(first.file_name().unwrap())).unwrap();
+    let migrator = Migrator::new(folder).await.unwrap();
+    let mut connection = open(&shelf.backup()).await;
+    migrator.run(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+
+    shelf.restore().await.unwrap();
+    let schema =
+        "select sql from sqlite_schema where name in ('parts', 'nodes', 'rates') order by name";
+    let mut restored = open(&shelf.directory().join("ogene.db")).await;
+    let ours = kit.texts(schema).await;
+    assert_eq!(texts(&mut restored, schema.to_owned()).await, ours);
+    kit.finish().await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_database_of_postgresql_is_not_backed_up_here() {
+    let (kit, shelf) = (Kit::postgres().await, Shelf::new());
+    let refused = kit.store.backup(&shelf.backup()).await;
+    assert!(matches!(
+        refused,
+        Err(BackupError::Store(Error::Impossible(_)))
+    ));
+    assert_eq!(shelf.files(), Vec::<String>::new());
+    kit.finish().await;
+}
