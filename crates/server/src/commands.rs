@@ -3,12 +3,14 @@
 
 mod account;
 mod answer;
+mod backup;
 mod callback;
 mod config;
 mod demo;
 mod import_sqlite;
 mod migrate;
 mod open;
+mod restore;
 mod sender_id;
 mod serve;
 mod signals;
@@ -78,6 +80,12 @@ enum Command {
     /// Move an installation from its embedded database to PostgreSQL
     #[command(name = "import-sqlite", after_help = import_sqlite::AFTER_HELP)]
     ImportSqlite(import_sqlite::ImportSqlite),
+    /// Write all of an embedded database into one file, while the service runs
+    #[command(after_help = backup::AFTER_HELP)]
+    Backup(backup::Backup),
+    /// Make the database of `data_dir` from a backup
+    #[command(after_help = restore::AFTER_HELP)]
+    Restore(restore::Restore),
     /// Customers: create, list, show, change their standing
     #[command(subcommand)]
     Account(account::Account),
@@ -147,6 +155,8 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::Config(command) => command.run(around),
             Command::Migrate(migrate) => migrate.run(around).await,
             Command::ImportSqlite(import) => import.run(around).await,
+            Command::Backup(backup) => backup.run(around).await,
+            Command::Restore(restore) => restore.run(around).await,
             Command::Account(command) => command.run(around).await,
             Command::Token(command) => command.run(around).await,
             Command::SenderId(command) => command.run(around).await,

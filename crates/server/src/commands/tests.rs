@@ -40,6 +40,8 @@ fn every_command_of_the_design_is_understood() {
         "ogene migrate",
         "ogene migrate --citus",
         "ogene import-sqlite --from data",
+        "ogene backup ogene.db",
+        "ogene restore ogene.db",
         "ogene account create --name Ada --email ada@example.ng",
         "ogene account list",
         "ogene account show --account 7",

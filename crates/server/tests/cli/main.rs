@@ -13,6 +13,8 @@ mod embedded;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
+mod keeping;
+#[cfg(test)]
 mod moving;
 #[cfg(test)]
 mod opening;

@@ -1,0 +1,54 @@
+//! `ogene backup`
+
+use super::Surroundings;
+use super::answer::{Answer, Failure};
+use super::verify::{counts, json_of};
+use clap::Args;
+use std::path::PathBuf;
+use store::Target;
+
+pub(super) const AFTER_HELP: &str = "Works while the service runs and sends, which waits for nothing but the disk that \
+    they share. The backup is a whole database, as it was at one moment: it is verified as `ogene verify` does, and \
+    has its name only once it is sound and on the disk. Until then it is FILE.partial. It holds numbers, texts and \
+    the hashes of tokens: its owner alone may read it.\n\nOn PostgreSQL use pg_dump, or pg_basebackup with \
+    continuous archiving.\n\nExample: ogene backup /backup/ogene-$(date +%F).db";
+
+#[derive(Args)]
+pub(super) struct Backup {
+    /// The file to write; nothing is overwritten
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+impl Backup {
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let Target::Directory(data_dir) = around.config()?.target() else {
+            return Err(Failure::usage(
+                "`database_url` is set: back up PostgreSQL with pg_dump, or with pg_basebackup and continuous \
+                 archiving",
+            ));
+        };
+        if !data_dir.join("ogene.db").is_file() {
+            let data_dir = data_dir.display();
+            return Err(Failure::usage(format!(
+                "there is no ogene.db in {data_dir}: set `data_dir` to that of the installation that is to be \
+                 backed up"
+            )));
+        }
+        let (store, _) = around.open().await?;
+        let report = store.backup(&self.file).await;
+        store.close().await;
+        let file = self.file.display().to_string();
+        let report =
+            report.map_err(|error| Failure::new(format!("no backup was written: {error}")))?;
+        let bytes = std::fs::metadata(&self.file)?.len();
+        let text = format!(
+            "{}\n{file} is written, with {bytes} bytes, and verified.",
+            counts(&report)
+        );
+        let mut json = json_of(&report);
+        json["file"] = file.into();
+        json["bytes"] = bytes.into();
+        Answer::new(text, &json)
+    }
+}

@@ -1,0 +1,55 @@
+//! `ogene restore`
+
+use super::Surroundings;
+use super::answer::{Answer, Failure};
+use super::verify::{counts, json_of};
+use crate::app::lock;
+use clap::Args;
+use std::path::PathBuf;
+use store::{Store, Target};
+
+pub(super) const AFTER_HELP: &str = "Makes the database in `data_dir`, where there is none, brings its schema up to \
+    date and verifies it. An interrupted restore leaves no database, and can be repeated. FILE is not changed.\n\n\
+    What happened after the backup is not in it: neither messages nor credits nor outcomes. What waited then is sent \
+    when the service starts, even if it was sent since. What was being sent then is in doubt: it is held for a \
+    receipt and then sent once more, or left, as its gateway says. A receipt that came since does not come again: its \
+    recipient is expired after `receipt_timeout`.\n\nExample: ogene restore /backup/ogene-2026-11-21.db";
+
+#[derive(Args)]
+pub(super) struct Restore {
+    /// The backup
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+impl Restore {
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let Target::Directory(data_dir) = around.config()?.target() else {
+            return Err(Failure::usage(
+                "`database_url` is set: restore into an empty `data_dir` without it, and move that to an empty \
+                 PostgreSQL database with `ogene import-sqlite`",
+            ));
+        };
+        let file = self.file.display().to_string();
+        if !self.file.is_file() {
+            return Err(Failure::usage(format!("there is no file {file}")));
+        }
+        // Where there is no directory nobody serves from it.
+        let _lock = data_dir
+            .is_dir()
+            .then(|| lock::serve(&data_dir))
+            .transpose()?;
+        let report = Store::restore(&self.file, &data_dir).await;
+        let report =
+            report.map_err(|error| Failure::new(format!("{file} cannot be restored: {error}")))?;
+        let data_dir = data_dir.display().to_string();
+        let text = format!(
+            "{}\n{file} is restored to {data_dir}, and verified.",
+            counts(&report)
+        );
+        let mut json = json_of(&report);
+        json["file"] = file.into();
+        json["data_dir"] = data_dir.into();
+        Answer::new(text, &json)
+    }
+}
