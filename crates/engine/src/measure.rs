@@ -101,20 +101,12 @@ impl CarrierMeasures {
         self.inbound.increment(1);
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "counts of connections and windows are small"
-    )]
     pub(crate) fn binds(&self, binds: usize) {
-        self.binds.set(binds as f64);
+        self.binds.set(real(binds));
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "counts of connections and windows are small"
-    )]
     pub(crate) fn window(&self, outstanding: usize) {
-        self.window.set(outstanding as f64);
+        self.window.set(real(outstanding));
     }
 }
 
@@ -147,14 +139,22 @@ pub(crate) fn accepted(
 }
 
 /// How many sends shared a commit.
-#[expect(clippy::cast_precision_loss, reason = "a group is small")]
 pub(crate) fn accept_group(sends: usize) {
-    histogram!("ogene_accept_group_sends").record(sends as f64);
+    histogram!("ogene_accept_group_sends").record(real(sends));
 }
 
 /// Old messages that were removed.
 pub(crate) fn removed(messages: u64) {
     counter!("ogene_messages_removed_total").increment(messages);
+}
+
+/// A count as metrics take it.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a metric need not be exact beyond 2^53"
+)]
+fn real(count: usize) -> f64 {
+    count as f64
 }
 
 /// What waits in the database.
@@ -172,12 +172,8 @@ pub(crate) fn depths(queues: &BTreeMap<String, i64>, callbacks: &BTreeMap<String
 }
 
 /// Receivers of callbacks that fail, and so are only tried.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a gauge need not be exact beyond 2^53"
-)]
 pub(crate) fn broken_receivers(count: usize) {
-    gauge!("ogene_callback_receivers_broken").set(count as f64);
+    gauge!("ogene_callback_receivers_broken").set(real(count));
 }
 
 /// Recipients that a node which is gone had in hand.

@@ -156,10 +156,20 @@ pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = (&str, Part
 /// Keeps the parts of a report before all else. They lie in other buckets than their deliveries; a receipt
 /// that finds a part without its delivery waits, but one that finds no part would wait for ever.
 pub(crate) struct KeepParts {
-    pub(crate) store: Store,
-    pub(crate) report: Arc<CarrierReport>,
+    store: Store,
+    report: Arc<CarrierReport>,
     /// Whether it was tried before: then some may be there.
-    pub(crate) again: AtomicBool,
+    again: AtomicBool,
+}
+
+impl KeepParts {
+    pub(crate) fn new(store: Store, report: Arc<CarrierReport>) -> Self {
+        Self {
+            store,
+            report,
+            again: AtomicBool::new(false),
+        }
+    }
 }
 
 impl Change for KeepParts {

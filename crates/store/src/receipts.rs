@@ -20,7 +20,6 @@ use parked::Parked;
 use settle::Portion;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use tokio::task::JoinSet;
 
 /// What a receipt says of a page.
@@ -168,13 +167,7 @@ impl Store {
         let report = &news.report;
         if report.progress.iter().any(|one| !one.submitted.is_empty()) {
             let (store, report) = (self.clone(), Arc::clone(report));
-            let again = AtomicBool::new(false);
-            let keep = KeepParts {
-                store,
-                report,
-                again,
-            };
-            self.db.change(keep).await?;
+            self.db.change(KeepParts::new(store, report)).await?;
         }
         let (portions, mut lost) = self.portions(news).await?;
         let mut running = JoinSet::new();

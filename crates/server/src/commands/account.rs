@@ -1,7 +1,7 @@
 //! `ogene account`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure, pairs, table};
+use super::answer::{Answer, Failure, pairs};
 use super::open::account_id;
 use crate::written::{Naira, lagos_time};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -156,7 +156,6 @@ fn listed(accounts: &[domain::Account]) -> Result<Answer, Failure> {
             account.name.to_owned(),
         ]
     };
-    let rows: Vec<_> = json.iter().map(row).collect();
     let names = [
         "USER_ID",
         "STATUS",
@@ -165,7 +164,7 @@ fn listed(accounts: &[domain::Account]) -> Result<Answer, Failure> {
         "EMAIL",
         "NAME",
     ];
-    Answer::new(table(names, &rows), &json)
+    Answer::list(names, &json, row)
 }
 
 /// The total, then each component, as the API names them.

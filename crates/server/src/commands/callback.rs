@@ -1,13 +1,14 @@
 //! `ogene callback`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure, table};
+use super::answer::{Answer, Failure};
 use super::open::account_id;
 use crate::written::lagos_time;
 use clap::{Args, Subcommand};
 use domain::{AccountId, MessageId};
 use engine::admin;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use store::{Callback as DeadCallback, DeadOrigin};
 
 #[derive(Subcommand)]
@@ -78,57 +79,65 @@ impl Callback {
     }
 }
 
+#[derive(Serialize)]
+struct OriginJson<'a> {
+    user_id: String,
+    origin: &'a str,
+    callbacks: i64,
+    oldest: String,
+}
+
+impl<'a> From<&'a DeadOrigin> for OriginJson<'a> {
+    fn from(dead: &'a DeadOrigin) -> Self {
+        Self {
+            user_id: dead.account.to_string(),
+            origin: &dead.origin,
+            callbacks: dead.callbacks,
+            oldest: lagos_time(dead.oldest_ms),
+        }
+    }
+}
+
 fn by_origin(dead: &[DeadOrigin]) -> Result<Answer, Failure> {
-    let row = |dead: &DeadOrigin| {
-        [
-            dead.account.to_string(),
-            dead.callbacks.to_string(),
-            lagos_time(dead.oldest_ms),
-            dead.origin.clone(),
-        ]
-    };
-    let rows: Vec<_> = dead.iter().map(row).collect();
-    let json: Vec<Value> = dead
-        .iter()
-        .map(|dead| {
-            json!({
-                "user_id": dead.account.to_string(),
-                "origin": dead.origin,
-                "callbacks": dead.callbacks,
-                "oldest": lagos_time(dead.oldest_ms),
-            })
-        })
-        .collect();
+    let json: Vec<_> = dead.iter().map(OriginJson::from).collect();
     let names = ["USER_ID", "CALLBACKS", "OLDEST", "ORIGIN"];
-    Answer::new(table(names, &rows), &json)
+    Answer::list(names, &json, |dead| {
+        [
+            dead.user_id.clone(),
+            dead.callbacks.to_string(),
+            dead.oldest.clone(),
+            dead.origin.to_owned(),
+        ]
+    })
+}
+
+#[derive(Serialize)]
+struct DeadJson<'a> {
+    message_id: String,
+    recipient: String,
+    delivery_status: &'static str,
+    attempts: i64,
+    due_at: String,
+    origin: &'a str,
+    callback_url: &'a str,
+}
+
+impl<'a> From<&'a DeadCallback> for DeadJson<'a> {
+    fn from(dead: &'a DeadCallback) -> Self {
+        Self {
+            message_id: dead.message.to_string(),
+            recipient: dead.recipient.to_string(),
+            delivery_status: dead.status.outside(),
+            attempts: dead.attempts,
+            due_at: lagos_time(dead.due_at_ms),
+            origin: &dead.origin,
+            callback_url: &dead.url,
+        }
+    }
 }
 
 fn one_by_one(dead: &[DeadCallback]) -> Result<Answer, Failure> {
-    let row = |dead: &DeadCallback| {
-        [
-            dead.message.to_string(),
-            dead.recipient.to_string(),
-            dead.status.outside().to_owned(),
-            dead.attempts.to_string(),
-            lagos_time(dead.due_at_ms),
-            dead.origin.clone(),
-        ]
-    };
-    let rows: Vec<_> = dead.iter().map(row).collect();
-    let json: Vec<Value> = dead
-        .iter()
-        .map(|dead| {
-            json!({
-                "message_id": dead.message.to_string(),
-                "recipient": dead.recipient.to_string(),
-                "delivery_status": dead.status.outside(),
-                "attempts": dead.attempts,
-                "due_at": lagos_time(dead.due_at_ms),
-                "origin": dead.origin,
-                "callback_url": &*dead.url,
-            })
-        })
-        .collect();
+    let json: Vec<_> = dead.iter().map(DeadJson::from).collect();
     let names = [
         "MESSAGE_ID",
         "RECIPIENT",
@@ -137,5 +146,14 @@ fn one_by_one(dead: &[DeadCallback]) -> Result<Answer, Failure> {
         "DUE",
         "ORIGIN",
     ];
-    Answer::new(table(names, &rows), &json)
+    Answer::list(names, &json, |dead| {
+        [
+            dead.message_id.clone(),
+            dead.recipient.clone(),
+            dead.delivery_status.to_owned(),
+            dead.attempts.to_string(),
+            dead.due_at.clone(),
+            dead.origin.to_owned(),
+        ]
+    })
 }

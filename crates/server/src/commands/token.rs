@@ -1,7 +1,7 @@
 //! `ogene token`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure, pairs, table};
+use super::answer::{Answer, Failure, pairs};
 use super::open::account_id;
 use crate::written::lagos_time;
 use clap::Subcommand;
@@ -112,7 +112,6 @@ fn listed(tokens: &[TokenInfo]) -> Result<Answer, Failure> {
             token.name.to_owned(),
         ]
     };
-    let rows: Vec<_> = json.iter().map(row).collect();
     let names = ["TOKEN_ID", "USER_ID", "CREATED", "REVOKED", "NAME"];
-    Answer::new(table(names, &rows), &json)
+    Answer::list(names, &json, row)
 }

@@ -1,7 +1,7 @@
 //! `ogene wallet`
 
 use super::Surroundings;
-use super::answer::{Answer, Failure, table};
+use super::answer::{Answer, Failure};
 use super::open::{account_id, amount};
 use crate::written::{Naira, lagos_time};
 use clap::Subcommand;
@@ -138,20 +138,14 @@ fn stated(entries: &[LedgerEntry]) -> Result<Answer, Failure> {
             subject.into_iter().flatten().collect::<Vec<_>>().join(" "),
         ]
     };
-    let rows: Vec<_> = json.iter().map(row).collect();
-    Answer::new(
-        table(
-            [
-                "AT",
-                "KIND",
-                "COMPONENT",
-                "        AMOUNT",
-                "REFERENCE OR MESSAGE",
-            ],
-            &rows,
-        ),
-        &json,
-    )
+    let names = [
+        "AT",
+        "KIND",
+        "COMPONENT",
+        "        AMOUNT",
+        "REFERENCE OR MESSAGE",
+    ];
+    Answer::list(names, &json, row)
 }
 
 fn components() -> impl TypedValueParser<Value = Component> {

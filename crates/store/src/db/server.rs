@@ -22,8 +22,8 @@ const PARAMETERS: [&str; 12] = [
 ];
 /// What each connection asks of the server: to end one that died within a transaction, whose locks the others
 /// wait for, and not to let those of one dead node wait for each other, each to be ended in its turn (so locks
-/// are free after the sum of both times); to find out in 11 s that the other end is gone; the isolation that the statements are written for,
-/// whatever is set for the role; and to leave out what is no warning.
+/// are free after the sum of both times); to find out in 11 s that the other end is gone; the isolation that the
+/// statements are written for, whatever is set for the role; and to leave out what is no warning.
 ///
 /// Plans are made while tables are small and kept when they have grown, so what is only good for small tables
 /// is not to be considered: a scan in place of an index cost seconds for 128 receipts. `verify` allows it again.

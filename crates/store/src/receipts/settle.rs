@@ -8,9 +8,7 @@ use crate::error::Result;
 use crate::parts::Part;
 use crate::settle::{self, Case, Settled, Settling};
 use crate::{Store, callbacks, parts};
-use domain::{
-    Bucket, Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, MessageId, Money, Recipient,
-};
+use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, MessageId, Recipient};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -195,25 +193,25 @@ impl Portion {
         }
         let matched = self.matched(tx).await?;
         let terrain = self.news.report.terrain();
-        let usual = self.usual(&matched);
+        let places = self.receipts.iter();
+        let mut found: Vec<(usize, Option<&Part>)> = places
+            .map(|&place| (place, matched.find(self.news.receipt(place))))
+            .collect();
+        let usual = self.usual(&found);
         let messages = settle::messages(tx, &usual).await?;
         let (mut settled, ended) =
             settle::deliver(tx, &terrain, self.bucket, usual, &messages).await?;
         let is_left = |part: &Part| !ended.contains(&(part.message, part.recipient));
-        let find = |place| matched.find(self.news.receipt(place));
-        let mut left = self.receipts.clone();
-        left.retain(|&place| find(place).is_none_or(is_left));
-        let mut keys: Vec<_> = left
-            .iter()
-            .filter_map(|&place| Some(find(place)?.delivery()))
-            .collect();
+        found.retain(|(_, part)| part.is_none_or(is_left));
+        let parts = found.iter().filter_map(|(_, part)| *part);
+        let mut keys: Vec<_> = parts.map(Part::delivery).collect();
         keys.sort_unstable();
         keys.dedup();
         let mut cases = stored(tx, &keys).await?;
         let mut unmatched = Vec::new();
-        for place in left {
+        for (place, part) in found {
             let receipt = self.news.receipt(place);
-            let found = find(place).and_then(|part| {
+            let found = part.and_then(|part| {
                 let case = cases.get_mut(&(part.message, part.recipient))?;
                 Some((part, case))
             });
@@ -232,15 +230,12 @@ impl Portion {
 
     /// What most receipts say: the only one of a recipient tells that the one page of its one leg is delivered.
     /// Whether it was one page and one leg is seen where it is written.
-    fn usual(&self, matched: &Matched) -> Vec<Case> {
+    fn usual(&self, found: &[(usize, Option<&Part>)]) -> Vec<Case> {
         let mut heard: BTreeMap<_, Vec<(&Part, &Receipt)>> = BTreeMap::new();
-        for &place in &self.receipts {
-            let receipt = self.news.receipt(place);
-            if let Some(part) = matched.find(receipt) {
-                heard
-                    .entry(part.delivery())
-                    .or_default()
-                    .push((part, receipt));
+        for &(place, part) in found {
+            if let Some(part) = part {
+                let receipts = heard.entry(part.delivery()).or_default();
+                receipts.push((part, self.news.receipt(place)));
             }
         }
         let only = heard.into_values().filter_map(|all| match all[..] {
@@ -251,7 +246,10 @@ impl Portion {
             let delivered = ReceiptWord::Final(DeliveryStatus::Delivered);
             receipt.word == delivered && (part.leg, part.page) == (FIRST_LEG, 1)
         })
-        .map(|(part, receipt)| sent(&self.news.report.carrier, part, receipt))
+        .map(|(part, receipt)| {
+            let event = receipt.word.event(part.leg, part.page);
+            settle::assumed(&self.news.report.carrier, part, event)
+        })
         .collect()
     }
 }
@@ -300,24 +298,6 @@ fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
         case(batch, ended.recipient, event, Some(ended.error.clone()))
     });
     submitted.chain(ended)
-}
-
-/// The case of a receipt whose recipient is taken to be as most are.
-fn sent(carrier: &str, part: &Part, receipt: &Receipt) -> Case {
-    Case {
-        bucket: part.home,
-        message: part.message,
-        recipient: part.recipient,
-        stored: true,
-        late: false,
-        delivery: settle::SENT,
-        suffixed: false,
-        charge: Money::ZERO,
-        reserve: Money::ZERO,
-        carrier: carrier.to_owned(),
-        error: None,
-        events: vec![receipt.word.event(part.leg, part.page)],
-    }
 }
 
 fn case(batch: &Batch, recipient: Recipient, event: DeliveryEvent, error: Option<String>) -> Case {

@@ -6,18 +6,38 @@
 use super::{Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended};
 use crate::db::Tx;
 use crate::error::Result;
+use crate::parts::Part;
 use crate::rows::{id_bytes, message_id, number, recipient};
 use crate::sql::fetch_rows;
-use domain::{Bucket, Delivery, FIRST_LEG, MessageId, Recipient};
+use domain::{Bucket, Delivery, DeliveryEvent, FIRST_LEG, MessageId, Money, Recipient};
 use std::collections::{HashMap, HashSet};
 
 /// How most deliveries stand when their receipt comes.
-pub(crate) const SENT: Delivery = Delivery {
+const SENT: Delivery = Delivery {
     leg: FIRST_LEG,
     ..Delivery::unsent(1)
 };
 
-/// Ends those of the cases of one bucket whose delivery is as they assume, [`SENT`], and whose end moves no
+/// The case of a recipient whose delivery is taken to be [`SENT`]. What it was charged is not known, and not
+/// needed where no money moves.
+pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case {
+    Case {
+        bucket: part.home,
+        message: part.message,
+        recipient: part.recipient,
+        stored: true,
+        late: false,
+        delivery: SENT,
+        suffixed: false,
+        charge: Money::ZERO,
+        reserve: Money::ZERO,
+        carrier: carrier.to_owned(),
+        error: None,
+        events: vec![event],
+    }
+}
+
+/// Ends those of the [`assumed`] cases of one bucket whose delivery is as they assume, and whose end moves no
 /// money. Gives which they were; the others are as they were.
 pub(crate) async fn deliver(
     tx: &mut Tx,

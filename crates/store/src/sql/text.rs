@@ -24,6 +24,8 @@ pub(crate) enum Rows {
 const LENGTHS: [usize; 18] = [
     128, 96, 64, 48, 32, 24, 20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1,
 ];
+/// How many alternatives a statement has: up to 64.
+const FEWER: &[usize] = LENGTHS.split_at(2).1;
 /// Most rows in one statement on PostgreSQL: a statement is one step of a connection, and must not be a long
 /// one.
 const MOST_ARRAYS: usize = 1_024;
@@ -34,7 +36,7 @@ pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]>
         let length = match how {
             _ if rows.is_empty() => return None,
             Rows::Values => *LENGTHS.iter().find(|length| **length <= rows.len())?,
-            Rows::Alternatives => *LENGTHS[2..].iter().find(|length| **length <= rows.len())?,
+            Rows::Alternatives => *FEWER.iter().find(|length| **length <= rows.len())?,
             Rows::Arrays => rows.len().min(MOST_ARRAYS),
         };
         let (chunk, rest) = rows.split_at(length);
