@@ -12,13 +12,14 @@ pub use unusable::Unusable;
 
 use crate::error::{Error, Result};
 use crate::sql::{Rows, on};
+use crate::sqlite::{self, Options, Readers, Sqlite};
 use crate::writer::Writer;
 use lent::Lent;
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
+use sqlx::pool::PoolOptions;
 use sqlx::postgres::PgPool;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
-use sqlx::{ConnectOptions, PgConnection, SqliteConnection};
+use sqlx::{ConnectOptions, PgConnection};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -42,8 +43,6 @@ pub(crate) const BUSY: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often another process that opens the database is looked for again.
 const TURN_PAUSE: Duration = Duration::from_millis(20);
-/// Prepared statements kept by a connection: on SQLite set-based texts come in some lengths each.
-const STATEMENTS: usize = 1_000;
 /// Pages after which the write-ahead log is folded back: large enough that it is seldom in the way.
 const CHECKPOINT_PAGES: &str = "4000";
 
@@ -78,13 +77,13 @@ pub(crate) enum Tx {
 
 /// SQLite's connection is the writer's own or one of the readers'.
 pub(crate) enum SqliteTx {
-    Writer(SqliteConnection),
-    Reader(PoolConnection<sqlx::Sqlite>),
+    Writer(sqlite::Connection),
+    Reader(PoolConnection<Sqlite>),
 }
 
 impl std::ops::Deref for SqliteTx {
-    type Target = SqliteConnection;
-    fn deref(&self) -> &SqliteConnection {
+    type Target = sqlite::Connection;
+    fn deref(&self) -> &sqlite::Connection {
         match self {
             Self::Writer(connection) => connection,
             Self::Reader(connection) => connection,
@@ -93,7 +92,7 @@ impl std::ops::Deref for SqliteTx {
 }
 
 impl std::ops::DerefMut for SqliteTx {
-    fn deref_mut(&mut self) -> &mut SqliteConnection {
+    fn deref_mut(&mut self) -> &mut sqlite::Connection {
         match self {
             Self::Writer(connection) => connection,
             Self::Reader(connection) => connection,
@@ -139,7 +138,7 @@ impl Tx {
     }
 
     /// The connection, where it is one to SQLite.
-    pub(crate) fn sqlite(&mut self) -> Result<&mut SqliteConnection> {
+    pub(crate) fn sqlite(&mut self) -> Result<&mut sqlite::Connection> {
         match self {
             Self::Sqlite(connection) => Ok(connection),
             Self::Postgres(_) => Err(Error::Closed),
@@ -196,7 +195,7 @@ impl Tx {
 /// An open database.
 #[derive(Clone)]
 pub(crate) enum Db {
-    Sqlite { writer: Writer, readers: SqlitePool },
+    Sqlite { writer: Writer, readers: Readers },
     Postgres(PgPool),
 }
 
@@ -207,10 +206,7 @@ impl Db {
             Target::Directory(path) => {
                 prepare_directory(path)?;
                 let _turn = take_turn(path).await?;
-                let options = SqliteConnectOptions::new()
-                    .filename(path.join("ogene.db"))
-                    .create_if_missing(true);
-                open_sqlite(options).await
+                open_sqlite(Options::new(&path.join("ogene.db"), BUSY).create()).await
             }
             Target::Postgres(server) => open::postgres(server).await,
         }
@@ -291,21 +287,17 @@ pub(crate) async fn take_turn(path: &Path) -> Result<File> {
     }
 }
 
-async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db> {
+async fn open_sqlite(options: Options) -> Result<Db> {
     let options = options
-        .busy_timeout(BUSY)
-        .foreign_keys(true)
-        .statement_cache_capacity(STATEMENTS)
         .pragma("journal_mode", "wal")
         .pragma("synchronous", "full")
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
         .pragma("cache_size", "-64000")
-        .pragma("temp_store", "memory")
-        .disable_statement_logging();
+        .pragma("temp_store", "memory");
     let mut writer = options.connect().await?;
     read_back(&mut writer).await?;
     open::migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
-    let readers = SqlitePoolOptions::new()
+    let readers = PoolOptions::new()
         .max_connections(READERS)
         .min_connections(0)
         .connect_with(
@@ -315,13 +307,13 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db> {
         )
         .await?;
     Ok(Db::Sqlite {
-        writer: Writer::start(writer),
+        writer: Writer::start(writer)?,
         readers,
     })
 }
 
 /// A failed switch to WAL is silent unless its result is read.
-async fn read_back(connection: &mut SqliteConnection) -> Result<()> {
+async fn read_back(connection: &mut sqlite::Connection) -> Result<()> {
     let journal: String = sqlx::query_scalar("pragma journal_mode")
         .fetch_one(&mut *connection)
         .await?;

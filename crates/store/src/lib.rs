@@ -25,6 +25,7 @@ mod rows;
 mod sender_ids;
 mod settle;
 mod sql;
+mod sqlite;
 mod statistics;
 mod sweep;
 mod tokens;

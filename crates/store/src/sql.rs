@@ -8,7 +8,7 @@ macro_rules! on {
     ($tx:expr, |$connection:ident| $body:expr) => {
         match $tx {
             $crate::db::Tx::Sqlite($connection) => {
-                let $connection: &mut sqlx::SqliteConnection = $connection;
+                let $connection: &mut $crate::sqlite::Connection = $connection;
                 $body
             }
             $crate::db::Tx::Postgres($connection) => {
@@ -70,8 +70,8 @@ macro_rules! bound {
         let text = sqlx::AssertSqlSafe(text);
         match $tx {
             $crate::db::Tx::Sqlite($connection) => {
-                let $connection: &mut sqlx::SqliteConnection = $connection;
-                let mut $query = sqlx::$with(text, sqlx::sqlite::SqliteArguments::default());
+                let $connection: &mut $crate::sqlite::Connection = $connection;
+                let mut $query = sqlx::$with(text, $crate::sqlite::Arguments::default());
                 for $row in $chunk {
                     $query = $bind;
                 }

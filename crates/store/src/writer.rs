@@ -1,13 +1,18 @@
-//! SQLite's one writer. Changes that arrive together share one durable commit.
+//! SQLite's one writer, a thread of its own. Changes that arrive together share one durable commit.
 //!
 //! There is no linger: whatever arrived while the last commit ran is the next group. Each change of a
 //! group runs in a savepoint of its own, so that one that fails costs the others nothing.
 
 use crate::db::{Change, SqliteTx, Tx};
 use crate::error::{Error, Result};
-use sqlx::{Connection, SqliteConnection};
+use crate::sqlite;
+use sqlx::Connection;
 use std::future::Future;
-use std::pin::Pin;
+use std::iter::repeat_with;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 /// Most changes in one commit.
@@ -17,7 +22,7 @@ const QUEUE: usize = 256;
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The way to the task that owns the writing connection.
+/// The way to the thread that owns the writing connection.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Order>,
@@ -60,10 +65,14 @@ impl<C: Change> Pending for Waiting<C> {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: SqliteConnection) -> Self {
+    pub(crate) fn start(connection: sqlite::Connection) -> Result<Self> {
         let (queue, orders) = mpsc::channel(QUEUE);
-        tokio::spawn(run(connection, orders));
-        Self { queue }
+        let runtime = Handle::current();
+        thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || run(connection, orders, &runtime))
+            .map_err(sqlx::Error::Io)?;
+        Ok(Self { queue })
     }
 
     pub(crate) async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
@@ -84,17 +93,18 @@ impl Writer {
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         if self.queue.send(Order::Close(done)).await.is_ok() {
-            // An error means that the task has ended already.
+            // An error means that the thread has ended already.
             let _ = closed.await;
         }
     }
 }
 
-async fn run(connection: SqliteConnection, mut orders: mpsc::Receiver<Order>) {
+fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtime: &Handle) {
+    let _entered = runtime.enter();
     let mut tx = Tx::Sqlite(Box::new(SqliteTx::Writer(connection)));
     let mut received = Vec::with_capacity(MOST_CHANGES);
     let mut closing = None;
-    while closing.is_none() && orders.recv_many(&mut received, MOST_CHANGES).await > 0 {
+    while closing.is_none() && orders.blocking_recv_many(&mut received, MOST_CHANGES) > 0 {
         let mut group = Vec::with_capacity(received.len());
         for order in received.drain(..) {
             match order {
@@ -103,12 +113,12 @@ async fn run(connection: SqliteConnection, mut orders: mpsc::Receiver<Order>) {
             }
         }
         if !group.is_empty() {
-            commit(&mut tx, group).await;
+            commit(&mut tx, group);
         }
     }
     if let Tx::Sqlite(connection) = tx
         && let SqliteTx::Writer(connection) = *connection
-        && let Err(error) = connection.close().await
+        && let Err(error) = now(async { Ok(connection.close().await?) })
     {
         tracing::warn!(%error, "the database did not close cleanly; nothing committed is lost");
     }
@@ -117,45 +127,51 @@ async fn run(connection: SqliteConnection, mut orders: mpsc::Receiver<Order>) {
     }
 }
 
-/// Applies a group of changes and commits them together.
-async fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) {
-    if group.len() == 1 {
-        let mut change = group.remove(0);
-        let failure = alone(tx, &mut *change).await.err();
-        change.answer(failure);
-        return;
-    }
-    let mut failures: Vec<Option<Error>> = Vec::with_capacity(group.len());
-    let mut broken = None;
-    // Each text is a turn of two threads, so what follows one another is said at once.
-    let mut text = "begin immediate; savepoint change";
-    for change in &mut group {
-        if broken.is_none() {
-            broken = step(tx, text, &mut failures).await;
-        }
-        let failure = match &broken {
-            Some(_) => None,
-            None => change.apply(tx).await.err(),
-        };
-        text = match &failure {
-            Some(_) => "rollback to change",
-            None => "release change; savepoint change",
-        };
-        failures.push(failure);
-    }
-    if broken.is_none() && failures.last().is_some_and(Option::is_some) {
-        broken = step(tx, text, &mut failures).await;
-    }
-    if broken.is_none() {
-        broken = statement(tx, "commit").await.err();
-    }
-    let mut fate = broken.map(Fate::new);
+/// Applies a group of changes, commits them together, and answers those who asked.
+fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) {
+    let mut failures = Vec::with_capacity(group.len());
+    let mut fate = apply(tx, &mut group, &mut failures).err().map(Fate::new);
     if fate.is_some() {
         // Some failures have ended the transaction already: then there is nothing to roll back.
-        let _ = statement(tx, "rollback").await;
+        let _ = command(tx, "rollback");
     }
+    let failures = failures.into_iter().chain(repeat_with(|| None));
     for (change, failure) in group.into_iter().zip(failures) {
         change.answer(failure.or_else(|| fate.as_mut().map(Fate::share)));
+    }
+}
+
+/// Applies a group in one transaction; what is given back ends all of it. `failures` are those of single changes.
+fn apply(
+    tx: &mut Tx,
+    group: &mut [Box<dyn Pending>],
+    failures: &mut Vec<Option<Error>>,
+) -> Result<()> {
+    command(tx, "begin immediate")?;
+    match group {
+        // Alone it needs no savepoint, which keeps what each page was.
+        [change] => now(change.apply(tx))?,
+        several => {
+            for change in several {
+                failures.push(attempt(tx, &mut **change)?);
+            }
+        }
+    }
+    command(tx, "commit")
+}
+
+/// Makes one change of several, and gives its failure; what is given as an error has ended the transaction.
+fn attempt(tx: &mut Tx, change: &mut dyn Pending) -> Result<Option<Error>> {
+    command(tx, "savepoint change")?;
+    let failure = now(change.apply(tx)).err();
+    let undone = match failure {
+        Some(_) => command(tx, "rollback to change"),
+        None => Ok(()),
+    };
+    match undone.and_then(|()| command(tx, "release change")) {
+        Ok(()) => Ok(failure),
+        // Where the transaction has ended with the change, that one's failure is the reason.
+        Err(error) => Err(failure.unwrap_or(error)),
     }
 }
 
@@ -186,30 +202,17 @@ impl Fate {
     }
 }
 
-async fn alone(tx: &mut Tx, change: &mut dyn Pending) -> Result<()> {
-    statement(tx, "begin immediate").await?;
-    let applied = match change.apply(tx).await {
-        Ok(()) => statement(tx, "commit").await,
-        Err(error) => Err(error),
-    };
-    if applied.is_err() {
-        // As above: the transaction may have ended already.
-        let _ = statement(tx, "rollback").await;
+fn command(tx: &mut Tx, text: &'static str) -> Result<()> {
+    Ok(tx.sqlite()?.command(text)?)
+}
+
+/// What a change gives. On SQLite alone nothing that it awaits has to be waited for; an import writes to
+/// PostgreSQL in the middle of it.
+fn now<T>(change: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut change = pin!(change);
+    let nobody = &mut Context::from_waker(Waker::noop());
+    match change.as_mut().poll(nobody) {
+        Poll::Ready(result) => result,
+        Poll::Pending => Handle::current().block_on(change),
     }
-    applied
-}
-
-/// Goes from one change to the next; what is given back ends the group. Where the transaction has ended with
-/// the change before, that one's failure is the reason.
-async fn step(tx: &mut Tx, text: &'static str, failures: &mut [Option<Error>]) -> Option<Error> {
-    let error = statement(tx, text).await.err()?;
-    Some(failures.last_mut().and_then(Option::take).unwrap_or(error))
-}
-
-async fn statement(tx: &mut Tx, text: &'static str) -> Result<()> {
-    crate::sql::on!(tx, |connection| sqlx::query(text)
-        .execute(connection)
-        .await
-        .map(drop))?;
-    Ok(())
 }

@@ -2,8 +2,8 @@
 
 use super::{BUSY, Db, SQLITE_MIGRATIONS, SqliteTx, Tx, open};
 use crate::error::{Error, Result};
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use crate::sqlite::{self, Options};
+use sqlx::{ConnectOptions, Connection};
 use std::io;
 use std::path::Path;
 
@@ -12,22 +12,22 @@ const OF_OTHERS: [&str; 2] = ["1", "26"];
 
 impl Db {
     /// A connection of its own to an embedded database, for copying: neither the writer nor a reader waits for it.
-    pub(crate) async fn connect_to_copy(&self) -> Result<SqliteConnection> {
+    pub(crate) async fn connect_to_copy(&self) -> Result<sqlite::Connection> {
         let Self::Sqlite { readers, .. } = self else {
             return Err(Error::Impossible(
                 "a backup is made of an embedded database",
             ));
         };
         // `query_only` would refuse to write the copy, too.
-        let options = SqliteConnectOptions::clone(&readers.connect_options())
+        let options = Options::clone(&readers.connect_options())
             .pragma("query_only", "off")
-            .read_only(true);
+            .read_only();
         Ok(options.connect().await?)
     }
 }
 
 /// Opens a copy to read it, or gives nothing where it is no database of ogene.
-pub(crate) async fn open_copy(file: &Path) -> Result<Option<SqliteConnection>> {
+pub(crate) async fn open_copy(file: &Path) -> Result<Option<sqlite::Connection>> {
     match try_open(file).await {
         Err(sqlx::Error::Database(error))
             if error.code().is_some_and(|code| OF_OTHERS.contains(&&*code)) =>
@@ -38,8 +38,8 @@ pub(crate) async fn open_copy(file: &Path) -> Result<Option<SqliteConnection>> {
     }
 }
 
-async fn try_open(file: &Path) -> sqlx::Result<Option<SqliteConnection>> {
-    let mut connection = options(file).read_only(true).connect().await?;
+async fn try_open(file: &Path) -> sqlx::Result<Option<sqlite::Connection>> {
+    let mut connection = options(file).read_only().connect().await?;
     // What it was made by says whose it is: a migration is never edited.
     let first: Option<Vec<u8>> = sqlx::query_scalar(
         "select checksum from _sqlx_migrations where version = (select min(version) from _sqlx_migrations)",
@@ -53,7 +53,7 @@ async fn try_open(file: &Path) -> sqlx::Result<Option<SqliteConnection>> {
 
 /// Writes a database into an empty file, as it is at this moment. It is on no disk for certain before the file is
 /// synced.
-pub(crate) async fn copy(mut from: SqliteConnection, file: &Path) -> Result<()> {
+pub(crate) async fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()> {
     let name = file.to_str().ok_or_else(|| {
         let fault = io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8");
         sqlx::Error::Io(fault)
@@ -77,13 +77,10 @@ pub(crate) async fn upgrade(file: &Path) -> Result<()> {
 
 /// Opens a copy that nobody else uses, to read it.
 pub(crate) async fn read_copy(file: &Path) -> Result<Tx> {
-    let connection = options(file).read_only(true).connect().await?;
+    let connection = options(file).read_only().connect().await?;
     Ok(Tx::Sqlite(Box::new(SqliteTx::Writer(connection))))
 }
 
-fn options(file: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
-        .filename(file)
-        .busy_timeout(BUSY)
-        .disable_statement_logging()
+fn options(file: &Path) -> Options {
+    Options::new(file, BUSY)
 }

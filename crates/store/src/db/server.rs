@@ -5,6 +5,8 @@ use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use std::fmt;
 use url::Url;
 
+/// Prepared statements kept by a connection.
+const STATEMENTS: usize = 1_000;
 /// What a URL may say behind its `?`, in the words of libpq.
 const PARAMETERS: [&str; 12] = [
     "application_name",
@@ -88,7 +90,7 @@ impl Server {
         };
         let options = options
             .options(SETTINGS)
-            .statement_cache_capacity(super::STATEMENTS)
+            .statement_cache_capacity(STATEMENTS)
             .disable_statement_logging();
         Ok(Self {
             options: Box::new(options),

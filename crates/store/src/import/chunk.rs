@@ -4,8 +4,9 @@ use super::tables::{Bucketed, Kind, Table};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::{bucket_of, bucket_of_id};
+use crate::sqlite;
 use domain::AccountId;
-use sqlx::{AssertSqlSafe, PgConnection, Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, PgConnection, Row};
 use std::sync::Arc;
 
 /// The values of one column.
@@ -72,7 +73,7 @@ impl Column {
 
 /// Reads the rows that come after those of `before`.
 pub(super) async fn read(
-    source: &mut SqliteConnection,
+    source: &mut sqlite::Connection,
     table: &Table,
     before: Option<&Chunk>,
 ) -> Result<Chunk> {

@@ -18,9 +18,8 @@ pub(crate) enum Rows {
 }
 
 /// How many rows a statement on SQLite has: few lengths, so that prepared forms are found again, and so many
-/// that three statements do for up to 128 rows; each is a turn of two threads. The most is far below its limit of
-/// 32,766 bound values. With 256 it planned joins in updates as scans of the table; the test of plans looks
-/// at statements of 128.
+/// that three statements do for up to 128 rows. The most is far below its limit of 32,766 bound values. With 256
+/// it planned joins in updates as scans of the table; the test of plans looks at statements of 128.
 const LENGTHS: [usize; 18] = [
     128, 96, 64, 48, 32, 24, 20, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1,
 ];

@@ -1,0 +1,45 @@
+//! SQLite under sqlx's traits, where a statement is a function call.
+//!
+//! sqlx's own driver gives each connection a thread, and hands over each statement, and each row that it
+//! returns, from thread to thread: more time than the statements take (decision 0010). Here a statement runs
+//! where it is awaited. The writer has a thread of its own (`writer.rs`); those who read step aside for other
+//! tasks while they do.
+
+mod connection;
+mod failure;
+mod migrate;
+mod options;
+mod row;
+mod value;
+
+pub(crate) use connection::Connection;
+pub(crate) use options::Options;
+pub(crate) use value::Arguments;
+
+use connection::{Done, Transactions};
+use row::{Column, Row, Statement};
+use value::{Kind, Value};
+
+/// Readers beside the writer.
+pub(crate) type Readers = sqlx::Pool<Sqlite>;
+
+/// The embedded database.
+#[derive(Debug)]
+pub(crate) struct Sqlite;
+
+impl sqlx::Database for Sqlite {
+    type Connection = Connection;
+    type TransactionManager = Transactions;
+    type Row = Row;
+    type QueryResult = Done;
+    type Column = Column;
+    type TypeInfo = Kind;
+    type Value = Value;
+    type ValueRef<'r> = &'r Value;
+    type Arguments = Arguments;
+    type ArgumentBuffer = Vec<Value>;
+    type Statement = Statement;
+
+    const NAME: &'static str = "SQLite";
+    const URL_SCHEMES: &'static [&'static str] = &[];
+}

@@ -1,0 +1,262 @@
+//! A connection, and how statements run on it.
+
+use super::Sqlite;
+use super::failure::failure;
+use super::options::Options;
+use super::row::{Column, Row, Statement};
+use super::value::{Arguments, Value};
+use futures_core::future::BoxFuture;
+use futures_core::stream::BoxStream;
+use futures_util::stream;
+use sqlx::{Either, Execute, Executor, SqlStr};
+use std::borrow::Cow;
+use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// A connection to a database file.
+pub(crate) struct Connection {
+    pub(super) raw: rusqlite::Connection,
+}
+
+/// What a statement changed.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    changed: u64,
+}
+
+impl Done {
+    pub(crate) fn rows_affected(&self) -> u64 {
+        self.changed
+    }
+}
+
+impl Extend<Done> for Done {
+    fn extend<T: IntoIterator<Item = Done>>(&mut self, others: T) {
+        self.changed += others.into_iter().map(|done| done.changed).sum::<u64>();
+    }
+}
+
+/// Runs what takes its time. A worker of the runtime gives its other tasks away meanwhile.
+pub(super) fn apart<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(work)
+        }
+        _ => work(),
+    }
+}
+
+impl Connection {
+    pub(super) fn new(raw: rusqlite::Connection) -> Self {
+        Self { raw }
+    }
+
+    /// Begins, ends or divides a transaction.
+    pub(crate) fn command(&mut self, text: &'static str) -> sqlx::Result<()> {
+        let made = self.raw.prepare_cached(text);
+        made.and_then(|mut statement| statement.raw_execute())
+            .map(drop)
+            .map_err(failure)
+    }
+
+    /// Runs one statement and gives the rows that it returns, at most so many.
+    fn run(
+        &mut self,
+        sql: &str,
+        values: &[Value],
+        most: usize,
+    ) -> rusqlite::Result<(Vec<Row>, Done)> {
+        let mut statement = self.raw.prepare_cached(&numbered(sql))?;
+        for (at, value) in values.iter().enumerate() {
+            statement.raw_bind_parameter(at + 1, value)?;
+        }
+        if statement.column_count() == 0 {
+            let changed = statement.raw_execute()? as u64;
+            return Ok((Vec::new(), Done { changed }));
+        }
+        let columns: Arc<[Column]> = (0..)
+            .zip(statement.column_names())
+            .map(|(ordinal, name)| Column {
+                ordinal,
+                name: name.into(),
+            })
+            .collect();
+        let mut found = Vec::new();
+        let mut rows = statement.raw_query();
+        while found.len() < most
+            && let Some(row) = rows.next()?
+        {
+            let values = (0..columns.len())
+                .map(|at| row.get_ref(at).map(Value::copy))
+                .collect::<rusqlite::Result<_>>()?;
+            found.push(Row {
+                values,
+                columns: Arc::clone(&columns),
+            });
+        }
+        drop(rows);
+        drop(statement);
+        // Of a statement that only reads this is the number of another one, which nobody asks for.
+        let changed = self.raw.changes();
+        Ok((found, Done { changed }))
+    }
+
+    fn answer<'q>(
+        &mut self,
+        mut query: impl Execute<'q, Sqlite>,
+        most: usize,
+    ) -> sqlx::Result<(Vec<Row>, Done)> {
+        let Arguments(values) = query
+            .take_arguments()
+            .map_err(sqlx::Error::Encode)?
+            .unwrap_or_default();
+        let sql = query.sql();
+        apart(|| self.run(sql.as_str(), &values, most)).map_err(failure)
+    }
+}
+
+/// SQLite takes `$1` for a name, `?1` for the first value.
+fn numbered(sql: &str) -> Cow<'_, str> {
+    if sql.contains('$') {
+        Cow::Owned(sql.replace('$', "?"))
+    } else {
+        Cow::Borrowed(sql)
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Connection").finish_non_exhaustive()
+    }
+}
+
+impl<'c> Executor<'c> for &'c mut Connection {
+    type Database = Sqlite;
+
+    fn execute<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, sqlx::Result<Done>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Sqlite>,
+    {
+        Box::pin(async move { self.answer(query, usize::MAX).map(|(_, done)| done) })
+    }
+
+    fn fetch_many<'e, 'q: 'e, E>(self, query: E) -> BoxStream<'e, sqlx::Result<Either<Done, Row>>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Sqlite>,
+    {
+        let answered = match self.answer(query, usize::MAX) {
+            Ok((rows, done)) => {
+                let rows = rows.into_iter().map(|row| Ok(Either::Right(row)));
+                Either::Left(rows.chain([Ok(Either::Left(done))]))
+            }
+            Err(error) => Either::Right([Err(error)].into_iter()),
+        };
+        Box::pin(stream::iter(answered))
+    }
+
+    fn fetch_all<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, sqlx::Result<Vec<Row>>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Sqlite>,
+    {
+        Box::pin(async move { self.answer(query, usize::MAX).map(|(rows, _)| rows) })
+    }
+
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, sqlx::Result<Option<Row>>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Sqlite>,
+    {
+        Box::pin(async move {
+            self.answer(query, 1)
+                .map(|(rows, _)| rows.into_iter().next())
+        })
+    }
+
+    fn prepare_with<'e>(
+        self,
+        sql: SqlStr,
+        _parameters: &'e [super::Kind],
+    ) -> BoxFuture<'e, sqlx::Result<Statement>>
+    where
+        'c: 'e,
+    {
+        Box::pin(ready(Ok(Statement { sql })))
+    }
+
+    fn describe<'e>(self, _sql: SqlStr) -> BoxFuture<'e, sqlx::Result<sqlx::Describe<Sqlite>>>
+    where
+        'c: 'e,
+    {
+        Box::pin(ready(Err(sqlx::Error::Protocol(
+            "statements are not described".to_owned(),
+        ))))
+    }
+}
+
+sqlx_core::impl_acquire!(Sqlite, Connection);
+
+impl sqlx::Connection for Connection {
+    type Database = Sqlite;
+    type Options = Options;
+
+    async fn close(self) -> sqlx::Result<()> {
+        apart(|| self.raw.close().map_err(|(_, error)| error)).map_err(failure)
+    }
+
+    async fn close_hard(self) -> sqlx::Result<()> {
+        self.close().await
+    }
+
+    async fn ping(&mut self) -> sqlx::Result<()> {
+        Ok(())
+    }
+
+    async fn begin(&mut self) -> sqlx::Result<sqlx::Transaction<'_, Sqlite>> {
+        sqlx::Transaction::begin(self, None).await
+    }
+
+    fn shrink_buffers(&mut self) {}
+
+    async fn flush(&mut self) -> sqlx::Result<()> {
+        Ok(())
+    }
+
+    fn should_flush(&self) -> bool {
+        false
+    }
+}
+
+/// sqlx asks for transactions of its own; ours are begun and ended by statements.
+#[derive(Debug)]
+pub(crate) struct Transactions;
+
+impl sqlx_core::transaction::TransactionManager for Transactions {
+    type Database = Sqlite;
+
+    async fn begin(connection: &mut Connection, statement: Option<SqlStr>) -> sqlx::Result<()> {
+        let text = statement.as_ref().map_or("begin", SqlStr::as_str);
+        connection.raw.execute_batch(text).map_err(failure)
+    }
+
+    async fn commit(connection: &mut Connection) -> sqlx::Result<()> {
+        connection.raw.execute_batch("commit").map_err(failure)
+    }
+
+    async fn rollback(connection: &mut Connection) -> sqlx::Result<()> {
+        connection.raw.execute_batch("rollback").map_err(failure)
+    }
+
+    fn start_rollback(connection: &mut Connection) {
+        // Where it fails, the transaction has ended by itself.
+        let _ = connection.raw.execute_batch("rollback");
+    }
+
+    fn get_transaction_depth(connection: &Connection) -> usize {
+        usize::from(!connection.raw.is_autocommit())
+    }
+}

@@ -1,0 +1,88 @@
+//! Rows, their columns, and statements that were prepared ahead.
+
+use super::Sqlite;
+use super::value::{Arguments, Kind, Value};
+use sqlx::{ColumnIndex, Either, Error, SqlStr};
+use std::sync::Arc;
+
+/// A row that a statement returned, copied out of the database.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(super) values: Box<[Value]>,
+    pub(super) columns: Arc<[Column]>,
+}
+
+/// A column of such rows. What it holds is known of each value, not of the column.
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub(super) ordinal: usize,
+    pub(super) name: Box<str>,
+}
+
+/// A statement prepared ahead: SQLite's cache does that, so it is only its text.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub(super) sql: SqlStr,
+}
+
+impl sqlx::Row for Row {
+    type Database = Sqlite;
+
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn try_get_raw<I>(&self, index: I) -> Result<&Value, Error>
+    where
+        I: ColumnIndex<Self>,
+    {
+        Ok(&self.values[index.index(self)?])
+    }
+}
+
+sqlx_core::impl_column_index_for_row!(Row);
+
+impl ColumnIndex<Row> for str {
+    fn index(&self, row: &Row) -> Result<usize, Error> {
+        let found = row.columns.iter().position(|column| &*column.name == self);
+        found.ok_or_else(|| Error::ColumnNotFound(self.to_owned()))
+    }
+}
+
+impl sqlx::Column for Column {
+    type Database = Sqlite;
+
+    fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn type_info(&self) -> &Kind {
+        &Kind::Null
+    }
+}
+
+impl sqlx::Statement for Statement {
+    type Database = Sqlite;
+
+    fn into_sql(self) -> SqlStr {
+        self.sql
+    }
+
+    fn sql(&self) -> &SqlStr {
+        &self.sql
+    }
+
+    fn parameters(&self) -> Option<Either<&[Kind], usize>> {
+        None
+    }
+
+    fn columns(&self) -> &[Column] {
+        &[]
+    }
+
+    sqlx_core::impl_statement_query!(Arguments);
+}
