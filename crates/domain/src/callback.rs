@@ -1,6 +1,7 @@
 //! Callbacks: what is told to a customer, and what follows from the answer.
 
 mod retry_after;
+pub mod signature;
 
 use crate::{DeliveryStatus, MessageId, Recipient};
 use std::fmt::Write;

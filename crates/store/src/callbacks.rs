@@ -2,8 +2,10 @@
 
 mod dead;
 mod finish;
+mod secrets;
 
 pub use dead::DeadOrigin;
+pub use secrets::CallbackSecret;
 
 use crate::Store;
 use crate::db::{Change, Db, Tx};

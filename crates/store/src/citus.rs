@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 /// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
 /// to comes first.
-const REFERENCE: [&str; 7] = [
+const REFERENCE: [&str; 8] = [
     "accounts",
     "tokens",
     "sender_ids",
+    "callback_secrets",
     "marks",
     "nodes",
     "binds",

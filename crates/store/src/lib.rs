@@ -37,7 +37,7 @@ pub use backup::BackupError;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
 };
-pub use callbacks::{Callback, DeadOrigin, Finished};
+pub use callbacks::{Callback, CallbackSecret, DeadOrigin, Finished};
 pub use citus::citus;
 pub use db::{Server, Target, Unusable};
 pub use error::{Error, Result};

@@ -6,6 +6,7 @@ use super::pool::{Connection, Pool};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use domain::callback::signature::Signed;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, RETRY_AFTER, USER_AGENT,
 };
@@ -21,6 +22,9 @@ use url::{Position, Url};
 const MAX_ANSWER: usize = 16 * 1024;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Ogene/", env!("CARGO_PKG_VERSION")));
 const ATTEMPT: HeaderName = HeaderName::from_static("ogene-attempt");
+const ID: HeaderName = HeaderName::from_static("webhook-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
 /// How long a receiver may take.
 #[derive(Clone, Copy)]
@@ -38,6 +42,16 @@ impl Default for Patience {
             attempt: Duration::from_secs(15),
         }
     }
+}
+
+/// What is posted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Post {
+    pub(super) body: String,
+    /// The number of the attempt, from 1.
+    pub(super) attempt: i64,
+    /// What shows the receiver that it comes from us, where it wants that.
+    pub(super) signed: Option<Signed>,
 }
 
 /// What a receiver said.
@@ -66,16 +80,11 @@ impl<N: Network> Client<N> {
         }
     }
 
-    /// Posts `body` to `url`, as attempt number `attempt` (from 1).
-    pub(super) async fn post(
-        &self,
-        url: &str,
-        body: String,
-        attempt: i64,
-    ) -> Result<Answer, Fault> {
+    /// Posts to `url`.
+    pub(super) async fn post(&self, url: &str, post: Post) -> Result<Answer, Fault> {
         let url = Url::parse(url).map_err(|_| Fault::Url)?;
         let deadline = Instant::now() + self.patience.attempt;
-        let request = request(&url, body.into(), attempt).ok_or(Fault::Url)?;
+        let request = request(&url, post).ok_or(Fault::Url)?;
         let exchanged = timeout_at(deadline, self.exchange(&url, request)).await;
         let (answer, rest, connection) = exchanged.map_err(|_| Fault::TimedOut)??;
         // The answer is known; a connection whose rest does not come in time is just not used again.
@@ -131,7 +140,7 @@ fn receiver(url: &Url) -> &str {
 }
 
 /// The request in origin form; `None` when the URL holds what HTTP cannot say.
-fn request(url: &Url, body: Bytes, attempt: i64) -> Option<Request<Full<Bytes>>> {
+fn request(url: &Url, post: Post) -> Option<Request<Full<Bytes>>> {
     let request = Request::post(&url[Position::BeforePath..Position::AfterQuery])
         .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
         .header(
@@ -140,12 +149,19 @@ fn request(url: &Url, body: Bytes, attempt: i64) -> Option<Request<Full<Bytes>>>
         )
         .header(ACCEPT, const { HeaderValue::from_static("*/*") })
         .header(USER_AGENT, AGENT)
-        .header(ATTEMPT, attempt);
+        .header(ATTEMPT, post.attempt);
+    let request = match post.signed {
+        Some(signed) => request
+            .header(ID, signed.id)
+            .header(TIMESTAMP, signed.at_s)
+            .header(SIGNATURE, signed.signature),
+        None => request,
+    };
     let request = match basic_authentication(url) {
         Some(value) => request.header(AUTHORIZATION, value),
         None => request,
     };
-    request.body(Full::new(body)).ok()
+    request.body(Full::new(post.body.into())).ok()
 }
 
 /// User and password of the URL as RFC 7617 sends them.

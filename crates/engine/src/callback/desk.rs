@@ -1,14 +1,15 @@
 //! The tasks behind the callbacks: claim what is due, post it, commit what came of it.
 
 use super::CallbackSettings;
-use super::client::{Answer, Client};
+use super::client::{Answer, Client, Post};
 use super::lanes::{InLane, Lanes, Limits};
 use super::network::Internet;
 use super::observe;
+use super::secrets::Secrets;
 use super::standing::Went;
 use crate::{Clock, chance};
 use domain::AccountId;
-use domain::callback::{self, Attempt, Next};
+use domain::callback::{self, Attempt, Next, signature};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Callback, Finished, Store};
@@ -56,6 +57,7 @@ pub(super) struct Desk {
     /// The number of this process among all that share the database.
     node: i64,
     client: Client<Internet>,
+    secrets: Secrets,
     clock: Clock,
     delays_ms: Vec<i64>,
     lanes: Mutex<Lanes<InHand>>,
@@ -94,6 +96,7 @@ impl Desk {
         store: Store,
         node: i64,
         client: Client<Internet>,
+        secrets: Secrets,
         clock: Clock,
         settings: &CallbackSettings,
         outcomes: mpsc::Sender<Outcome>,
@@ -108,6 +111,7 @@ impl Desk {
             store,
             node,
             client,
+            secrets,
             clock,
             delays_ms: delays
                 .map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
@@ -196,11 +200,8 @@ impl Desk {
         Ok(())
     }
 
-    /// Posts a callback and decides what becomes of it.
-    async fn attempt(&self, callback: &Callback) -> (Finished, Went) {
-        let started = Instant::now();
-        let in_flight = metrics::gauge!("ogene_callbacks_in_flight");
-        in_flight.increment(1);
+    /// What is posted, signed where the account has a secret.
+    fn post(&self, callback: &Callback, attempt: i64) -> Post {
         let body = callback::body(
             callback.message,
             callback.recipient,
@@ -208,8 +209,31 @@ impl Desk {
             callback.customer_reference.as_deref(),
             &callback.url,
         );
+        let now_ms = self.clock.now_ms();
+        let signed = self.secrets.of(callback.account).and_then(|secrets| {
+            signature::sign(
+                &secrets,
+                callback.message,
+                callback.recipient,
+                &body,
+                now_ms,
+            )
+        });
+        Post {
+            body,
+            attempt,
+            signed,
+        }
+    }
+
+    /// Posts a callback and decides what becomes of it.
+    async fn attempt(&self, callback: &Callback) -> (Finished, Went) {
+        let started = Instant::now();
+        let in_flight = metrics::gauge!("ogene_callbacks_in_flight");
+        in_flight.increment(1);
         let attempts = callback.attempts.saturating_add(1);
-        let said = self.client.post(&callback.url, body, attempts).await;
+        let post = self.post(callback, attempts);
+        let said = self.client.post(&callback.url, post).await;
         in_flight.decrement(1);
         let now_ms = self.clock.now_ms();
         let attempt = match &said {
@@ -313,6 +337,15 @@ pub(super) async fn claim(desk: Arc<Desk>) {
             () = sleep(LOOK_EVERY) => {}
             () = desk.due.notified() => sleep(LOOK_PAUSE).await,
         }
+    }
+}
+
+/// Follows the changes of secrets, until a shutdown.
+pub(super) async fn follow(desk: Arc<Desk>, revision: watch::Receiver<i64>) {
+    let mut phase = desk.phase.subscribe();
+    tokio::select! {
+        () = desk.secrets.follow(&desk.store, revision) => {}
+        () = reached(&mut phase, Phase::Closing) => {}
     }
 }
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 use store::{Callback, Finished, NewMessage, Store, Target};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 const NOW: i64 = 1_795_000_000_000;
 
@@ -200,8 +201,18 @@ impl Kit {
             concurrency_per_origin: 2,
             concurrency: 8,
         };
-        let callbacks =
-            Callbacks::start_with(store.clone(), NODE, &settings, clock.clone(), patience).unwrap();
+        // Nobody tells of changes: none is made.
+        let (_, revision) = watch::channel(0);
+        let callbacks = Callbacks::start_with(
+            store.clone(),
+            NODE,
+            &settings,
+            clock.clone(),
+            revision,
+            patience,
+        )
+        .await
+        .unwrap();
         Self {
             callbacks,
             store,

@@ -1,5 +1,7 @@
 //! `ogene callback`
 
+mod secret;
+
 use super::Surroundings;
 use super::answer::{Answer, Failure};
 use super::open::account_id;
@@ -33,6 +35,9 @@ pub(super) enum Callback {
         ogene callback replay --account 1882399170363392 --origin https://shop.example.ng:443"
     )]
     Replay(Which),
+    /// Secrets that callbacks are signed with (Standard Webhooks): create, rotate, list, revoke
+    #[command(subcommand)]
+    Secret(secret::Secret),
 }
 
 #[derive(Args)]
@@ -56,6 +61,7 @@ impl Callback {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
         let (store, clock) = around.open().await?;
         match self {
+            Self::Secret(secret) => secret.run(&store, &clock).await,
             Self::Dead {
                 account: Some(account),
                 limit,

@@ -77,7 +77,7 @@ pub(super) struct Table {
 const CHUNK: i64 = 2_000;
 
 /// In an order in which what is referred to comes first, and what makes a node work comes last.
-pub(super) const TABLES: [Table; 11] = [
+pub(super) const TABLES: [Table; 12] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -120,6 +120,19 @@ pub(super) const TABLES: [Table; 11] = [
             ("created_at_ms", Int),
             ("approved_at_ms", Int),
             ("rejection_reason", Text),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "callback_secrets",
+        bucketed: Bucketed::No,
+        key: 2,
+        columns: &[
+            ("account_id", Int),
+            ("secret_id", Text),
+            ("secret", Text),
+            ("created_at_ms", Int),
+            ("ends_at_ms", Int),
         ],
         chunk: CHUNK,
     },
