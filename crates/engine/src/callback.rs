@@ -21,6 +21,7 @@ mod secrets;
 mod standing;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use crate::Clock;
 use client::{Client, Patience};

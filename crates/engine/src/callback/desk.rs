@@ -88,6 +88,10 @@ impl InLane for InHand {
     fn origin(&self) -> &str {
         &self.callback.origin
     }
+
+    fn is_retry(&self) -> bool {
+        self.callback.attempts > 0
+    }
 }
 
 impl Desk {
