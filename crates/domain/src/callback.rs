@@ -1,5 +1,6 @@
 //! Callbacks: what is told to a customer, and what follows from the answer.
 
+pub mod log;
 mod retry_after;
 pub mod signature;
 

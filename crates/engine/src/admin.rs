@@ -3,8 +3,8 @@
 mod callbacks;
 
 pub use callbacks::{
-    Replay, create_secret, dead_callbacks, dead_origins, list_secrets, replay_callbacks,
-    revoke_secrets, rotate_secret,
+    Replay, callback_attempts, create_secret, dead_callbacks, dead_origins, list_secrets,
+    replay_callbacks, revoke_secrets, rotate_secret,
 };
 
 use crate::{Clock, chance};

@@ -16,7 +16,7 @@ const REFERENCE: [&str; 8] = [
 ];
 
 /// Tables that lie where their buckets lie; the others are put beside the first.
-const DISTRIBUTED: [&str; 9] = [
+const DISTRIBUTED: [&str; 10] = [
     "wallets",
     "ledger",
     "recent_sends",
@@ -26,6 +26,7 @@ const DISTRIBUTED: [&str; 9] = [
     "parts",
     "parked_receipts",
     "callbacks",
+    "callback_attempts",
 ];
 
 /// Shards of each table: the fewest of which no two buckets share one, so that each bucket can be moved alone.

@@ -5,7 +5,7 @@ use crate::{Clock, chance};
 use domain::callback::signature::{CHANCE_BYTES, MOST_SECRETS, Secret, Signing};
 use domain::{AccountId, MessageId};
 use std::time::Duration;
-use store::{Callback, CallbackSecret, DeadOrigin, Store};
+use store::{Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Store};
 
 /// Which dead callbacks are to be made again: all, or those that are as named.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,17 @@ pub async fn dead_origins(store: &Store) -> Result<Vec<DeadOrigin>> {
 pub async fn dead_callbacks(store: &Store, id: AccountId, limit: u32) -> Result<Vec<Callback>> {
     account(store, id).await?;
     Ok(store.dead_callbacks(id, limit).await?)
+}
+
+/// The attempts that are kept for an account, or for one of its messages: the latest messages first.
+pub async fn callback_attempts(
+    store: &Store,
+    id: AccountId,
+    message: Option<MessageId>,
+    limit: u32,
+) -> Result<Vec<CallbackAttempt>> {
+    account(store, id).await?;
+    Ok(store.callback_attempts(id, message, limit).await?)
 }
 
 /// Has dead callbacks made again from their first attempt on; gives how many.

@@ -6,6 +6,7 @@ use super::pool::{Connection, Pool};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use domain::callback::log::MOST_ANSWER_BYTES;
 use domain::callback::signature::Signed;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, RETRY_AFTER, USER_AGENT,
@@ -61,6 +62,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// The header `Retry-After`.
     pub(super) retry_after: Option<String>,
+    /// How the body begins.
+    pub(super) start: Vec<u8>,
 }
 
 /// Posts callbacks. It follows no redirect and knows no proxy.
@@ -86,9 +89,9 @@ impl<N: Network> Client<N> {
         let deadline = Instant::now() + self.patience.attempt;
         let request = request(&url, post).ok_or(Fault::Url)?;
         let exchanged = timeout_at(deadline, self.exchange(&url, request)).await;
-        let (answer, rest, connection) = exchanged.map_err(|_| Fault::TimedOut)??;
+        let (mut answer, rest, connection) = exchanged.map_err(|_| Fault::TimedOut)??;
         // The answer is known; a connection whose rest does not come in time is just not used again.
-        if timeout_at(deadline, read_to_end(rest)).await == Ok(true) {
+        if timeout_at(deadline, read_to_end(rest, &mut answer.start)).await == Ok(true) {
             self.pool.keep(receiver(&url), connection);
         }
         Ok(answer)
@@ -130,6 +133,7 @@ fn split(
     let answer = Answer {
         status: response.status().as_u16(),
         retry_after: retry_after.map(str::to_owned),
+        start: Vec::new(),
     };
     (answer, response.into_body(), connection)
 }
@@ -176,13 +180,18 @@ fn basic_authentication(url: &Url) -> Option<String> {
     Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
-/// Whether the rest of an answer came to its end within what is read of it.
-async fn read_to_end(mut rest: Incoming) -> bool {
+/// Whether the rest of an answer came to its end within what is read of it; `start` gets how it begins.
+async fn read_to_end(mut rest: Incoming, start: &mut Vec<u8>) -> bool {
     let mut read = 0;
     while read <= MAX_ANSWER {
         match rest.frame().await {
             None => return true,
-            Some(Ok(frame)) => read += frame.data_ref().map_or(0, Bytes::len),
+            Some(Ok(frame)) => {
+                let data = frame.data_ref().map_or(&[][..], |data| data);
+                let left = MOST_ANSWER_BYTES.saturating_sub(start.len());
+                start.extend_from_slice(&data[..data.len().min(left)]);
+                read += data.len();
+            }
             Some(Err(_)) => return false,
         }
     }

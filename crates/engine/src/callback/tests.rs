@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::{Callback, Finished, NewMessage, Store, Target};
+use store::{Callback, Finished, NewMessage, Outcome, Store, Target};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -274,7 +274,7 @@ impl Kit {
                 url: url.into(),
                 customer_reference: None,
             };
-            (callback, Finished::Untouched)
+            Outcome::new(callback, Finished::Untouched)
         });
         self.store.finish_callbacks(rows.collect()).await.unwrap();
         let claim = self

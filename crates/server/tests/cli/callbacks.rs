@@ -51,6 +51,11 @@ fn an_operator_gives_an_account_a_secret_replaces_it_and_revokes_it() {
         assert_eq!(code, Some(1));
         assert!(sentence.contains("are not signed"), "{sentence}");
     }
-    let unknown = ["callback", "secret", "create", "--account", "7"];
-    assert!(ogene.failure(&unknown).1.contains("no account 7"));
+    let attempts = ogene.json(&["callback", "attempts", "--account", &account]);
+    assert_eq!(attempts.as_array().map(Vec::len), Some(0));
+    for words in ["attempts", "secret create"] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let unknown = [&["callback"], &words[..], &["--account", "7"]].concat();
+        assert!(ogene.failure(&unknown).1.contains("no account 7"));
+    }
 }

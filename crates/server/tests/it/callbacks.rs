@@ -268,6 +268,44 @@ async fn callbacks_of_an_account_with_a_secret_are_signed_as_others_check_it() {
 }
 
 #[tokio::test]
+async fn attempts_that_failed_are_kept_with_the_one_that_ended_them_and_no_others() {
+    let ogene = Ogene::start().await;
+    let receiver = Receiver::start().await;
+    ogene.sent(called_back(MTN, "At once", &receiver)).await;
+    receiver.called(1).await;
+    receiver.react([Reaction::Status(500), Reaction::Status(503)]);
+    let id = ogene.sent_id(called_back(MTN, "Late", &receiver)).await;
+    receiver.called(4).await;
+    let closed = with(
+        to(AIRTEL, "Nobody"),
+        json!({"callback_url": "http://127.0.0.1:1/"}),
+    );
+    let nobody = ogene.sent_id(closed).await.parse().expect("an id");
+    let store = ogene.store().await;
+    let kept = async |message, count| {
+        until("the attempts are kept", async || {
+            let kept = admin::callback_attempts(&store, ogene.shop.id, message, 99).await;
+            let kept = kept.expect("an answer");
+            (kept.len() >= count).then_some(kept)
+        })
+        .await
+    };
+    let refused = kept(Some(nobody), 1).await.remove(0);
+    assert_eq!(refused.attempted.result, "unreachable");
+    let late = kept(Some(id.parse().expect("an id")), 3).await;
+    let shown: Vec<_> = late
+        .iter()
+        .map(|kept| (kept.attempt, kept.attempted.result.as_str()))
+        .collect();
+    assert_eq!(shown, [(3, "200"), (2, "503"), (1, "500")]);
+    let all = kept(None, 4).await;
+    let known = [refused.message, late[0].message];
+    assert!(all.iter().all(|kept| known.contains(&kept.message)));
+    store.close().await;
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn gone_ends_all_callbacks_of_the_message_and_of_no_other() {
     let rules = vec![rule(AIRTEL, Fate::Pending), rule(GLO, Fate::Pending)];
     let ogene = Setup::new()
