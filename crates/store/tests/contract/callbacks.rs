@@ -393,26 +393,26 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
     assert_eq!(counts(kit).await, counted([("due", 700)]));
 }
 
-fn attempted(made_at_ms: i64, result: &str) -> Option<Attempted> {
-    Some(Attempted {
+fn attempted(made_at_ms: i64, result: &str) -> Attempted {
+    Attempted {
         made_at_ms,
         result: result.to_owned(),
         took_ms: 15_000,
         answer: "{\"wait\": \"ẹ\"}\\n".to_owned(),
-    })
+    }
 }
 
 /// Fails at first and succeeds then; the attempts are kept.
 async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> Callback {
     let first = settle(kit, sending, 1).await.callbacks.remove(0);
     let retry = Outcome {
-        attempted: attempted(at_ms, "timed_out"),
+        attempted: Some(attempted(at_ms, "timed_out")),
         ..Outcome::new(first.clone(), Finished::Retry { at_ms: NOW })
     };
     kit.store.finish_callbacks(vec![retry]).await.unwrap();
     let again = claim(kit, first.account, NOW, 1).await.remove(0);
     let done = Outcome {
-        attempted: attempted(at_ms + 7, "200"),
+        attempted: Some(attempted(at_ms + 7, "200")),
         ..Outcome::new(again, Finished::Done)
     };
     kit.store.finish_callbacks(vec![done]).await.unwrap();
@@ -451,10 +451,7 @@ async fn attempts_that_are_kept_are_shown_the_latest_first(kit: &Kit) {
     };
     let kept = of_message(callback.message).await;
     assert_eq!(kept[1].recipient, callback.recipient);
-    assert_eq!(
-        Some(&kept[1].attempted),
-        attempted(NOW, "timed_out").as_ref()
-    );
+    assert_eq!(kept[1].attempted, attempted(NOW, "timed_out"));
     assert_eq!(of_message(settled.callbacks[0].message).await, []);
     let stranger = kit.account(1).await;
     assert_eq!(attempts(kit, stranger, 9).await, []);
