@@ -6,6 +6,7 @@ mod backlog;
 mod bulk;
 mod carriers;
 mod curve;
+mod dead_receivers;
 mod distant;
 mod large;
 mod latency;
@@ -54,6 +55,8 @@ pub(crate) enum Scenario {
     Distant,
     /// One-time passwords while a campaign is queued
     Overtake,
+    /// The rate to a receiver that is well, beside 1,000 dead ones
+    DeadReceivers,
     /// What a message costs with more accounts
     Accounts,
     /// What a message costs with more recipients queued
@@ -100,6 +103,7 @@ impl Scenario {
             Self::Reports => &[Goal::AtMost("report_of_100_p99_ms", 10.0, 10.0)],
             Self::Distant => &[Goal::AtLeast("submits_per_s", 1_950.0, 1_950.0)],
             Self::Overtake => &[Goal::AtMost("otp_due_to_submit_p99_ms", 20.0, 20.0)],
+            Self::DeadReceivers => &[Goal::AtLeast("share_of_rate_alone", 0.5, 0.5)],
             Self::Accounts | Self::Backlog | Self::Carriers => {
                 &[Goal::AtMost("cpu_growth", GROWTH, GROWTH)]
             }
@@ -128,6 +132,7 @@ impl Scenario {
                 Self::Reports => reports::run(setup, quick).await,
                 Self::Distant => distant::run(setup, quick).await,
                 Self::Overtake => overtake::run(setup, quick).await,
+                Self::DeadReceivers => dead_receivers::run(setup, quick).await,
                 Self::Accounts => accounts::run(setup, quick).await,
                 Self::Backlog => backlog::run(setup, quick).await,
                 Self::Carriers => carriers::run(setup, quick).await,

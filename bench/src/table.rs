@@ -48,7 +48,7 @@ const fn row(what: &'static str, scenario: Scenario, figure: &'static str) -> Ro
 }
 
 /// In the order in which a reader asks.
-const ROWS: [Row; 23] = [
+const ROWS: [Row; 24] = [
     row(
         "one recipient a request, 256 connections, receipts and callbacks, whole life: messages a second",
         Scenario::Single,
@@ -113,6 +113,11 @@ const ROWS: [Row; 23] = [
         "an OTP with 1,000,000 recipients queued: due to the wire, p99, ms",
         Scenario::Overtake,
         "otp_due_to_submit_p99_ms",
+    ),
+    row(
+        "callbacks to a receiver that is well, beside 1,000 dead ones: share of the rate alone",
+        Scenario::DeadReceivers,
+        "share_of_rate_alone",
     ),
     row("memory idle, MB", Scenario::Queued, "idle_mb"),
     row(

@@ -1,6 +1,8 @@
 //! Callbacks: what is told to a customer, and what follows from the answer.
 
+pub mod log;
 mod retry_after;
+pub mod signature;
 
 use crate::{DeliveryStatus, MessageId, Recipient};
 use std::fmt::Write;

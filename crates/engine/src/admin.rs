@@ -1,14 +1,22 @@
 //! What an operator does. All of it works on the database, whether or not a server runs.
 
+mod callbacks;
+
+pub use callbacks::{
+    Replay, callback_attempts, create_secret, dead_callbacks, dead_origins, list_secrets,
+    replay_callbacks, revoke_secrets, rotate_secret,
+};
+
 use crate::{Clock, chance};
+use domain::callback::signature::MOST_SECRETS;
 use domain::token::{self, TokenHash};
 use domain::{
     Account, AccountId, AccountStatus, Component, MessageId, Money, Purse, SenderFault, SenderId,
     SenderStatus, Verification, sender,
 };
-use store::{Callback, Credited, DeadOrigin, EntryKind, LedgerEntry, Store};
+use store::{Credited, EntryKind, LedgerEntry, Store};
 
-pub use store::{TokenInfo, Verification as Checked};
+pub use store::{CallbackSecret, TokenInfo, Verification as Checked};
 
 /// Longest reference of a credit, name, purpose or reason, in characters.
 const MOST_CHARACTERS: usize = 255;
@@ -25,6 +33,20 @@ pub enum AdminError {
     /// There is no such token, or it is revoked already.
     #[error("there is no token {0} that could be revoked: see `ogene token list`")]
     NoToken(String),
+    /// The account has a secret already.
+    #[error(
+        "callbacks of the account are signed already: `ogene callback secret rotate` replaces the secret"
+    )]
+    SecretExists,
+    /// The account has no secret.
+    #[error("callbacks of the account are not signed: see `ogene callback secret list`")]
+    NoSecret,
+    /// It was rotated often lately.
+    #[error(
+        "{MOST_SECRETS} secrets of the account sign already: wait until one ends, or revoke one, see \
+         `ogene callback secret list`"
+    )]
+    ManySecrets,
     /// There is no such sender ID.
     #[error("the account has no sender ID `{0}`: see `ogene sender-id list`")]
     NoSender(String),
@@ -273,50 +295,6 @@ pub async fn credit(
 pub async fn statement(store: &Store, id: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
     account(store, id).await?;
     Ok(store.statement(id, limit).await?)
-}
-
-/// Which dead callbacks are to be made again: all, or those that are as named.
-#[derive(Clone, Debug, Default)]
-pub struct Replay {
-    /// Only those of this account.
-    pub account: Option<AccountId>,
-    /// Only those to this scheme, host and port.
-    pub origin: Option<String>,
-    /// Only those of this message.
-    pub message: Option<MessageId>,
-}
-
-/// The dead callbacks by account and origin.
-pub async fn dead_origins(store: &Store) -> Result<Vec<DeadOrigin>> {
-    Ok(store.dead_origins().await?)
-}
-
-/// The dead callbacks of an account, the latest first.
-pub async fn dead_callbacks(store: &Store, id: AccountId, limit: u32) -> Result<Vec<Callback>> {
-    account(store, id).await?;
-    Ok(store.dead_callbacks(id, limit).await?)
-}
-
-/// Has dead callbacks made again from their first attempt on; gives how many.
-pub async fn replay_callbacks(store: &Store, clock: &Clock, which: &Replay) -> Result<u64> {
-    let is_meant = |dead: &DeadOrigin| {
-        which.account.is_none_or(|account| account == dead.account)
-            && which
-                .origin
-                .as_ref()
-                .is_none_or(|origin| *origin == dead.origin)
-    };
-    let mut replayed = 0;
-    for dead in store
-        .dead_origins()
-        .await?
-        .iter()
-        .filter(|dead| is_meant(dead))
-    {
-        let now_ms = clock.now_ms();
-        replayed += store.replay_callbacks(dead, which.message, now_ms).await?;
-    }
-    Ok(replayed)
 }
 
 /// Recomputes every balance from the ledger and checks what must always hold.

@@ -3,7 +3,7 @@
 //! A callback is a row before it is in hand. Those in hand stand in lanes, one per account and origin
 //! (`lanes`, pure); a task per callback in flight posts it (`client`) over a guarded connection (`connect`,
 //! `network`, `pool`), takes the next one from the lanes, and hands the outcome to a task that commits
-//! outcomes in groups (`desk`). What is not in hand is claimed from the database when it is due.
+//! outcomes in groups (`desk`). Where an account has secrets (`secrets`), what is posted is signed. What is not in hand is claimed from the database when it is due.
 //!
 //! A process that dies leaves its claimed callbacks claimed; they are posted again, which the interface
 //! allows (section 6, rule 4).
@@ -17,19 +17,22 @@ mod lanes;
 mod network;
 mod observe;
 mod pool;
+mod secrets;
 mod standing;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use crate::Clock;
 use client::{Client, Patience};
 use connect::Connector;
 use desk::Desk;
 use network::Internet;
+use secrets::Secrets;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::{Callback, Store};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// How many outcomes wait for their commit before attempts have to wait for it too.
@@ -59,6 +62,9 @@ pub enum StartError {
     /// The TLS library does not take its own defaults.
     #[error("TLS cannot be set up")]
     Tls(#[source] rustls::Error),
+    /// The secrets to sign with cannot be read.
+    #[error(transparent)]
+    Store(#[from] store::Error),
 }
 
 /// The running callbacks; a clone is the same ones.
@@ -69,21 +75,25 @@ pub struct Callbacks {
 }
 
 impl Callbacks {
-    /// Starts to make callbacks, those first that the database holds.
-    pub fn start(
+    /// Starts to make callbacks, those first that the database holds. `revision` tells when the secrets may have
+    /// changed that they are signed with.
+    pub async fn start(
         store: Store,
         node: i64,
         settings: &CallbackSettings,
         clock: Clock,
+        revision: watch::Receiver<i64>,
     ) -> Result<Self, StartError> {
-        Self::start_with(store, node, settings, clock, Patience::default())
+        let patience = Patience::default();
+        Self::start_with(store, node, settings, clock, revision, patience).await
     }
 
-    fn start_with(
+    async fn start_with(
         store: Store,
         node: i64,
         settings: &CallbackSettings,
         clock: Clock,
+        revision: watch::Receiver<i64>,
         patience: Patience,
     ) -> Result<Self, StartError> {
         let network = Internet::from_system().map_err(StartError::Resolver)?;
@@ -95,9 +105,13 @@ impl Callbacks {
         .map_err(StartError::Tls)?;
         let client = Client::new(connector, settings.concurrency_per_origin, patience);
         let (outcomes, finished) = mpsc::channel(OUTCOME_QUEUE);
-        let desk = Arc::new(Desk::new(store, node, client, clock, settings, outcomes));
+        let secrets = Secrets::load(&store).await?;
+        let desk = Arc::new(Desk::new(
+            store, node, client, secrets, clock, settings, outcomes,
+        ));
         let tasks = vec![
             tokio::spawn(desk::claim(Arc::clone(&desk))),
+            tokio::spawn(desk::follow(Arc::clone(&desk), revision)),
             tokio::spawn(desk::commit(Arc::clone(&desk), finished)),
         ];
         Ok(Self {

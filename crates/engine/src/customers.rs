@@ -7,10 +7,10 @@ use crate::Error;
 use domain::token::{self, TokenHash};
 use domain::{AccountId, Customer, Refusal, sender};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::Store;
+use tokio::sync::watch;
 
 /// How often the revision is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -35,17 +35,22 @@ struct Known {
 pub(crate) struct Customers {
     store: Store,
     known: Mutex<Known>,
-    revision: AtomicI64,
+    revision: watch::Sender<i64>,
 }
 
 impl Customers {
     pub(crate) async fn new(store: Store) -> Result<Self, store::Error> {
-        let revision = AtomicI64::new(store.revision().await?);
+        let revision = watch::Sender::new(store.revision().await?);
         Ok(Self {
             store,
             known: Mutex::default(),
             revision,
         })
+    }
+
+    /// The revision, for others who remember what it tells of.
+    pub(crate) fn revision(&self) -> watch::Receiver<i64> {
+        self.revision.subscribe()
     }
 
     /// The account behind a token.
@@ -106,10 +111,10 @@ impl Customers {
         loop {
             looks.tick().await;
             match self.store.revision().await {
-                Ok(revision) if revision == self.revision.load(Ordering::Relaxed) => {}
+                Ok(revision) if revision == *self.revision.borrow() => {}
                 Ok(revision) => {
-                    self.revision.store(revision, Ordering::Relaxed);
                     self.forget();
+                    self.revision.send_replace(revision);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the revision of accounts cannot be read");

@@ -130,7 +130,15 @@ impl Engine {
     pub async fn start(store: Store, settings: Settings, clock: Clock) -> Result<Self, StartError> {
         let node = i64::try_from(chance::number() >> 2).unwrap_or(0).max(1);
         let connectors = tls::connectors(&settings.carriers)?;
-        let callbacks = Callbacks::start(store.clone(), node, &settings.callbacks, clock.clone())?;
+        let customers = Arc::new(Customers::new(store.clone()).await?);
+        let callbacks = Callbacks::start(
+            store.clone(),
+            node,
+            &settings.callbacks,
+            clock.clone(),
+            customers.revision(),
+        )
+        .await?;
         let numbers = chance::Numbers::new(clock.now_ms());
         let sandbox = Arc::new(Carrier::new(SANDBOX.into(), None));
         let named = settings
@@ -149,7 +157,6 @@ impl Engine {
         });
         recover::recover(&shared).await?;
         let rates = Arc::new(rate::Rates::new(&store));
-        let customers = Arc::new(Customers::new(store).await?);
         let (closing, _) = watch::channel(false);
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
@@ -164,27 +171,18 @@ impl Engine {
                 closing.subscribe(),
             )));
         }
-        tasks.others.push(accepting);
-        tasks
-            .others
-            .push(tokio::spawn(Arc::clone(&customers).follow()));
-        tasks
-            .others
-            .push(tokio::spawn(sweep::run(Arc::clone(&shared))));
-        let among = nodes::run(Arc::clone(&shared), Arc::clone(&rates));
-        tasks.others.push(tokio::spawn(among));
-        tasks
-            .others
-            .push(tokio::spawn(nodes::ring(Arc::clone(&shared))));
-        tasks
-            .others
-            .push(tokio::spawn(nodes::listen(Arc::clone(&shared))));
         let following = Arc::clone(&rates).follow(shared.clock.clone());
-        tasks.others.push(tokio::spawn(following));
-        tasks.others.push(tokio::spawn(retention::run(
-            Arc::clone(&shared),
-            settings.retention,
-        )));
+        let retention = retention::run(Arc::clone(&shared), settings.retention);
+        tasks.others.extend([
+            accepting,
+            tokio::spawn(Arc::clone(&customers).follow()),
+            tokio::spawn(sweep::run(Arc::clone(&shared))),
+            tokio::spawn(nodes::run(Arc::clone(&shared), Arc::clone(&rates))),
+            tokio::spawn(nodes::ring(Arc::clone(&shared))),
+            tokio::spawn(nodes::listen(Arc::clone(&shared))),
+            tokio::spawn(following),
+            tokio::spawn(retention),
+        ]);
         Ok(Self {
             shared,
             customers,

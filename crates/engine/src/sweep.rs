@@ -17,6 +17,9 @@ const TIDY_EVERY: Duration = Duration::from_secs(5);
 /// and how old they are at most.
 const LOOK_AGAIN_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_MS: i64 = 20_000;
+/// How often old attempts at callbacks are forgotten, and how long they are kept.
+const FORGET_EVERY: Duration = Duration::from_hours(1);
+const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 /// How often queues are measured.
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
@@ -25,12 +28,14 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     let mut expire = tokio::time::interval(EXPIRE_EVERY);
     let mut tidy = tokio::time::interval(TIDY_EVERY);
     let mut measure = tokio::time::interval(MEASURE_EVERY);
+    let mut forget = tokio::time::interval(FORGET_EVERY);
     let mut again = tokio::time::interval(LOOK_AGAIN_EVERY);
     loop {
         let swept = tokio::select! {
             _ = expire.tick() => expire_all(&shared).await,
             _ = tidy.tick() => tidy_all(&shared).await,
             _ = measure.tick() => measure_all(&shared).await,
+            _ = forget.tick() => forget_all(&shared).await,
             _ = again.tick() => look_again(&shared).await,
         };
         if let Err(error) = swept {
@@ -93,6 +98,14 @@ async fn tidy_all(shared: &Arc<Shared>) -> store::Result<()> {
         while shared.store.tidy(bucket, shared.clock.now_ms()).await? {}
     }
     while shared.store.is_shared() && shared.store.tidy_rates(shared.clock.now_ms()).await? {}
+    Ok(())
+}
+
+async fn forget_all(shared: &Arc<Shared>) -> store::Result<()> {
+    let before_ms = shared.clock.now_ms() - ATTEMPTS_MS;
+    for bucket in shared.my_buckets() {
+        while shared.store.forget_attempts(bucket, before_ms).await? {}
+    }
     Ok(())
 }
 

@@ -98,7 +98,7 @@ enum Command {
     /// Wallets: credit, statement
     #[command(subcommand)]
     Wallet(wallet::Wallet),
-    /// Callbacks: list the dead ones, make them again
+    /// Callbacks: list attempts and dead ones, make these again, have all signed
     #[command(subcommand)]
     Callback(callback::Callback),
     /// Run an SMSC simulator: a carrier on real SMPP that sends receipts as told

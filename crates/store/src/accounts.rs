@@ -160,7 +160,7 @@ impl Store {
             .await
     }
 
-    /// A number that changes with every change of accounts, tokens and sender IDs.
+    /// A number that changes with every change of accounts, tokens, sender IDs and secrets of callbacks.
     pub async fn revision(&self) -> Result<i64> {
         let found: Option<i64> = read!(self.db, |connection| {
             sqlx::query_scalar("select value from marks where name = 'revision'")

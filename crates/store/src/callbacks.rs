@@ -1,9 +1,13 @@
 //! Callbacks that wait, are in hand, or are dead.
 
+mod attempts;
 mod dead;
 mod finish;
+mod secrets;
 
+pub use attempts::{Attempted, CallbackAttempt};
 pub use dead::DeadOrigin;
+pub use secrets::CallbackSecret;
 
 use crate::Store;
 use crate::db::{Change, Db, Tx};
@@ -55,6 +59,36 @@ pub enum Finished {
     EndMessage,
     /// Not tried: it goes back as it was.
     Untouched,
+}
+
+/// A callback that was in hand, with what becomes of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Outcome {
+    /// Which one.
+    pub callback: Callback,
+    /// What becomes of it.
+    pub finished: Finished,
+    /// The attempt, where it is to be kept.
+    pub attempted: Option<Attempted>,
+}
+
+impl Outcome {
+    /// One without an attempt that is to be kept.
+    pub fn new(callback: Callback, finished: Finished) -> Self {
+        Self {
+            callback,
+            finished,
+            attempted: None,
+        }
+    }
+}
+
+/// The lowest and the highest id of a message, or of all.
+fn messages(message: Option<MessageId>) -> [Vec<u8>; 2] {
+    match message {
+        Some(message) => [id_bytes(&message).to_vec(), id_bytes(&message).to_vec()],
+        None => [vec![0; 16], vec![0xFF; 16]],
+    }
 }
 
 const DUE: &str = "due";

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 /// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
 /// to comes first.
-const REFERENCE: [&str; 7] = [
+const REFERENCE: [&str; 8] = [
     "accounts",
     "tokens",
     "sender_ids",
+    "callback_secrets",
     "marks",
     "nodes",
     "binds",
@@ -15,7 +16,7 @@ const REFERENCE: [&str; 7] = [
 ];
 
 /// Tables that lie where their buckets lie; the others are put beside the first.
-const DISTRIBUTED: [&str; 9] = [
+const DISTRIBUTED: [&str; 10] = [
     "wallets",
     "ledger",
     "recent_sends",
@@ -25,6 +26,7 @@ const DISTRIBUTED: [&str; 9] = [
     "parts",
     "parked_receipts",
     "callbacks",
+    "callback_attempts",
 ];
 
 /// Shards of each table: the fewest of which no two buckets share one, so that each bucket can be moved alone.

@@ -38,7 +38,9 @@ pub use backup::BackupError;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
 };
-pub use callbacks::{Callback, DeadOrigin, Finished};
+pub use callbacks::{
+    Attempted, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Finished, Outcome,
+};
 pub use citus::citus;
 pub use db::{Server, Target, Unusable};
 pub use error::{Error, Result};

@@ -21,7 +21,7 @@ use std::collections::HashSet;
 
 /// Most messages looked at in one step.
 const MOST_MESSAGES: i64 = 250;
-/// Most deliveries removed in one transaction. A message with more of them goes over several.
+/// Most deliveries, and attempts at callbacks, removed in one transaction. A message with more of them goes over several.
 const MOST_DELIVERIES: i64 = 500;
 /// A text that cannot go because its message is not settled is looked for again for so long; after that it
 /// goes with the message.
@@ -252,13 +252,25 @@ impl Change for RemoveMessages {
             |query, message| query.bind(id_bytes(message)),
             after | query | query.bind(self.bucket.0).bind(MOST_DELIVERIES)
         );
+        execute_rows!(
+            tx,
+            &self.messages,
+            1,
+            "delete from callback_attempts where (message_id, recipient, made_at_ms) in (
+                 select message_id, recipient, made_at_ms from callback_attempts
+                 where message_id in (values {rows}) and bucket = {1} limit {2}) and bucket = {1}",
+            |query, message| query.bind(id_bytes(message)),
+            after | query | query.bind(self.bucket.0).bind(MOST_DELIVERIES)
+        );
         let gone = execute_rows!(
             tx,
             &self.messages,
             1,
             "delete from messages where message_id in (values {rows}) and bucket = {1}
                  and not exists (select 1 from deliveries d
-                     where d.bucket = messages.bucket and d.message_id = messages.message_id)",
+                     where d.bucket = messages.bucket and d.message_id = messages.message_id)
+                 and not exists (select 1 from callback_attempts a
+                     where a.bucket = messages.bucket and a.message_id = messages.message_id)",
             |query, message| query.bind(id_bytes(message)),
             after | query | query.bind(self.bucket.0)
         );

@@ -6,6 +6,8 @@ use super::pool::{Connection, Pool};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use domain::callback::log::MOST_ANSWER_BYTES;
+use domain::callback::signature::Signed;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, RETRY_AFTER, USER_AGENT,
 };
@@ -21,6 +23,9 @@ use url::{Position, Url};
 const MAX_ANSWER: usize = 16 * 1024;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Ogene/", env!("CARGO_PKG_VERSION")));
 const ATTEMPT: HeaderName = HeaderName::from_static("ogene-attempt");
+const ID: HeaderName = HeaderName::from_static("webhook-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
 /// How long a receiver may take.
 #[derive(Clone, Copy)]
@@ -40,6 +45,16 @@ impl Default for Patience {
     }
 }
 
+/// What is posted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Post {
+    pub(super) body: String,
+    /// The number of the attempt, from 1.
+    pub(super) attempt: i64,
+    /// What shows the receiver that it comes from us, where it wants that.
+    pub(super) signed: Option<Signed>,
+}
+
 /// What a receiver said.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Answer {
@@ -47,6 +62,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// The header `Retry-After`.
     pub(super) retry_after: Option<String>,
+    /// How the body begins.
+    pub(super) start: Vec<u8>,
 }
 
 /// Posts callbacks. It follows no redirect and knows no proxy.
@@ -66,20 +83,15 @@ impl<N: Network> Client<N> {
         }
     }
 
-    /// Posts `body` to `url`, as attempt number `attempt` (from 1).
-    pub(super) async fn post(
-        &self,
-        url: &str,
-        body: String,
-        attempt: i64,
-    ) -> Result<Answer, Fault> {
+    /// Posts to `url`.
+    pub(super) async fn post(&self, url: &str, post: Post) -> Result<Answer, Fault> {
         let url = Url::parse(url).map_err(|_| Fault::Url)?;
         let deadline = Instant::now() + self.patience.attempt;
-        let request = request(&url, body.into(), attempt).ok_or(Fault::Url)?;
+        let request = request(&url, post).ok_or(Fault::Url)?;
         let exchanged = timeout_at(deadline, self.exchange(&url, request)).await;
-        let (answer, rest, connection) = exchanged.map_err(|_| Fault::TimedOut)??;
+        let (mut answer, rest, connection) = exchanged.map_err(|_| Fault::TimedOut)??;
         // The answer is known; a connection whose rest does not come in time is just not used again.
-        if timeout_at(deadline, read_to_end(rest)).await == Ok(true) {
+        if timeout_at(deadline, read_to_end(rest, &mut answer.start)).await == Ok(true) {
             self.pool.keep(receiver(&url), connection);
         }
         Ok(answer)
@@ -121,6 +133,7 @@ fn split(
     let answer = Answer {
         status: response.status().as_u16(),
         retry_after: retry_after.map(str::to_owned),
+        start: Vec::new(),
     };
     (answer, response.into_body(), connection)
 }
@@ -131,7 +144,7 @@ fn receiver(url: &Url) -> &str {
 }
 
 /// The request in origin form; `None` when the URL holds what HTTP cannot say.
-fn request(url: &Url, body: Bytes, attempt: i64) -> Option<Request<Full<Bytes>>> {
+fn request(url: &Url, post: Post) -> Option<Request<Full<Bytes>>> {
     let request = Request::post(&url[Position::BeforePath..Position::AfterQuery])
         .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
         .header(
@@ -140,12 +153,19 @@ fn request(url: &Url, body: Bytes, attempt: i64) -> Option<Request<Full<Bytes>>>
         )
         .header(ACCEPT, const { HeaderValue::from_static("*/*") })
         .header(USER_AGENT, AGENT)
-        .header(ATTEMPT, attempt);
+        .header(ATTEMPT, post.attempt);
+    let request = match post.signed {
+        Some(signed) => request
+            .header(ID, signed.id)
+            .header(TIMESTAMP, signed.at_s)
+            .header(SIGNATURE, signed.signature),
+        None => request,
+    };
     let request = match basic_authentication(url) {
         Some(value) => request.header(AUTHORIZATION, value),
         None => request,
     };
-    request.body(Full::new(body)).ok()
+    request.body(Full::new(post.body.into())).ok()
 }
 
 /// User and password of the URL as RFC 7617 sends them.
@@ -160,13 +180,18 @@ fn basic_authentication(url: &Url) -> Option<String> {
     Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
-/// Whether the rest of an answer came to its end within what is read of it.
-async fn read_to_end(mut rest: Incoming) -> bool {
+/// Whether the rest of an answer came to its end within what is read of it; `start` gets how it begins.
+async fn read_to_end(mut rest: Incoming, start: &mut Vec<u8>) -> bool {
     let mut read = 0;
     while read <= MAX_ANSWER {
         match rest.frame().await {
             None => return true,
-            Some(Ok(frame)) => read += frame.data_ref().map_or(0, Bytes::len),
+            Some(Ok(frame)) => {
+                let data = frame.data_ref().map_or(&[][..], |data| data);
+                let left = MOST_ANSWER_BYTES.saturating_sub(start.len());
+                start.extend_from_slice(&data[..data.len().min(left)]);
+                read += data.len();
+            }
             Some(Err(_)) => return false,
         }
     }

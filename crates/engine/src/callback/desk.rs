@@ -1,20 +1,23 @@
 //! The tasks behind the callbacks: claim what is due, post it, commit what came of it.
 
+mod attempt;
+
 use super::CallbackSettings;
-use super::client::{Answer, Client};
+use super::client::Client;
 use super::lanes::{InLane, Lanes, Limits};
 use super::network::Internet;
 use super::observe;
+use super::secrets::Secrets;
 use super::standing::Went;
-use crate::{Clock, chance};
+use crate::Clock;
+use attempt::Ended;
 use domain::AccountId;
-use domain::callback::{self, Attempt, Next};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Callback, Finished, Store};
+use store::{Callback, Finished, Outcome, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 /// Callbacks in memory that wait for their turn.
 const MAX_WAITING: usize = 20_000;
@@ -47,15 +50,13 @@ enum Phase {
     Quiet,
 }
 
-/// A callback that is no longer in hand, and what becomes of it.
-pub(super) type Outcome = (Callback, Finished);
-
 /// What the tasks share.
 pub(super) struct Desk {
     store: Store,
     /// The number of this process among all that share the database.
     node: i64,
     client: Client<Internet>,
+    secrets: Secrets,
     clock: Clock,
     delays_ms: Vec<i64>,
     lanes: Mutex<Lanes<InHand>>,
@@ -74,7 +75,7 @@ struct InHand {
 impl InHand {
     /// It goes back as it was.
     fn untouched(self) -> Outcome {
-        (self.callback, Finished::Untouched)
+        Outcome::new(self.callback, Finished::Untouched)
     }
 }
 
@@ -86,6 +87,10 @@ impl InLane for InHand {
     fn origin(&self) -> &str {
         &self.callback.origin
     }
+
+    fn is_retry(&self) -> bool {
+        self.callback.attempts > 0
+    }
 }
 
 impl Desk {
@@ -94,6 +99,7 @@ impl Desk {
         store: Store,
         node: i64,
         client: Client<Internet>,
+        secrets: Secrets,
         clock: Clock,
         settings: &CallbackSettings,
         outcomes: mpsc::Sender<Outcome>,
@@ -108,6 +114,7 @@ impl Desk {
             store,
             node,
             client,
+            secrets,
             clock,
             delays_ms: delays
                 .map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
@@ -196,51 +203,15 @@ impl Desk {
         Ok(())
     }
 
-    /// Posts a callback and decides what becomes of it.
-    async fn attempt(&self, callback: &Callback) -> (Finished, Went) {
-        let started = Instant::now();
-        let in_flight = metrics::gauge!("ogene_callbacks_in_flight");
-        in_flight.increment(1);
-        let body = callback::body(
-            callback.message,
-            callback.recipient,
-            callback.status,
-            callback.customer_reference.as_deref(),
-            &callback.url,
-        );
-        let attempts = callback.attempts.saturating_add(1);
-        let said = self.client.post(&callback.url, body, attempts).await;
-        in_flight.decrement(1);
-        let now_ms = self.clock.now_ms();
-        let attempt = match &said {
-            Ok(Answer {
-                status,
-                retry_after,
-            }) => Attempt::Answered {
-                status: *status,
-                retry_after: retry_after.as_deref(),
-            },
-            Err(_) => Attempt::Unanswered,
-        };
-        let verdict = callback::verdict(attempt, now_ms);
-        let made = usize::try_from(attempts).unwrap_or(usize::MAX);
-        let next = callback::next(made, &self.delays_ms, verdict, chance::small(), now_ms);
-        observe::attempted(callback, &said, next, started.elapsed());
-        let finished = match next {
-            Next::Done => Finished::Done,
-            Next::Retry { at_ms } => Finished::Retry { at_ms },
-            Next::Dead => Finished::Dead,
-            Next::EndMessage => Finished::EndMessage,
-        };
-        let is_well = said.is_ok_and(|answer| answer.status < 500);
-        (finished, if is_well { Went::Well } else { Went::Badly })
-    }
-
     /// Hands over the outcome and takes the next callback.
     async fn land(
         self: &Arc<Self>,
         landed: InHand,
-        (finished, went): (Finished, Went),
+        Ended {
+            finished,
+            went,
+            attempted,
+        }: Ended,
     ) -> Option<InHand> {
         if finished == Finished::EndMessage {
             let message = landed.callback.message;
@@ -249,13 +220,18 @@ impl Desk {
                 .withdraw(&landed, |other| other.callback.message == message);
             for other in ended {
                 // Only a shutdown closes the queue, and not while this one is in flight.
-                let _ = self.outcomes.send((other.callback, Finished::Dead)).await;
+                let ended = Outcome::new(other.callback, Finished::Dead);
+                let _ = self.outcomes.send(ended).await;
             }
         }
         let place = self.outcomes.reserve().await.ok();
         let following = self.finish(&landed, went);
         if let Some(place) = place {
-            place.send((landed.callback, finished));
+            place.send(Outcome {
+                callback: landed.callback,
+                finished,
+                attempted,
+            });
         }
         following
     }
@@ -316,6 +292,15 @@ pub(super) async fn claim(desk: Arc<Desk>) {
     }
 }
 
+/// Follows the changes of secrets, until a shutdown.
+pub(super) async fn follow(desk: Arc<Desk>, revision: watch::Receiver<i64>) {
+    let mut phase = desk.phase.subscribe();
+    tokio::select! {
+        () = desk.secrets.follow(&desk.store, revision) => {}
+        () = reached(&mut phase, Phase::Closing) => {}
+    }
+}
+
 /// Commits outcomes as they come, all at once that came during the last commit.
 pub(super) async fn commit(desk: Arc<Desk>, mut finished: mpsc::Receiver<Outcome>) {
     let mut phase = desk.phase.subscribe();
@@ -333,9 +318,6 @@ pub(super) async fn commit(desk: Arc<Desk>, mut finished: mpsc::Receiver<Outcome
     }
 }
 
-/// How it ends for a callback that was not tried.
-const UNTOUCHED: (Finished, Went) = (Finished::Untouched, Went::NotTried);
-
 /// Posts one callback after the other, until none may fly.
 async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
     let mut phase = desk.phase.subscribe();
@@ -343,8 +325,8 @@ async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
         let is_stale = desk.clock.now_ms() - in_hand.since_ms > MAX_HELD_MS;
         let ended = tokio::select! {
             ended = desk.attempt(&in_hand.callback), if !is_stale => ended,
-            () = reached(&mut phase, Phase::BreakingOff), if !is_stale => UNTOUCHED,
-            else => UNTOUCHED,
+            () = reached(&mut phase, Phase::BreakingOff), if !is_stale => Ended::UNTOUCHED,
+            else => Ended::UNTOUCHED,
         };
         match desk.land(in_hand, ended).await {
             Some(following) => in_hand = following,

@@ -1,6 +1,6 @@
 //! No URL, however it is spelt and wherever its name leads, makes a connection to a forbidden address.
 
-use super::client::{Client, Patience};
+use super::client::{Client, Patience, Post};
 use super::connect::{Connector, Fault};
 use super::network::Network;
 use domain::address;
@@ -46,8 +46,8 @@ fn dialled(url: &str, looks: Vec<Vec<IpAddr>>, allow_private: bool) -> (Fault, V
         .build()
         .unwrap();
     let fault = runtime.block_on(async {
-        let _first = client.post(url, String::new(), 1).await;
-        client.post(url, String::new(), 2).await.unwrap_err()
+        let _first = client.post(url, Post::default()).await;
+        client.post(url, Post::default()).await.unwrap_err()
     });
     let dialled = network.dialled.lock().unwrap().clone();
     (fault, dialled)

@@ -2,9 +2,11 @@
 //!
 //! Accounts take turns, and so do the origins of an account; a lane has a limit of callbacks in flight, so
 //! a slow or dead receiver takes that many slots and holds up nobody else. Receivers of which nothing good is
-//! known (`standing`) share half of all slots, however many they are. Nothing here waits or does I/O.
+//! known (`standing`) share half of all slots, however many they are. Within a lane first attempts and retries
+//! take turns (`waiting`). Nothing here waits or does I/O.
 
 use super::standing::{Class, Standing, Went};
+use super::waiting::Waiting;
 use domain::AccountId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,6 +17,8 @@ pub(super) trait InLane {
     fn account(&self) -> AccountId;
     /// Scheme, host and port of its URL.
     fn origin(&self) -> &str;
+    /// Whether it failed before.
+    fn is_retry(&self) -> bool;
 }
 
 /// How much may be in hand and in flight.
@@ -28,7 +32,7 @@ pub(super) struct Limits {
     pub(super) waiting: usize,
 }
 
-/// A lane may hold one part in so many of the room that is left. So a few busy lanes get much, many lanes
+/// A lane may hold one part in so many of the room that is left, of first attempts and of retries each. So a few busy lanes get much, many lanes
 /// get little each, and some room is always left for one that was not there before.
 const SHARE_OF_ROOM: usize = 8;
 
@@ -76,7 +80,7 @@ struct Account<T> {
 
 #[derive(Debug)]
 struct Lane<T> {
-    waiting: VecDeque<T>,
+    waiting: Waiting<T>,
     in_flight: usize,
     /// Whether it stands in its account's turns.
     queued: bool,
@@ -102,14 +106,17 @@ impl<T: InLane> Lanes<T> {
         }
     }
 
-    /// How many more callbacks a lane may hold now.
+    /// How many more callbacks of any kind a lane may hold now.
     pub(super) fn room(&self, account: AccountId, origin: &str) -> usize {
+        let lane = self.lane(account, origin);
+        self.room_beside(lane.map_or(0, |lane| lane.waiting.most_of_a_kind()))
+    }
+
+    /// How many more a lane may hold that holds so many of a kind.
+    fn room_beside(&self, held: usize) -> usize {
         if self.closed {
             return 0;
         }
-        let held = self
-            .lane(account, origin)
-            .map_or(0, |lane| lane.waiting.len());
         let left = self.limits.waiting.saturating_sub(self.waiting);
         // What goes in also makes the room smaller that is shared, hence the one more.
         left.saturating_sub(held * SHARE_OF_ROOM)
@@ -119,7 +126,8 @@ impl<T: InLane> Lanes<T> {
     /// Puts a callback at the end of its lane; gives it back when there is no room.
     pub(super) fn push(&mut self, callback: T) -> Result<(), T> {
         let account = callback.account();
-        if self.room(account, callback.origin()) == 0 {
+        let lane = self.lane(account, callback.origin());
+        if self.room_beside(lane.map_or(0, |lane| lane.waiting.like(&callback))) == 0 {
             return Err(callback);
         }
         let owner = self.accounts.entry(account).or_default();
@@ -137,7 +145,7 @@ impl<T: InLane> Lanes<T> {
         };
         let origin = Arc::clone(origin);
         if let Some(lane) = owner.lanes.get_mut(&origin) {
-            lane.waiting.push_back(callback);
+            lane.waiting.push(callback);
             self.waiting += 1;
         }
         if let Some(class) = owner.queue(&origin, self.limits.in_flight_per_lane) {
@@ -157,7 +165,7 @@ impl<T: InLane> Lanes<T> {
         let origin = owner.turns[class as usize].pop_front()?;
         let lane = owner.lanes.get_mut(&origin)?;
         lane.queued = false;
-        let callback = lane.waiting.pop_front()?;
+        let callback = lane.waiting.pop()?;
         lane.in_flight += 1;
         self.waiting -= 1;
         self.in_flight += 1;
@@ -294,9 +302,7 @@ impl<T: InLane> Lanes<T> {
         let Some(lane) = owner.lanes.get_mut(origin) else {
             return Vec::new();
         };
-        let waiting = std::mem::take(&mut lane.waiting);
-        let (withdrawn, kept): (Vec<T>, Vec<T>) = waiting.into_iter().partition(unwanted);
-        lane.waiting = kept.into();
+        let withdrawn = lane.waiting.withdraw(unwanted);
         self.waiting -= withdrawn.len();
         if lane.queued && lane.waiting.is_empty() {
             lane.queued = false;
@@ -325,7 +331,7 @@ impl<T: InLane> Lanes<T> {
             .values_mut()
             .flat_map(|owner| owner.lanes.values_mut());
         lanes
-            .flat_map(|lane| std::mem::take(&mut lane.waiting))
+            .flat_map(|lane| lane.waiting.withdraw(|_| true))
             .collect()
     }
 
@@ -363,7 +369,7 @@ impl<T> Default for Account<T> {
 impl<T> Default for Lane<T> {
     fn default() -> Self {
         Self {
-            waiting: VecDeque::new(),
+            waiting: Waiting::default(),
             in_flight: 0,
             queued: false,
             more: false,
@@ -385,6 +391,9 @@ mod tests {
     const A: AccountId = AccountId(1);
     const B: AccountId = AccountId(2);
 
+    /// Callbacks with this number and higher ones failed before.
+    const RETRY: usize = 1_000;
+
     type Callback = (AccountId, &'static str, usize);
 
     impl InLane for Callback {
@@ -393,6 +402,9 @@ mod tests {
         }
         fn origin(&self) -> &str {
             self.1
+        }
+        fn is_retry(&self) -> bool {
+            self.2 >= RETRY
         }
     }
 
@@ -441,6 +453,32 @@ mod tests {
         assert_eq!(lanes.in_flight(), 2);
         lanes.finish(&(A, "slow", 0), Went::Well);
         assert_eq!(lanes.next(), Some((A, "slow", 2)));
+    }
+
+    #[test]
+    fn first_attempts_and_retries_of_a_lane_take_turns() {
+        let mut lanes = lanes(&[(A, "x", 0)]);
+        for number in (RETRY..RETRY + 5).chain(0..2) {
+            lanes.push((A, "x", number)).unwrap();
+        }
+        let order: Vec<usize> = std::iter::from_fn(|| {
+            let callback = lanes.next()?;
+            lanes.finish(&callback, Went::Well);
+            Some(callback.2)
+        })
+        .collect();
+        let retry = |number| RETRY + number;
+        let by_turns = [0, retry(0), 1, retry(1), retry(2), retry(3), retry(4)];
+        assert_eq!(order, by_turns);
+    }
+
+    #[test]
+    fn retries_take_no_room_from_first_attempts_of_their_lane() {
+        let mut lanes = lanes(&[]);
+        let retries = (RETRY..).take_while(|&number| lanes.push((A, "x", number)).is_ok());
+        assert_eq!(retries.count(), LIMITS.waiting / (SHARE_OF_ROOM + 1));
+        assert_eq!(lanes.room(A, "x"), 0, "nothing of unknown kind");
+        lanes.push((A, "x", 0)).unwrap();
     }
 
     #[test]
@@ -549,7 +587,7 @@ mod tests {
 
     #[derive(Clone, Debug)]
     enum Step {
-        Push(i64, usize),
+        Push(i64, usize, usize),
         Next,
         Finish(usize, Went),
         Withdraw(usize),
@@ -561,7 +599,8 @@ mod tests {
 
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
-            3 => (0..3i64, 0..3usize).prop_map(|(account, origin)| Step::Push(account, origin)),
+            3 => (0..3i64, 0..3usize, prop_oneof![Just(0), Just(RETRY)])
+                .prop_map(|(account, origin, number)| Step::Push(account, origin, number)),
             3 => Just(Step::Next),
             3 => (0..9usize, went()).prop_map(|(at, went)| Step::Finish(at, went)),
             1 => (0..9usize).prop_map(Step::Withdraw),
@@ -579,14 +618,17 @@ mod tests {
             let mut flying: Vec<Callback> = Vec::new();
             for step in steps {
                 match step {
-                    Step::Push(account, origin) => {
-                        lanes.push((AccountId(account), origins[origin], 0)).unwrap();
+                    Step::Push(account, origin, number) => {
+                        lanes.push((AccountId(account), origins[origin], number)).unwrap();
                         pushed += 1;
                     }
                     Step::Next => if let Some(callback) = lanes.next() {
                         flying.push(callback);
                         out += 1;
-                        let same = flying.iter().filter(|&&other| other == callback).count();
+                        let of_lane = |other: &&Callback| {
+                            (other.0, other.1) == (callback.0, callback.1)
+                        };
+                        let same = flying.iter().filter(of_lane).count();
                         prop_assert!(same <= LIMITS.in_flight_per_lane);
                     },
                     Step::Finish(at, went) => if at < flying.len() {

@@ -12,9 +12,10 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::{Callback, Finished, NewMessage, Store, Target};
+use store::{Callback, Finished, NewMessage, Outcome, Store, Target};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 const NOW: i64 = 1_795_000_000_000;
 
@@ -200,8 +201,18 @@ impl Kit {
             concurrency_per_origin: 2,
             concurrency: 8,
         };
-        let callbacks =
-            Callbacks::start_with(store.clone(), NODE, &settings, clock.clone(), patience).unwrap();
+        // Nobody tells of changes: none is made.
+        let (_, revision) = watch::channel(0);
+        let callbacks = Callbacks::start_with(
+            store.clone(),
+            NODE,
+            &settings,
+            clock.clone(),
+            revision,
+            patience,
+        )
+        .await
+        .unwrap();
         Self {
             callbacks,
             store,
@@ -263,7 +274,7 @@ impl Kit {
                 url: url.into(),
                 customer_reference: None,
             };
-            (callback, Finished::Untouched)
+            Outcome::new(callback, Finished::Untouched)
         });
         self.store.finish_callbacks(rows.collect()).await.unwrap();
         let claim = self

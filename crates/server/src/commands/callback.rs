@@ -1,5 +1,7 @@
 //! `ogene callback`
 
+mod secret;
+
 use super::Surroundings;
 use super::answer::{Answer, Failure};
 use super::open::account_id;
@@ -9,7 +11,7 @@ use domain::{AccountId, MessageId};
 use engine::admin;
 use serde::Serialize;
 use serde_json::json;
-use store::{Callback as DeadCallback, DeadOrigin};
+use store::{Callback as DeadCallback, CallbackAttempt, DeadOrigin};
 
 #[derive(Subcommand)]
 pub(super) enum Callback {
@@ -33,6 +35,28 @@ pub(super) enum Callback {
         ogene callback replay --account 1882399170363392 --origin https://shop.example.ng:443"
     )]
     Replay(Which),
+    /// Show the attempts at an account's callbacks that failed, and those that succeeded after these
+    #[command(
+        after_help = "RESULT is the HTTP status, or why there was none: bad_url, unresolved, forbidden (an address that \
+        may not be called), unreachable, tls, timed_out, broken. A callback that was taken at once is not among them. They \
+        are kept for 14 days.\n\n\
+        Examples: ogene callback attempts --account 1882399170363392\n          \
+        ogene callback attempts --account 1882399170363392 --message 019a5c1e-9f00-7abc-8000-000000000001"
+    )]
+    Attempts {
+        /// The account's `user_id`
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: AccountId,
+        /// Only those of this message
+        #[arg(long, value_name = "ID")]
+        message: Option<MessageId>,
+        /// At most so many, the latest messages first
+        #[arg(long, default_value_t = 50, value_name = "N")]
+        limit: u32,
+    },
+    /// Secrets that callbacks are signed with (Standard Webhooks): create, rotate, list, revoke
+    #[command(subcommand)]
+    Secret(secret::Secret),
 }
 
 #[derive(Args)]
@@ -56,6 +80,12 @@ impl Callback {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
         let (store, clock) = around.open().await?;
         match self {
+            Self::Attempts {
+                account,
+                message,
+                limit,
+            } => attempts(&admin::callback_attempts(&store, account, message, limit).await?),
+            Self::Secret(secret) => secret.run(&store, &clock).await,
             Self::Dead {
                 account: Some(account),
                 limit,
@@ -154,6 +184,55 @@ fn one_by_one(dead: &[DeadCallback]) -> Result<Answer, Failure> {
             dead.attempts.to_string(),
             dead.due_at.clone(),
             dead.origin.to_owned(),
+        ]
+    })
+}
+
+#[derive(Serialize)]
+struct AttemptJson<'a> {
+    message_id: String,
+    recipient: String,
+    attempt: i64,
+    made_at: String,
+    result: &'a str,
+    took_ms: i64,
+    answer: &'a str,
+}
+
+impl<'a> From<&'a CallbackAttempt> for AttemptJson<'a> {
+    fn from(kept: &'a CallbackAttempt) -> Self {
+        Self {
+            message_id: kept.message.to_string(),
+            recipient: kept.recipient.to_string(),
+            attempt: kept.attempt,
+            made_at: lagos_time(kept.attempted.made_at_ms),
+            result: &kept.attempted.result,
+            took_ms: kept.attempted.took_ms,
+            answer: &kept.attempted.answer,
+        }
+    }
+}
+
+fn attempts(kept: &[CallbackAttempt]) -> Result<Answer, Failure> {
+    let json: Vec<_> = kept.iter().map(AttemptJson::from).collect();
+    let names = [
+        "MESSAGE_ID",
+        "RECIPIENT",
+        "ATTEMPT",
+        "MADE",
+        "RESULT",
+        "TOOK_MS",
+        "ANSWER",
+    ];
+    Answer::list(names, &json, |kept| {
+        [
+            kept.message_id.clone(),
+            kept.recipient.clone(),
+            kept.attempt.to_string(),
+            kept.made_at.clone(),
+            kept.result.to_owned(),
+            kept.took_ms.to_string(),
+            kept.answer.to_owned(),
         ]
     })
 }

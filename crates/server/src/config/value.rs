@@ -168,7 +168,7 @@ impl Read for Size {
 }
 
 /// Reads a whole number with a unit; nothing else, so that `5` never means what one did not think of.
-fn duration(text: &str) -> Option<Duration> {
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     const UNITS: [(&str, u64); 5] = [
         ("ms", 1),
         ("s", 1_000),

@@ -1,13 +1,16 @@
 //! Outcomes are POSTed to the caller (interface-spec.md 6; decisions.md, "Callbacks").
 
 use crate::kit::http::Request;
-use crate::kit::receiver::{Reaction, Receiver};
+use crate::kit::receiver::{Call, Reaction, Receiver};
 use crate::kit::wire::{self, receipt, rule};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, until, with};
 use engine::{Clock, admin};
 use serde_json::json;
 use smpp::ReceiptState;
 use smpp::smsc::{Fate, Script};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -177,6 +180,127 @@ async fn a_dead_callback_is_kept_and_made_again_when_an_operator_says_so() {
     let again = receiver.called(2).await.remove(1);
     assert_eq!(again.text, refused.text);
     assert_eq!(admin::dead_origins(&store).await.unwrap(), []);
+    store.close().await;
+    ogene.end().await;
+}
+
+/// The signature of a callback as Python makes it.
+fn hmac(secret: &str, call: &Call) -> String {
+    const RUN: &str = "import base64, hmac, sys; key, signed = sys.argv[1], sys.stdin.buffer.read(); \
+        print(base64.b64encode(hmac.digest(base64.b64decode(key), signed, 'sha256')).decode())";
+    let header = |name: &str| call.headers[name].to_str().expect("text").to_owned();
+    let (id, at) = (header("webhook-id"), header("webhook-timestamp"));
+    let key = secret.strip_prefix("whsec_").expect("the form of a secret");
+    let mut python = Command::new("python3")
+        .args(["-c", RUN, key])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("Python");
+    let mut signed = python.stdin.take().expect("a pipe");
+    write!(signed, "{id}.{at}.{}", call.text).expect("written");
+    drop(signed);
+    let output = python.wait_with_output().expect("it ends");
+    let text = String::from_utf8(output.stdout).expect("base64");
+    format!("v1,{}", text.trim())
+}
+
+/// The signatures of a callback, each once.
+fn signatures(call: &Call) -> BTreeSet<String> {
+    let header = call.headers.get("webhook-signature");
+    let text = header.map_or("", |value| value.to_str().expect("text"));
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Sends until a callback comes with so many signatures.
+async fn signed(ogene: &Ogene, receiver: &Receiver, count: usize) -> Call {
+    let since = Instant::now();
+    for turn in 0.. {
+        let before = receiver.calls().len();
+        let text = format!("Turn {turn} of {count}, after {before}");
+        ogene.sent(called_back(MTN, &text, receiver)).await;
+        let call = receiver.called(before + 1).await.remove(before);
+        if signatures(&call).len() == count {
+            return call;
+        }
+        assert!(since.elapsed() < Duration::from_secs(5), "seen in a second");
+    }
+    unreachable!()
+}
+
+#[tokio::test]
+async fn callbacks_of_an_account_with_a_secret_are_signed_as_others_check_it() {
+    let ogene = Ogene::start().await;
+    let receiver = Receiver::start().await;
+    let (store, clock) = (ogene.store().await, Clock::system());
+    let first = admin::create_secret(&store, &clock, ogene.shop.id).await;
+    let first = first.expect("made").signing.secret.text();
+    let call = signed(&ogene, &receiver, 1).await;
+    assert_eq!(signatures(&call), [hmac(&first, &call)].into());
+    // Another attempt is of the same update, at its own time.
+    receiver.react([Reaction::Later(1)]);
+    let before = receiver.calls().len();
+    ogene.sent(called_back(AIRTEL, "Again", &receiver)).await;
+    let calls = receiver.called(before + 2).await;
+    let (one, two) = (&calls[before], &calls[before + 1]);
+    assert_eq!(one.headers["webhook-id"], two.headers["webhook-id"]);
+    assert_ne!(one.headers["webhook-id"], call.headers["webhook-id"]);
+    assert_ne!(
+        one.headers["webhook-timestamp"],
+        two.headers["webhook-timestamp"]
+    );
+    assert_eq!(signatures(two), [hmac(&first, two)].into());
+    // While it is replaced, both sign; in the end nothing does.
+    let overlap = Duration::from_hours(24);
+    let second = admin::rotate_secret(&store, &clock, ogene.shop.id, overlap).await;
+    let second = second.expect("made").signing.secret.text();
+    let call = signed(&ogene, &receiver, 2).await;
+    let both = [hmac(&first, &call), hmac(&second, &call)];
+    assert_eq!(signatures(&call), both.into());
+    let revoked = admin::revoke_secrets(&store, ogene.shop.id, None).await;
+    assert_eq!(revoked.expect("revoked"), 2);
+    let call = signed(&ogene, &receiver, 0).await;
+    let names = call.headers.keys();
+    let of_signatures = names.filter(|name| name.as_str().starts_with("webhook-"));
+    assert_eq!(of_signatures.count(), 0);
+    store.close().await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn attempts_that_failed_are_kept_with_the_one_that_ended_them_and_no_others() {
+    let ogene = Ogene::start().await;
+    let receiver = Receiver::start().await;
+    ogene.sent(called_back(MTN, "At once", &receiver)).await;
+    receiver.called(1).await;
+    receiver.react([Reaction::Status(500), Reaction::Status(503)]);
+    let id = ogene.sent_id(called_back(MTN, "Late", &receiver)).await;
+    receiver.called(4).await;
+    let closed = with(
+        to(AIRTEL, "Nobody"),
+        json!({"callback_url": "http://127.0.0.1:1/"}),
+    );
+    let nobody = ogene.sent_id(closed).await.parse().expect("an id");
+    let store = ogene.store().await;
+    let kept = async |message, count| {
+        until("the attempts are kept", async || {
+            let kept = admin::callback_attempts(&store, ogene.shop.id, message, 99).await;
+            let kept = kept.expect("an answer");
+            (kept.len() >= count).then_some(kept)
+        })
+        .await
+    };
+    let refused = kept(Some(nobody), 1).await.remove(0);
+    assert_eq!(refused.attempted.result, "unreachable");
+    let late = kept(Some(id.parse().expect("an id")), 3).await;
+    let shown: Vec<_> = late
+        .iter()
+        .map(|kept| (kept.attempt, kept.attempted.result.as_str()))
+        .collect();
+    assert_eq!(shown, [(3, "200"), (2, "503"), (1, "500")]);
+    let all = kept(None, 4).await;
+    let known = [refused.message, late[0].message];
+    assert!(all.iter().all(|kept| known.contains(&kept.message)));
     store.close().await;
     ogene.end().await;
 }

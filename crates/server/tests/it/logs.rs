@@ -2,6 +2,7 @@
 
 use crate::kit::receiver::Receiver;
 use crate::kit::{MTN, Ogene, SENDER, to, with};
+use engine::{Clock, admin};
 use serde_json::json;
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -10,6 +11,10 @@ use std::process::{Command, Stdio};
 async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
     let mut ogene = Ogene::start().await;
     ogene.stop().await;
+    let (store, clock) = (ogene.store().await, Clock::system());
+    let signing = admin::create_secret(&store, &clock, ogene.shop.id).await;
+    let signing = signing.expect("made").signing.secret.text();
+    store.close().await;
     let directory = tempfile::tempdir().expect("a directory");
     let (file, log) = (
         directory.path().join("ogene.toml"),
@@ -43,7 +48,8 @@ async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
     );
     let id = ogene.sent_id(fields.clone()).await;
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
-    receiver.called(1).await;
+    let call = receiver.called(1).await.remove(0);
+    assert!(call.headers.contains_key("webhook-signature"));
     let token = ogene.shop.token.clone();
     let query = format!("/api/v2/balance?api_token={token}");
     let request = crate::kit::http::Request::get(&query);
@@ -59,6 +65,7 @@ async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
     let bare = &MTN[3..];
     for secret in [
         &token,
+        &signing["whsec_".len()..],
         "Confidential",
         bare,
         "s3cret",

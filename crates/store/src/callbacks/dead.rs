@@ -4,7 +4,6 @@ use super::{Callback, CallbackRow, DEAD, DUE};
 use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::rows::id_bytes;
 use crate::sql::{on, read};
 use domain::{AccountId, Bucket, MessageId};
 
@@ -122,10 +121,7 @@ impl Store {
         message: Option<MessageId>,
         now_ms: i64,
     ) -> Result<u64> {
-        let messages = match message {
-            Some(message) => [id_bytes(&message).to_vec(), id_bytes(&message).to_vec()],
-            None => [vec![0; 16], vec![0xFF; 16]],
-        };
+        let messages = super::messages(message);
         let mut replayed = 0;
         loop {
             let step = Replay {

@@ -1,6 +1,6 @@
 //! What becomes of callbacks that were in hand.
 
-use super::{CLAIMED, Callback, DEAD, DUE, Finished, insert, insert_as, take};
+use super::{CLAIMED, Callback, DEAD, DUE, Finished, Outcome, attempts, insert, insert_as, take};
 use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::Result;
@@ -8,19 +8,24 @@ use crate::rows::id_bytes;
 use crate::sql::on;
 
 struct FinishCallbacks {
-    finished: Vec<(Callback, Finished)>,
+    outcomes: Vec<Outcome>,
 }
 
 impl Change for FinishCallbacks {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let all: Vec<&Callback> = self.finished.iter().map(|(callback, _)| callback).collect();
+        let all: Vec<&Callback> = self
+            .outcomes
+            .iter()
+            .map(|outcome| &outcome.callback)
+            .collect();
         // What was freed meanwhile is another node's matter now: keeping it here as well would double it.
         // Only what was not tried goes back in any case, unless it waits already: better twice than never.
         let held = take(tx, &all, CLAIMED).await?;
         let (mut due, mut dead) = (Vec::new(), Vec::new());
-        for (callback, finished) in &self.finished {
+        for outcome in &self.outcomes {
+            let (callback, finished) = (&outcome.callback, &outcome.finished);
             let is_held = held.contains(&(callback.message, callback.recipient));
             if !is_held && *finished != Finished::Untouched {
                 continue;
@@ -43,12 +48,13 @@ impl Change for FinishCallbacks {
         }
         insert(tx, &due, None).await?;
         insert_as(tx, &dead.iter().collect::<Vec<_>>(), DEAD, (0, 0)).await?;
-        for (callback, finished) in &self.finished {
-            if *finished == Finished::EndMessage {
-                end_message(tx, callback).await?;
+        for outcome in &self.outcomes {
+            if outcome.finished == Finished::EndMessage {
+                end_message(tx, &outcome.callback).await?;
             }
         }
-        Ok(())
+        // An attempt was made, whoever has the callback now.
+        attempts::insert(tx, &self.outcomes).await
     }
 }
 
@@ -81,7 +87,7 @@ async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
 
 impl Store {
     /// Keeps what became of callbacks in hand.
-    pub async fn finish_callbacks(&self, finished: Vec<(Callback, Finished)>) -> Result<()> {
-        self.db.change(FinishCallbacks { finished }).await
+    pub async fn finish_callbacks(&self, outcomes: Vec<Outcome>) -> Result<()> {
+        self.db.change(FinishCallbacks { outcomes }).await
     }
 }

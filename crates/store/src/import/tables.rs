@@ -77,7 +77,7 @@ pub(super) struct Table {
 const CHUNK: i64 = 2_000;
 
 /// In an order in which what is referred to comes first, and what makes a node work comes last.
-pub(super) const TABLES: [Table; 11] = [
+pub(super) const TABLES: [Table; 13] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -120,6 +120,19 @@ pub(super) const TABLES: [Table; 11] = [
             ("created_at_ms", Int),
             ("approved_at_ms", Int),
             ("rejection_reason", Text),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "callback_secrets",
+        bucketed: Bucketed::No,
+        key: 2,
+        columns: &[
+            ("account_id", Int),
+            ("secret_id", Text),
+            ("secret", Text),
+            ("created_at_ms", Int),
+            ("ends_at_ms", Int),
         ],
         chunk: CHUNK,
     },
@@ -247,6 +260,22 @@ pub(super) const TABLES: [Table; 11] = [
             ("attempts", Int),
             ("claimed_by", Int),
             ("claimed_until_ms", Int),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "callback_attempts",
+        bucketed: Bucketed::ByAccount,
+        key: 3,
+        columns: &[
+            ("message_id", Bytes),
+            ("recipient", Int),
+            ("made_at_ms", Int),
+            ("account_id", Int),
+            ("attempt", Int),
+            ("result", Text),
+            ("took_ms", Int),
+            ("answer", Text),
         ],
         chunk: CHUNK,
     },

@@ -1,8 +1,9 @@
 //! Accounts, tokens and sender IDs.
 
 use super::kit::{Kit, NOW, account, fresh, twins};
+use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
 use domain::{AccountId, AccountStatus, SenderId, SenderStatus, Verification};
-use store::TokenInfo;
+use store::{CallbackSecret, TokenInfo};
 
 twins!(
     an_account_is_kept_with_an_empty_wallet,
@@ -11,6 +12,9 @@ twins!(
     every_change_raises_the_revision,
     a_token_opens_its_account_until_it_is_revoked,
     tokens_are_listed_oldest_first,
+    a_secret_is_added_where_the_account_has_as_many_others_as_it_may,
+    a_secret_that_is_replaced_ends_and_goes_with_the_next_change,
+    secrets_are_revoked_one_by_one_or_all_of_an_account,
     a_sender_id_is_registered_once_however_it_is_written,
     a_sender_id_keeps_its_approval_and_its_rejection,
 );
@@ -81,6 +85,13 @@ async fn every_change_raises_the_revision(kit: &Kit) {
         .unwrap();
     raised("set_verification").await;
     kit.store
+        .add_callback_secret(secret(id, 1, NOW), 0..=0, NOW)
+        .await
+        .unwrap();
+    raised("add_callback_secret").await;
+    kit.store.revoke_callback_secrets(id, None).await.unwrap();
+    raised("revoke_callback_secrets").await;
+    kit.store
         .add_token(token(id, "t1", NOW), [1; 32])
         .await
         .unwrap();
@@ -145,6 +156,82 @@ async fn tokens_are_listed_oldest_first(kit: &Kit) {
     }
     assert_eq!(kit.store.tokens(None).await.unwrap(), tokens);
     assert_eq!(kit.store.tokens(Some(one)).await.unwrap(), tokens[1..]);
+}
+
+fn secret(account: AccountId, byte: u8, created_at_ms: i64) -> CallbackSecret {
+    CallbackSecret {
+        account,
+        created_at_ms,
+        signing: Signing {
+            secret: Secret::make(&[byte; CHANCE_BYTES]),
+            ends_at_ms: None,
+        },
+    }
+}
+
+async fn a_secret_is_added_where_the_account_has_as_many_others_as_it_may(kit: &Kit) {
+    let (one, two) = (kit.account(0).await, kit.account(0).await);
+    let add = async |secret, others| {
+        let added = kit.store.add_callback_secret(secret, others, NOW + 99);
+        added.await.unwrap()
+    };
+    let first = secret(one, 1, NOW);
+    assert_eq!(add(first.clone(), 1..=3).await, 0, "there is none");
+    assert_eq!(kit.store.callback_secrets(None).await.unwrap(), []);
+    assert_eq!(add(first.clone(), 0..=0).await, 0);
+    assert_eq!(add(secret(one, 2, NOW), 0..=0).await, 1, "there is one");
+    let other = secret(two, 1, NOW + 1);
+    assert_eq!(add(other.clone(), 0..=0).await, 0, "of another account");
+    let all = kit.store.callback_secrets(None).await.unwrap();
+    assert_eq!(all, [first, other.clone()]);
+    assert_eq!(
+        kit.store.callback_secrets(Some(two)).await.unwrap(),
+        [other]
+    );
+    let nobody = secret(AccountId(fresh()), 1, NOW);
+    let added = kit.store.add_callback_secret(nobody, 0..=0, NOW).await;
+    assert!(added.is_err());
+}
+
+async fn a_secret_that_is_replaced_ends_and_goes_with_the_next_change(kit: &Kit) {
+    let id = kit.account(0).await;
+    let ends = async || {
+        let all = kit.store.callback_secrets(Some(id)).await.unwrap();
+        let ends = all.iter().map(|secret| secret.signing.ends_at_ms);
+        ends.collect::<Vec<_>>()
+    };
+    for (byte, at_ms, had, ending) in [
+        (1, NOW, 0, vec![None]),
+        (2, NOW + 10, 1, vec![Some(NOW + 60), None]),
+        (3, NOW + 20, 2, vec![Some(NOW + 60), Some(NOW + 70), None]),
+        (4, NOW + 60, 2, vec![Some(NOW + 70), Some(NOW + 110), None]),
+    ] {
+        let added = kit
+            .store
+            .add_callback_secret(secret(id, byte, at_ms), 0..=3, at_ms + 50);
+        assert_eq!(added.await.unwrap(), had);
+        assert_eq!(ends().await, ending);
+    }
+}
+
+async fn secrets_are_revoked_one_by_one_or_all_of_an_account(kit: &Kit) {
+    let (one, two) = (kit.account(0).await, kit.account(0).await);
+    let secrets = [(one, 1), (one, 2), (one, 3), (two, 1)];
+    for ((account, byte), at_ms) in secrets.into_iter().zip(NOW..) {
+        let added = kit
+            .store
+            .add_callback_secret(secret(account, byte, at_ms), 0..=2, NOW + 99);
+        added.await.unwrap();
+    }
+    let revoke = async |account, id: Option<&str>| {
+        let revoked = kit.store.revoke_callback_secrets(account, id);
+        revoked.await.unwrap()
+    };
+    let id = secret(one, 2, NOW).signing.secret.id();
+    assert_eq!(revoke(one, Some(&id)).await, 1);
+    assert_eq!(revoke(one, Some(&id)).await, 0);
+    assert_eq!(revoke(one, None).await, 2);
+    assert_eq!(kit.store.callback_secrets(None).await.unwrap().len(), 1);
 }
 
 fn sender(name: &str) -> SenderId {

@@ -6,8 +6,9 @@ use super::plans::{Statement, all_statements};
 use std::collections::HashSet;
 
 /// The tables that are distributed. All others are small, and whole wherever they are needed.
-const MESSAGE_TABLES: [&str; 9] = [
+const MESSAGE_TABLES: [&str; 10] = [
     "batches",
+    "callback_attempts",
     "callbacks",
     "deliveries",
     "ledger",

@@ -3,7 +3,7 @@
 use super::kit::{Kit, NODE, NOW, Sending, delivered, report, sending, twins, undelivered};
 use domain::{AccountId, DeliveryStatus, Recipient};
 use std::collections::HashMap;
-use store::{Callback, CarrierReport, Finished, Receipt};
+use store::{Attempted, Callback, CarrierReport, Finished, Outcome, Receipt};
 
 twins!(
     an_outcome_makes_one_callback_where_there_is_an_address,
@@ -22,6 +22,9 @@ twins!(
     a_replayed_callback_is_due_as_if_it_had_never_been_tried,
     dead_callbacks_of_one_message_are_replayed_alone,
     many_dead_callbacks_are_replayed_in_steps,
+    attempts_that_are_kept_are_shown_the_latest_first,
+    attempts_are_forgotten_by_their_own_age,
+    attempts_go_with_their_message,
 );
 
 const URL: &str = "https://shop.example.ng/sms?key=1";
@@ -74,7 +77,7 @@ async fn claim(kit: &Kit, account: AccountId, now_ms: i64, limit: usize) -> Vec<
 
 async fn finish(kit: &Kit, callback: &Callback, finished: Finished) {
     kit.store
-        .finish_callbacks(vec![(callback.clone(), finished)])
+        .finish_callbacks(vec![Outcome::new(callback.clone(), finished)])
         .await
         .unwrap();
 }
@@ -320,7 +323,9 @@ async fn a_callback_freed_under_its_node_is_not_doubled(kit: &Kit) {
 async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
     let settled = settle(kit, sending, sending.recipients).await;
     let dead = settled.callbacks.iter().cloned();
-    let dead = dead.map(|callback| (callback, Finished::Dead)).collect();
+    let dead = dead
+        .map(|callback| Outcome::new(callback, Finished::Dead))
+        .collect();
     kit.store.finish_callbacks(dead).await.unwrap();
     settled.callbacks
 }
@@ -386,4 +391,91 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
     let replayed = kit.store.replay_callbacks(&dead, None, NOW).await;
     assert_eq!(replayed.unwrap(), MANY as u64);
     assert_eq!(counts(kit).await, counted([("due", 700)]));
+}
+
+fn attempted(made_at_ms: i64, result: &str) -> Attempted {
+    Attempted {
+        made_at_ms,
+        result: result.to_owned(),
+        took_ms: 15_000,
+        answer: "{\"wait\": \"ẹ\"}\\n".to_owned(),
+    }
+}
+
+/// Fails at first and succeeds then; the attempts are kept.
+async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> Callback {
+    let first = settle(kit, sending, 1).await.callbacks.remove(0);
+    let retry = Outcome {
+        attempted: Some(attempted(at_ms, "timed_out")),
+        ..Outcome::new(first.clone(), Finished::Retry { at_ms: NOW })
+    };
+    kit.store.finish_callbacks(vec![retry]).await.unwrap();
+    let again = claim(kit, first.account, NOW, 1).await.remove(0);
+    let done = Outcome {
+        attempted: Some(attempted(at_ms + 7, "200")),
+        ..Outcome::new(again, Finished::Done)
+    };
+    kit.store.finish_callbacks(vec![done]).await.unwrap();
+    first
+}
+
+/// Number, time and result of the attempts of an account.
+async fn attempts(kit: &Kit, id: AccountId, limit: u32) -> Vec<(i64, i64, String)> {
+    let kept = kit.store.callback_attempts(id, None, limit).await.unwrap();
+    let shown = kept.into_iter().map(|kept| {
+        let attempted = kept.attempted;
+        (kept.attempt, attempted.made_at_ms, attempted.result)
+    });
+    shown.collect()
+}
+
+async fn attempts_that_are_kept_are_shown_the_latest_first(kit: &Kit) {
+    let id = kit.account(100).await;
+    let settled = settle(kit, &to_shop(id, 1), 10).await;
+    finish(kit, &settled.callbacks[0], Finished::Done).await;
+    assert_eq!(attempts(kit, id, 9).await, [], "none is to be kept");
+    let other = Sending {
+        first_number: 90,
+        ..to_shop(id, 1)
+    };
+    let callback = taken_at_last(kit, &other, NOW).await;
+    let shown = [
+        (2, NOW + 7, "200".to_owned()),
+        (1, NOW, "timed_out".to_owned()),
+    ];
+    assert_eq!(attempts(kit, id, 9).await, shown);
+    assert_eq!(attempts(kit, id, 1).await, shown[..1]);
+    let of_message = async |message| {
+        let kept = kit.store.callback_attempts(id, Some(message), 9);
+        kept.await.unwrap()
+    };
+    let kept = of_message(callback.message).await;
+    assert_eq!(kept[1].recipient, callback.recipient);
+    assert_eq!(kept[1].attempted, attempted(NOW, "timed_out"));
+    assert_eq!(of_message(settled.callbacks[0].message).await, []);
+    let stranger = kit.account(1).await;
+    assert_eq!(attempts(kit, stranger, 9).await, []);
+}
+
+async fn attempts_are_forgotten_by_their_own_age(kit: &Kit) {
+    let id = kit.account(100).await;
+    let later = NOW + 1_000_000;
+    let callback = taken_at_last(kit, &to_shop(id, 1), later).await;
+    let forget = async |before_ms| {
+        let more = kit.store.forget_attempts(callback.bucket, before_ms).await;
+        assert!(!more.unwrap());
+        attempts(kit, id, 9).await.len()
+    };
+    assert_eq!(forget(later).await, 2, "the message is older");
+    assert_eq!(forget(later + 7).await, 1);
+    assert_eq!(forget(later + 8).await, 0);
+}
+
+async fn attempts_go_with_their_message(kit: &Kit) {
+    let id = kit.account(100).await;
+    let callback = taken_at_last(kit, &to_shop(id, 1), NOW).await;
+    let after_ms = callback.message.accepted_at_ms() + 1;
+    let removed = kit.store.remove_messages(callback.bucket, after_ms, None);
+    assert_eq!(removed.await.unwrap().count, 1);
+    assert_eq!(attempts(kit, id, 9).await, []);
 }

@@ -5,7 +5,7 @@ use super::kit::{
     undelivered,
 };
 use domain::{AccountId, Environment};
-use store::{CarrierReport, Finished, NewMessage, Receipt};
+use store::{Attempted, CarrierReport, Finished, NewMessage, Outcome, Receipt};
 
 pub(crate) const DAY: i64 = 86_400_000;
 pub(crate) const URL: &str = "https://shop.example.ng/sms";
@@ -140,6 +140,14 @@ async fn kill_callbacks(kit: &Kit, account: AccountId) {
         .store
         .claim_callbacks(bucket, account, DEAD_ORIGIN, NOW, 10_000, 1, NOW);
     let dead = due.await.unwrap().into_iter();
-    let dead = dead.map(|callback| (callback, Finished::Dead)).collect();
-    kit.store.finish_callbacks(dead).await.unwrap();
+    let dead = dead.map(|callback| Outcome {
+        attempted: Some(Attempted {
+            made_at_ms: NOW,
+            result: "404".to_owned(),
+            took_ms: 12,
+            answer: "Nobody here".to_owned(),
+        }),
+        ..Outcome::new(callback, Finished::Dead)
+    });
+    kit.store.finish_callbacks(dead.collect()).await.unwrap();
 }

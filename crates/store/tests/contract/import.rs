@@ -5,6 +5,7 @@ use super::kit::{
     CARRIER, Kit, NOW, Sending, backup_planner, claim, delivered, naira, number, receipt, report,
     sending, sqlite, taken, undelivered,
 };
+use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
 use domain::{
     AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
 };
@@ -12,8 +13,8 @@ use sqlx::Connection;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
-    Accepted, CarrierReport, Claim, Expiry, ImportError, ImportStep, Imported, NewMessage,
-    Standing, Store, Target, TokenInfo, Watch,
+    Accepted, CallbackSecret, CarrierReport, Claim, Expiry, ImportError, ImportStep, Imported,
+    NewMessage, Standing, Store, Target, TokenInfo, Watch,
 };
 
 /// Tables that are not moved: what lasts a minute, what is the node's own, what is made anew.
@@ -103,7 +104,7 @@ async fn source() -> Source {
     }
 }
 
-/// Tokens and sender IDs, in all the states that they have.
+/// Tokens, sender IDs and secrets of callbacks, in all the states that they have.
 async fn customers(kit: &Kit, accounts: &[AccountId]) {
     for (index, &id) in accounts.iter().enumerate() {
         let token = TokenInfo {
@@ -131,6 +132,18 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
         assert!(set.await.unwrap());
     }
     assert!(kit.store.revoke_token("tok-1", NOW).await.unwrap());
+    for (byte, others) in [(1, 0..=0), (2, 1..=1)] {
+        let secret = CallbackSecret {
+            account: accounts[0],
+            created_at_ms: NOW,
+            signing: Signing {
+                secret: Secret::make(&[byte; CHANCE_BYTES]),
+                ends_at_ms: None,
+            },
+        };
+        let added = kit.store.add_callback_secret(secret, others, NOW + 9);
+        added.await.unwrap();
+    }
 }
 
 fn hash(index: usize) -> [u8; 32] {

@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 15] = [
+const MAY_READ_MUCH: [(&str, &str); 16] = [
     ("select node,", "the nodes, of which there are few"),
     ("delete from nodes", "the nodes, of which there are few"),
     (
@@ -24,6 +24,10 @@ const MAY_READ_MUCH: [(&str, &str); 15] = [
     (
         "select * from sender_ids",
         "the list of sender IDs, loaded when it changes",
+    ),
+    (
+        "select account_id, secret,",
+        "the secrets of callbacks, loaded when they change",
     ),
     (
         "select * from ledger",

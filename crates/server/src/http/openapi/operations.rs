@@ -162,6 +162,7 @@ fn callback() -> utoipa::openapi::path::Callback {
             "Sent once a recipient's outcome is final. Any 2xx ends it; network errors, time-outs, 408, 425, 429 and 5xx are retried \
              over two days. The same update can arrive more than once: tell them apart by `message_id` and `recipient`.",
         ))
+        .parameters(Some(request::signature_headers()))
         .request_body(Some(body))
         .response("200", ResponseBuilder::new().description("Taken").build());
     let item = PathItem::new(HttpMethod::Post, operation);

@@ -287,6 +287,30 @@ pub(super) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
     ]
 }
 
+/// The headers of a signed callback, by Standard Webhooks.
+pub(super) fn signature_headers() -> Vec<Parameter> {
+    let header = |name, about| {
+        let text = ObjectBuilder::new().schema_type(Type::String).into();
+        parameter(name, ParameterIn::Header, false, about, text)
+    };
+    vec![
+        header(
+            "webhook-id",
+            "Names this update, the same at every attempt. This and the two below come where your account has a signing \
+             secret.",
+        ),
+        header(
+            "webhook-timestamp",
+            "When this attempt was made, Unix seconds.",
+        ),
+        header(
+            "webhook-signature",
+            "`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`, by the bytes behind `whsec_` of your secret. \
+             While the secret is exchanged there are several, with spaces between them, and one that fits will do.",
+        ),
+    ]
+}
+
 fn parameter(
     name: &str,
     place: ParameterIn,

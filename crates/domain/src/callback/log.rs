@@ -1,0 +1,73 @@
+//! Which attempts are kept for the operator, and what of an answer is.
+
+use super::Next;
+use std::fmt::Write;
+
+/// How much is kept of the start of an answer, bytes.
+pub const MOST_ANSWER_BYTES: usize = 256;
+
+/// Whether an attempt is kept, by its number (from 1) and what followed: what went well at once is not.
+pub const fn is_kept(attempt: i64, next: Next) -> bool {
+    attempt > 1 || !matches!(next, Next::Done)
+}
+
+/// The start of an answer as a line that no terminal takes for anything but text.
+pub fn shown(answer: &[u8]) -> String {
+    let start = &answer[..answer.len().min(MOST_ANSWER_BYTES)];
+    let mut line = String::with_capacity(start.len());
+    for sign in String::from_utf8_lossy(start).chars() {
+        if sign.is_control() || turns(sign) {
+            // Writing to a string cannot fail.
+            let _ = write!(line, "{}", sign.escape_default());
+        } else {
+            line.push(sign);
+        }
+    }
+    line
+}
+
+/// Whether a sign is not seen itself, but changes how others are shown.
+fn turns(sign: char) -> bool {
+    matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_went_well_at_once_is_not_kept_and_everything_else_is() {
+        let retry = Next::Retry { at_ms: 7 };
+        for (attempt, next, kept) in [
+            (1, Next::Done, false),
+            (2, Next::Done, true),
+            (1, retry, true),
+            (1, Next::Dead, true),
+            (1, Next::EndMessage, true),
+        ] {
+            assert_eq!(is_kept(attempt, next), kept, "{attempt} {next:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_shown_as_one_line_of_text() {
+        for (answer, line) in [
+            (&b"OK"[..], "OK"),
+            (b"{\"error\":\"no\"}\r\n", "{\"error\":\"no\"}\\r\\n"),
+            (b"\x1B[2J\0\x07", "\\u{1b}[2J\\u{0}\\u{7}"),
+            ("\u{202E}ẹ".as_bytes(), "\\u{202e}ẹ"),
+            (b"\xFF!", "\u{FFFD}!"),
+        ] {
+            assert_eq!(shown(answer), line);
+        }
+        assert_eq!(shown(&[b'x'; 1_000]).len(), MOST_ANSWER_BYTES);
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_has_a_control_character_when_shown(answer: Vec<u8>) {
+            prop_assert!(!shown(&answer).chars().any(char::is_control));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Signatures of callbacks, as Standard Webhooks has them: HMAC-SHA256 of id, time and body, with a secret that
+//! the receiver knows.
+//!
+//! While a secret is exchanged for another, both sign, so that the receiver may change over at any moment.
+
+use crate::{MessageId, Recipient};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use std::fmt::{self, Write};
+use std::ops::RangeInclusive;
+
+const PREFIX: &str = "whsec_";
+/// Bytes of a secret.
+const BYTES: RangeInclusive<usize> = 24..=64;
+/// Bytes of a secret that we make.
+pub const CHANCE_BYTES: usize = 32;
+/// Most secrets of an account that sign at a time: each makes the header longer.
+pub const MOST_SECRETS: usize = 4;
+
+/// What signs.
+#[derive(Clone, Eq, PartialEq)]
+pub struct Secret(Vec<u8>);
+
+/// It is never shown by accident.
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl Secret {
+    /// Makes a secret from bytes of chance.
+    pub fn make(chance: &[u8; CHANCE_BYTES]) -> Self {
+        Self(chance.to_vec())
+    }
+
+    /// Reads `whsec_` and the base64 of 24 to 64 bytes.
+    pub fn read(text: &str) -> Option<Self> {
+        let bytes = BASE64_STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
+        BYTES.contains(&bytes.len()).then_some(Self(bytes))
+    }
+
+    /// The form in which the receiver gets it, and in which it is kept.
+    pub fn text(&self) -> String {
+        format!("{PREFIX}{}", BASE64_STANDARD.encode(&self.0))
+    }
+
+    /// What names it without giving it away: whoever has the secret can tell that it is the one.
+    pub fn id(&self) -> String {
+        format!("sec_{}", hex(&Sha256::digest(self.text())[..8]))
+    }
+
+    /// One signature, with its version.
+    fn sign(&self, id: &str, at_s: i64, body: &str) -> String {
+        // An HMAC takes keys of any length, so there is always one.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
+            return String::new();
+        };
+        mac.update(format!("{id}.{at_s}.{body}").as_bytes());
+        format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()))
+    }
+}
+
+/// A secret with the time for which it signs.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Signing {
+    /// The secret.
+    pub secret: Secret,
+    /// When it ends, Unix milliseconds; `None` for the one that has not been replaced.
+    pub ends_at_ms: Option<i64>,
+}
+
+impl Signing {
+    /// Whether it signs at that moment.
+    pub fn is_valid(&self, now_ms: i64) -> bool {
+        self.ends_at_ms.is_none_or(|ends_at_ms| now_ms < ends_at_ms)
+    }
+}
+
+/// The values of the headers that make a callback a signed one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Signed {
+    /// `webhook-id`: the same for all attempts.
+    pub id: String,
+    /// `webhook-timestamp`: when this attempt was made, Unix seconds.
+    pub at_s: i64,
+    /// `webhook-signature`: one for each secret, with spaces between them.
+    pub signature: String,
+}
+
+/// Signs a callback with each of the secrets that is valid now; `None` where none is.
+pub fn sign(
+    secrets: &[Signing],
+    message: MessageId,
+    recipient: Recipient,
+    body: &str,
+    now_ms: i64,
+) -> Option<Signed> {
+    let (id, at_s) = (id(message, recipient), now_ms.div_euclid(1000));
+    let valid = secrets.iter().filter(|signing| signing.is_valid(now_ms));
+    let signatures: Vec<String> = valid
+        .map(|signing| signing.secret.sign(&id, at_s, body))
+        .collect();
+    (!signatures.is_empty()).then(|| Signed {
+        id,
+        at_s,
+        signature: signatures.join(" "),
+    })
+}
+
+/// Names the callback of a recipient. Headers are logged more readily than bodies, so the number is not in it.
+fn id(message: MessageId, recipient: Recipient) -> String {
+    let named = format!("{message} {recipient}");
+    format!("msg_{}", hex(&Sha256::digest(named)[..16]))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_795_000_000_000;
+    const RECIPIENT: Recipient = Recipient::from_digits(2_348_031_234_567);
+
+    fn secret(byte: u8) -> Secret {
+        Secret::make(&[byte; CHANCE_BYTES])
+    }
+
+    fn signing(byte: u8, ends_at_ms: Option<i64>) -> Signing {
+        Signing {
+            secret: secret(byte),
+            ends_at_ms,
+        }
+    }
+
+    fn signed(secrets: &[Signing], body: &str, now_ms: i64) -> Option<Signed> {
+        sign(
+            secrets,
+            MessageId::new(NOW, [7; 10]),
+            RECIPIENT,
+            body,
+            now_ms,
+        )
+    }
+
+    #[test]
+    fn the_signature_is_that_of_the_standard() {
+        let secret = Secret::read("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+        let signature = secret.sign(id, 1_614_265_330, r#"{"test": 2432232314}"#);
+        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn a_secret_has_the_form_of_the_standard_and_between_24_and_64_bytes() {
+        let made = secret(9);
+        assert_eq!(Secret::read(&made.text()), Some(made));
+        let of = |bytes: usize| format!("whsec_{}", BASE64_STANDARD.encode(vec![1; bytes]));
+        for (bytes, is_one) in [(23, false), (24, true), (64, true), (65, false)] {
+            assert_eq!(Secret::read(&of(bytes)).is_some(), is_one, "{bytes}");
+        }
+        for junk in ["", "whsec_", "whsec_???", &of(32)[6..], &of(32)[1..]] {
+            assert_eq!(Secret::read(junk), None, "{junk}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_shown_by_its_id_alone() {
+        insta::assert_snapshot!(secret(9).id(), @"sec_f214e55925e21b4c");
+        assert_ne!(secret(9).id(), secret(8).id());
+        assert_eq!(
+            format!("{:?}", signing(9, None)),
+            "Signing { secret: Secret(…), ends_at_ms: None }"
+        );
+    }
+
+    #[test]
+    fn every_secret_signs_until_it_ends_and_without_one_nothing_is_signed() {
+        let (old, new) = (signing(1, Some(NOW)), signing(2, None));
+        let alone = |signing: &Signing, now_ms| signed(std::slice::from_ref(signing), "{}", now_ms);
+        let both = [old.clone(), new.clone()];
+        let [one, other] = [&old, &new].map(|signing| alone(signing, NOW - 1).unwrap().signature);
+        let during = signed(&both, "{}", NOW - 1).unwrap();
+        assert_eq!(during.signature, format!("{one} {other}"));
+        assert_eq!(signed(&both, "{}", NOW), alone(&new, NOW));
+        assert_eq!(alone(&old, NOW), None);
+        assert_eq!(signed(&[], "{}", NOW), None);
+    }
+
+    #[test]
+    fn the_id_is_that_of_the_recipient_at_every_attempt_and_does_not_tell_the_number() {
+        let secrets = [signing(1, None)];
+        let first = signed(&secrets, "{}", NOW).unwrap();
+        let second = signed(&secrets, "{}", NOW + 5_999).unwrap();
+        assert_eq!(first.id, second.id);
+        assert_eq!((first.at_s, second.at_s), (NOW / 1000, NOW / 1000 + 5));
+        assert_ne!(first.signature, second.signature);
+        insta::assert_snapshot!(first.id, @"msg_c38990c9a93d016b98ca9ca58503f53a");
+        let message = MessageId::new(NOW, [7; 10]);
+        let other = Recipient::from_digits(2_348_031_234_568);
+        let other = sign(&secrets, message, other, "{}", NOW).unwrap();
+        assert_ne!(other.id, first.id);
+    }
+}

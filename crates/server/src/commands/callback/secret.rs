@@ -1,0 +1,143 @@
+//! `ogene callback secret`
+
+use crate::commands::answer::{Answer, Failure, pairs};
+use crate::commands::open::account_id;
+use crate::config;
+use crate::written::lagos_time;
+use clap::Subcommand;
+use domain::AccountId;
+use engine::Clock;
+use engine::admin::{self, CallbackSecret};
+use serde::Serialize;
+use serde_json::json;
+use std::time::Duration;
+use store::Store;
+
+#[derive(Subcommand)]
+pub(in crate::commands) enum Secret {
+    /// Have an account's callbacks signed, and print the secret; it is shown this once
+    #[command(
+        after_help = "The customer verifies `webhook-signature` with it, by any library of Standard Webhooks. Until an \
+        account has one, its callbacks are not signed.\n\nExample: ogene callback secret create --account 1882399170363392"
+    )]
+    Create {
+        /// The account's `user_id`
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: AccountId,
+    },
+    /// Give an account another secret and print it; the one before signs as well for a while
+    #[command(
+        after_help = "Examples: ogene callback secret rotate --account 1882399170363392\n          \
+        ogene callback secret rotate --account 1882399170363392 --overlap 0s   (somebody else knows it)"
+    )]
+    Rotate {
+        /// The account's `user_id`
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: AccountId,
+        /// How long both sign
+        #[arg(long, value_name = "TIME", default_value = "24h", value_parser = overlap)]
+        overlap: Duration,
+    },
+    /// List the secrets that sign now, without the secrets themselves
+    #[command(
+        after_help = "A `secret_id` is the start of the secret's SHA-256: whoever has the secret can tell that it is \
+        the one.\n\nExample: ogene callback secret list --account 1882399170363392"
+    )]
+    List {
+        /// Only those of this account
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: Option<AccountId>,
+    },
+    /// Revoke an account's secrets: within a second its callbacks are not signed any more
+    #[command(
+        after_help = "Examples: ogene callback secret revoke --account 1882399170363392\n          \
+        ogene callback secret revoke --account 1882399170363392 --id sec_3f2a…   (the others go on signing)"
+    )]
+    Revoke {
+        /// The account's `user_id`
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: AccountId,
+        /// Only this one
+        #[arg(long, value_name = "SECRET_ID")]
+        id: Option<String>,
+    },
+}
+
+impl Secret {
+    pub(super) async fn run(self, store: &Store, clock: &Clock) -> Result<Answer, Failure> {
+        match self {
+            Self::Create { account } => {
+                shown_once(&admin::create_secret(store, clock, account).await?)
+            }
+            Self::Rotate { account, overlap } => {
+                shown_once(&admin::rotate_secret(store, clock, account, overlap).await?)
+            }
+            Self::List { account } => listed(&admin::list_secrets(store, clock, account).await?),
+            Self::Revoke { account, id } => {
+                let revoked = admin::revoke_secrets(store, account, id.as_deref()).await?;
+                let text = match revoked {
+                    1 => "1 secret is revoked.".to_owned(),
+                    many => format!("{many} secrets are revoked."),
+                };
+                Answer::new(text, &json!({ "revoked": revoked }))
+            }
+        }
+    }
+}
+
+fn overlap(text: &str) -> Result<Duration, String> {
+    config::duration(text).ok_or_else(|| "must be a time such as 30m, 24h or 7d".to_owned())
+}
+
+#[derive(Serialize)]
+struct SecretJson {
+    secret_id: String,
+    user_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
+    created_at: String,
+    ends_at: Option<String>,
+}
+
+impl From<&CallbackSecret> for SecretJson {
+    /// Without what would let anyone sign.
+    fn from(secret: &CallbackSecret) -> Self {
+        Self {
+            secret_id: secret.signing.secret.id(),
+            user_id: secret.account.to_string(),
+            secret: None,
+            created_at: lagos_time(secret.created_at_ms),
+            ends_at: secret.signing.ends_at_ms.map(lagos_time),
+        }
+    }
+}
+
+fn shown_once(secret: &CallbackSecret) -> Result<Answer, Failure> {
+    let text = secret.signing.secret.text();
+    let json = SecretJson {
+        secret: Some(text.clone()),
+        ..SecretJson::from(secret)
+    };
+    let lines = pairs(&[
+        ("secret", text),
+        ("secret_id", json.secret_id.clone()),
+        ("user_id", json.user_id.clone()),
+    ]);
+    Answer::new(
+        format!("{lines}\nKeep the secret now: it is not shown again."),
+        &json,
+    )
+}
+
+fn listed(secrets: &[CallbackSecret]) -> Result<Answer, Failure> {
+    let json: Vec<_> = secrets.iter().map(SecretJson::from).collect();
+    let names = ["SECRET_ID", "USER_ID", "CREATED", "ENDS"];
+    Answer::list(names, &json, |secret| {
+        [
+            secret.secret_id.clone(),
+            secret.user_id.clone(),
+            secret.created_at.clone(),
+            secret.ends_at.clone().unwrap_or_else(|| "-".to_owned()),
+        ]
+    })
+}

@@ -1,0 +1,154 @@
+//! The log of attempts at callbacks, for the operator.
+
+use super::{Callback, Outcome};
+use crate::Store;
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::rows::{id_bytes, message_id, number, recipient};
+use crate::sql::{execute_rows, on, read};
+use domain::{AccountId, Bucket, MessageId, Recipient};
+
+/// Most attempts forgotten in one transaction.
+const STEP: i64 = 2_000;
+
+/// What came of an attempt.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Attempted {
+    /// When it began, Unix milliseconds.
+    pub made_at_ms: i64,
+    /// The HTTP status, or the word for why there was none.
+    pub result: String,
+    /// How long it took, milliseconds.
+    pub took_ms: i64,
+    /// The start of the answer, in one line.
+    pub answer: String,
+}
+
+/// An attempt as it is kept.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CallbackAttempt {
+    /// Which message.
+    pub message: MessageId,
+    /// Which recipient.
+    pub recipient: Recipient,
+    /// Its number, from 1; a callback that is made again begins anew.
+    pub attempt: i64,
+    /// What came of it.
+    pub attempted: Attempted,
+}
+
+/// Keeps the attempts that are to be kept.
+pub(super) async fn insert(tx: &mut Tx, outcomes: &[Outcome]) -> Result<()> {
+    let kept = outcomes
+        .iter()
+        .filter_map(|outcome| Some((&outcome.callback, outcome.attempted.as_ref()?)));
+    let kept: Vec<(&Callback, &Attempted)> = kept.collect();
+    execute_rows!(
+        tx,
+        &kept,
+        9,
+        "insert into callback_attempts (bucket, message_id, recipient, made_at_ms, account_id, attempt,
+             result, took_ms, answer)
+         values {rows} on conflict do nothing",
+        |query, row| query
+            .bind(row.0.bucket.0)
+            .bind(id_bytes(&row.0.message))
+            .bind(number(row.0.recipient))
+            .bind(row.1.made_at_ms)
+            .bind(row.0.account.0)
+            .bind(row.0.attempts + 1)
+            .bind(&row.1.result)
+            .bind(row.1.took_ms)
+            .bind(&row.1.answer)
+    );
+    Ok(())
+}
+
+struct ForgetAttempts {
+    bucket: Bucket,
+    before_ms: i64,
+}
+
+impl Change for ForgetAttempts {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        // An old message may have a new attempt, when it was made again; none is older than its message.
+        let forgotten = on!(tx, |connection| sqlx::query(
+            "delete from callback_attempts
+             where bucket = $1 and (message_id, recipient, made_at_ms) in (
+                 select message_id, recipient, made_at_ms from callback_attempts
+                 where bucket = $1 and message_id < $2 and made_at_ms < $3
+                 order by message_id limit $4)",
+        )
+        .bind(self.bucket.0)
+        .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
+        .bind(self.before_ms)
+        .bind(STEP)
+        .execute(connection)
+        .await?
+        .rows_affected());
+        Ok(forgotten >= STEP.unsigned_abs())
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct AttemptRow {
+    message_id: Vec<u8>,
+    recipient: i64,
+    attempt: i64,
+    made_at_ms: i64,
+    result: String,
+    took_ms: i64,
+    answer: String,
+}
+
+impl AttemptRow {
+    fn attempt(self) -> Result<CallbackAttempt> {
+        Ok(CallbackAttempt {
+            message: message_id(&self.message_id)?,
+            recipient: recipient(self.recipient),
+            attempt: self.attempt,
+            attempted: Attempted {
+                made_at_ms: self.made_at_ms,
+                result: self.result,
+                took_ms: self.took_ms,
+                answer: self.answer,
+            },
+        })
+    }
+}
+
+impl Store {
+    /// The kept attempts for an account, or for one of its messages: the latest messages first, of each callback
+    /// the latest attempt first.
+    pub async fn callback_attempts(
+        &self,
+        account: AccountId,
+        message: Option<MessageId>,
+        limit: u32,
+    ) -> Result<Vec<CallbackAttempt>> {
+        let [first, last] = super::messages(message);
+        let rows: Vec<AttemptRow> = read!(self.db, |connection| {
+            sqlx::query_as(
+                "select message_id, recipient, attempt, made_at_ms, result, took_ms, answer
+                 from callback_attempts
+                 where bucket = $1 and message_id >= $2 and message_id <= $3 and account_id = $4
+                 order by message_id desc, recipient desc, made_at_ms desc limit $5",
+            )
+            .bind(self.bucket_of(account).0)
+            .bind(&first)
+            .bind(&last)
+            .bind(account.0)
+            .bind(i64::from(limit))
+            .fetch_all(connection)
+            .await?
+        });
+        rows.into_iter().map(AttemptRow::attempt).collect()
+    }
+
+    /// Forgets some attempts of a bucket that were made before a time; whether more remain.
+    pub async fn forget_attempts(&self, bucket: Bucket, before_ms: i64) -> Result<bool> {
+        self.db.change(ForgetAttempts { bucket, before_ms }).await
+    }
+}

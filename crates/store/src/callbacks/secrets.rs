@@ -1,0 +1,185 @@
+//! What callbacks are signed with. It is kept in the clear, since it has to sign; nothing here may be logged.
+
+use crate::Store;
+use crate::accounts::touch;
+use crate::db::{Change, Tx};
+use crate::error::{Error, Result};
+use crate::sql::{on, read};
+use domain::AccountId;
+use domain::callback::signature::{Secret, Signing};
+use std::ops::RangeInclusive;
+
+/// A secret of an account.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CallbackSecret {
+    /// Whose it is.
+    pub account: AccountId,
+    /// When it was made, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// What it is, and until when it signs.
+    pub signing: Signing,
+}
+
+#[derive(sqlx::FromRow)]
+struct SecretRow {
+    account_id: i64,
+    secret: String,
+    created_at_ms: i64,
+    ends_at_ms: Option<i64>,
+}
+
+impl SecretRow {
+    fn secret(self) -> Result<CallbackSecret> {
+        // The error goes to the log, so it does not repeat what was found.
+        let secret = Secret::read(&self.secret);
+        let secret = secret.ok_or_else(|| Error::Unreadable("a secret of callbacks".to_owned()))?;
+        Ok(CallbackSecret {
+            account: AccountId(self.account_id),
+            created_at_ms: self.created_at_ms,
+            signing: Signing {
+                secret,
+                ends_at_ms: self.ends_at_ms,
+            },
+        })
+    }
+}
+
+struct AddSecret {
+    secret: CallbackSecret,
+    others: RangeInclusive<usize>,
+    others_end_at_ms: i64,
+}
+
+impl Change for AddSecret {
+    /// How many the account had.
+    type Output = usize;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<usize> {
+        let (account, now_ms) = (self.secret.account.0, self.secret.created_at_ms);
+        on!(tx, |connection| sqlx::query(
+            "delete from callback_secrets where account_id = $1 and ends_at_ms <= $2",
+        )
+        .bind(account)
+        .bind(now_ms)
+        .execute(connection)
+        .await
+        .map(drop))?;
+        let had: i64 = on!(tx, |connection| sqlx::query_scalar(
+            "select count(*) from callback_secrets where account_id = $1"
+        )
+        .bind(account)
+        .fetch_one(connection)
+        .await?);
+        let had = usize::try_from(had).unwrap_or(usize::MAX);
+        if !self.others.contains(&had) {
+            return Ok(had);
+        }
+        on!(tx, |connection| {
+            sqlx::query(
+            "update callback_secrets set ends_at_ms = $2 where account_id = $1 and ends_at_ms is null",
+        )
+        .bind(account)
+        .bind(self.others_end_at_ms)
+        .execute(connection)
+        .await
+        .map(drop)
+        })?;
+        let secret = &self.secret.signing.secret;
+        on!(tx, |connection| sqlx::query(
+            "insert into callback_secrets (account_id, secret_id, secret, created_at_ms)
+             values ($1, $2, $3, $4)",
+        )
+        .bind(account)
+        .bind(secret.id())
+        .bind(secret.text())
+        .bind(now_ms)
+        .execute(connection)
+        .await
+        .map(drop))?;
+        touch(tx).await?;
+        Ok(had)
+    }
+
+    async fn stands(&self, tx: &mut Tx, _: &usize) -> Result<bool> {
+        let found: Option<i64> = on!(tx, |connection| {
+            sqlx::query_scalar(
+            "select created_at_ms from callback_secrets where account_id = $1 and secret_id = $2"
+        )
+        .bind(self.secret.account.0)
+        .bind(self.secret.signing.secret.id())
+        .fetch_optional(connection)
+        .await?
+        });
+        Ok(found.is_some())
+    }
+}
+
+struct RevokeSecrets {
+    account: AccountId,
+    id: Option<String>,
+}
+
+impl Change for RevokeSecrets {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        let gone = on!(tx, |connection| {
+            sqlx::query(
+            "delete from callback_secrets where account_id = $1 and (secret_id = $2 or $2 = '')",
+        )
+        .bind(self.account.0)
+        .bind(self.id.as_deref().unwrap_or_default())
+        .execute(connection)
+        .await?
+        .rows_affected()
+        });
+        touch(tx).await?;
+        Ok(gone)
+    }
+}
+
+impl Store {
+    /// Adds a secret where the account has as many others as it may have; those sign until a given time. Gives
+    /// how many it has: outside that range, nothing was done.
+    pub async fn add_callback_secret(
+        &self,
+        secret: CallbackSecret,
+        others: RangeInclusive<usize>,
+        others_end_at_ms: i64,
+    ) -> Result<usize> {
+        self.db
+            .change(AddSecret {
+                secret,
+                others,
+                others_end_at_ms,
+            })
+            .await
+    }
+
+    /// Removes one secret of an account, or all; gives how many there were.
+    pub async fn revoke_callback_secrets(
+        &self,
+        account: AccountId,
+        id: Option<&str>,
+    ) -> Result<u64> {
+        let id = id.map(str::to_owned);
+        self.db.change(RevokeSecrets { account, id }).await
+    }
+
+    /// The secrets of all accounts, or of one, oldest first; also those that have ended.
+    pub async fn callback_secrets(
+        &self,
+        account: Option<AccountId>,
+    ) -> Result<Vec<CallbackSecret>> {
+        let rows: Vec<SecretRow> = read!(self.db, |connection| {
+            sqlx::query_as(
+                "select account_id, secret, created_at_ms, ends_at_ms from callback_secrets
+                 where account_id = $1 or $1 = -1 order by created_at_ms, secret_id",
+            )
+            .bind(account.map_or(-1, |account| account.0))
+            .fetch_all(connection)
+            .await?
+        });
+        rows.into_iter().map(SecretRow::secret).collect()
+    }
+}
