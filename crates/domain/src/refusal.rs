@@ -1,6 +1,7 @@
 //! Everything a caller can do wrong, in words. Codes and HTTP statuses are the server's matter.
 
 use crate::Money;
+use std::net::IpAddr;
 
 /// Why a request is refused. The text is what the caller reads: it says what to do.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -14,6 +15,21 @@ pub enum Refusal {
     /// The first token present is not a valid one.
     #[error("The API token is not valid. Check that it was copied whole and has not been revoked.")]
     TokenInvalid,
+    /// The token is not valid, and neither were too many before it.
+    #[error(
+        "The API token is not valid, and too many such came from your address. Check that it was copied whole \
+         and has not been revoked; retry after {retry_after_s} s. Valid tokens are served meanwhile."
+    )]
+    TokensGuessed {
+        /// When further unknown tokens are looked at again, seconds.
+        retry_after_s: u64,
+    },
+    /// The token may be used from other addresses only.
+    #[error(
+        "This API token may not be used from the address {0}. Have the address added to its allow-list, or use \
+         a token without one."
+    )]
+    AddressNotAllowed(IpAddr),
     /// The account is disabled.
     #[error("This account is disabled. Contact support.")]
     AccountDisabled,
@@ -65,8 +81,8 @@ pub enum Refusal {
         /// Characters allowed.
         limit: usize,
     },
-    /// There is no such gateway here.
-    #[error("There is no gateway `{name}` here. {instead}")]
+    /// There is no gateway `{name}` here.
+    #[error("There is no such gateway here. {instead}")]
     UnknownGateway {
         /// What was asked for.
         name: String,

@@ -50,6 +50,7 @@ use domain::{Environment, Purse, Refusal, SendFields};
 use nodes::Nodes;
 use plan::Plan;
 pub(crate) use shared::Shared;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -149,7 +150,8 @@ impl Engine {
         });
         recover::recover(&shared).await?;
         let rates = Arc::new(rate::Rates::new(&store));
-        let customers = Arc::new(Customers::new(store).await?);
+        let most_guesses = settings.limits.unknown_tokens_per_minute;
+        let customers = Arc::new(Customers::new(store, most_guesses).await?);
         let (closing, _) = watch::channel(false);
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
@@ -197,9 +199,10 @@ impl Engine {
         })
     }
 
-    /// The account behind a token.
-    pub async fn caller(&self, token: Option<&str>) -> Result<Arc<Caller>, Error> {
-        within(self.customers.caller(token)).await
+    /// The account behind a token, for a request that comes from `client`.
+    pub async fn caller(&self, token: Option<&str>, client: IpAddr) -> Result<Arc<Caller>, Error> {
+        let now_ms = self.shared.clock.now_ms();
+        within(self.customers.caller(token, client, now_ms)).await
     }
 
     /// Counts a request against its limit.

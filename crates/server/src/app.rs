@@ -80,6 +80,7 @@ pub async fn serve(
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),
         max_body_bytes: config.limits.max_body_bytes,
+        trusted_proxies: config.http.trusted_proxies.into(),
     });
 
     let scheme = if config.http.tls.is_some() {

@@ -21,6 +21,7 @@ pub use carrier::Carrier;
 pub use fault::{Fault, Place};
 pub use secret::Secret;
 pub use sections::{Callbacks, Http, Limits, Log, LogFormat};
+pub(crate) use value::duration;
 
 use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Prohibited, Rulebook};
 use fault::Faults;

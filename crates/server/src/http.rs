@@ -10,6 +10,7 @@ mod account;
 mod balance;
 mod body;
 mod call;
+mod client;
 mod docs;
 mod envelope;
 mod error;
@@ -32,6 +33,7 @@ use axum::middleware::from_fn;
 use axum::response::Redirect;
 use axum::routing::{MethodRouter, get};
 use domain::Environment;
+use domain::client::AddressRange;
 use engine::Engine;
 use error::Shape;
 use std::sync::Arc;
@@ -45,6 +47,8 @@ pub struct State {
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
     /// Largest request body that is read (API-2017 above it).
     pub max_body_bytes: usize,
+    /// Proxies that are believed when they say whom they speak for.
+    pub trusted_proxies: Arc<[AddressRange]>,
 }
 
 /// What the handlers of one version of the interface need: the same functions serve live and sandbox.
@@ -54,6 +58,7 @@ struct Api {
     environment: Environment,
     shape: Shape,
     max_body_bytes: usize,
+    trusted_proxies: Arc<[AddressRange]>,
 }
 
 impl Api {
@@ -63,6 +68,7 @@ impl Api {
             environment,
             shape,
             max_body_bytes: state.max_body_bytes,
+            trusted_proxies: Arc::clone(&state.trusted_proxies),
         }
     }
 }

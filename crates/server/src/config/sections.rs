@@ -4,6 +4,7 @@ use super::carrier::as_usize;
 use super::section::Section;
 use super::tls;
 use super::value::{Read, Size};
+use domain::client::AddressRange;
 use domain::{CodeWords, NumberPlan, Prohibited};
 use rustls::ServerConfig;
 use std::net::SocketAddr;
@@ -30,6 +31,8 @@ pub struct Http {
     pub listen: SocketAddr,
     /// With what it is served over TLS.
     pub tls: Option<ServerConfig>,
+    /// Proxies that are believed when they say whom they speak for.
+    pub trusted_proxies: Vec<AddressRange>,
 }
 
 /// PEM files.
@@ -46,6 +49,7 @@ impl Http {
         let http = Self {
             listen: section.require("listen").unwrap_or(anywhere),
             tls: section.has("tls").then(|| https(&mut section)).flatten(),
+            trusted_proxies: section.get("trusted_proxies").unwrap_or_default(),
         };
         section.finish();
         http
@@ -79,6 +83,8 @@ pub struct Limits {
     pub reports_per_minute: u32,
     /// All other reads of an account in any 60 seconds.
     pub reads_per_minute: u32,
+    /// Unknown tokens from one address in a minute.
+    pub unknown_tokens_per_minute: u32,
     /// Recipients in a request.
     pub max_recipients: usize,
     /// The largest request body, bytes.
@@ -94,6 +100,7 @@ impl Limits {
             sends_per_minute: count("sends_per_minute", MOST),
             reports_per_minute: count("reports_per_minute", MOST),
             reads_per_minute: count("reads_per_minute", MOST),
+            unknown_tokens_per_minute: count("unknown_tokens_per_minute", MOST),
             max_recipients: as_usize(count("max_recipients", MOST_RECIPIENTS)),
             accept_queue: as_usize(count("accept_queue", MOST)),
             max_body_bytes: section
@@ -110,6 +117,7 @@ impl Limits {
             sends_per_minute: self.sends_per_minute,
             reports_per_minute: self.reports_per_minute,
             reads_per_minute: self.reads_per_minute,
+            unknown_tokens_per_minute: self.unknown_tokens_per_minute,
             accept_queue: self.accept_queue,
         }
     }

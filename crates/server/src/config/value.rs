@@ -3,6 +3,7 @@
 use super::fault::{Faults, Place};
 use super::tree::{Node, Table, Value, parse};
 use domain::Money;
+use domain::client::{AddressRange, NotRange};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -83,6 +84,14 @@ impl Read for SocketAddr {
         let text = String::read(node)?;
         text.parse()
             .map_err(|_| format!("{text:?} is not an IP address and port such as 127.0.0.1:8080"))
+    }
+}
+
+impl Read for AddressRange {
+    fn read(node: &Node) -> Result<Self, String> {
+        String::read(node)?
+            .parse()
+            .map_err(|fault: NotRange| fault.to_string())
     }
 }
 
@@ -168,7 +177,7 @@ impl Read for Size {
 }
 
 /// Reads a whole number with a unit; nothing else, so that `5` never means what one did not think of.
-fn duration(text: &str) -> Option<Duration> {
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     const UNITS: [(&str, u64); 5] = [
         ("ms", 1),
         ("s", 1_000),

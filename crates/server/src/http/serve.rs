@@ -7,6 +7,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,8 +54,9 @@ pub async fn serve(
             next = accept(&listener, &room) => next?,
             () = &mut shutdown => break,
         };
-        if let Some((stream, permit)) = next {
+        if let Some((stream, peer, permit)) = next {
             let connection = Connection {
+                peer: Peer(peer),
                 tls: tls.clone(),
                 router: router.clone(),
                 stopping: stopping.clone(),
@@ -82,13 +84,13 @@ fn acceptor(mut config: rustls::ServerConfig) -> TlsAcceptor {
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
-) -> io::Result<Option<(TcpStream, OwnedSemaphorePermit)>> {
+) -> io::Result<Option<(TcpStream, IpAddr, OwnedSemaphorePermit)>> {
     let permit = Arc::clone(room)
         .acquire_owned()
         .await
         .map_err(io::Error::other)?;
     match listener.accept().await {
-        Ok((stream, _)) => Ok(Some((stream, permit))),
+        Ok((stream, peer)) => Ok(Some((stream, peer.ip(), permit))),
         Err(fault) => {
             let of_the_peer = matches!(
                 fault.kind(),
@@ -105,8 +107,13 @@ async fn accept(
     }
 }
 
+/// Who is at the other end of the connection that a request came on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
+
 /// One connection and what it needs.
 struct Connection {
+    peer: Peer,
     tls: Option<TlsAcceptor>,
     router: Router,
     stopping: watch::Receiver<()>,
@@ -134,14 +141,16 @@ impl Connection {
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
         let Self {
+            peer,
             router,
             mut stopping,
             _permit,
             ..
         } = self;
         let begun = AtomicBool::new(false);
-        let service = service_fn(|request: Request<Incoming>| {
+        let service = service_fn(|mut request: Request<Incoming>| {
             begun.store(true, Ordering::Relaxed);
+            request.extensions_mut().insert(peer);
             router.clone().call(request)
         });
         let builder = builder();
