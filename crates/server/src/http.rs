@@ -26,7 +26,8 @@ mod senders;
 mod serve;
 mod token;
 
-pub use serve::serve;
+pub use body::Limits as BodyLimits;
+pub use serve::{Places, serve};
 
 use axum::Router;
 use axum::middleware::from_fn;
@@ -45,8 +46,8 @@ pub struct State {
     pub engine: Engine,
     /// Writes all metrics as Prometheus text.
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
-    /// Largest request body that is read (API-2017 above it).
-    pub max_body_bytes: usize,
+    /// What is read of a request's body.
+    pub body: BodyLimits,
     /// Proxies that are believed when they say whom they speak for.
     pub trusted_proxies: Arc<[AddressRange]>,
 }
@@ -57,7 +58,7 @@ struct Api {
     engine: Engine,
     environment: Environment,
     shape: Shape,
-    max_body_bytes: usize,
+    body: BodyLimits,
     trusted_proxies: Arc<[AddressRange]>,
 }
 
@@ -67,7 +68,7 @@ impl Api {
             engine: state.engine.clone(),
             environment,
             shape,
-            max_body_bytes: state.max_body_bytes,
+            body: state.body,
             trusted_proxies: Arc::clone(&state.trusted_proxies),
         }
     }

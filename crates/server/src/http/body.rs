@@ -9,15 +9,22 @@ use domain::Refusal;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use std::time::Duration;
 
-/// How long the body of a request may take to arrive.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How much, and for how long, is still read of a body that nobody wants.
 const LINGER_BYTES: usize = 64 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// What is read of a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Its size (API-2017 above it).
+    pub bytes: usize,
+    /// How long it may take to arrive.
+    pub time: Duration,
+}
+
 /// Reads the fields of a body. An empty one has none, whatever its content type says.
-pub(super) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Fields, Refusal> {
-    let bytes = collect(&parts.headers, body, limit).await?;
+pub(super) async fn read(parts: &Parts, body: Body, limits: Limits) -> Result<Fields, Refusal> {
+    let bytes = collect(&parts.headers, body, limits).await?;
     if bytes.trim_ascii().is_empty() {
         return Ok(Fields::default());
     }
@@ -83,20 +90,21 @@ impl Form {
 }
 
 /// Collects the body, unless it says or shows that it is too large.
-async fn collect(headers: &HeaderMap, mut body: Body, limit: usize) -> Result<Bytes, Refusal> {
+async fn collect(headers: &HeaderMap, mut body: Body, limits: Limits) -> Result<Bytes, Refusal> {
     let too_large = Refusal::BodyTooLarge {
-        limit_mib: limit >> 20,
+        limit_mib: limits.bytes >> 20,
     };
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
+    if announced
+        .is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limits.bytes))
     {
         linger(headers, body);
         return Err(too_large);
     }
-    let whole = Limited::new(&mut body, limit).collect();
-    let collected = tokio::time::timeout(BODY_TIMEOUT, whole).await;
+    let whole = Limited::new(&mut body, limits.bytes).collect();
+    let collected = tokio::time::timeout(limits.time, whole).await;
     match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(fault)) if fault.is::<LengthLimitError>() => {

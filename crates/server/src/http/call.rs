@@ -173,7 +173,7 @@ impl Entry {
 
     async fn body_fields(&mut self, api: &Api) -> Result<Fields, Refusal> {
         match self.body.take() {
-            Some(body) => body::read(&self.parts, body, api.max_body_bytes).await,
+            Some(body) => body::read(&self.parts, body, api.body).await,
             None => Ok(self.early.take().unwrap_or_default()),
         }
     }

@@ -2,6 +2,7 @@
 //! customer with credit, a token and an approved sender ID.
 
 pub(crate) mod http;
+pub(crate) mod http2;
 pub(crate) mod receiver;
 pub(crate) mod wire;
 

@@ -40,6 +40,8 @@ mod schema;
 #[cfg(test)]
 mod sending;
 #[cfg(test)]
+mod slow;
+#[cfg(test)]
 mod texts;
 #[cfg(test)]
 mod tls;
