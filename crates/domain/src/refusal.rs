@@ -3,7 +3,8 @@
 use crate::Money;
 use std::net::IpAddr;
 
-/// Why a request is refused. The text is what the caller reads: it says what to do.
+/// Why a request is refused. The text is what the caller reads: it says what to do. It repeats nothing of the
+/// request, which may be a number, a text or a token in the wrong field, and answers end in other people's logs.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// No token in any of the four places.
@@ -81,19 +82,17 @@ pub enum Refusal {
         /// Characters allowed.
         limit: usize,
     },
-    /// There is no gateway `{name}` here.
+    /// There is no such gateway here.
     #[error("There is no such gateway here. {instead}")]
     UnknownGateway {
-        /// What was asked for.
-        name: String,
         /// What can be done instead.
         instead: String,
     },
     /// The sender ID is not registered, or not approved.
     #[error(
-        "The sender ID `{0}` is not registered and approved on this account. Register it and wait for approval."
+        "The sender ID in `from` is not registered and approved on this account. Register it and wait for approval."
     )]
-    SenderNotApproved(String),
+    SenderNotApproved,
     /// The same text to the same recipients within the window.
     #[error(
         "The same text was sent to the same recipients within the last minute. This one was not sent and not \

@@ -31,11 +31,12 @@ pub(super) async fn read(parts: &Parts, body: Body, limits: Limits) -> Result<Fi
     match Form::of(&parts.headers)? {
         Form::Json => read_json(&bytes),
         Form::UrlEncoded => form::read(&bytes).map_err(|_| not_utf8()),
-        Form::Multipart(boundary) => form::read_multipart(bytes, boundary)
-            .await
-            .map_err(|fault| {
-                Refusal::Malformed(format!("The multipart form could not be read: {fault}."))
-            }),
+        Form::Multipart(boundary) => form::read_multipart(bytes, boundary).await.map_err(|_| {
+            // The fault may name a field, and that is the caller's own text.
+            let told =
+                "The multipart form could not be read. Check that it is whole, and its boundary.";
+            Refusal::Malformed(told.to_owned())
+        }),
     }
 }
 
@@ -137,8 +138,18 @@ fn read_json(bytes: &[u8]) -> Result<Fields, Refusal> {
     let text = std::str::from_utf8(bytes).map_err(|_| not_utf8())?;
     // Some Windows clients begin with a byte order mark.
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    json::read(text)
-        .map_err(|fault| Refusal::Malformed(format!("The JSON body could not be read: {fault}.")))
+    json::read(text).map_err(|fault| {
+        let fault = without_value(&fault.to_string());
+        Refusal::Malformed(format!("The JSON body could not be read: {fault}."))
+    })
+}
+
+/// A fault of JSON without the value that it found: that may be a number, a text or a token in the wrong place.
+fn without_value(fault: &str) -> String {
+    match fault.rsplit_once(", expected ") {
+        Some((_found, expected)) => format!("expected {expected}"),
+        None => fault.to_owned(),
+    }
 }
 
 fn not_utf8() -> Refusal {

@@ -76,13 +76,12 @@ table! {
         as Refusal::TooLong { length: 1531, limit: 1530 };
     Refusal::UnknownGateway { .. } => "API-2009" BAD_REQUEST "Unknown gateway",
         as Refusal::UnknownGateway {
-            name: "premium".to_owned(),
             instead: "Use one of: direct-refund, direct-corporate, otp, dual-backup.".to_owned(),
         };
     Refusal::Prohibited(_) => "API-2010" UNPROCESSABLE_ENTITY "Prohibited content",
         as Refusal::Prohibited("casino".to_owned());
-    Refusal::SenderNotApproved(_) => "API-2011" FORBIDDEN "Sender ID not approved",
-        as Refusal::SenderNotApproved("AdaStores".to_owned());
+    Refusal::SenderNotApproved => "API-2011" FORBIDDEN "Sender ID not approved",
+        as Refusal::SenderNotApproved;
     Refusal::Duplicate => "API-2012" CONFLICT "Duplicate message", as Refusal::Duplicate;
     Refusal::Transactional { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
         as Refusal::Transactional { phrase: "OTP".to_owned(), gateway: "direct-refund" };

@@ -171,13 +171,13 @@ async fn what_is_not_understood_is_refused_with_what_to_do() {
     }
     insta::assert_snapshot!(told.join("\n"), @r#"
     The JSON body could not be read: EOF while parsing an object at line 1 column 1.
-    The JSON body could not be read: invalid type: sequence, expected an object with the fields of the request at line 1 column 0.
-    The JSON body could not be read: invalid type: integer `1`, expected a string in `body` at line 1 column 9.
+    The JSON body could not be read: expected an object with the fields of the request at line 1 column 0.
+    The JSON body could not be read: expected a string in `body` at line 1 column 9.
     The request is not UTF-8. Encode its text as UTF-8.
     The JSON body could not be read: recursion limit exceeded at line 1 column 132.
     The request is not UTF-8. Encode its text as UTF-8.
     The Content-Type of the multipart form has no boundary.
-    The multipart form could not be read: incomplete multipart stream.
+    The multipart form could not be read. Check that it is whole, and its boundary.
     The Content-Type is not known. Use application/json, application/x-www-form-urlencoded or multipart/form-data.
     "#);
 }
