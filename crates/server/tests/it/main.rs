@@ -42,6 +42,8 @@ mod sending;
 #[cfg(test)]
 mod slow;
 #[cfg(test)]
+mod tenants;
+#[cfg(test)]
 mod texts;
 #[cfg(test)]
 mod tls;
