@@ -26,7 +26,7 @@ mod senders;
 mod serve;
 mod token;
 
-pub use body::Limits as BodyLimits;
+pub use body::{Limits as BodyLimits, read_send};
 pub use serve::{Places, serve};
 
 use axum::Router;

@@ -3,9 +3,10 @@
 use super::fields::Fields;
 use super::{form, json};
 use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use domain::Refusal;
+use domain::{Refusal, SendFields};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use std::time::Duration;
 
@@ -20,6 +21,13 @@ pub struct Limits {
     pub bytes: usize,
     /// How long it may take to arrive.
     pub time: Duration,
+}
+
+/// Reads a send from whatever a request holds, without asking who calls: what `fuzz/` tries with anything.
+pub async fn read_send(request: Request, limits: Limits) -> Result<SendFields, Refusal> {
+    let (parts, body) = request.into_parts();
+    let fields = read(&parts, body, limits).await?;
+    Ok(fields.over(read_query(&parts)?))
 }
 
 /// Reads the fields of a body. An empty one has none, whatever its content type says.

@@ -1,8 +1,6 @@
 //! One send in every form that it may come in.
 
 use super::*;
-use axum::http::Request;
-use domain::SendFields;
 
 fn up_to(bytes: usize) -> Limits {
     Limits {
