@@ -27,7 +27,7 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     builder.enable_time().build().expect("a runtime")
 });
 
-/// The first octet chooses the content type, the first line is the query string, and the rest is the body.
+// The first octet chooses the content type, the first line is the query string, and the rest is the body.
 fuzz_target!(|octets: &[u8]| {
     let [choice, rest @ ..] = octets else { return };
     let content_type = CONTENT_TYPES[usize::from(*choice) % CONTENT_TYPES.len()];
