@@ -1,8 +1,10 @@
 //! Everything a caller can do wrong, in words. Codes and HTTP statuses are the server's matter.
 
 use crate::Money;
+use std::net::IpAddr;
 
-/// Why a request is refused. The text is what the caller reads: it says what to do.
+/// Why a request is refused. The text is what the caller reads: it says what to do. It repeats nothing of the
+/// request, which may be a number, a text or a token in the wrong field, and answers end in other people's logs.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// No token in any of the four places.
@@ -14,6 +16,21 @@ pub enum Refusal {
     /// The first token present is not a valid one.
     #[error("The API token is not valid. Check that it was copied whole and has not been revoked.")]
     TokenInvalid,
+    /// The token is not valid, and neither were too many before it.
+    #[error(
+        "The API token is not valid, and too many such came from your address. Check that it was copied whole \
+         and has not been revoked; retry after {retry_after_s} s. Valid tokens are served meanwhile."
+    )]
+    TokensGuessed {
+        /// When further unknown tokens are looked at again, seconds.
+        retry_after_s: u64,
+    },
+    /// The token may be used from other addresses only.
+    #[error(
+        "This API token may not be used from the address {0}. Have the address added to its allow-list, or use \
+         a token without one."
+    )]
+    AddressNotAllowed(IpAddr),
     /// The account is disabled.
     #[error("This account is disabled. Contact support.")]
     AccountDisabled,
@@ -66,18 +83,16 @@ pub enum Refusal {
         limit: usize,
     },
     /// There is no such gateway here.
-    #[error("There is no gateway `{name}` here. {instead}")]
+    #[error("There is no such gateway here. {instead}")]
     UnknownGateway {
-        /// What was asked for.
-        name: String,
         /// What can be done instead.
         instead: String,
     },
     /// The sender ID is not registered, or not approved.
     #[error(
-        "The sender ID `{0}` is not registered and approved on this account. Register it and wait for approval."
+        "The sender ID in `from` is not registered and approved on this account. Register it and wait for approval."
     )]
-    SenderNotApproved(String),
+    SenderNotApproved,
     /// The same text to the same recipients within the window.
     #[error(
         "The same text was sent to the same recipients within the last minute. This one was not sent and not \

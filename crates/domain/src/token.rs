@@ -3,7 +3,10 @@
 //! The checksum lets junk be refused without a look-up and serves secret scanners. Only the SHA-256 of
 //! a token is ever stored (`decisions.md`, Tokens).
 
+use crate::Refusal;
+use crate::client::AllowList;
 use sha2::{Digest, Sha256};
+use std::net::IpAddr;
 
 const PREFIX: &str = "ogl_";
 const RANDOM_CHARACTERS: usize = 30;
@@ -18,6 +21,29 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// SHA-256 of a token, which is all that is stored of it.
 pub type TokenHash = [u8; 32];
 
+/// Until when and from where a token is good.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Terms {
+    /// From when on it is not, Unix milliseconds; `None`: never.
+    pub expires_at_ms: Option<i64>,
+    /// From which addresses it is.
+    pub allowed: AllowList,
+}
+
+impl Terms {
+    /// Whether the token is good for a request of `client` at `now_ms`. An expired one is as good as unknown,
+    /// from wherever it comes.
+    pub fn check(&self, client: IpAddr, now_ms: i64) -> Result<(), Refusal> {
+        if self.expires_at_ms.is_some_and(|expires| now_ms >= expires) {
+            return Err(Refusal::TokenInvalid);
+        }
+        if !self.allowed.allows(client) {
+            return Err(Refusal::AddressNotAllowed(client));
+        }
+        Ok(())
+    }
+}
+
 /// Makes a token from bytes of chance; `None` in the rare case that too few of them are usable.
 pub fn make(chance: &[u8; CHANCE_BYTES]) -> Option<String> {
     // Bytes from 248 on would favour the first characters; they are passed over.
@@ -31,24 +57,23 @@ pub fn make(chance: &[u8; CHANCE_BYTES]) -> Option<String> {
     if token.len() < PREFIX.len() + RANDOM_CHARACTERS {
         return None;
     }
-    let check = check_of(&token);
-    token.push_str(&check);
+    let check = check_of(token.as_bytes());
+    token.extend(check.map(char::from));
     Some(token)
 }
 
 /// Whether a text can be a token at all: right form, right checksum.
 pub fn is_well_formed(text: &str) -> bool {
-    let Some(split) = text.len().checked_sub(CHECK_CHARACTERS) else {
-        return false;
-    };
     text.len() == LENGTH
-        && text.is_ascii()
         && text.starts_with(PREFIX)
         && text
             .bytes()
             .skip(PREFIX.len())
             .all(|byte| byte.is_ascii_alphanumeric())
-        && check_of(&text[..split]) == text[split..]
+        && text
+            .as_bytes()
+            .split_last_chunk()
+            .is_some_and(|(start, check)| check_of(start) == *check)
 }
 
 /// The hash by which a token is stored and looked up.
@@ -56,14 +81,14 @@ pub fn hash(token: &str) -> TokenHash {
     Sha256::digest(token).into()
 }
 
-fn check_of(text: &str) -> String {
-    let mut rest = crc32fast::hash(text.as_bytes());
+fn check_of(text: &[u8]) -> [u8; CHECK_CHARACTERS] {
+    let mut rest = crc32fast::hash(text);
     let mut check = [b'0'; CHECK_CHARACTERS];
     for place in check.iter_mut().rev() {
         *place = BASE62[(rest % 62) as usize];
         rest /= 62;
     }
-    check.iter().copied().map(char::from).collect()
+    check
 }
 
 #[cfg(test)]
@@ -74,6 +99,27 @@ mod tests {
     #[test]
     fn too_little_usable_chance_makes_no_token() {
         assert_eq!(make(&[255; CHANCE_BYTES]), None);
+    }
+
+    #[test]
+    fn a_token_is_good_until_it_expires_and_from_its_addresses() {
+        let terms = |expires_at_ms, allowed: &str| Terms {
+            expires_at_ms,
+            allowed: allowed.parse().unwrap(),
+        };
+        let client: IpAddr = "203.0.113.9".parse().unwrap();
+        let elsewhere = Err(Refusal::AddressNotAllowed(client));
+        let table = [
+            (terms(None, ""), Ok(())),
+            (terms(Some(1_001), "203.0.113.0/24"), Ok(())),
+            (terms(Some(1_000), ""), Err(Refusal::TokenInvalid)),
+            (terms(Some(999), "10.0.0.0/8"), Err(Refusal::TokenInvalid)),
+            (terms(Some(1_001), "10.0.0.0/8"), elsewhere.clone()),
+            (terms(None, "203.0.113.8,2001:db8::/32"), elsewhere),
+        ];
+        for (terms, expected) in table {
+            assert_eq!(terms.check(client, 1_000), expected, "{terms:?}");
+        }
     }
 
     proptest! {

@@ -34,6 +34,10 @@ fn a_decision_allocates_little_and_nothing_for_each_recipient() {
     pages: cut ten: 15
     pages: count ten Unicode: 0
     pages: cut ten Unicode: 15
+    token: judge junk of its length: 0
+    token: judge junk of 8 kB: 0
+    token: judge a good one: 0
+    token: hash: 0
     number: parse one: 0
     number: read a list of 1000: 10
     number: read a list of 100000: 17

@@ -9,7 +9,7 @@ pub use callbacks::{
 
 use crate::{Clock, chance};
 use domain::callback::signature::MOST_SECRETS;
-use domain::token::{self, TokenHash};
+use domain::token::{self, Terms, TokenHash};
 use domain::{
     Account, AccountId, AccountStatus, Component, MessageId, Money, Purse, SenderFault, SenderId,
     SenderStatus, Verification, sender,
@@ -20,6 +20,8 @@ pub use store::{CallbackSecret, TokenInfo, Verification as Checked};
 
 /// Longest reference of a credit, name, purpose or reason, in characters.
 const MOST_CHARACTERS: usize = 255;
+/// Ranges of addresses that a token may be allowed from.
+const MOST_RANGES: usize = 100;
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +64,12 @@ pub enum AdminError {
     /// A text is missing or too long.
     #[error("{0} must be 1 to {MOST_CHARACTERS} characters")]
     Length(&'static str),
+    /// A token that would be good for nothing from the start.
+    #[error("the token would have expired already: give a time in the future")]
+    Expired,
+    /// More ranges than a request should be compared with.
+    #[error("a token may be allowed from at most {MOST_RANGES} ranges of addresses")]
+    Ranges,
     /// The e-mail address is none.
     #[error("`{0}` is not an e-mail address")]
     Email(String),
@@ -166,14 +174,23 @@ pub async fn create_token(
     clock: &Clock,
     id: AccountId,
     name: &str,
+    terms: Terms,
 ) -> Result<(TokenInfo, String)> {
     account(store, id).await?;
+    let now_ms = clock.now_ms();
+    if terms.expires_at_ms.is_some_and(|expires| expires <= now_ms) {
+        return Err(AdminError::Expired);
+    }
+    if terms.allowed.0.len() > MOST_RANGES {
+        return Err(AdminError::Ranges);
+    }
     let text = token::make(&chance::bytes()).ok_or(AdminError::NoChance)?;
     let info = TokenInfo {
         id: format!("tok_{:016x}", chance::number()),
         account: id,
         name: checked("the name", name)?,
-        created_at_ms: clock.now_ms(),
+        terms,
+        created_at_ms: now_ms,
         revoked_at_ms: None,
     };
     let hash: TokenHash = token::hash(&text);

@@ -4,9 +4,11 @@
 //! times a second: a revoked token is refused within a second on every node.
 
 use crate::Error;
-use domain::token::{self, TokenHash};
+use domain::guess::Guesses;
+use domain::token::{self, Terms, TokenHash};
 use domain::{AccountId, Customer, Refusal, sender};
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::Store;
@@ -14,7 +16,7 @@ use tokio::sync::watch;
 
 /// How often the revision is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Tokens remembered, good and bad; all are forgotten when there are more.
+/// Tokens remembered, good and bad; when there are more, the bad ones are forgotten, and then the good ones too.
 const MOST_TOKENS: usize = 100_000;
 
 /// The account behind a request.
@@ -22,6 +24,8 @@ const MOST_TOKENS: usize = 100_000;
 pub struct Caller {
     /// The account with its sender IDs.
     pub customer: Arc<Customer>,
+    /// Until when and from where the token is good that it came with.
+    terms: Terms,
 }
 
 #[derive(Default)]
@@ -31,19 +35,36 @@ struct Known {
     forgotten: u64,
 }
 
+impl Known {
+    /// Makes room for one more. Guesses, of which anybody can make any number, go before customers.
+    fn make_room(&mut self) {
+        if self.tokens.len() >= MOST_TOKENS {
+            self.tokens.retain(|_, caller| caller.is_some());
+        }
+        if self.tokens.len() >= MOST_TOKENS {
+            self.tokens.clear();
+        }
+    }
+}
+
 /// What is remembered.
 pub(crate) struct Customers {
     store: Store,
     known: Mutex<Known>,
+    guesses: Mutex<Guesses>,
+    /// Unknown tokens from one address in a minute.
+    most_guesses: u32,
     revision: watch::Sender<i64>,
 }
 
 impl Customers {
-    pub(crate) async fn new(store: Store) -> Result<Self, store::Error> {
+    pub(crate) async fn new(store: Store, most_guesses: u32) -> Result<Self, store::Error> {
         let revision = watch::Sender::new(store.revision().await?);
         Ok(Self {
             store,
             known: Mutex::default(),
+            guesses: Mutex::default(),
+            most_guesses,
             revision,
         })
     }
@@ -53,8 +74,16 @@ impl Customers {
         self.revision.subscribe()
     }
 
-    /// The account behind a token.
-    pub(crate) async fn caller(&self, text: Option<&str>) -> Result<Arc<Caller>, Error> {
+    /// The account behind a token, for a request of `client`.
+    ///
+    /// Unknown tokens are counted by address, but looked up nevertheless: whoever guesses beside a customer, behind
+    /// the same address, does not keep the customer out.
+    pub(crate) async fn caller(
+        &self,
+        text: Option<&str>,
+        client: IpAddr,
+        now_ms: i64,
+    ) -> Result<Arc<Caller>, Error> {
         let text = text
             .filter(|text| !text.is_empty())
             .ok_or(Refusal::TokenMissing)?;
@@ -70,24 +99,37 @@ impl Customers {
             Some(caller) => caller,
             None => self.look_up(hash, forgotten).await?,
         };
-        caller.ok_or_else(|| Refusal::TokenInvalid.into())
+        let good = match caller {
+            Some(caller) => caller.terms.check(client, now_ms).map(|()| caller),
+            None => Err(Refusal::TokenInvalid),
+        };
+        good.map_err(|refusal| match refusal {
+            Refusal::TokenInvalid => self.guessed(client, now_ms).into(),
+            other => other.into(),
+        })
+    }
+
+    /// What an unknown token is told. An expired one is none the wiser.
+    fn guessed(&self, client: IpAddr, now_ms: i64) -> Refusal {
+        self.guesses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .unknown(client, self.most_guesses, now_ms)
     }
 
     async fn look_up(&self, hash: TokenHash, forgotten: u64) -> Result<Option<Arc<Caller>>, Error> {
         let caller = match self.store.token_account(&hash).await? {
-            Some(account) => self.customer(account).await?,
+            Some((account, terms)) => self.customer(account).await?.map(|customer| {
+                Arc::new(Caller {
+                    customer: Arc::new(customer),
+                    terms,
+                })
+            }),
             None => None,
         };
-        let caller = caller.map(|customer| {
-            Arc::new(Caller {
-                customer: Arc::new(customer),
-            })
-        });
         let mut known = self.known();
         if known.forgotten == forgotten {
-            if known.tokens.len() >= MOST_TOKENS {
-                known.tokens.clear();
-            }
+            known.make_room();
             known.tokens.insert(hash, caller.clone());
         }
         Ok(caller)

@@ -50,6 +50,7 @@ use domain::{Environment, Purse, Refusal, SendFields};
 use nodes::Nodes;
 use plan::Plan;
 pub(crate) use shared::Shared;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -130,7 +131,8 @@ impl Engine {
     pub async fn start(store: Store, settings: Settings, clock: Clock) -> Result<Self, StartError> {
         let node = i64::try_from(chance::number() >> 2).unwrap_or(0).max(1);
         let connectors = tls::connectors(&settings.carriers)?;
-        let customers = Arc::new(Customers::new(store.clone()).await?);
+        let most_guesses = settings.limits.unknown_tokens_per_minute;
+        let customers = Arc::new(Customers::new(store.clone(), most_guesses).await?);
         let callbacks = Callbacks::start(
             store.clone(),
             node,
@@ -195,9 +197,10 @@ impl Engine {
         })
     }
 
-    /// The account behind a token.
-    pub async fn caller(&self, token: Option<&str>) -> Result<Arc<Caller>, Error> {
-        within(self.customers.caller(token)).await
+    /// The account behind a token, for a request that comes from `client`.
+    pub async fn caller(&self, token: Option<&str>, client: IpAddr) -> Result<Arc<Caller>, Error> {
+        let now_ms = self.shared.clock.now_ms();
+        within(self.customers.caller(token, client, now_ms)).await
     }
 
     /// Counts a request against its limit.

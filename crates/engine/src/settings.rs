@@ -38,6 +38,8 @@ pub struct Limits {
     pub reports_per_minute: u32,
     /// Other reads of an account in any 60 seconds.
     pub reads_per_minute: u32,
+    /// Unknown tokens of an address in a minute.
+    pub unknown_tokens_per_minute: u32,
     /// Sends that may wait for their commit.
     pub accept_queue: usize,
 }

@@ -79,7 +79,11 @@ pub async fn serve(
     let router = http::router(http::State {
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),
-        max_body_bytes: config.limits.max_body_bytes,
+        body: http::BodyLimits {
+            bytes: config.limits.max_body_bytes,
+            time: config.http.body_timeout,
+        },
+        trusted_proxies: config.http.trusted_proxies.into(),
     });
 
     let scheme = if config.http.tls.is_some() {
@@ -91,10 +95,16 @@ pub async fn serve(
     tracing::info!(http.address = %format_args!("{scheme}://{address}"), "Serving");
 
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = http::serve(listener, config.http.tls, router, async {
-        // A sender that is gone asks for the end just as one that speaks.
-        let _ = stopped.await;
-    });
+    let server = http::serve(
+        listener,
+        config.http.tls,
+        config.http.places,
+        router,
+        async {
+            // A sender that is gone asks for the end just as one that speaks.
+            let _ = stopped.await;
+        },
+    );
     tokio::pin!(server, shutdown);
     let ended = tokio::select! {
         ended = &mut server => Some(ended),

@@ -10,6 +10,7 @@ mod account;
 mod balance;
 mod body;
 mod call;
+mod client;
 mod docs;
 mod envelope;
 mod error;
@@ -25,13 +26,15 @@ mod senders;
 mod serve;
 mod token;
 
-pub use serve::serve;
+pub use body::{Limits as BodyLimits, read_send};
+pub use serve::{Places, serve};
 
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::response::Redirect;
 use axum::routing::{MethodRouter, get};
 use domain::Environment;
+use domain::client::AddressRange;
 use engine::Engine;
 use error::Shape;
 use std::sync::Arc;
@@ -43,8 +46,10 @@ pub struct State {
     pub engine: Engine,
     /// Writes all metrics as Prometheus text.
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
-    /// Largest request body that is read (API-2017 above it).
-    pub max_body_bytes: usize,
+    /// What is read of a request's body.
+    pub body: BodyLimits,
+    /// Proxies that are believed when they say whom they speak for.
+    pub trusted_proxies: Arc<[AddressRange]>,
 }
 
 /// What the handlers of one version of the interface need: the same functions serve live and sandbox.
@@ -53,7 +58,8 @@ struct Api {
     engine: Engine,
     environment: Environment,
     shape: Shape,
-    max_body_bytes: usize,
+    body: BodyLimits,
+    trusted_proxies: Arc<[AddressRange]>,
 }
 
 impl Api {
@@ -62,7 +68,8 @@ impl Api {
             engine: state.engine.clone(),
             environment,
             shape,
-            max_body_bytes: state.max_body_bytes,
+            body: state.body,
+            trusted_proxies: Arc::clone(&state.trusted_proxies),
         }
     }
 }

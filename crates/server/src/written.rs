@@ -3,6 +3,7 @@
 
 use domain::Money;
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
@@ -42,6 +43,13 @@ pub(crate) fn lagos_time(at_ms: i64) -> String {
     in_lagos(Timestamp::from_millisecond(at_ms).unwrap_or_default())
 }
 
+/// Reads a time in Africa/Lagos, such as `2027-01-31 18:00:00`, or the beginning of a day; gives Unix
+/// milliseconds.
+pub(crate) fn parse_lagos_time(text: &str) -> Option<i64> {
+    let at: DateTime = text.parse().ok()?;
+    Some(LAGOS.to_timestamp(at).ok()?.as_millisecond())
+}
+
 fn in_lagos(at: Timestamp) -> String {
     LAGOS
         .to_datetime(at)
@@ -66,6 +74,23 @@ mod tests {
             let written = serde_json::to_string(&Naira(Money::from_units(units))).unwrap();
             assert_eq!(written, json);
         }
+    }
+
+    #[test]
+    fn a_time_is_read_as_it_is_written() {
+        let table = [
+            ("2026-11-18 12:06:40", Some(1_795_000_000_000)),
+            ("2026-11-18T12:06:40", Some(1_795_000_000_000)),
+            ("2027-01-01", Some(1_798_758_000_000)),
+            ("2027-02-29", None),
+            ("tomorrow", None),
+            ("", None),
+        ];
+        for (text, at_ms) in table {
+            assert_eq!(parse_lagos_time(text), at_ms, "{text}");
+        }
+        let at_ms = parse_lagos_time("2026-11-18 12:06:40").unwrap();
+        assert_eq!(lagos_time(at_ms), "2026-11-18 12:06:40");
     }
 
     #[test]

@@ -4,9 +4,10 @@ use crate::Store;
 use crate::accounts::touch;
 use crate::db::{Change, Tx};
 use crate::error::Result;
+use crate::rows::named;
 use crate::sql::{on, read};
 use domain::AccountId;
-use domain::token::TokenHash;
+use domain::token::{Terms, TokenHash};
 
 /// A token, without what would let anyone use it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -17,22 +18,43 @@ pub struct TokenInfo {
     pub account: AccountId,
     /// What it is for, in the customer's words.
     pub name: String,
+    /// Until when and from where it is good.
+    pub terms: Terms,
     /// When it was made, Unix milliseconds.
     pub created_at_ms: i64,
     /// When it was revoked.
     pub revoked_at_ms: Option<i64>,
 }
 
-type TokenRow = (String, i64, String, i64, Option<i64>);
+#[derive(sqlx::FromRow)]
+struct TokenRow {
+    token_id: String,
+    account_id: i64,
+    name: String,
+    created_at_ms: i64,
+    revoked_at_ms: Option<i64>,
+    expires_at_ms: Option<i64>,
+    allowed: String,
+}
 
-fn token_info((id, account, name, created_at_ms, revoked_at_ms): TokenRow) -> TokenInfo {
-    TokenInfo {
-        id,
-        account: AccountId(account),
-        name,
-        created_at_ms,
-        revoked_at_ms,
+impl TokenRow {
+    fn token(self) -> Result<TokenInfo> {
+        Ok(TokenInfo {
+            id: self.token_id,
+            account: AccountId(self.account_id),
+            name: self.name,
+            terms: terms(self.expires_at_ms, &self.allowed)?,
+            created_at_ms: self.created_at_ms,
+            revoked_at_ms: self.revoked_at_ms,
+        })
     }
+}
+
+fn terms(expires_at_ms: Option<i64>, allowed: &str) -> Result<Terms> {
+    Ok(Terms {
+        expires_at_ms,
+        allowed: named(|text| text.parse().ok(), allowed)?,
+    })
 }
 
 struct AddToken {
@@ -45,14 +67,17 @@ impl Change for AddToken {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         on!(tx, |connection| sqlx::query(
-            "insert into tokens (token_id, account_id, name, hash, created_at_ms)
-             values ($1, $2, $3, $4, $5)",
+            "insert into tokens
+             (token_id, account_id, name, hash, created_at_ms, expires_at_ms, allowed)
+             values ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(&self.token.id)
         .bind(self.token.account.0)
         .bind(&self.token.name)
         .bind(&self.hash[..])
         .bind(self.token.created_at_ms)
+        .bind(self.token.terms.expires_at_ms)
+        .bind(self.token.terms.allowed.to_string())
         .execute(connection)
         .await
         .map(drop))?;
@@ -110,30 +135,35 @@ impl Store {
             .await
     }
 
-    /// The account that a good token belongs to.
-    pub async fn token_account(&self, hash: &TokenHash) -> Result<Option<AccountId>> {
-        let found: Option<i64> = read!(self.db, |connection| {
-            sqlx::query_scalar(
-                "select account_id from tokens where hash = $1 and revoked_at_ms is null",
+    /// The account that a token belongs to which is not revoked, and on what terms.
+    pub async fn token_account(&self, hash: &TokenHash) -> Result<Option<(AccountId, Terms)>> {
+        let found: Option<(i64, Option<i64>, String)> = read!(self.db, |connection| {
+            sqlx::query_as(
+                "select account_id, expires_at_ms, allowed from tokens
+                 where hash = $1 and revoked_at_ms is null",
             )
             .bind(&hash[..])
             .fetch_optional(connection)
             .await?
         });
-        Ok(found.map(AccountId))
+        found
+            .map(|(account, expires_at_ms, allowed)| {
+                Ok((AccountId(account), terms(expires_at_ms, &allowed)?))
+            })
+            .transpose()
     }
 
     /// All tokens, or those of one account, oldest first.
     pub async fn tokens(&self, account: Option<AccountId>) -> Result<Vec<TokenInfo>> {
         let rows: Vec<TokenRow> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select token_id, account_id, name, created_at_ms, revoked_at_ms from tokens
-                 where account_id = $1 or $1 = -1 order by created_at_ms, token_id",
+                "select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed
+                 from tokens where account_id = $1 or $1 = -1 order by created_at_ms, token_id",
             )
             .bind(account.map_or(-1, |account| account.0))
             .fetch_all(connection)
             .await?
         });
-        Ok(rows.into_iter().map(token_info).collect())
+        rows.into_iter().map(TokenRow::token).collect()
     }
 }

@@ -4,6 +4,7 @@ use domain::{
     Account, AccountId, AccountStatus, CarrierRules, CodeWords, Customer, Environment, Gateway,
     GatewayRules, InDoubt, Money, NumberPlan, Preference, Price, Prohibited, Rulebook, SendFields,
     SenderId, SenderStatus, Tariff, Text, Verification, parse_national, read_recipients, sender,
+    token,
 };
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -25,6 +26,7 @@ const CODE: &str = "Your Ogene verification code is 482913. It expires in 10 min
 
 pub(crate) fn measure(to: &mut impl Measure) {
     texts(to);
+    tokens(to);
     numbers(to);
     content(to);
     accept(to);
@@ -47,6 +49,23 @@ fn texts(to: &mut impl Measure) {
         });
         to.case(&format!("pages: cut {name}"), || black_box(&text).pages());
     }
+}
+
+/// What comes before the look-up of a token: junk never gets any further.
+fn tokens(to: &mut impl Measure) {
+    let made = token::make(&[7; token::CHANCE_BYTES]).unwrap_or_default();
+    let altered = made.replace("ogl_7", "ogl_8");
+    let long = "x".repeat(8_000);
+    for (name, text) in [
+        ("junk of its length", &altered),
+        ("junk of 8 kB", &long),
+        ("a good one", &made),
+    ] {
+        to.case(&format!("token: judge {name}"), || {
+            token::is_well_formed(black_box(text))
+        });
+    }
+    to.case("token: hash", || token::hash(black_box(&made)));
 }
 
 /// Local forms, as they are pasted from a list of contacts; no number comes twice.

@@ -11,6 +11,7 @@ use crate::app;
 use crate::config::Config;
 use crate::logs;
 use clap::Args;
+use domain::token::Terms;
 use domain::{AccountId, Component, Money, SenderStatus};
 use engine::{Clock, admin};
 use smpp::smsc::{Delay, Script, Smsc, parse_rule};
@@ -164,7 +165,7 @@ async fn prepare(store: &Store, clock: &Clock) -> Result<(AccountId, String), Fa
         let approved = SenderStatus::Approved;
         admin::set_sender_status(store, clock, account, SENDER_ID, approved, None).await?;
     }
-    let (_, token) = admin::create_token(store, clock, account, "demo").await?;
+    let (_, token) = admin::create_token(store, clock, account, "demo", Terms::default()).await?;
     Ok((account, token))
 }
 

@@ -3,18 +3,26 @@
 use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
 use super::open::account_id;
-use crate::written::lagos_time;
-use clap::Subcommand;
+use crate::config::duration;
+use crate::written::{lagos_time, parse_lagos_time};
+use clap::{Args, Subcommand};
 use domain::AccountId;
+use domain::client::{AddressRange, AllowList};
+use domain::token::Terms;
 use engine::admin::{self, TokenInfo};
 use serde::Serialize;
 use serde_json::json;
+use std::time::Duration;
+
+/// A hundred years; what is longer is a slip.
+const LONGEST: Duration = Duration::from_hours(36_500 * 24);
 
 #[derive(Subcommand)]
 pub(super) enum Token {
     /// Create a token and print it; it is shown this once
     #[command(
-        after_help = "Example: ogene token create --account 1882399170363392 --name \"web shop\""
+        after_help = "Examples: ogene token create --account 1882399170363392 --name \"web shop\"\n          \
+        ogene token create --account 1882399170363392 --name contractor --expires 90d --allow 203.0.113.0/24"
     )]
     Create {
         /// The account's `user_id`
@@ -23,6 +31,8 @@ pub(super) enum Token {
         /// What it is for, so that it is known again
         #[arg(long)]
         name: String,
+        #[command(flatten)]
+        terms: TermsArgs,
     },
     /// List tokens, without the tokens themselves
     #[command(after_help = "Example: ogene token list --account 1882399170363392")]
@@ -42,12 +52,56 @@ pub(super) enum Token {
     },
 }
 
+/// Until when and from where a token is good.
+#[derive(Args)]
+pub(super) struct TermsArgs {
+    /// After how long it is refused, such as 12h or 90d [default: never]
+    #[arg(long, value_name = "DURATION", value_parser = expiry_after, conflicts_with = "expires_at")]
+    expires: Option<Duration>,
+    /// From when on it is refused, in Africa/Lagos, such as 2027-01-31 or "2027-01-31 18:00:00"
+    #[arg(long, value_name = "TIME", value_parser = expiry_at)]
+    expires_at: Option<i64>,
+    /// An address or range that it may be used from; give it again for more [default: everywhere]
+    #[arg(long, value_name = "ADDRESS")]
+    allow: Vec<AddressRange>,
+}
+
+impl TermsArgs {
+    fn terms(self, now_ms: i64) -> Terms {
+        let after = self.expires.map(|after| {
+            let after_ms = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+            now_ms.saturating_add(after_ms)
+        });
+        Terms {
+            expires_at_ms: after.or(self.expires_at),
+            allowed: AllowList(self.allow),
+        }
+    }
+}
+
+fn expiry_after(text: &str) -> Result<Duration, String> {
+    duration(text)
+        .filter(|after| *after <= LONGEST)
+        .ok_or_else(|| "give a duration such as 12h or 90d, of at most 36500d".to_owned())
+}
+
+fn expiry_at(text: &str) -> Result<i64, String> {
+    parse_lagos_time(text)
+        .ok_or_else(|| "give a time such as 2027-01-31 or \"2027-01-31 18:00:00\"".to_owned())
+}
+
 impl Token {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
         let (store, clock) = around.open().await?;
         match self {
-            Self::Create { account, name } => {
-                let (info, token) = admin::create_token(&store, &clock, account, &name).await?;
+            Self::Create {
+                account,
+                name,
+                terms,
+            } => {
+                let terms = terms.terms(clock.now_ms());
+                let (info, token) =
+                    admin::create_token(&store, &clock, account, &name, terms).await?;
                 created(&info, &token)
             }
             Self::List { account } => listed(&admin::list_tokens(&store, account).await?),
@@ -68,6 +122,9 @@ struct TokenJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<&'a str>,
     created_at: String,
+    expires_at: Option<String>,
+    /// Empty: from everywhere.
+    allowed: Vec<String>,
     revoked_at: Option<String>,
 }
 
@@ -79,7 +136,29 @@ impl<'a> TokenJson<'a> {
             name: &info.name,
             token,
             created_at: lagos_time(info.created_at_ms),
+            expires_at: info.terms.expires_at_ms.map(lagos_time),
+            allowed: info
+                .terms
+                .allowed
+                .0
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             revoked_at: info.revoked_at_ms.map(lagos_time),
+        }
+    }
+
+    fn expiry(&self) -> String {
+        self.expires_at
+            .clone()
+            .unwrap_or_else(|| "never".to_owned())
+    }
+
+    fn origins(&self) -> String {
+        if self.allowed.is_empty() {
+            "everywhere".to_owned()
+        } else {
+            self.allowed.join(",")
         }
     }
 }
@@ -91,6 +170,8 @@ fn created(info: &TokenInfo, token: &str) -> Result<Answer, Failure> {
         ("token_id", info.id.clone()),
         ("user_id", json.user_id.clone()),
         ("name", info.name.clone()),
+        ("expires", json.expiry()),
+        ("allowed", json.origins()),
     ]);
     Answer::new(
         format!("{lines}\nKeep the token now: it is not shown again."),
@@ -108,10 +189,14 @@ fn listed(tokens: &[TokenInfo]) -> Result<Answer, Failure> {
             token.token_id.to_owned(),
             token.user_id.clone(),
             token.created_at.clone(),
+            token.expiry(),
             token.revoked_at.clone().unwrap_or_else(|| "-".to_owned()),
+            token.origins(),
             token.name.to_owned(),
         ]
     };
-    let names = ["TOKEN_ID", "USER_ID", "CREATED", "REVOKED", "NAME"];
+    let names = [
+        "TOKEN_ID", "USER_ID", "CREATED", "EXPIRES", "REVOKED", "ALLOWED", "NAME",
+    ];
     Answer::list(names, &json, row)
 }

@@ -4,6 +4,8 @@ use super::carrier::as_usize;
 use super::section::Section;
 use super::tls;
 use super::value::{Read, Size};
+use crate::http::Places;
+use domain::client::AddressRange;
 use domain::{CodeWords, NumberPlan, Prohibited};
 use rustls::ServerConfig;
 use std::net::SocketAddr;
@@ -19,6 +21,8 @@ const MOST: u32 = 1_000_000_000;
 const MOST_CONCURRENT: u32 = 100_000;
 /// A body below this could not hold the recipients of an ordinary request.
 const LEAST_BODY: Size = Size(64 << 10);
+const MOST_CONNECTIONS: u32 = 1_000_000;
+const CLIENT_TIMES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(1);
 const MOST_RETRIES: usize = 100;
 /// One connection alone would have those who read wait for those who write.
 const CONNECTIONS: RangeInclusive<u32> = 2..=200;
@@ -30,6 +34,12 @@ pub struct Http {
     pub listen: SocketAddr,
     /// With what it is served over TLS.
     pub tls: Option<ServerConfig>,
+    /// Proxies that are believed when they say whom they speak for.
+    pub trusted_proxies: Vec<AddressRange>,
+    /// How many connections, and how long each may do nothing.
+    pub places: Places,
+    /// How long the body of a request may take to arrive.
+    pub body_timeout: Duration,
 }
 
 /// PEM files.
@@ -46,10 +56,30 @@ impl Http {
         let http = Self {
             listen: section.require("listen").unwrap_or(anywhere),
             tls: section.has("tls").then(|| https(&mut section)).flatten(),
+            trusted_proxies: section.get("trusted_proxies").unwrap_or_default(),
+            places: Places {
+                connections: as_usize(
+                    section
+                        .within("max_connections", 1..=MOST_CONNECTIONS)
+                        .unwrap_or_default(),
+                ),
+                idle: some_time(&mut section, "idle_timeout"),
+            },
+            body_timeout: some_time(&mut section, "body_timeout"),
         };
         section.finish();
         http
     }
+}
+
+/// How long clients are waited for, at least so long that an honest one can be meant.
+fn some_time(section: &mut Section<'_>, key: &'static str) -> Duration {
+    let place = section.place_of(key);
+    let time: Duration = section.require(key).unwrap_or_default();
+    if !CLIENT_TIMES.contains(&time) {
+        section.fault_at(&place, key, "must be from 1s to 1h");
+    }
+    time
 }
 
 fn https(section: &mut Section<'_>) -> Option<ServerConfig> {
@@ -79,6 +109,8 @@ pub struct Limits {
     pub reports_per_minute: u32,
     /// All other reads of an account in any 60 seconds.
     pub reads_per_minute: u32,
+    /// Unknown tokens from one address in a minute.
+    pub unknown_tokens_per_minute: u32,
     /// Recipients in a request.
     pub max_recipients: usize,
     /// The largest request body, bytes.
@@ -94,6 +126,7 @@ impl Limits {
             sends_per_minute: count("sends_per_minute", MOST),
             reports_per_minute: count("reports_per_minute", MOST),
             reads_per_minute: count("reads_per_minute", MOST),
+            unknown_tokens_per_minute: count("unknown_tokens_per_minute", MOST),
             max_recipients: as_usize(count("max_recipients", MOST_RECIPIENTS)),
             accept_queue: as_usize(count("accept_queue", MOST)),
             max_body_bytes: section
@@ -110,6 +143,7 @@ impl Limits {
             sends_per_minute: self.sends_per_minute,
             reports_per_minute: self.reports_per_minute,
             reads_per_minute: self.reads_per_minute,
+            unknown_tokens_per_minute: self.unknown_tokens_per_minute,
             accept_queue: self.accept_queue,
         }
     }

@@ -59,6 +59,8 @@ fn the_default_file_has_no_fault_and_says_what_nothing_says() {
     assert_eq!(none.limits.sends_per_minute, 1000);
     assert_eq!(none.limits.reports_per_minute, 60);
     assert_eq!(none.limits.reads_per_minute, 300);
+    assert_eq!(none.limits.unknown_tokens_per_minute, 60);
+    assert_eq!(none.http.trusted_proxies, []);
     assert_eq!(none.limits.max_recipients, 10_000);
     assert_eq!(none.limits.max_body_bytes, 10 << 20);
     assert_eq!(none.callbacks.retry_delays.len(), 10);
@@ -247,6 +249,7 @@ databse_url = "x"
 [http]
 listen = "localhost"
 lisen = "127.0.0.1:1"
+trusted_proxies = ["10.0.0.1/8"]
 [limits]
 sends_per_minute = 0
 max_recipients = 200000
@@ -304,41 +307,42 @@ fn every_fault_is_named_at_once_with_its_key_and_line() {
     ogene.toml:3: databse_url: unknown key; did you mean `database_url`?
     ogene.toml:5: http.listen: "localhost" is not an IP address and port such as 127.0.0.1:8080
     ogene.toml:6: http.lisen: unknown key; did you mean `listen`?
-    ogene.toml:8: limits.sends_per_minute: must be from 1 to 1000000000, not 0
-    ogene.toml:9: limits.max_recipients: must be from 1 to 100000, not 200000
-    ogene.toml:10: limits.max_body: "10 megs" is not a size such as 64KiB or 10MiB
-    ogene.toml:12: callbacks.retry_delays: item 2: "soon" is not a duration such as 500ms, 30s, 2m, 48h or 7d
-    ogene.toml:14: log.format: must be one of "auto", "json", "text", not "xml"
-    ogene.toml:15: networks: network mtn: prefix "2348" is not a local form such as 0703 or 07025
-    ogene.toml:17: carriers.mtn.password: is missing; give it here or in the file of `password_file`
-    ogene.toml:18: carriers.mtn.address: "smsc.example.ng" is not a host and port such as smsc.example.ng:2775
-    ogene.toml:19: carriers.mtn.system_id: has 21 characters; SMPP allows 15
-    ogene.toml:20: carriers.mtn.window: must be from 1 to 10000, not 0
-    ogene.toml:21: carriers.mtn.windw: unknown key; did you mean `window`?
-    ogene.toml:22: carriers.mtn.enquire_link: must be longer than nothing
-    ogene.toml:23: carriers.mtn.receipt_ids: must be one of "exact", "hex-response-decimal-receipt", "decimal-response-hex-receipt", "numeric", not "hex"
-    ogene.toml:24: carriers.Two: a carrier's name has only a to z, digits, `-` and `_`
-    ogene.toml:26: carriers.Two.system_id: must not be empty
-    ogene.toml:28: carriers.Two.password_file: give either `password` or `password_file`, not both
-    ogene.toml:30: gateways.direct-refund.carriers: there is no section [carriers.mtm]; did you mean `mtn`?
-    ogene.toml:31: gateways.direct-refund.price: must not be negative
-    ogene.toml:32: gateways.direct-refund.unicode_price: "free" is not an amount in naira with at most four decimals, such as 1000.00
-    ogene.toml:33: gateways.direct-refund.prices: there is no network `gol`; did you mean `glo`?
-    ogene.toml:34: gateways.direct-refund.account_prices: "someone" is not a user_id
-    ogene.toml:35: gateways.direct-refund.transactional: must be one of "refuse", "allow", not "maybe"
-    ogene.toml:36: gateways.direct-refund.quiet_hours: "20-8" is not two times such as 20:00-08:00
-    ogene.toml:37: gateways.direct-refund.legs: only dual-backup has legs
-    ogene.toml:38: gateways.direct-corporate.carriers: is missing
-    ogene.toml:39: gateways.direct-corporate.price: "1.00001" is not an amount in naira with at most four decimals, such as 1000.00
-    ogene.toml:41: gateways.dual-backup.legs: a leg cannot be dual-backup itself
-    ogene.toml:41: gateways.dual-backup.legs: there is no section [gateways.otp] for this leg
-    ogene.toml:42: gateways.dual-backup.price: a gateway with legs has that of its legs; leave it out here
-    ogene.toml:44: gateways.international.carriers: names `mtn` twice
-    ogene.toml:45: gateways.international.price: must be at most 100000.00
-    ogene.toml:46: carriers.sandbox: this name is taken: the sandbox has a carrier of its own
-    ogene.toml:50: gateways.direct-refnd: there is no such gateway; did you mean `direct-refund`?
-    ogene.toml:53: retention.messages: "90" is not a duration such as 500ms, 30s, 2m, 48h or 7d
-    ogene.toml:54: retention.boddies: unknown key; did you mean `bodies`?
+    ogene.toml:7: http.trusted_proxies: item 1: `10.0.0.1/8` has bits behind its prefix: the range begins at 10.0.0.0
+    ogene.toml:9: limits.sends_per_minute: must be from 1 to 1000000000, not 0
+    ogene.toml:10: limits.max_recipients: must be from 1 to 100000, not 200000
+    ogene.toml:11: limits.max_body: "10 megs" is not a size such as 64KiB or 10MiB
+    ogene.toml:13: callbacks.retry_delays: item 2: "soon" is not a duration such as 500ms, 30s, 2m, 48h or 7d
+    ogene.toml:15: log.format: must be one of "auto", "json", "text", not "xml"
+    ogene.toml:16: networks: network mtn: prefix "2348" is not a local form such as 0703 or 07025
+    ogene.toml:18: carriers.mtn.password: is missing; give it here or in the file of `password_file`
+    ogene.toml:19: carriers.mtn.address: "smsc.example.ng" is not a host and port such as smsc.example.ng:2775
+    ogene.toml:20: carriers.mtn.system_id: has 21 characters; SMPP allows 15
+    ogene.toml:21: carriers.mtn.window: must be from 1 to 10000, not 0
+    ogene.toml:22: carriers.mtn.windw: unknown key; did you mean `window`?
+    ogene.toml:23: carriers.mtn.enquire_link: must be longer than nothing
+    ogene.toml:24: carriers.mtn.receipt_ids: must be one of "exact", "hex-response-decimal-receipt", "decimal-response-hex-receipt", "numeric", not "hex"
+    ogene.toml:25: carriers.Two: a carrier's name has only a to z, digits, `-` and `_`
+    ogene.toml:27: carriers.Two.system_id: must not be empty
+    ogene.toml:29: carriers.Two.password_file: give either `password` or `password_file`, not both
+    ogene.toml:31: gateways.direct-refund.carriers: there is no section [carriers.mtm]; did you mean `mtn`?
+    ogene.toml:32: gateways.direct-refund.price: must not be negative
+    ogene.toml:33: gateways.direct-refund.unicode_price: "free" is not an amount in naira with at most four decimals, such as 1000.00
+    ogene.toml:34: gateways.direct-refund.prices: there is no network `gol`; did you mean `glo`?
+    ogene.toml:35: gateways.direct-refund.account_prices: "someone" is not a user_id
+    ogene.toml:36: gateways.direct-refund.transactional: must be one of "refuse", "allow", not "maybe"
+    ogene.toml:37: gateways.direct-refund.quiet_hours: "20-8" is not two times such as 20:00-08:00
+    ogene.toml:38: gateways.direct-refund.legs: only dual-backup has legs
+    ogene.toml:39: gateways.direct-corporate.carriers: is missing
+    ogene.toml:40: gateways.direct-corporate.price: "1.00001" is not an amount in naira with at most four decimals, such as 1000.00
+    ogene.toml:42: gateways.dual-backup.legs: a leg cannot be dual-backup itself
+    ogene.toml:42: gateways.dual-backup.legs: there is no section [gateways.otp] for this leg
+    ogene.toml:43: gateways.dual-backup.price: a gateway with legs has that of its legs; leave it out here
+    ogene.toml:45: gateways.international.carriers: names `mtn` twice
+    ogene.toml:46: gateways.international.price: must be at most 100000.00
+    ogene.toml:47: carriers.sandbox: this name is taken: the sandbox has a carrier of its own
+    ogene.toml:51: gateways.direct-refnd: there is no such gateway; did you mean `direct-refund`?
+    ogene.toml:54: retention.messages: "90" is not a duration such as 500ms, 30s, 2m, 48h or 7d
+    ogene.toml:55: retention.boddies: unknown key; did you mean `bodies`?
     "#);
 }
 

@@ -3,6 +3,7 @@
 use super::fault::{Faults, Place};
 use super::tree::{Node, Table, Value, parse};
 use domain::Money;
+use domain::client::{AddressRange, NotRange};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -83,6 +84,14 @@ impl Read for SocketAddr {
         let text = String::read(node)?;
         text.parse()
             .map_err(|_| format!("{text:?} is not an IP address and port such as 127.0.0.1:8080"))
+    }
+}
+
+impl Read for AddressRange {
+    fn read(node: &Node) -> Result<Self, String> {
+        String::read(node)?
+            .parse()
+            .map_err(|fault: NotRange| fault.to_string())
     }
 }
 

@@ -3,32 +3,48 @@
 use super::fields::Fields;
 use super::{form, json};
 use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use domain::Refusal;
+use domain::{Refusal, SendFields};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use std::time::Duration;
 
-/// How long the body of a request may take to arrive.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How much, and for how long, is still read of a body that nobody wants.
 const LINGER_BYTES: usize = 64 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// What is read of a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Its size (API-2017 above it).
+    pub bytes: usize,
+    /// How long it may take to arrive.
+    pub time: Duration,
+}
+
+/// Reads a send from whatever a request holds, without asking who calls: what `fuzz/` tries with anything.
+pub async fn read_send(request: Request, limits: Limits) -> Result<SendFields, Refusal> {
+    let (parts, body) = request.into_parts();
+    let fields = read(&parts, body, limits).await?;
+    Ok(fields.over(read_query(&parts)?))
+}
+
 /// Reads the fields of a body. An empty one has none, whatever its content type says.
-pub(super) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Fields, Refusal> {
-    let bytes = collect(&parts.headers, body, limit).await?;
+pub(super) async fn read(parts: &Parts, body: Body, limits: Limits) -> Result<Fields, Refusal> {
+    let bytes = collect(&parts.headers, body, limits).await?;
     if bytes.trim_ascii().is_empty() {
         return Ok(Fields::default());
     }
     match Form::of(&parts.headers)? {
         Form::Json => read_json(&bytes),
         Form::UrlEncoded => form::read(&bytes).map_err(|_| not_utf8()),
-        Form::Multipart(boundary) => form::read_multipart(bytes, boundary)
-            .await
-            .map_err(|fault| {
-                Refusal::Malformed(format!("The multipart form could not be read: {fault}."))
-            }),
+        Form::Multipart(boundary) => form::read_multipart(bytes, boundary).await.map_err(|_| {
+            // The fault may name a field, and that is the caller's own text.
+            let told =
+                "The multipart form could not be read. Check that it is whole, and its boundary.";
+            Refusal::Malformed(told.to_owned())
+        }),
     }
 }
 
@@ -83,20 +99,21 @@ impl Form {
 }
 
 /// Collects the body, unless it says or shows that it is too large.
-async fn collect(headers: &HeaderMap, mut body: Body, limit: usize) -> Result<Bytes, Refusal> {
+async fn collect(headers: &HeaderMap, mut body: Body, limits: Limits) -> Result<Bytes, Refusal> {
     let too_large = Refusal::BodyTooLarge {
-        limit_mib: limit >> 20,
+        limit_mib: limits.bytes >> 20,
     };
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
+    if announced
+        .is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limits.bytes))
     {
         linger(headers, body);
         return Err(too_large);
     }
-    let whole = Limited::new(&mut body, limit).collect();
-    let collected = tokio::time::timeout(BODY_TIMEOUT, whole).await;
+    let whole = Limited::new(&mut body, limits.bytes).collect();
+    let collected = tokio::time::timeout(limits.time, whole).await;
     match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(fault)) if fault.is::<LengthLimitError>() => {
@@ -129,8 +146,18 @@ fn read_json(bytes: &[u8]) -> Result<Fields, Refusal> {
     let text = std::str::from_utf8(bytes).map_err(|_| not_utf8())?;
     // Some Windows clients begin with a byte order mark.
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    json::read(text)
-        .map_err(|fault| Refusal::Malformed(format!("The JSON body could not be read: {fault}.")))
+    json::read(text).map_err(|fault| {
+        let fault = without_value(&fault.to_string());
+        Refusal::Malformed(format!("The JSON body could not be read: {fault}."))
+    })
+}
+
+/// A fault of JSON without the value that it found: that may be a number, a text or a token in the wrong place.
+fn without_value(fault: &str) -> String {
+    match fault.rsplit_once(", expected ") {
+        Some((_found, expected)) => format!("expected {expected}"),
+        None => fault.to_owned(),
+    }
 }
 
 fn not_utf8() -> Refusal {

@@ -3,7 +3,7 @@
 
 use super::error::Failure;
 use super::fields::Fields;
-use super::{Api, body, token};
+use super::{Api, body, client, token};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
@@ -162,7 +162,8 @@ impl Entry {
             token.clone_from(&fields.api_token);
             self.early = Some(fields);
         }
-        Ok(api.engine.caller(token.as_deref()).await?)
+        let client = client::address(&self.parts, &api.trusted_proxies);
+        Ok(api.engine.caller(token.as_deref(), client).await?)
     }
 
     async fn send_fields(mut self, api: &Api) -> Result<SendFields, Refusal> {
@@ -172,7 +173,7 @@ impl Entry {
 
     async fn body_fields(&mut self, api: &Api) -> Result<Fields, Refusal> {
         match self.body.take() {
-            Some(body) => body::read(&self.parts, body, api.max_body_bytes).await,
+            Some(body) => body::read(&self.parts, body, api.body).await,
             None => Ok(self.early.take().unwrap_or_default()),
         }
     }

@@ -56,6 +56,10 @@ macro_rules! table {
 table! {
     Refusal::TokenMissing => "API-1001" UNAUTHORIZED "Missing API token", as Refusal::TokenMissing;
     Refusal::TokenInvalid => "API-1001" UNAUTHORIZED "Invalid API token", as Refusal::TokenInvalid;
+    Refusal::TokensGuessed { .. } => "API-3004" TOO_MANY_REQUESTS "Rate limit exceeded",
+        as Refusal::TokensGuessed { retry_after_s: 12 };
+    Refusal::AddressNotAllowed(_) => "API-1007" FORBIDDEN "API access restricted",
+        as Refusal::AddressNotAllowed([203, 0, 113, 9].into());
     Refusal::AccountDisabled => "API-1002" UNAUTHORIZED "Account disabled", as Refusal::AccountDisabled;
     Refusal::AccountDormant => "API-1003" UNAUTHORIZED "Account dormant", as Refusal::AccountDormant;
     Refusal::AccountPending => "API-1007" FORBIDDEN "API access restricted", as Refusal::AccountPending;
@@ -72,13 +76,12 @@ table! {
         as Refusal::TooLong { length: 1531, limit: 1530 };
     Refusal::UnknownGateway { .. } => "API-2009" BAD_REQUEST "Unknown gateway",
         as Refusal::UnknownGateway {
-            name: "premium".to_owned(),
             instead: "Use one of: direct-refund, direct-corporate, otp, dual-backup.".to_owned(),
         };
     Refusal::Prohibited(_) => "API-2010" UNPROCESSABLE_ENTITY "Prohibited content",
         as Refusal::Prohibited("casino".to_owned());
-    Refusal::SenderNotApproved(_) => "API-2011" FORBIDDEN "Sender ID not approved",
-        as Refusal::SenderNotApproved("AdaStores".to_owned());
+    Refusal::SenderNotApproved => "API-2011" FORBIDDEN "Sender ID not approved",
+        as Refusal::SenderNotApproved;
     Refusal::Duplicate => "API-2012" CONFLICT "Duplicate message", as Refusal::Duplicate;
     Refusal::Transactional { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
         as Refusal::Transactional { phrase: "OTP".to_owned(), gateway: "direct-refund" };
@@ -172,7 +175,9 @@ impl Failure {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Self::Refused(
-            Refusal::RateLimited { retry_after_s, .. } | Refusal::Unavailable { retry_after_s },
+            Refusal::RateLimited { retry_after_s, .. }
+            | Refusal::TokensGuessed { retry_after_s }
+            | Refusal::Unavailable { retry_after_s },
         ) = self
         {
             headers.insert(header::RETRY_AFTER, (*retry_after_s).into());
@@ -301,6 +306,8 @@ mod tests {
         insta::assert_snapshot!(rows.join("\n"), @r#"
         API-1001 401 Missing API token
         API-1001 401 Invalid API token
+        API-3004 429 Rate limit exceeded
+        API-1007 403 API access restricted
         API-1002 401 Account disabled
         API-1003 401 Account dormant
         API-1007 403 API access restricted

@@ -4,7 +4,7 @@
 
 use super::envelope::text;
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use std::hash::{BuildHasher, RandomState};
@@ -25,7 +25,7 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
         "request",
         request.id = request_id.to_str().unwrap_or_default()
     );
-    let method = request.method().clone();
+    let method = known(request.method());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let private = request.uri().path().starts_with("/api");
 
@@ -48,15 +48,34 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     span.in_scope(|| {
         // An answer as expected is worth a line only to who looks for it: there are thousands a second.
         if status.is_success() {
-            tracing::debug!(http.method = %method, http.route = route, http.status = status.as_u16(), seconds, "Answered");
+            tracing::debug!(
+                http.method = method,
+                http.route = route,
+                http.status = status.as_u16(),
+                seconds,
+                "Answered"
+            );
         } else {
-            tracing::info!(http.method = %method, http.route = route, http.status = status.as_u16(), seconds, "Answered");
+            tracing::info!(
+                http.method = method,
+                http.route = route,
+                http.status = status.as_u16(),
+                seconds,
+                "Answered"
+            );
         }
     });
     let status = status.as_str().to_owned();
     metrics::histogram!("ogene_http_request_seconds", "route" => route, "status" => status)
         .record(seconds);
     response
+}
+
+/// A method as it is logged. Any word can be one, and that of a caller may be anything.
+fn known(method: &Method) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    let named = KNOWN.into_iter().find(|name| *name == method.as_str());
+    named.unwrap_or("other")
 }
 
 /// The id that the caller gave, where it is harmless to repeat, else one of our own.

@@ -7,32 +7,38 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, interval_at, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::Service;
 
-/// Connections served at a time; more wait to be accepted.
-const MAX_CONNECTIONS: usize = 10_000;
 /// How long a TLS handshake may take.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection may go without the whole head of a (next) request.
-const HEADER_TIMEOUT: Duration = Duration::from_mins(1);
 /// How often an HTTP/2 client is asked whether it is still there, and how long it may take to say so.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// Requests at a time on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 200;
-/// How long open requests may take to finish once the server stops.
+/// How long a connection may take to end once it should: what is open is finished, what is written is read.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How much of a server clients may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Connections served at a time; more wait to be accepted.
+    pub connections: usize,
+    /// How long a connection may go without the whole head of a (next) request.
+    pub idle: Duration,
+}
 
 /// Serves until `shutdown`, then finishes what is open within `GRACE` and returns.
 ///
@@ -41,11 +47,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub async fn serve(
     listener: TcpListener,
     tls: Option<rustls::ServerConfig>,
+    places: Places,
     router: Router,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let tls = tls.map(acceptor);
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(places.connections));
     let (stop, stopping) = watch::channel(());
     let mut shutdown = pin!(shutdown);
     loop {
@@ -53,8 +60,10 @@ pub async fn serve(
             next = accept(&listener, &room) => next?,
             () = &mut shutdown => break,
         };
-        if let Some((stream, permit)) = next {
+        if let Some((stream, peer, permit)) = next {
             let connection = Connection {
+                peer: Peer(peer),
+                idle: places.idle,
                 tls: tls.clone(),
                 router: router.clone(),
                 stopping: stopping.clone(),
@@ -82,13 +91,13 @@ fn acceptor(mut config: rustls::ServerConfig) -> TlsAcceptor {
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
-) -> io::Result<Option<(TcpStream, OwnedSemaphorePermit)>> {
+) -> io::Result<Option<(TcpStream, IpAddr, OwnedSemaphorePermit)>> {
     let permit = Arc::clone(room)
         .acquire_owned()
         .await
         .map_err(io::Error::other)?;
     match listener.accept().await {
-        Ok((stream, _)) => Ok(Some((stream, permit))),
+        Ok((stream, peer)) => Ok(Some((stream, peer.ip(), permit))),
         Err(fault) => {
             let of_the_peer = matches!(
                 fault.kind(),
@@ -105,8 +114,14 @@ async fn accept(
     }
 }
 
+/// Who is at the other end of the connection that a request came on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
+
 /// One connection and what it needs.
 struct Connection {
+    peer: Peer,
+    idle: Duration,
     tls: Option<TlsAcceptor>,
     router: Router,
     stopping: watch::Receiver<()>,
@@ -134,23 +149,31 @@ impl Connection {
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
         let Self {
+            peer,
+            idle,
             router,
             mut stopping,
             _permit,
             ..
         } = self;
-        let begun = AtomicBool::new(false);
-        let service = service_fn(|request: Request<Incoming>| {
-            begun.store(true, Ordering::Relaxed);
-            router.clone().call(request)
+        let activity = Arc::new(Activity::default());
+        let service = service_fn(|mut request: Request<Incoming>| {
+            let open = Activity::begin(&activity);
+            request.extensions_mut().insert(peer);
+            let answer = router.clone().call(request);
+            async move {
+                let answer = answer.await;
+                drop(open);
+                answer
+            }
         });
-        let builder = builder();
+        let builder = builder(idle);
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-        // Before the first request hyper may still be waiting for the bytes that tell the versions apart,
-        // which none of its own limits covers.
-        let mut silence = pin!(sleep(HEADER_TIMEOUT));
-        let mut silence_over = false;
-        loop {
+        // hyper's own limits leave out who has not said which version of HTTP it speaks, who keeps HTTP/2 open
+        // by answering pings, and who does not read what was answered.
+        let mut looks = interval_at(Instant::now() + idle, idle);
+        let mut used = false;
+        let is_asked_to_stop = loop {
             tokio::select! {
                 ended = connection.as_mut() => {
                     if let Err(fault) = ended {
@@ -158,28 +181,68 @@ impl Connection {
                     }
                     return;
                 }
-                _ = stopping.changed() => break,
-                () = silence.as_mut(), if !silence_over => {
-                    if !begun.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    silence_over = true;
+                _ = stopping.changed() => break true,
+                _ = looks.tick() => match activity.look() {
+                    Seen::Busy => used = true,
+                    Seen::Idle if used => break false,
+                    Seen::Idle => return,
                 }
             }
-        }
+        };
         connection.as_mut().graceful_shutdown();
-        if timeout(GRACE, connection).await.is_err() {
+        if timeout(GRACE, connection).await.is_err() && is_asked_to_stop {
             tracing::warn!("A connection was cut: its request did not finish in time");
         }
     }
 }
 
-fn builder() -> Builder<TokioExecutor> {
+/// What goes on on a connection.
+#[derive(Default)]
+struct Activity {
+    /// Requests without an answer.
+    open: AtomicUsize,
+    /// Whether one has begun since the last look.
+    begun: AtomicBool,
+}
+
+/// What a look at a connection finds.
+enum Seen {
+    Busy,
+    Idle,
+}
+
+/// A request without an answer, or dropped before it had one.
+struct Open(Arc<Activity>);
+
+impl Activity {
+    fn begin(activity: &Arc<Self>) -> Open {
+        activity.open.fetch_add(1, Ordering::Relaxed);
+        activity.begun.store(true, Ordering::Relaxed);
+        Open(Arc::clone(activity))
+    }
+
+    fn look(&self) -> Seen {
+        let has_begun = self.begun.swap(false, Ordering::Relaxed);
+        if has_begun || self.open.load(Ordering::Relaxed) > 0 {
+            Seen::Busy
+        } else {
+            Seen::Idle
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn builder(idle: Duration) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT);
+        .header_read_timeout(idle);
     builder
         .http2()
         .timer(TokioTimer::new())
@@ -214,7 +277,11 @@ mod tests {
         let shutdown = async {
             let _ = stopped.await;
         };
-        let server = tokio::spawn(serve(listener, None, router, shutdown));
+        let places = Places {
+            connections: 10,
+            idle: Duration::from_mins(1),
+        };
+        let server = tokio::spawn(serve(listener, None, places, router, shutdown));
         Running {
             address,
             stop,

@@ -2,6 +2,7 @@
 
 use crate::kit::http::Request;
 use crate::kit::{MTN, Ogene, SENDER, to, until};
+use domain::token::Terms;
 use domain::{AccountStatus, Component, SenderStatus};
 use engine::{Clock, admin};
 use std::time::Duration;
@@ -80,7 +81,7 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
     let before = ogene.total().await;
     ogene.credit(&ogene.shop, "7", Component::MainBalance).await;
     assert_eq!(ogene.total().await.to_string(), (before + 7.0).to_string());
-    let (_, token) = admin::create_token(&store, &clock, ogene.shop.id, "second")
+    let (_, token) = admin::create_token(&store, &clock, ogene.shop.id, "second", Terms::default())
         .await
         .expect("made");
     let answer = ogene

@@ -2,10 +2,12 @@
 //! customer with credit, a token and an approved sender ID.
 
 pub(crate) mod http;
+pub(crate) mod http2;
 pub(crate) mod receiver;
 pub(crate) mod wire;
 
 use crate::schema::{Schema, sql};
+use domain::token::Terms;
 use domain::{AccountId, AccountStatus, Component, SenderStatus};
 use engine::{Clock, admin};
 use http::{Answer, Request};
@@ -357,7 +359,7 @@ impl Ogene {
         let (store, clock) = (self.store().await, Clock::system());
         let account = admin::create_account(&store, &clock, "Ada Stores", "ada@example.ng").await;
         let id = account.expect("an account").id;
-        let (info, token) = admin::create_token(&store, &clock, id, "shop")
+        let (info, token) = admin::create_token(&store, &clock, id, "shop", Terms::default())
             .await
             .expect("a token");
         store.close().await;

@@ -1,46 +1,91 @@
-//! The log of the real process, with everything in it that it can say (design.md: no secret, number or text).
+//! The log of the real process, with everything in it that it can say (design.md: no secret, number or text), and
+//! what else leaves it: metrics and refusals.
 
-use crate::kit::receiver::Receiver;
-use crate::kit::{MTN, Ogene, SENDER, to, with};
+use crate::kit::http::{Request, encoded, try_ask};
+use crate::kit::receiver::{Reaction, Receiver};
+use crate::kit::{AIRTEL, MTN, Ogene, SENDER, http2, to, until, with};
 use engine::{Clock, admin};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::File;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// An installation whose service is the real process, with the log at its most talkative.
+struct Talkative {
+    ogene: Ogene,
+    process: Child,
+    directory: TempDir,
+    /// The secret that the callbacks are signed with.
+    signing: String,
+}
+
+impl Talkative {
+    async fn start() -> Self {
+        let mut ogene = Ogene::start().await;
+        ogene.stop().await;
+        let (store, clock) = (ogene.store().await, Clock::system());
+        let made = admin::create_secret(&store, &clock, ogene.shop.id).await;
+        let signing = made.expect("made").signing.secret.text();
+        store.close().await;
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("ogene.toml");
+        let settings = ogene.settings("log.level = \"trace\"\nhttp.listen = \"127.0.0.1:0\"\n");
+        std::fs::write(&file, settings).expect("written");
+        let log = File::create(directory.path().join("log")).expect("a log");
+        let process = Command::new(env!("CARGO_BIN_EXE_ogene"))
+            .args(["serve", "--config"])
+            .arg(&file)
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("it starts");
+        let mut talkative = Self {
+            ogene,
+            process,
+            directory,
+            signing,
+        };
+        talkative.ogene.address = until("it serves", async || {
+            let text = talkative.log();
+            let (_, rest) = text.split_once("http://")?;
+            let address: String = rest
+                .chars()
+                .take_while(|c| c.is_ascii_digit() || ".:".contains(*c))
+                .collect();
+            address.parse().ok()
+        })
+        .await;
+        talkative
+    }
+
+    fn log(&self) -> String {
+        let octets = std::fs::read(self.directory.path().join("log")).expect("a log");
+        String::from_utf8_lossy(&octets).into_owned()
+    }
+
+    /// Ends everything; gives what was logged.
+    async fn end(mut self) -> String {
+        self.process.kill().expect("killed");
+        self.process.wait().expect("ended");
+        let log = self.log();
+        self.ogene.end().await;
+        log
+    }
+}
+
+/// Fails where one of the secrets stands in a line.
+fn assert_silent(what: &str, text: &str, secrets: &[&str]) {
+    for secret in secrets {
+        let line = text.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{what} tells {secret}");
+    }
+}
 
 #[tokio::test]
 async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
-    let mut ogene = Ogene::start().await;
-    ogene.stop().await;
-    let (store, clock) = (ogene.store().await, Clock::system());
-    let signing = admin::create_secret(&store, &clock, ogene.shop.id).await;
-    let signing = signing.expect("made").signing.secret.text();
-    store.close().await;
-    let directory = tempfile::tempdir().expect("a directory");
-    let (file, log) = (
-        directory.path().join("ogene.toml"),
-        directory.path().join("log"),
-    );
-    let settings = ogene.settings("log.level = \"trace\"\nhttp.listen = \"127.0.0.1:0\"\n");
-    std::fs::write(&file, settings).expect("written");
-    let mut process = Command::new(env!("CARGO_BIN_EXE_ogene"))
-        .args(["serve", "--config"])
-        .arg(&file)
-        .stdout(Stdio::null())
-        .stderr(File::create(&log).expect("a log"))
-        .spawn()
-        .expect("it starts");
-    let read = || std::fs::read_to_string(&log).expect("text");
-    ogene.address = crate::kit::until("it serves", async || {
-        let text = read();
-        let (_, rest) = text.split_once("http://")?;
-        let address: String = rest
-            .chars()
-            .take_while(|c| c.is_ascii_digit() || ".:".contains(*c))
-            .collect();
-        address.parse().ok()
-    })
-    .await;
-
+    let talkative = Talkative::start().await;
+    let signing = talkative.signing.clone();
+    let ogene = &talkative.ogene;
     let receiver = Receiver::start().await;
     let fields = with(
         to(MTN, "Confidential words"),
@@ -52,18 +97,14 @@ async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
     assert!(call.headers.contains_key("webhook-signature"));
     let token = ogene.shop.token.clone();
     let query = format!("/api/v2/balance?api_token={token}");
-    let request = crate::kit::http::Request::get(&query);
-    assert_eq!(ogene.ask(&request).await.status, 200);
+    assert_eq!(ogene.ask(&Request::get(&query)).await.status, 200);
     assert_eq!(ogene.send(fields).await.code(), "API-2012");
     let otp = ogene.send(to(MTN, "Your OTP is 483920")).await;
     assert_eq!(otp.code(), "API-2013");
-    process.kill().expect("killed");
-    process.wait().expect("ended");
-
-    let text = read();
-    assert!(text.contains("Answered"), "{text}");
+    let log = talkative.end().await;
+    assert!(log.contains("Answered"), "{log}");
     let bare = &MTN[3..];
-    for secret in [
+    let secrets = [
         &token,
         &signing["whsec_".len()..],
         "Confidential",
@@ -72,9 +113,203 @@ async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
         "483920",
         "reference-77",
         SENDER,
-    ] {
-        let line = text.lines().find(|line| line.contains(secret));
-        assert_eq!(line, None, "{secret}");
+    ];
+    assert_silent("the log", &log, &secrets);
+}
+
+/// What is planted: a text, a number, and what is no token.
+const TEXT: &str = "Canary";
+const NUMBER: &str = "2348031239876";
+const JUNK: &str = "ogl_Canary0000000000000000000000000000000";
+
+/// What must be found nowhere: of numbers what all ways of writing them have in common.
+const CANARIES: [&str; 5] = ["Canary", "canary", "CANARY", "8031239876", "Q2FuYXJ5"];
+
+/// Everything that a request may be asked for, and one thing that it may not.
+const FIELDS: [&str; 14] = [
+    "api_token",
+    "from",
+    "to",
+    "body",
+    "gateway",
+    "dnd",
+    "unicode",
+    "append_sender",
+    "callback_url",
+    "customer_reference",
+    "message_id",
+    "page",
+    "per_page",
+    "Canary",
+];
+
+const PATHS: [&str; 6] = [
+    "/api/v2/sms",
+    "/api/sandbox/v2/sms",
+    "/api/v1/sms/create",
+    "/api/v2/delivery-reports",
+    "/api/v2/balance",
+    "/Canary/8031239876",
+];
+
+/// A send that is as it should be but for one field, in every form that a request may have.
+fn in_each_form(path: &str, token: &str, field: &str, canary: &Value) -> Vec<Request> {
+    let mut good = to("2348000000001", "Hello");
+    good[field] = canary.clone();
+    let as_text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let texts: Vec<(String, String)> = good
+        .as_object()
+        .expect("fields")
+        .iter()
+        .map(|(name, value)| (name.clone(), as_text(value)))
+        .collect();
+    let pairs: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(name, text)| (&**name, &**text))
+        .collect();
+    let post = || match field {
+        // Where the token itself is the canary nothing else may decide.
+        "api_token" => Request::post(path),
+        _ => Request::post(path).bearer(token),
+    };
+    let query = format!("{path}?{}", encoded(&pairs));
+    let get = Request::get(&query);
+    let get = if field == "api_token" {
+        get
+    } else {
+        get.bearer(token)
+    };
+    vec![
+        post().json(&good),
+        post().form(&pairs),
+        post().multipart(&pairs),
+        get,
+    ]
+}
+
+/// Requests that are wrong as a whole, with canaries wherever there is room.
+fn broken(token: &str) -> Vec<Request> {
+    let post = || Request::post("/api/v2/sms").bearer(token);
+    let multipart = "multipart/form-data; boundary=Canary";
+    let part = "--Canary\r\nContent-Disposition: form-data; name=\"Canary\"\r\n\r\n2348031239876";
+    vec![
+        post().body("application/json", format!("\"{TEXT}\"")),
+        post().body("application/json", NUMBER),
+        post().body("application/json", format!("[\"{TEXT}\", {NUMBER}]")),
+        post().body("application/json", format!("{{\"body\": \"{TEXT} {NUMBER}")),
+        post().body("application/json", format!("{{\"{TEXT}\" {NUMBER}}}")),
+        post().body(
+            "application/json",
+            format!("{{\"to\": {{\"{TEXT}\": {NUMBER}}}}}"),
+        ),
+        post().body(
+            "application/json",
+            format!("{{\"to\": [[{NUMBER}, \"{TEXT}\"]]}}"),
+        ),
+        post().body("application/json", format!("{NUMBER}Canary")),
+        post().body("Canary/canary", TEXT),
+        post().body("text/plain; charset=Canary", NUMBER),
+        post().body(multipart, part),
+        post().body(multipart, format!("{part}\r\n--Canary--\r\n")),
+        post().body("multipart/form-data", part),
+        Request::new("CANARY", "/api/v2/sms").bearer(token),
+        Request::new("CANARY", "/api/v2/Canary").bearer(JUNK),
+        Request::get("/api/v2/delivery-reports/Canary").bearer(token),
+        Request::get("/api/v2/delivery-reports/2348031239876?page=Canary").bearer(token),
+        Request::get("/api/v2/balance").header("Authorization", "Basic Q2FuYXJ5OmNhbmFyeQ=="),
+        Request::get("/api/v2/balance").header("Authorization", "Bearer 2348031239876"),
+        Request::get("/api/v2/balance").header("api_token", JUNK),
+        Request::get("/api/v2/balance")
+            .bearer(token)
+            .header("User-Agent", "Canary 2348031239876")
+            .header("Referer", "https://canary.example/?to=2348031239876")
+            .header("X-Forwarded-For", "Canary")
+            // What no harmless id is made of.
+            .header("X-Request-Id", "Canary 2348031239876")
+            .header("Cookie", "canary=Canary"),
+        // What is no HTTP at all.
+        Request::new("Canary\u{1}", "2348031239876"),
+        Request::get("/Canary 2348031239876"),
+        Request::get("/").header("Canary\u{7F}", "Canary"),
+        Request::get("/").header("Content-Length", "Canary"),
+    ]
+}
+
+#[tokio::test]
+async fn canaries_in_every_field_and_path_reach_no_log_no_metric_and_no_refusal() {
+    let talkative = Talkative::start().await;
+    let ogene = &talkative.ogene;
+    let (address, token) = (ogene.address, ogene.shop.token.clone());
+    let unknown = domain::token::make(&[11; 64]).expect("a token");
+    let mut requests = broken(&token);
+    let canaries = [
+        json!(format!("{TEXT} {NUMBER}")),
+        json!(NUMBER),
+        json!(8_031_239_876_u64),
+        json!(unknown),
+        json!(JUNK),
+        json!([TEXT, NUMBER, {TEXT: TEXT}]),
+    ];
+    for path in PATHS {
+        for field in FIELDS {
+            for canary in &canaries {
+                requests.extend(in_each_form(path, &token, field, canary));
+            }
+        }
     }
-    ogene.end().await;
+    let mut refused = 0;
+    for request in &requests {
+        // Some are cut off without an answer, which tells nothing either.
+        let Ok(answer) = try_ask(address, request).await else {
+            continue;
+        };
+        if answer.status != 200 {
+            refused += 1;
+            let whole = answer.whole();
+            assert_silent(&format!("the answer to {request:?}"), &whole, &CANARIES);
+            assert_silent("a refusal", &whole, &[&unknown]);
+        }
+    }
+    assert!(refused > requests.len() / 2, "{refused}");
+
+    // The same over HTTP/2, whose library logs its frames.
+    let fields = [
+        ("authorization", JUNK),
+        ("canary", "Canary"),
+        ("user-agent", NUMBER),
+    ];
+    let status = http2::ask(address, "/api/v2/sms?to=2348031239876&body=Canary", &fields).await;
+    assert_eq!(status, 401);
+
+    // Callbacks that fail, to an address that is full of secrets.
+    let receiver = Receiver::start().await;
+    receiver.react([
+        Reaction::Status(500),
+        Reaction::Later(1),
+        Reaction::Status(404),
+    ]);
+    let secretive = |port: u16| format!("http://Canary:canary@127.0.0.1:{port}/Canary?to={NUMBER}");
+    let mut fields = to(&format!("{NUMBER},{AIRTEL}"), TEXT);
+    fields["callback_url"] = json!(secretive(receiver.port));
+    fields["customer_reference"] = json!(TEXT);
+    let id = ogene.sent_id(fields).await;
+    ogene.outcome(&id).await;
+    receiver.called(3).await;
+    let nowhere = with(
+        to(NUMBER, "Canary 2"),
+        json!({"callback_url": secretive(9)}),
+    );
+    let id = ogene.sent_id(nowhere).await;
+    ogene.outcome(&id).await;
+
+    let metrics = ogene.ask(&Request::get("/metrics")).await;
+    assert_eq!(metrics.status, 200);
+    assert_silent("/metrics", metrics.text(), &CANARIES);
+    let log = talkative.end().await;
+    assert!(log.contains("Answered"), "{log}");
+    assert_silent("the log", &log, &CANARIES);
+    assert_silent("the log", &log, &[&token, &unknown, "ogl_"]);
 }

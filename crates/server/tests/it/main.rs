@@ -40,6 +40,10 @@ mod schema;
 #[cfg(test)]
 mod sending;
 #[cfg(test)]
+mod slow;
+#[cfg(test)]
+mod tenants;
+#[cfg(test)]
 mod texts;
 #[cfg(test)]
 mod tls;

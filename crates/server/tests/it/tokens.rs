@@ -1,7 +1,8 @@
 //! Where a token is looked for, and what is answered without one (interface-spec.md 5; decisions.md, "Tokens").
 
 use crate::kit::http::{Request, encoded};
-use crate::kit::{MTN, Ogene, SENDER, to, until, with};
+use crate::kit::{MTN, Ogene, SENDER, Setup, to, until, with};
+use domain::token::Terms;
 use engine::{Clock, admin};
 use serde_json::json;
 
@@ -235,5 +236,136 @@ async fn a_revoked_token_is_refused_within_a_second() {
     );
     assert_eq!((answer.status, answer.code().as_str()), (401, "API-1001"));
     store.close().await;
+    ogene.end().await;
+}
+
+/// A token of the shop on terms.
+async fn token_on(ogene: &Ogene, expires_at_ms: Option<i64>, allowed: &str) -> String {
+    let (store, clock) = (ogene.store().await, Clock::system());
+    let terms = Terms {
+        expires_at_ms,
+        allowed: allowed.parse().expect("ranges"),
+    };
+    let made = admin::create_token(&store, &clock, ogene.shop.id, "terms", terms).await;
+    store.close().await;
+    made.expect("a token").1
+}
+
+#[tokio::test]
+async fn an_expired_token_is_refused_within_a_second_as_an_unknown_one() {
+    let ogene = Ogene::start().await;
+    let expires_at_ms = Clock::system().now_ms() + 3_000;
+    let token = token_on(&ogene, Some(expires_at_ms), "").await;
+    let request = Request::get("/api/v2/balance").bearer(&token);
+    assert_eq!(ogene.ask(&request).await.status, 200);
+    let answer = until("the token is refused", async || {
+        let answer = ogene.ask(&request).await;
+        (answer.status != 200).then_some(answer)
+    })
+    .await;
+    let refused_at_ms = Clock::system().now_ms();
+    assert!(
+        (expires_at_ms..expires_at_ms + 1_000).contains(&refused_at_ms),
+        "{refused_at_ms} {expires_at_ms}"
+    );
+    let unknown = ogene
+        .ask(&Request::get("/api/v2/balance").bearer(&unknown()))
+        .await;
+    assert_eq!(unknown.status, 401);
+    assert_eq!(answer.redacted(), unknown.redacted());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_token_is_good_only_from_the_addresses_on_its_list() {
+    let ogene = Ogene::start().await;
+    let ask = async |token: &str, path: &str| {
+        let request = Request::get(path).bearer(token).header(
+            "X-Forwarded-For",
+            "203.0.113.9", // Nobody is believed unless the operator says so.
+        );
+        ogene.ask(&request).await
+    };
+    let here = token_on(&ogene, None, "127.0.0.0/8").await;
+    let there = token_on(&ogene, None, "203.0.113.0/24,2001:db8::/32").await;
+    assert_eq!(ask(&here, "/api/v2/balance").await.status, 200);
+    for path in [
+        "/api/v2/balance",
+        "/api/sandbox/v2/account",
+        "/api/v2/sms",
+        "/api/v1/sms/create",
+    ] {
+        let answer = ask(&there, path).await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (403, "API-1007"),
+            "{path}"
+        );
+        assert!(answer.text().contains("127.0.0.1"), "{}", answer.text());
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_the_client_is_whom_the_proxy_names() {
+    let ogene = Setup::new()
+        .set("http.trusted_proxies", r#"["127.0.0.1", "10.0.0.0/8"]"#)
+        .start()
+        .await;
+    let there = token_on(&ogene, None, "203.0.113.0/24").await;
+    let table: [(&[&str], u16); 7] = [
+        (&["203.0.113.9"], 200),
+        (&["8.8.8.8, 203.0.113.9, 10.0.0.7"], 200),
+        (&["8.8.8.8", "203.0.113.9:4711", "10.0.0.7"], 200),
+        // What the client itself wrote does not count.
+        (&["203.0.113.9, 8.8.8.8"], 403),
+        (&["203.0.113.9", "8.8.8.8"], 403),
+        (&["203.0.113.9, nonsense"], 403),
+        (&[], 403),
+    ];
+    for (lines, status) in table {
+        let request = Request::get("/api/v2/balance").bearer(&there);
+        let request = lines.iter().fold(request, |request, line| {
+            request.header("X-Forwarded-For", line)
+        });
+        assert_eq!(ogene.ask(&request).await.status, status, "{lines:?}");
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn whoever_guesses_is_slowed_and_a_valid_token_beside_is_always_served() {
+    let ogene = Setup::new()
+        .set("limits.unknown_tokens_per_minute", "5")
+        .set("limits.reads_per_minute", "1000000")
+        .set("http.trusted_proxies", r#"["127.0.0.1"]"#)
+        .start()
+        .await;
+    let ask = async |client: &str, token: &str| {
+        let request = Request::get("/api/v2/balance").bearer(token);
+        ogene.ask(&request.header("X-Forwarded-For", client)).await
+    };
+    let guess = |number: u8| {
+        let mut chance = [9; 64];
+        chance[0] = number;
+        domain::token::make(&chance).expect("a token")
+    };
+    // The minute of the clock may change in between, and then it begins anew.
+    let mut guesses = 0..200;
+    let slowed = until("guesses are slowed", async || {
+        let answer = ask("203.0.113.9", &guess(guesses.next()?)).await;
+        let valid = ask("203.0.113.9", &ogene.shop.token).await;
+        assert_eq!(valid.status, 200, "{}", valid.text());
+        (answer.status != 401).then_some(answer)
+    })
+    .await;
+    assert!(guesses.start >= 6, "{guesses:?}");
+    assert_eq!((slowed.status, slowed.code().as_str()), (429, "API-3004"));
+    let wait: u64 = slowed.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    // Others are not concerned, nor is junk, which costs nothing.
+    assert_eq!(ask("203.0.113.10", &guess(250)).await.status, 401);
+    assert_eq!(ask("203.0.113.9", "junk").await.status, 401);
+    assert_eq!(ask("203.0.113.9", &ogene.shop.token).await.status, 200);
     ogene.end().await;
 }

@@ -103,6 +103,8 @@ pub(super) const TABLES: [Table; 13] = [
             ("hash", Bytes),
             ("created_at_ms", Int),
             ("revoked_at_ms", Int),
+            ("expires_at_ms", Int),
+            ("allowed", Text),
         ],
         chunk: CHUNK,
     },

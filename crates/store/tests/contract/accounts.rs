@@ -2,6 +2,7 @@
 
 use super::kit::{Kit, NOW, account, fresh, twins};
 use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
+use domain::token::Terms;
 use domain::{AccountId, AccountStatus, SenderId, SenderStatus, Verification};
 use store::{CallbackSecret, TokenInfo};
 
@@ -11,6 +12,7 @@ twins!(
     standing_changes_and_an_unknown_account_is_told,
     every_change_raises_the_revision,
     a_token_opens_its_account_until_it_is_revoked,
+    a_token_keeps_its_terms,
     tokens_are_listed_oldest_first,
     a_secret_is_added_where_the_account_has_as_many_others_as_it_may,
     a_secret_that_is_replaced_ends_and_goes_with_the_next_change,
@@ -112,6 +114,7 @@ fn token(account: AccountId, id: &str, created_at_ms: i64) -> TokenInfo {
         id: id.to_owned(),
         account,
         name: "web shop".to_owned(),
+        terms: Terms::default(),
         created_at_ms,
         revoked_at_ms: None,
     }
@@ -124,7 +127,10 @@ async fn a_token_opens_its_account_until_it_is_revoked(kit: &Kit) {
         .add_token(token(id, "t", NOW), hash)
         .await
         .unwrap();
-    assert_eq!(kit.store.token_account(&hash).await.unwrap(), Some(id));
+    assert_eq!(
+        kit.store.token_account(&hash).await.unwrap(),
+        Some((id, Terms::default()))
+    );
     assert!(kit.store.revoke_token("t", NOW + 1).await.unwrap());
     assert_eq!(kit.store.token_account(&hash).await.unwrap(), None);
     assert!(
@@ -141,6 +147,24 @@ async fn a_token_opens_its_account_until_it_is_revoked(kit: &Kit) {
             .await
             .is_err()
     );
+}
+
+async fn a_token_keeps_its_terms(kit: &Kit) {
+    let (id, hash) = (kit.account(0).await, [9; 32]);
+    let terms = Terms {
+        expires_at_ms: Some(NOW + 1),
+        allowed: "203.0.113.0/24,2001:db8::/32".parse().unwrap(),
+    };
+    let token = TokenInfo {
+        terms: terms.clone(),
+        ..token(id, "t", NOW)
+    };
+    kit.store.add_token(token.clone(), hash).await.unwrap();
+    assert_eq!(
+        kit.store.token_account(&hash).await.unwrap(),
+        Some((id, terms))
+    );
+    assert_eq!(kit.store.tokens(Some(id)).await.unwrap(), [token]);
 }
 
 async fn tokens_are_listed_oldest_first(kit: &Kit) {

@@ -6,6 +6,7 @@ use super::kit::{
     sending, sqlite, taken, undelivered,
 };
 use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
+use domain::token::Terms;
 use domain::{
     AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
 };
@@ -104,6 +105,14 @@ async fn source() -> Source {
     }
 }
 
+/// Until when and from where a token is good.
+fn terms(index: usize) -> Terms {
+    Terms {
+        expires_at_ms: (index == 0).then_some(NOW + DAY),
+        allowed: ["203.0.113.0/24", ""][index % 2].parse().unwrap(),
+    }
+}
+
 /// Tokens, sender IDs and secrets of callbacks, in all the states that they have.
 async fn customers(kit: &Kit, accounts: &[AccountId]) {
     for (index, &id) in accounts.iter().enumerate() {
@@ -111,6 +120,7 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
             id: format!("tok-{index}"),
             account: id,
             name: "shop".to_owned(),
+            terms: terms(index),
             created_at_ms: NOW,
             revoked_at_ms: None,
         };
@@ -279,7 +289,7 @@ async fn what_was_in_flight_goes_on() {
     let store = &target.store;
     assert_eq!(
         store.token_account(&hash(0)).await.unwrap(),
-        Some(source.accounts[0])
+        Some((source.accounts[0], terms(0)))
     );
     assert_eq!(
         store.token_account(&hash(1)).await.unwrap(),

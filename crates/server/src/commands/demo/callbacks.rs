@@ -1,5 +1,6 @@
 //! A receiver of callbacks beside the demo, which says what came.
 
+use crate::http::Places;
 use axum::Router;
 use axum::extract::Json;
 use axum::http::StatusCode;
@@ -7,7 +8,14 @@ use axum::routing::post;
 use serde::Deserialize;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 use tokio::net::TcpListener;
+
+/// One service calls here, and nobody else.
+const PLACES: Places = Places {
+    connections: 1_000,
+    idle: Duration::from_mins(1),
+};
 
 /// What is shown of a callback.
 #[derive(Deserialize)]
@@ -25,6 +33,7 @@ pub(super) async fn receive() -> io::Result<SocketAddr> {
     tokio::spawn(crate::http::serve(
         listener,
         None,
+        PLACES,
         router,
         std::future::pending::<()>(),
     ));

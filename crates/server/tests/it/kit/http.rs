@@ -147,6 +147,15 @@ impl Answer {
         std::str::from_utf8(&self.body).expect("UTF-8")
     }
 
+    /// Headers and body, for those who look for what must not be in them.
+    pub(crate) fn whole(&self) -> String {
+        format!(
+            "{:?}\n{}",
+            self.headers,
+            String::from_utf8_lossy(&self.body)
+        )
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(self.text()).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }

@@ -1,0 +1,275 @@
+//! Clients that are slow or greedy: they are closed in bounded time, and hold nobody else up meanwhile.
+
+use crate::kit::http::Request;
+use crate::kit::{MTN, Ogene, Setup, http2, to};
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, interval, timeout};
+
+/// How long the service waits for clients here.
+const IDLE: Duration = Duration::from_secs(2);
+/// How long a bad connection may live: two looks at it and the time that it is given to end, with room for a machine
+/// that does other things as well.
+const CLOSED_WITHIN: Duration = Duration::from_secs(30);
+/// How long anybody else may wait for an answer meanwhile.
+const OTHERS_WAIT: Duration = Duration::from_secs(5);
+
+async fn impatient() -> Ogene {
+    let idle = format!("\"{}s\"", IDLE.as_secs());
+    Setup::new()
+        .set("http.idle_timeout", &idle)
+        .set("http.body_timeout", &idle)
+        .set("limits.reads_per_minute", "1000000")
+        .start()
+        .await
+}
+
+/// Asks over and over until the bad connections are over, and fails where an answer takes too long.
+async fn meanwhile<T>(ogene: &Ogene, bad: JoinHandle<T>) -> T {
+    let balance = Request::get("/api/v2/balance").bearer(&ogene.shop.token);
+    let begun = Instant::now();
+    while !bad.is_finished() {
+        let asked = Instant::now();
+        assert_eq!(ogene.ask(&balance).await.status, 200);
+        assert!(asked.elapsed() < OTHERS_WAIT, "{:?}", asked.elapsed());
+        assert!(begun.elapsed() < CLOSED_WITHIN, "still open");
+    }
+    bad.await.expect("no panic")
+}
+
+/// What comes until the connection is closed, in whatever way.
+async fn until_closed(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
+    let mut answer = Vec::new();
+    let read = stream.read_to_end(&mut answer);
+    let _reset_or_not = timeout(CLOSED_WITHIN, read).await.expect("closed in time");
+    answer
+}
+
+/// Says the beginning at once, and then an octet every so often for as long as anybody listens.
+async fn trickle(
+    address: SocketAddr,
+    beginning: &[u8],
+    more: u8,
+) -> (OwnedReadHalf, JoinHandle<()>) {
+    let stream = TcpStream::connect(address).await.expect("a connection");
+    let (reading, mut writing) = stream.into_split();
+    let beginning = beginning.to_vec();
+    let writer = tokio::spawn(async move {
+        let mut pace = interval(Duration::from_millis(50));
+        let mut said = writing.write_all(&beginning).await;
+        while said.is_ok() {
+            pace.tick().await;
+            said = writing.write_all(&[more]).await;
+        }
+    });
+    (reading, writer)
+}
+
+#[tokio::test]
+async fn heads_and_bodies_that_trickle_are_cut_off() {
+    let ogene = impatient().await;
+    let token = &ogene.shop.token;
+    let body = format!(
+        "POST /api/v2/sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 9999\r\n\r\n"
+    );
+    let chunked = format!(
+        "POST /api/v2/sms HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n270f\r\n"
+    );
+    let unknown = "POST /api/v2/sms HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n".to_owned();
+    let beginnings = [
+        (String::new(), None),
+        ("P".to_owned(), None),
+        ("GET /api/v2/balance HTTP/1.1\r\nX-Long: ".to_owned(), None),
+        (body, Some(" 400 ")),
+        (chunked, Some(" 400 ")),
+        (unknown, Some(" 401 ")),
+    ];
+    let address = ogene.address;
+    let bad = tokio::spawn(async move {
+        for (beginning, status) in beginnings {
+            let (mut reading, writer) = trickle(address, beginning.as_bytes(), b' ').await;
+            let answer = until_closed(&mut reading).await;
+            let answer = String::from_utf8_lossy(&answer);
+            assert!(
+                status.is_none_or(|status| answer.contains(status)),
+                "{beginning} {answer}"
+            );
+            writer.abort();
+        }
+    });
+    // One after the other, so each has its bound for itself.
+    let balance = Request::get("/api/v2/balance").bearer(token);
+    while !bad.is_finished() {
+        let asked = Instant::now();
+        assert_eq!(ogene.ask(&balance).await.status, 200);
+        assert!(asked.elapsed() < OTHERS_WAIT, "{:?}", asked.elapsed());
+    }
+    bad.await.expect("each is cut off");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn heads_without_end_are_refused() {
+    let ogene = impatient().await;
+    let address = ogene.address;
+    let bad = tokio::spawn(async move {
+        let stream = TcpStream::connect(address).await.expect("a connection");
+        let (mut reading, mut writing) = stream.into_split();
+        let writer = tokio::spawn(async move {
+            let mut said = writing
+                .write_all(b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: ")
+                .await;
+            while said.is_ok() {
+                said = writing.write_all(&[b'x'; 8_192]).await;
+            }
+        });
+        let answer = until_closed(&mut reading).await;
+        writer.await.expect("no panic");
+        // The refusal may be lost with what was still on its way.
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        assert!(answer.is_empty() || answer.contains(" 431 "), "{answer}");
+
+        // The same on HTTP/2: the head goes on from frame to frame.
+        let (mut reading, mut writing) = http2::connect(address).await.into_split();
+        let writer = tokio::spawn(async move {
+            let head = http2::get("/", &[]);
+            let first = http2::frame(http2::HEADERS, 0, 1, &head);
+            let mut said = writing.write_all(&first).await;
+            let more = http2::frame(
+                http2::CONTINUATION,
+                0,
+                1,
+                &[0, 1, b'x', 1, b'x'].repeat(3_000),
+            );
+            while said.is_ok() {
+                said = writing.write_all(&more).await;
+            }
+        });
+        until_closed(&mut reading).await;
+        writer.await.expect("no panic");
+    });
+    meanwhile(&ogene, bad).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn two_thousand_idle_connections_hold_nobody_up_and_are_closed() {
+    let ogene = impatient().await;
+    let mut idle = Vec::new();
+    for _ in 0..2_000 {
+        idle.push(
+            TcpStream::connect(ogene.address)
+                .await
+                .expect("a connection"),
+        );
+    }
+    let sent = ogene.send(to(MTN, "In the middle of it")).await;
+    assert_eq!(sent.status, 200, "{}", sent.text());
+    let bad = tokio::spawn(async move {
+        for stream in &mut idle {
+            until_closed(stream).await;
+        }
+    });
+    meanwhile(&ogene, bad).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn whoever_finds_no_room_is_served_once_the_idle_are_closed() {
+    let mut ogene = Setup::new()
+        .set("http.idle_timeout", "\"2s\"")
+        .set("http.max_connections", "20")
+        .start()
+        .await;
+    let mut idle = Vec::new();
+    for _ in 0..40 {
+        idle.push(
+            TcpStream::connect(ogene.address)
+                .await
+                .expect("a connection"),
+        );
+    }
+    let answer = timeout(CLOSED_WITHIN, ogene.send(to(MTN, "At last"))).await;
+    assert_eq!(answer.expect("served in time").status, 200);
+    drop(idle);
+    ogene.restart().await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn whoever_does_not_read_what_was_answered_is_cut_off() {
+    let ogene = impatient().await;
+    let mut stream = TcpStream::connect(ogene.address)
+        .await
+        .expect("a connection");
+    let bad = tokio::spawn(async move {
+        let requests = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100);
+        let ask: io::Result<()> = async {
+            loop {
+                stream.write_all(&requests).await?;
+            }
+        }
+        .await;
+        assert!(ask.is_err());
+    });
+    meanwhile(&ogene, bad).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn http2_that_is_kept_open_by_pings_alone_is_closed() {
+    let ogene = impatient().await;
+    let address = ogene.address;
+    let bad = tokio::spawn(async move {
+        let (mut reading, mut writing) = http2::connect(address).await.into_split();
+        let writer = tokio::spawn(async move {
+            let mut pace = interval(Duration::from_millis(100));
+            let ping = http2::frame(http2::PING, 0, 0, &[0; 8]);
+            while writing.write_all(&ping).await.is_ok() {
+                pace.tick().await;
+            }
+        });
+        until_closed(&mut reading).await;
+        writer.abort();
+    });
+    meanwhile(&ogene, bad).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn rapid_resets_end_the_connection_and_nothing_else() {
+    let ogene = impatient().await;
+    let address = ogene.address;
+    let bad = tokio::spawn(async move {
+        let (mut reading, mut writing) = http2::connect(address).await.into_split();
+        let writer = tokio::spawn(async move {
+            let head = http2::get("/api/v2/balance", &[]);
+            let mut said = Ok(());
+            let mut stream = 1;
+            while said.is_ok() {
+                let flags = http2::END_HEADERS | http2::END_STREAM;
+                let mut pairs = Vec::new();
+                for _ in 0..100 {
+                    pairs.extend(http2::frame(http2::HEADERS, flags, stream, &head));
+                    pairs.extend(http2::frame(
+                        http2::RST_STREAM,
+                        0,
+                        stream,
+                        &8_u32.to_be_bytes(),
+                    ));
+                    stream += 2;
+                }
+                said = writing.write_all(&pairs).await;
+            }
+        });
+        while http2::next(&mut reading).await.is_some() {}
+        writer.await.expect("no panic");
+    });
+    meanwhile(&ogene, bad).await;
+    ogene.end().await;
+}

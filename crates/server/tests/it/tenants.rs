@@ -1,0 +1,285 @@
+//! No account learns anything of another: for every path, one account asks with its own token for what is the
+//! other's, and must be answered exactly as if that did not exist.
+
+use crate::kit::http::{Answer, Request, encoded};
+use crate::kit::{AIRTEL, Customer, GLO, MTN, Ogene, SENDER, to};
+use domain::SenderStatus;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// What a path has to do with accounts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Policy {
+    /// Tells the same to everybody, with or without a token.
+    Public,
+    /// Tells of the account of the token, and takes no id.
+    Own,
+    /// Tells of the message that the request names.
+    Message,
+    /// Sends by a sender ID of the account.
+    Send,
+}
+
+/// Every path of the service. One that is new has to be given a policy here.
+const POLICIES: [(&str, Policy); 29] = [
+    ("/", Policy::Public),
+    ("/docs", Policy::Public),
+    ("/docs/docs.css", Policy::Public),
+    ("/docs/docs.js", Policy::Public),
+    ("/docs/interface.js", Policy::Public),
+    ("/docs/icon.svg", Policy::Public),
+    ("/openapi.json", Policy::Public),
+    ("/healthz", Policy::Public),
+    ("/readyz", Policy::Public),
+    ("/metrics", Policy::Public),
+    ("/api/v1/sms/create", Policy::Send),
+    ("/api/v2/sms", Policy::Send),
+    ("/api/v2/sms/create", Policy::Send),
+    ("/api/v2/balance", Policy::Own),
+    ("/api/v2/balance/get", Policy::Own),
+    ("/api/v2/delivery-reports", Policy::Message),
+    ("/api/v2/delivery-reports/{message_id}", Policy::Message),
+    ("/api/v2/sms/delivery-reports", Policy::Message),
+    ("/api/v2/sender-ids", Policy::Own),
+    ("/api/v2/account", Policy::Own),
+    ("/api/sandbox/v2/sms", Policy::Send),
+    ("/api/sandbox/v2/sms/create", Policy::Send),
+    ("/api/sandbox/v2/balance", Policy::Own),
+    ("/api/sandbox/v2/balance/get", Policy::Own),
+    ("/api/sandbox/v2/delivery-reports", Policy::Message),
+    (
+        "/api/sandbox/v2/delivery-reports/{message_id}",
+        Policy::Message,
+    ),
+    ("/api/sandbox/v2/sms/delivery-reports", Policy::Message),
+    ("/api/sandbox/v2/sender-ids", Policy::Own),
+    ("/api/sandbox/v2/account", Policy::Own),
+];
+
+/// The id of no message.
+const UNKNOWN: &str = "01a1ee56-5e00-7707-8707-070707070707";
+
+fn of_policy(policy: Policy) -> impl Iterator<Item = &'static str> {
+    POLICIES
+        .into_iter()
+        .filter(move |(_, of)| *of == policy)
+        .map(|(path, _)| path)
+}
+
+/// The paths that the router names, from its own text: it cannot be asked for them.
+fn routed() -> BTreeSet<String> {
+    let text = include_str!("../../src/http.rs");
+    let (router, interface) = text.split_once("fn interface()").expect("the interface");
+    let paths = |text: &str| -> Vec<String> {
+        text.split(".route(\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().expect("a path").to_owned())
+            .collect()
+    };
+    let nested = router.split(".nest(\"").skip(1);
+    let mut all: BTreeSet<_> = paths(router).into_iter().collect();
+    for root in nested.map(|rest| rest.split('"').next().expect("a root")) {
+        all.extend(paths(interface).iter().map(|path| format!("{root}{path}")));
+    }
+    all
+}
+
+#[tokio::test]
+async fn every_path_has_a_policy() {
+    let stated: BTreeSet<String> = POLICIES
+        .into_iter()
+        .map(|(path, _)| path.to_owned())
+        .collect();
+    assert_eq!(routed(), stated, "each path of the router needs its policy");
+    let ogene = Ogene::start().await;
+    let document = ogene.ask(&Request::get("/openapi.json")).await.json();
+    let documented = document["paths"].as_object().expect("paths").keys();
+    let documented: BTreeSet<String> = documented.cloned().collect();
+    let public: BTreeSet<String> = of_policy(Policy::Public).map(str::to_owned).collect();
+    assert_eq!(
+        documented,
+        &stated - &public,
+        "each documented path needs its policy, and the other way round"
+    );
+    ogene.end().await;
+}
+
+/// Two accounts, each with a message in either world and a sender ID that the other has not.
+struct Two {
+    ogene: Ogene,
+    accounts: [Tenant; 2],
+}
+
+struct Tenant {
+    customer: Customer,
+    live: String,
+    sandbox: String,
+    sender: &'static str,
+}
+
+impl Two {
+    async fn start() -> Self {
+        let ogene = Ogene::start().await;
+        let other = ogene.customer("77.25").await;
+        let first = Self::tenant(&ogene, ogene.shop.clone(), "OnlyFirst", MTN).await;
+        let second = Self::tenant(&ogene, other, "OnlySecond", AIRTEL).await;
+        Self {
+            ogene,
+            accounts: [first, second],
+        }
+    }
+
+    async fn tenant(
+        ogene: &Ogene,
+        customer: Customer,
+        sender: &'static str,
+        number: &str,
+    ) -> Tenant {
+        ogene
+            .sender(&customer, sender, false, SenderStatus::Approved)
+            .await;
+        let sent = async |path: &str| {
+            let request = Request::post(path).bearer(&customer.token);
+            let answer = ogene.ask(&request.json(&to(number, "Mine"))).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            answer.json()["data"]["message_id"]
+                .as_str()
+                .expect("an id")
+                .to_owned()
+        };
+        Tenant {
+            live: sent("/api/v2/sms").await,
+            sandbox: sent("/api/sandbox/v2/sms").await,
+            customer,
+            sender,
+        }
+    }
+
+    /// Each account with the other.
+    fn pairs(&self) -> [(&Tenant, &Tenant); 2] {
+        let [first, second] = &self.accounts;
+        [(first, second), (second, first)]
+    }
+}
+
+/// All that an answer tells but the id of the request.
+fn told(answer: &Answer) -> (u16, String, Option<String>) {
+    let kind = answer.header("content-type").map(str::to_owned);
+    (answer.status, answer.text().to_owned(), kind)
+}
+
+/// Asks for a message as the path takes it.
+fn about(path: &str, token: &str, id: &str) -> Request {
+    if path.contains("{message_id}") {
+        Request::get(&path.replace("{message_id}", id)).bearer(token)
+    } else {
+        Request::get(&format!("{path}?message_id={id}")).bearer(token)
+    }
+}
+
+#[tokio::test]
+async fn another_accounts_message_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        let token = &me.customer.token;
+        for path in of_policy(Policy::Message) {
+            let sandbox = path.starts_with("/api/sandbox");
+            let ask = async |id: &str| told(&two.ogene.ask(&about(path, token, id)).await);
+            let unknown = ask(UNKNOWN).await;
+            assert_eq!(unknown.0, 404, "{path}");
+            // The other's in both worlds, and one's own from the other world.
+            let mine = if sandbox {
+                (&me.sandbox, &me.live)
+            } else {
+                (&me.live, &me.sandbox)
+            };
+            assert_eq!(ask(mine.0).await.0, 200, "{path}");
+            for id in [&other.live, &other.sandbox, mine.1] {
+                assert_eq!(ask(id).await, unknown, "{path}");
+            }
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_is_ones_own_stays_so_whatever_else_is_named() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        let id = other.customer.id.to_string();
+        let named: Vec<(&str, &str)> = ["account", "account_id", "user_id", "id", "user", "tenant"]
+            .into_iter()
+            .map(|name| (name, id.as_str()))
+            .chain([("message_id", &*other.live), ("from", other.sender)])
+            .collect();
+        for path in of_policy(Policy::Own) {
+            let plain = Request::get(path).bearer(&me.customer.token);
+            let naming = Request::get(&format!("{path}?{}", encoded(&named)))
+                .bearer(&me.customer.token)
+                .header("X-Account-Id", &id)
+                .header("X-User-Id", &id)
+                .body("application/json", json!({"user_id": id}).to_string());
+            let (plain, naming) = (two.ogene.ask(&plain).await, two.ogene.ask(&naming).await);
+            assert_eq!(plain.status, 200, "{path}");
+            assert_eq!(told(&plain), told(&naming), "{path}");
+            for foreign in [id.as_str(), other.sender, &other.live, &other.sandbox] {
+                assert!(!plain.text().contains(foreign), "{path}: {}", plain.text());
+            }
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_sender_id_wallet_and_duplicate_window_are_not_there() {
+    let two = Two::start().await;
+    let total = async |tenant: &Tenant| {
+        let request = Request::get("/api/v2/balance").bearer(&tenant.customer.token);
+        two.ogene.ask(&request).await.json()["balance"]["total_balance"].clone()
+    };
+    for (number, (me, other)) in two.pairs().into_iter().enumerate() {
+        for path in of_policy(Policy::Send) {
+            let send = async |fields: &Value| {
+                let post = Request::post(path).bearer(&me.customer.token);
+                let answer = two.ogene.ask(&post.json(fields)).await;
+                told(&answer)
+            };
+            let by = |sender: &str| json!({"from": sender, "to": GLO, "body": "Whose?"});
+            let before = total(other).await;
+            let (unknown, foreign) = (send(&by("Nobodys")).await, send(&by(other.sender)).await);
+            assert_eq!(unknown.0, 403, "{path}: {}", unknown.1);
+            assert_eq!(unknown, foreign, "{path}");
+            // The text that both send to the same number is nobody's duplicate but one's own.
+            let same = json!({"from": SENDER, "to": GLO, "body": format!("Same by {path}")});
+            let (status, text, _) = send(&same).await;
+            assert_eq!(status, 200, "{path}, {number}: {text}");
+            assert_eq!(total(other).await, before, "{path}");
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_is_public_is_the_same_for_everybody() {
+    let two = Two::start().await;
+    for path in of_policy(Policy::Public).filter(|path| *path != "/metrics") {
+        let nobody = two.ogene.ask(&Request::get(path)).await;
+        for tenant in &two.accounts {
+            let request = Request::get(path).bearer(&tenant.customer.token);
+            assert_eq!(
+                told(&two.ogene.ask(&request).await),
+                told(&nobody),
+                "{path}"
+            );
+        }
+    }
+    // Figures change by the moment; they must be nobody's.
+    let metrics = two.ogene.ask(&Request::get("/metrics")).await;
+    for tenant in &two.accounts {
+        let id = tenant.customer.id.to_string();
+        for own in [&*id, tenant.sender, &tenant.live, &tenant.customer.token_id] {
+            assert!(!metrics.text().contains(own), "{own}");
+        }
+    }
+    two.ogene.end().await;
+}

@@ -1,0 +1,17 @@
+//! URLs to be called back at: what is taken has an origin, and nothing that is refused is taken for being private.
+
+#![no_main]
+
+use domain::callback_url::{check, origin};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|url: &str| {
+    let of = origin(url);
+    if check(url, false).is_ok() {
+        assert!(check(url, true).is_ok());
+    }
+    if check(url, true).is_ok() {
+        assert!(of.starts_with("http"), "{of}");
+        assert!(!of.contains('@'), "{of}");
+    }
+});
