@@ -43,8 +43,9 @@ pub(crate) const BUSY: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often another process that opens the database is looked for again.
 const TURN_PAUSE: Duration = Duration::from_millis(20);
-/// Pages after which the write-ahead log is folded back: large enough that it is seldom in the way.
-const CHECKPOINT_PAGES: &str = "4000";
+/// Pages after which the write-ahead log is folded back, by the writer: so few that whoever waits for a commit
+/// meanwhile does not wait long.
+const CHECKPOINT_PAGES: &str = "1000";
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
