@@ -8,6 +8,7 @@
 mod chunk;
 mod compare;
 mod marks;
+mod table;
 mod tables;
 
 use crate::db::{Change, Tx};
@@ -17,7 +18,8 @@ use crate::{Store, Verification};
 use chunk::Write;
 use std::sync::Arc;
 use std::time::Duration;
-use tables::{TABLES, Table};
+use table::Table;
+use tables::TABLES;
 
 /// How long nodes are watched for a beat; each has one a second.
 const BEATS: u32 = 15;

@@ -1,6 +1,6 @@
 //! Some rows of a table, by column, on their way from SQLite to PostgreSQL.
 
-use super::tables::{Bucketed, Kind, Table};
+use super::table::{Bucketed, Kind, Table};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::{bucket_of, bucket_of_id};

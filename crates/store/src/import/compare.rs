@@ -1,6 +1,6 @@
 //! What source and target must agree on, beside the rows themselves.
 
-use super::tables::Table;
+use super::table::Table;
 use crate::db::Tx;
 use crate::error::Result;
 use crate::sql::on;
