@@ -56,6 +56,8 @@ impl Change for AddSecret {
 
     async fn apply(&self, tx: &mut Tx) -> Result<usize> {
         let (account, now_ms) = (self.secret.account.0, self.secret.created_at_ms);
+        // Before anything is counted: whoever adds another at the same moment waits for this row.
+        touch(tx).await?;
         on!(tx, |connection| sqlx::query(
             "delete from callback_secrets where account_id = $1 and ends_at_ms <= $2",
         )
@@ -96,7 +98,6 @@ impl Change for AddSecret {
         .execute(connection)
         .await
         .map(drop))?;
-        touch(tx).await?;
         Ok(had)
     }
 

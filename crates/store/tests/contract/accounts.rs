@@ -5,6 +5,7 @@ use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, SenderId, SenderStatus, Verification};
 use store::{CallbackSecret, TokenInfo};
+use tokio::task::JoinSet;
 
 twins!(
     an_account_is_kept_with_an_empty_wallet,
@@ -15,6 +16,7 @@ twins!(
     a_token_keeps_its_terms,
     tokens_are_listed_oldest_first,
     a_secret_is_added_where_the_account_has_as_many_others_as_it_may,
+    of_first_secrets_added_at_once_one_is_kept,
     a_secret_that_is_replaced_ends_and_goes_with_the_next_change,
     secrets_are_revoked_one_by_one_or_all_of_an_account,
     a_sender_id_is_registered_once_however_it_is_written,
@@ -215,6 +217,21 @@ async fn a_secret_is_added_where_the_account_has_as_many_others_as_it_may(kit: &
     let nobody = secret(AccountId(fresh()), 1, NOW);
     let added = kit.store.add_callback_secret(nobody, 0..=0, NOW).await;
     assert!(added.is_err());
+}
+
+async fn of_first_secrets_added_at_once_one_is_kept(kit: &Kit) {
+    let id = kit.account(0).await;
+    let mut adding = JoinSet::new();
+    for byte in 1..=8 {
+        let store = kit.store.clone();
+        adding.spawn(async move {
+            let added = store.add_callback_secret(secret(id, byte, NOW), 0..=0, NOW);
+            added.await.unwrap()
+        });
+    }
+    let had = adding.join_all().await;
+    assert_eq!(had.iter().filter(|&&had| had == 0).count(), 1, "{had:?}");
+    assert_eq!(kit.store.callback_secrets(Some(id)).await.unwrap().len(), 1);
 }
 
 async fn a_secret_that_is_replaced_ends_and_goes_with_the_next_change(kit: &Kit) {
