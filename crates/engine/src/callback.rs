@@ -3,7 +3,8 @@
 //! A callback is a row before it is in hand. Those in hand stand in lanes, one per account and origin
 //! (`lanes`, pure); a task per callback in flight posts it (`client`) over a guarded connection (`connect`,
 //! `network`, `pool`), takes the next one from the lanes, and hands the outcome to a task that commits
-//! outcomes in groups (`desk`). Where an account has secrets (`secrets`), what is posted is signed. What is not in hand is claimed from the database when it is due.
+//! outcomes in groups (`desk`). Where an account has secrets (`secrets`), what is posted is signed. What is not in
+//! hand is claimed from the database when it is due.
 //!
 //! A process that dies leaves its claimed callbacks claimed; they are posted again, which the interface
 //! allows (section 6, rule 4).

@@ -113,10 +113,7 @@ impl Tx {
     /// Begins to read the database as it is at this moment, much of it at once.
     pub(crate) async fn begin_snapshot(&mut self) -> Result<()> {
         match self {
-            Self::Sqlite(connection) => sqlx::raw_sql("begin")
-                .execute(&mut ***connection)
-                .await
-                .map(drop),
+            Self::Sqlite(connection) => connection.command("begin"),
             Self::Postgres(connection) => sqlx::raw_sql(
                 "begin isolation level repeatable read, read only;
                  set local enable_seqscan = on; set local enable_hashjoin = on;

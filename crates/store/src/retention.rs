@@ -21,7 +21,8 @@ use std::collections::HashSet;
 
 /// Most messages looked at in one step.
 const MOST_MESSAGES: i64 = 250;
-/// Most deliveries, and attempts at callbacks, removed in one transaction. A message with more of them goes over several.
+/// Most deliveries, and attempts at callbacks, removed in one transaction. A message with more of them goes over
+/// several.
 const MOST_DELIVERIES: i64 = 500;
 /// A text that cannot go because its message is not settled is looked for again for so long; after that it
 /// goes with the message.

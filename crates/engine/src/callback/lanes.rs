@@ -32,8 +32,8 @@ pub(super) struct Limits {
     pub(super) waiting: usize,
 }
 
-/// A lane may hold one part in so many of the room that is left, of first attempts and of retries each. So a few busy lanes get much, many lanes
-/// get little each, and some room is always left for one that was not there before.
+/// A lane may hold one part in so many of the room that is left, of first attempts and of retries each. So a few
+/// busy lanes get much, many lanes get little each, and some room is always left for one that was not there before.
 const SHARE_OF_ROOM: usize = 8;
 
 /// A lane with so few callbacks waiting is refilled when the database holds more for it.

@@ -54,7 +54,7 @@ impl Connection {
     }
 
     /// Begins, ends or divides a transaction.
-    pub(crate) fn command(&mut self, text: &'static str) -> sqlx::Result<()> {
+    pub(crate) fn command(&mut self, text: &str) -> sqlx::Result<()> {
         let made = self.raw.prepare_cached(text);
         made.and_then(|mut statement| statement.raw_execute())
             .map(drop)
@@ -239,21 +239,20 @@ impl sqlx_core::transaction::TransactionManager for Transactions {
     type Database = Sqlite;
 
     async fn begin(connection: &mut Connection, statement: Option<SqlStr>) -> sqlx::Result<()> {
-        let text = statement.as_ref().map_or("begin", SqlStr::as_str);
-        connection.raw.execute_batch(text).map_err(failure)
+        connection.command(statement.as_ref().map_or("begin", SqlStr::as_str))
     }
 
     async fn commit(connection: &mut Connection) -> sqlx::Result<()> {
-        connection.raw.execute_batch("commit").map_err(failure)
+        connection.command("commit")
     }
 
     async fn rollback(connection: &mut Connection) -> sqlx::Result<()> {
-        connection.raw.execute_batch("rollback").map_err(failure)
+        connection.command("rollback")
     }
 
     fn start_rollback(connection: &mut Connection) {
         // Where it fails, the transaction has ended by itself.
-        let _ = connection.raw.execute_batch("rollback");
+        let _ = connection.command("rollback");
     }
 
     fn get_transaction_depth(connection: &Connection) -> usize {
