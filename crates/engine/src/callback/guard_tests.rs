@@ -123,18 +123,28 @@ fn v6() -> impl Strategy<Value = Ipv6Addr> {
     let plain = (prefixes, tail).prop_map(|((network, length), tail)| {
         Ipv6Addr::from_bits(network | (tail & (u128::MAX >> length)))
     });
-    let wrapped = (v4(), 0..5usize).prop_map(|(inner, how)| {
-        let bits = u128::from(inner.to_bits());
-        Ipv6Addr::from_bits(match how {
-            0 => 0xFFFF << 32 | bits,
-            1 => bits,
-            2 => 0x0064_FF9B << 96 | bits,
-            3 => 0x2002 << 112 | bits << 80 | 1,
-            _ => 0x0064_FF9B_0001 << 80 | bits,
-        })
-    });
-    prop_oneof![plain, wrapped]
+    prop_oneof![
+        plain,
+        (v4(), 0..WRAPPINGS).prop_map(|(inner, how)| wrapped(inner, how))
+    ]
 }
+
+/// Ways to hold an IPv4 address in one of IPv6: mapped, compatible, NAT64, 6to4, local NAT64.
+const WRAPPINGS: usize = 5;
+
+fn wrapped(inner: Ipv4Addr, how: usize) -> Ipv6Addr {
+    let bits = u128::from(inner.to_bits());
+    Ipv6Addr::from_bits(match how {
+        0 => 0xFFFF << 32 | bits,
+        1 => bits,
+        2 => 0x0064_FF9B << 96 | bits,
+        3 => 0x2002 << 112 | bits << 80 | 1,
+        _ => 0x0064_FF9B_0001 << 80 | bits,
+    })
+}
+
+/// Ways to spell an IPv4 address.
+const NOTATIONS: usize = 12;
 
 /// An IPv4 address as URLs have been seen to spell it.
 fn spelt(address: Ipv4Addr, how: usize) -> String {
@@ -160,7 +170,7 @@ fn spelt(address: Ipv4Addr, how: usize) -> String {
 
 fn host() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => (v4(), 0..12usize).prop_map(|(address, how)| spelt(address, how)),
+        4 => (v4(), 0..NOTATIONS).prop_map(|(address, how)| spelt(address, how)),
         3 => v6().prop_map(|address| format!("[{address}]")),
         1 => v6().prop_map(|address| format!("[{}]", address.to_string().to_uppercase())),
         3 => prop::sample::select(vec![
@@ -189,6 +199,120 @@ fn url() -> impl Strategy<Value = String> {
 fn looks() -> impl Strategy<Value = Vec<Vec<IpAddr>>> {
     let address = prop_oneof![v4().prop_map(IpAddr::from), v6().prop_map(IpAddr::from)];
     vec(vec(address, 0..4), 2)
+}
+
+/// IANA's registries of special-purpose addresses, and what is multicast, reserved or unassigned beside them.
+const SPECIAL: [(&str, &str); 33] = [
+    ("0.0.0.0", "0.255.255.255"),
+    ("10.0.0.0", "10.255.255.255"),
+    ("100.64.0.0", "100.127.255.255"),
+    ("127.0.0.0", "127.255.255.255"),
+    ("169.254.0.0", "169.254.255.255"),
+    ("172.16.0.0", "172.31.255.255"),
+    ("192.0.0.0", "192.0.0.255"),
+    ("192.0.2.0", "192.0.2.255"),
+    ("192.31.196.0", "192.31.196.255"),
+    ("192.52.193.0", "192.52.193.255"),
+    ("192.88.99.0", "192.88.99.255"),
+    ("192.168.0.0", "192.168.255.255"),
+    ("192.175.48.0", "192.175.48.255"),
+    ("198.18.0.0", "198.19.255.255"),
+    ("198.51.100.0", "198.51.100.255"),
+    ("203.0.113.0", "203.0.113.255"),
+    ("224.0.0.0", "239.255.255.255"),
+    ("240.0.0.0", "255.255.255.255"),
+    ("::", "::1"),
+    ("64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff"),
+    ("100::", "100::ffff:ffff:ffff:ffff"),
+    ("100:0:0:1::", "100:0:0:1:ffff:ffff:ffff:ffff"),
+    ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff"),
+    ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("4000::", "4000:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+];
+
+/// The first, the middle and the last address of a range.
+fn samples((first, last): (&str, &str)) -> [IpAddr; 3] {
+    match (first.parse().unwrap(), last.parse().unwrap()) {
+        (IpAddr::V4(first), IpAddr::V4(last)) => {
+            let middle = first.to_bits().midpoint(last.to_bits());
+            [
+                first.into(),
+                Ipv4Addr::from_bits(middle).into(),
+                last.into(),
+            ]
+        }
+        (IpAddr::V6(first), IpAddr::V6(last)) => {
+            let middle = first.to_bits().midpoint(last.to_bits());
+            [
+                first.into(),
+                Ipv6Addr::from_bits(middle).into(),
+                last.into(),
+            ]
+        }
+        _ => unreachable!("a range is of one family"),
+    }
+}
+
+/// Every address that a packet to this one may be sent by: itself, and the IPv6 addresses that hold it.
+fn shapes(address: IpAddr) -> Vec<IpAddr> {
+    let IpAddr::V4(inner) = address else {
+        return vec![address];
+    };
+    let wrapped = (0..WRAPPINGS).map(|how| wrapped(inner, how).into());
+    wrapped.chain([address]).collect()
+}
+
+/// How a URL may say where it leads: every notation of the address, and names that lead there at the first
+/// look, at the second, or among others that are forbidden as well.
+fn targets(address: IpAddr) -> Vec<(String, Vec<Vec<IpAddr>>)> {
+    let loopback = IpAddr::from([127, 0, 0, 1]);
+    let literals: Vec<String> = match address {
+        IpAddr::V4(address) => (0..NOTATIONS).map(|how| spelt(address, how)).collect(),
+        IpAddr::V6(address) => vec![
+            format!("[{address}]"),
+            format!("[{}]", address.to_string().to_uppercase()),
+        ],
+    };
+    let literals = literals.into_iter().map(|host| (host, vec![]));
+    let names = [
+        vec![vec![address], vec![address]],
+        // Looks are taken from the end.
+        vec![vec![address], vec![]],
+        vec![vec![loopback, address], vec![address, loopback]],
+    ];
+    let names = names.map(|looks| ("receiver.example".to_owned(), looks));
+    literals.chain(names).collect()
+}
+
+#[test]
+fn every_special_range_in_every_notation_is_refused_without_a_connection() {
+    let mut judged = 0;
+    for address in SPECIAL.into_iter().flat_map(samples).flat_map(shapes) {
+        for (host, looks) in targets(address) {
+            for url in [
+                format!("http://{host}/"),
+                format!("https://{host}:8443/hook"),
+            ] {
+                let (fault, dialled) = dialled(&url, looks.clone(), false);
+                assert_eq!(dialled, [], "{url} for {address}");
+                assert!(
+                    matches!(fault, Fault::Forbidden | Fault::Url),
+                    "{url}: {fault}"
+                );
+                judged += 1;
+            }
+        }
+    }
+    println!("{judged} targets refused, none dialled");
+    assert!(judged >= 2_000, "{judged}");
 }
 
 proptest! {
