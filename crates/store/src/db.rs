@@ -43,9 +43,12 @@ pub(crate) const BUSY: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often another process that opens the database is looked for again.
 const TURN_PAUSE: Duration = Duration::from_millis(20);
+/// The size of a page of a new file: each commit writes every page that it touched whole, and a message alone
+/// touches a dozen.
+const PAGE_BYTES: &str = "2048";
 /// Pages after which the write-ahead log is folded back, by the writer: so few that whoever waits for a commit
 /// meanwhile does not wait long.
-const CHECKPOINT_PAGES: &str = "1000";
+const CHECKPOINT_PAGES: &str = "2000";
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -54,6 +57,8 @@ static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 pub(crate) trait Change: Send + Sync + 'static {
     /// What the change gives once it is durable.
     type Output: Send + 'static;
+    /// Whether nobody waits for it, so that SQLite's writer may keep it until others come.
+    const PATIENT: bool = false;
 
     /// Makes the change within a transaction.
     fn apply(&self, tx: &mut Tx) -> impl Future<Output = Result<Self::Output>> + Send;
@@ -287,6 +292,7 @@ pub(crate) async fn take_turn(path: &Path) -> Result<File> {
 
 async fn open_sqlite(options: Options) -> Result<Db> {
     let options = options
+        .pragma("page_size", PAGE_BYTES)
         .pragma("journal_mode", "wal")
         .pragma("synchronous", "full")
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)

@@ -14,6 +14,8 @@ struct FinishCallbacks {
 impl Change for FinishCallbacks {
     type Output = ();
 
+    const PATIENT: bool = true;
+
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let all: Vec<&Callback> = self
             .outcomes

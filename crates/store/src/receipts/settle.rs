@@ -61,6 +61,8 @@ impl Change for Portion {
     /// What was settled, and the places of receipts that found nobody.
     type Output = (Settled, Vec<usize>);
 
+    const PATIENT: bool = true;
+
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
         let mut settled = self.progressed(tx).await?;
         let (more, lost) = self.received(tx).await?;
