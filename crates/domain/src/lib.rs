@@ -14,6 +14,7 @@ mod draft;
 mod gateway;
 pub mod guess;
 mod ids;
+mod masked;
 mod money;
 mod named;
 mod network;
@@ -42,6 +43,7 @@ pub use gateway::{
     QuietHours, Rulebook, Tariff,
 };
 pub use ids::{AccountId, Bucket, MessageId};
+pub use masked::masked;
 pub use money::{Money, NotMoney};
 pub use network::NumberPlan;
 pub use number::{

@@ -3,6 +3,7 @@
 
 mod account;
 mod answer;
+mod audit;
 mod backup;
 mod callback;
 mod config;
@@ -101,6 +102,9 @@ enum Command {
     /// Callbacks: list attempts and dead ones, make these again, have all signed
     #[command(subcommand)]
     Callback(callback::Callback),
+    /// Show what was changed by operators: when, by whom, how it was and how it is
+    #[command(after_help = audit::AFTER_HELP)]
+    Audit(audit::Audit),
     /// Run an SMSC simulator: a carrier on real SMPP that sends receipts as told
     Smsc(Box<smsc::Smsc>),
     /// Recompute every balance from the ledger and check every invariant
@@ -162,6 +166,7 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::SenderId(command) => command.run(around).await,
             Command::Wallet(command) => command.run(around).await,
             Command::Callback(command) => command.run(around).await,
+            Command::Audit(audit) => audit.run(around).await,
             Command::Smsc(smsc) => smsc.run(around).await,
             Command::Verify => verify::run(around).await,
         }

@@ -6,6 +6,7 @@
 
 mod accept;
 mod accounts;
+mod audit;
 mod backup;
 mod batches;
 mod callbacks;
@@ -34,6 +35,7 @@ mod wallets;
 mod writer;
 
 pub use accept::{Accepted, NewMessage};
+pub use audit::{AuditEntry, By};
 pub use backup::BackupError;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,

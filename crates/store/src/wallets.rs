@@ -1,11 +1,13 @@
 //! Wallets and the ledger: a balance changes only with an entry, in one transaction.
 
 use crate::Store;
+use crate::audit::{self, By};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, one_bucket};
 use crate::sql::{execute_rows, fetch_rows, on, read};
-use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient};
+use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient, masked};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Whose wallet, and in which bucket it lies.
@@ -234,6 +236,7 @@ pub(crate) async fn refunded(
 struct CreditWallet {
     bucket: Bucket,
     entry: LedgerEntry,
+    by: By,
 }
 
 impl Change for CreditWallet {
@@ -241,9 +244,9 @@ impl Change for CreditWallet {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Credited> {
         let owner = (self.bucket, self.entry.account);
-        if lock(tx, &[owner]).await?.is_empty() {
+        let Some(held) = lock(tx, &[owner]).await?.remove(&owner) else {
             return Ok(Credited::NoAccount);
-        }
+        };
         let before: Option<(i64, String)> = on!(tx, |connection| sqlx::query_as(
             "select amount, component from ledger
              where bucket = $1 and account_id = $2 and reference = $3 and kind = 'credit'",
@@ -266,6 +269,18 @@ impl Change for CreditWallet {
         }
         let amount = Purse::from_iter([(self.entry.component, self.entry.amount)]);
         add(tx, &BTreeMap::from([(owner, amount)])).await?;
+        let component = self.entry.component;
+        let (name, held) = (component.as_str(), held.get(component));
+        let reference = self.entry.reference.as_deref().unwrap_or_default();
+        let entry = audit::Entry {
+            by: &self.by,
+            verb: "wallet.credit",
+            account: Some(self.entry.account),
+            object: &masked(reference),
+            before: json!({ name: held.to_string() }),
+            after: json!({ name: (held + self.entry.amount).to_string() }),
+        };
+        audit::enter(tx, entry).await?;
         Ok(Credited::New)
     }
 
@@ -327,9 +342,10 @@ impl Store {
     }
 
     /// Adds credit from outside. The entry's reference credits once per account.
-    pub async fn credit(&self, entry: LedgerEntry) -> Result<Credited> {
+    pub async fn credit(&self, entry: LedgerEntry, by: By) -> Result<Credited> {
         let bucket = self.bucket_of(entry.account);
-        self.db.change(CreditWallet { bucket, entry }).await
+        let credit = CreditWallet { bucket, entry, by };
+        self.db.change(credit).await
     }
 
     /// The latest entries of an account, newest first.

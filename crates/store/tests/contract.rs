@@ -9,6 +9,7 @@
 mod contract {
     mod accepting;
     mod accounts;
+    mod audit;
     mod backup;
     mod buckets;
     mod callbacks;

@@ -68,10 +68,10 @@ pub(super) struct Which {
 
 impl Account {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, clock) = around.open().await?;
+        let (store, operator) = around.open().await?;
         match self {
             Self::Create { name, email } => {
-                let account = admin::create_account(&store, &clock, &name, &email).await?;
+                let account = admin::create_account(&store, &operator, &name, &email).await?;
                 shown(&account, None)
             }
             Self::List => {
@@ -80,11 +80,11 @@ impl Account {
             }
             Self::Show(which) => show(&store, which.account).await,
             Self::SetStatus { which, status } => {
-                admin::set_status(&store, which.account, status).await?;
+                admin::set_status(&store, &operator, which.account, status).await?;
                 show(&store, which.account).await
             }
             Self::SetVerification { which, level } => {
-                admin::set_verification(&store, which.account, level).await?;
+                admin::set_verification(&store, &operator, which.account, level).await?;
                 show(&store, which.account).await
             }
         }

@@ -1,5 +1,7 @@
 use super::*;
 use clap::CommandFactory;
+use std::fs;
+use std::path::Path;
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(line.split_whitespace())
@@ -76,6 +78,8 @@ fn every_command_of_the_design_is_understood() {
         "ogene callback replay --message 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene smsc --mix delivrd=9,undeliv=1 --rule 02=expired --fault 5=throttle --quirk duplicate,shuffle",
         "ogene smsc --account ogene:secret --receipt-ids numeric --receipt-form tlv --response-delay 1ms..2ms",
+        "ogene audit",
+        "ogene audit --account 7 --limit 5",
         "ogene verify",
     ] {
         if let Err(error) = parse(line) {
@@ -126,5 +130,92 @@ fn what_cannot_be_meant_is_refused() {
         "ogene",
     ] {
         assert!(parse(line).is_err(), "{line}");
+    }
+}
+
+/// What a command has to do with the audit.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Audited {
+    /// It changes something: the entry's verb is the command, with dots between its words.
+    Entry,
+    /// It changes nothing that an operator decides.
+    Nothing,
+    /// It moves or copies all that there is, with the audit in it.
+    Whole,
+}
+
+/// Every command. One that is new has to say here what the audit tells of it.
+const AUDITED: [(&str, Audited); 33] = [
+    ("serve", Audited::Nothing),
+    ("demo", Audited::Nothing),
+    ("config.default", Audited::Nothing),
+    ("config.check", Audited::Nothing),
+    ("migrate", Audited::Nothing),
+    ("import-sqlite", Audited::Whole),
+    ("backup", Audited::Whole),
+    ("restore", Audited::Whole),
+    ("account.create", Audited::Entry),
+    ("account.list", Audited::Nothing),
+    ("account.show", Audited::Nothing),
+    ("account.set-status", Audited::Entry),
+    ("account.set-verification", Audited::Entry),
+    ("token.create", Audited::Entry),
+    ("token.list", Audited::Nothing),
+    ("token.revoke", Audited::Entry),
+    ("sender-id.register", Audited::Entry),
+    ("sender-id.approve", Audited::Entry),
+    ("sender-id.reject", Audited::Entry),
+    ("sender-id.suspend", Audited::Entry),
+    ("sender-id.list", Audited::Nothing),
+    ("wallet.credit", Audited::Entry),
+    ("wallet.statement", Audited::Nothing),
+    ("callback.dead", Audited::Nothing),
+    ("callback.replay", Audited::Entry),
+    ("callback.attempts", Audited::Nothing),
+    ("callback.secret.create", Audited::Entry),
+    ("callback.secret.rotate", Audited::Entry),
+    ("callback.secret.list", Audited::Nothing),
+    ("callback.secret.revoke", Audited::Entry),
+    ("audit", Audited::Nothing),
+    ("smsc", Audited::Nothing),
+    ("verify", Audited::Nothing),
+];
+
+/// The commands that do something, by their words with dots between them.
+fn leaves(command: &clap::Command, before: &str) -> Vec<String> {
+    let below = command.get_subcommands().flat_map(|command| {
+        let name = format!("{before}{}", command.get_name());
+        if command.has_subcommands() {
+            leaves(command, &format!("{name}."))
+        } else {
+            vec![name]
+        }
+    });
+    below.collect()
+}
+
+#[test]
+fn every_command_states_what_the_audit_tells_of_it() {
+    let commands = leaves(&Cli::command(), "");
+    assert_eq!(commands, AUDITED.map(|(command, _)| command));
+}
+
+#[test]
+fn every_command_that_changes_something_has_an_entry_of_its_name() {
+    let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/src");
+    let files = [
+        "accounts.rs",
+        "tokens.rs",
+        "sender_ids.rs",
+        "wallets.rs",
+        "callbacks/secrets.rs",
+        "callbacks/dead.rs",
+    ];
+    let sources: String = files
+        .iter()
+        .map(|file| fs::read_to_string(store.join(file)).expect("a source"))
+        .collect();
+    for (command, _) in AUDITED.iter().filter(|(_, told)| *told == Audited::Entry) {
+        assert!(sources.contains(&format!("\"{command}\"")), "{command}");
     }
 }

@@ -4,6 +4,8 @@
 //! alone is in `embedded`, and what needs a server in any case is ignored unless asked for.
 
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod callbacks;
 #[cfg(test)]
 mod crash;

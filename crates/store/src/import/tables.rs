@@ -6,7 +6,7 @@ use super::table::{Bucketed, Table};
 const CHUNK: i64 = 2_000;
 
 /// In an order in which what is referred to comes first, and what makes a node work comes last.
-pub(super) const TABLES: [Table; 13] = [
+pub(super) const TABLES: [Table; 14] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -64,6 +64,22 @@ pub(super) const TABLES: [Table; 13] = [
             ("secret", Text),
             ("created_at_ms", Int),
             ("ends_at_ms", Int),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "audit",
+        bucketed: Bucketed::No,
+        key: 1,
+        columns: &[
+            ("number", Int),
+            ("at_ms", Int),
+            ("actor", Text),
+            ("verb", Text),
+            ("account_id", Int),
+            ("object", Text),
+            ("before", Text),
+            ("after", Text),
         ],
         chunk: CHUNK,
     },
