@@ -208,7 +208,7 @@ pub struct QuietHours {
 }
 
 /// Lagos is one hour ahead of UTC all year.
-const LAGOS_OFFSET_MS: i64 = 3_600_000;
+pub(crate) const LAGOS_OFFSET_MS: i64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MINUTES: i64 = 24 * 60;
 

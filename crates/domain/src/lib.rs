@@ -9,6 +9,7 @@ pub mod callback;
 pub mod callback_url;
 pub mod client;
 mod content;
+mod daily;
 mod delivery;
 mod draft;
 mod gateway;
@@ -33,6 +34,7 @@ mod wallet;
 
 pub use account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};
 pub use content::CodeWords;
+pub use daily::{DailyLimit, day_begins_at, lagos_day};
 pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, PENDING, Refund, SECOND_LEG, Terms,
     Transition, transition,

@@ -141,6 +141,22 @@ pub enum Refusal {
         /// What the wallet holds.
         available: Money,
     },
+    /// The account has a limit on what it spends in a day.
+    #[error(
+        "The daily spend limit of this account is {limit} NGN: {left} NGN are left for today, and {needed} NGN are \
+         needed. Nothing was sent or charged; the limit begins anew at midnight (Africa/Lagos), in \
+         {retry_after_s} s."
+    )]
+    DailyLimit {
+        /// What may be spent in a day.
+        limit: Money,
+        /// What of it is left.
+        left: Money,
+        /// What the send costs.
+        needed: Money,
+        /// When the next day begins, seconds.
+        retry_after_s: u64,
+    },
     /// Too many requests.
     #[error(
         "The rate limit of {limit} requests a minute is reached. Retry after {retry_after_s} s."

@@ -13,8 +13,8 @@ use crate::chance;
 use domain::callback::signature::MOST_SECRETS;
 use domain::token::{self, Terms, TokenHash};
 use domain::{
-    Account, AccountId, AccountStatus, Component, MessageId, Money, Purse, SenderFault, SenderId,
-    SenderStatus, Verification, sender,
+    Account, AccountId, AccountStatus, Component, DailyLimit, MessageId, Money, Purse, SenderFault,
+    SenderId, SenderStatus, Verification, sender,
 };
 use store::{Credited, EntryKind, LedgerEntry, Store};
 
@@ -176,6 +176,22 @@ pub async fn set_verification(
         .set_verification(id, verification, operator.now())
         .await?;
     changed.then_some(()).ok_or(AdminError::NoAccount(id))
+}
+
+/// Limits what an account may spend in a calendar day of Lagos; `None` takes the limit away.
+pub async fn set_daily_limit(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    per_day: Option<Money>,
+) -> Result<()> {
+    let found = store.set_daily_limit(id, per_day, operator.now()).await?;
+    found.then_some(()).ok_or(AdminError::NoAccount(id))
+}
+
+/// The limit of an account, with what it has spent.
+pub async fn daily_limit(store: &Store, id: AccountId) -> Result<Option<DailyLimit>> {
+    Ok(store.daily_limit(id).await?)
 }
 
 /// Makes a token. Its text is given this once and kept nowhere.

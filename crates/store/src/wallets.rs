@@ -1,12 +1,18 @@
 //! Wallets and the ledger: a balance changes only with an entry, in one transaction.
 
+mod limit;
+
+pub(crate) use limit::count;
+
 use crate::Store;
 use crate::audit::{self, By};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, one_bucket};
 use crate::sql::{execute_rows, fetch_rows, on, read};
-use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient, masked};
+use domain::{
+    AccountId, Bucket, Component, DailyLimit, MessageId, Money, Purse, Recipient, masked,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -80,6 +86,15 @@ struct WalletRow {
     sms_wallet: i64,
     main_balance: i64,
     universal_wallet: i64,
+    limit_per_day: Option<i64>,
+    spent_day: i64,
+    spent_today: i64,
+}
+
+/// A wallet that is locked.
+pub(crate) struct Wallet {
+    pub(crate) purse: Purse,
+    pub(crate) limit: Option<DailyLimit>,
 }
 
 impl WalletRow {
@@ -97,6 +112,14 @@ impl WalletRow {
             .map(|(component, units)| (component, Money::from_units(units)))
             .collect()
     }
+
+    fn limit(&self) -> Option<DailyLimit> {
+        self.limit_per_day.map(|per_day| DailyLimit {
+            per_day: Money::from_units(per_day),
+            day: self.spent_day,
+            spent: Money::from_units(self.spent_today),
+        })
+    }
 }
 
 pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> Result<()> {
@@ -113,7 +136,7 @@ pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> R
 
 /// Reads the wallets of these accounts, which share a bucket, and keeps others from changing them until the
 /// commit.
-pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Purse>> {
+pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Wallet>> {
     let Some(bucket) = one_bucket(owners.iter().map(|owner| owner.0))? else {
         return Ok(BTreeMap::new());
     };
@@ -132,7 +155,13 @@ pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner
     );
     Ok(rows
         .iter()
-        .map(|row| ((Bucket(row.bucket), AccountId(row.account_id)), row.purse()))
+        .map(|row| {
+            let wallet = Wallet {
+                purse: row.purse(),
+                limit: row.limit(),
+            };
+            ((Bucket(row.bucket), AccountId(row.account_id)), wallet)
+        })
         .collect())
 }
 
@@ -270,7 +299,7 @@ impl Change for CreditWallet {
         let amount = Purse::from_iter([(self.entry.component, self.entry.amount)]);
         add(tx, &BTreeMap::from([(owner, amount)])).await?;
         let component = self.entry.component;
-        let (name, held) = (component.as_str(), held.get(component));
+        let (name, held) = (component.as_str(), held.purse.get(component));
         let reference = self.entry.reference.as_deref().unwrap_or_default();
         let entry = audit::Entry {
             by: &self.by,

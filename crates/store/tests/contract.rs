@@ -20,6 +20,7 @@ mod contract {
     mod import;
     mod kit;
     mod legs;
+    mod limits;
     mod money;
     mod nodes;
     mod plans;

@@ -48,6 +48,8 @@ fn every_command_of_the_design_is_understood() {
         "ogene account list",
         "ogene account show --account 7",
         "ogene account set-status --account 7 --status restricted",
+        "ogene account limit --account 7 --per-day 5000.00",
+        "ogene account limit --account 7 --per-day none",
         "ogene account set-verification --account 7 --level contact_verified",
         "ogene token create --account 7 --name shop",
         "ogene token create --account 7 --name shop --expires 90d --allow 203.0.113.0/24 --allow ::1",
@@ -110,6 +112,8 @@ fn what_cannot_be_meant_is_refused() {
         "ogene wallet credit --account ada --amount 5 --reference R",
         "ogene wallet credit --account 7 --amount 5 --reference R --component piggy_bank",
         "ogene account set-status --account 7 --status gone",
+        "ogene account limit --account 7",
+        "ogene account limit --account 7 --per-day 0",
         "ogene token create --account 7 --name x --expires soon",
         "ogene token create --account 7 --name x --expires 999999d",
         "ogene token create --account 7 --name x --expires 1d --expires-at 2027-01-31",
@@ -145,7 +149,7 @@ enum Audited {
 }
 
 /// Every command. One that is new has to say here what the audit tells of it.
-const AUDITED: [(&str, Audited); 33] = [
+const AUDITED: [(&str, Audited); 34] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -158,6 +162,7 @@ const AUDITED: [(&str, Audited); 33] = [
     ("account.list", Audited::Nothing),
     ("account.show", Audited::Nothing),
     ("account.set-status", Audited::Entry),
+    ("account.limit", Audited::Entry),
     ("account.set-verification", Audited::Entry),
     ("token.create", Audited::Entry),
     ("token.list", Audited::Nothing),
@@ -208,6 +213,7 @@ fn every_command_that_changes_something_has_an_entry_of_its_name() {
         "tokens.rs",
         "sender_ids.rs",
         "wallets.rs",
+        "wallets/limit.rs",
         "callbacks/secrets.rs",
         "callbacks/dead.rs",
     ];

@@ -22,6 +22,11 @@ fn each_change_is_listed_with_who_made_it_and_how_it_was() {
     let id = account["user_id"].as_str().expect("an id");
     let of = ["--account", id];
     run("account set-status --status restricted", &of);
+    let limited = run("account limit --per-day 5000", &of);
+    assert_eq!(
+        (&limited["limit_per_day"], &limited["spent_today"]),
+        (&json!(5000.0), &json!(0.0))
+    );
     let token = run("token create --name shop", &of);
     let token_id = token["token_id"].as_str().expect("an id");
     run("token revoke --id", &[token_id]);
@@ -40,6 +45,7 @@ fn each_change_is_listed_with_who_made_it_and_how_it_was() {
         [
             "account.create",
             "account.set-status",
+            "account.limit",
             "token.create",
             "token.revoke",
             "wallet.credit",
@@ -50,7 +56,7 @@ fn each_change_is_listed_with_who_made_it_and_how_it_was() {
     let user = user();
     assert!(entries.iter().all(|entry| entry["who"] == *user));
     assert!(entries.iter().all(|entry| entry["user_id"] == id));
-    let status = &entries[5];
+    let status = &entries[6];
     assert_eq!(status["before"], json!({ "status": "active" }));
     assert_eq!(status["after"], json!({ "status": "restricted" }));
     assert_eq!(entries[3]["object"], token_id);
