@@ -30,6 +30,7 @@ pub mod sender;
 mod share;
 mod text;
 pub mod token;
+pub mod velocity;
 mod wallet;
 
 pub use account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};

@@ -2,23 +2,26 @@
 
 mod callbacks;
 mod operator;
+mod velocity;
 
 pub use callbacks::{
     Replay, callback_attempts, create_secret, dead_callbacks, dead_origins, list_secrets,
     replay_callbacks, revoke_secrets, rotate_secret,
 };
 pub use operator::Operator;
+pub use velocity::{paused_blocks, release_block};
 
 use crate::chance;
 use domain::callback::signature::MOST_SECRETS;
 use domain::token::{self, Terms, TokenHash};
+use domain::velocity::Block;
 use domain::{
     Account, AccountId, AccountStatus, Component, DailyLimit, MessageId, Money, Purse, SenderFault,
     SenderId, SenderStatus, Verification, sender,
 };
 use store::{Credited, EntryKind, LedgerEntry, Store};
 
-pub use store::{AuditEntry, CallbackSecret, TokenInfo, Verification as Checked};
+pub use store::{AuditEntry, CallbackSecret, PausedBlock, TokenInfo, Verification as Checked};
 
 /// Longest reference of a credit, name, purpose or reason, in characters.
 const MOST_CHARACTERS: usize = 255;
@@ -51,6 +54,9 @@ pub enum AdminError {
          `ogene callback secret list`"
     )]
     ManySecrets,
+    /// The block is not paused.
+    #[error("sending to {0} is not paused for the account: see `ogene velocity list`")]
+    NotPaused(Block),
     /// There is no such sender ID.
     #[error("the account has no sender ID `{0}`: see `ogene sender-id list`")]
     NoSender(String),

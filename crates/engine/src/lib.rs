@@ -3,6 +3,7 @@
 //! | what | file |
 //! |---|---|
 //! | who is calling, and how often | `customers`, `rate` |
+//! | who sends too much to one number or block | `velocity` |
 //! | sends become messages, in groups | `accept`, with the batches from `plan` |
 //! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
 //! | outcomes are POSTed | `callback` |
@@ -32,6 +33,7 @@ mod settings;
 mod shared;
 mod sweep;
 mod tls;
+mod velocity;
 
 pub use accept::Sent;
 pub use callback::CallbackSettings;
@@ -57,6 +59,7 @@ use std::time::Duration;
 use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use velocity::Velocity;
 
 /// How long a request waits for an answer of the database, where it changes nothing.
 const READ_PATIENCE: Duration = Duration::from_secs(5);
@@ -112,6 +115,8 @@ pub struct Engine {
     shared: Arc<Shared>,
     customers: Arc<Customers>,
     rates: Arc<rate::Rates>,
+    /// Nothing where no operator has limited it.
+    velocity: Option<Arc<Velocity>>,
     limits: Limits,
     door: accept::Door,
     open: Arc<AtomicBool>,
@@ -157,6 +162,7 @@ impl Engine {
             clock,
             node,
         });
+        let velocity = Velocity::start(&store, settings.velocity, &shared.clock, node).await?;
         recover::recover(&shared).await?;
         let rates = Arc::new(rate::Rates::new(&store));
         let (closing, _) = watch::channel(false);
@@ -185,10 +191,15 @@ impl Engine {
             tokio::spawn(following),
             tokio::spawn(retention),
         ]);
+        if let Some(velocity) = &velocity {
+            let following = Arc::clone(velocity).follow(customers.revision());
+            tasks.others.push(tokio::spawn(following));
+        }
         Ok(Self {
             shared,
             customers,
             rates,
+            velocity,
             limits: settings.limits,
             door,
             open: Arc::new(AtomicBool::new(true)),
@@ -241,7 +252,17 @@ impl Engine {
             &self.shared.plan.rules,
         )?;
         accept::steer(&draft, self.limits.sends_per_minute)?;
-        self.door.send(draft).await
+        let Some(velocity) = &self.velocity else {
+            return self.door.send(draft).await;
+        };
+        velocity.check(&draft).await?;
+        let (account, recipients) = (draft.account, draft.recipients.clone());
+        let live = environment == Environment::Live;
+        let sent = self.door.send(draft).await;
+        if live && sent.is_err() {
+            velocity.take_back(account, &recipients);
+        }
+        sent
     }
 
     /// What the wallet holds; the sandbox has a simulated one.

@@ -18,6 +18,8 @@ pub struct Settings {
     pub limits: Limits,
     /// What is kept how long.
     pub retention: Retention,
+    /// How much may go to one number, and to one block of them.
+    pub velocity: domain::velocity::Limits,
 }
 
 /// How long old data is kept, in milliseconds from acceptance; for ever where nothing is set.

@@ -17,6 +17,7 @@ mod serve;
 mod signals;
 mod smsc;
 mod token;
+mod velocity;
 mod verify;
 mod wallet;
 
@@ -102,6 +103,9 @@ enum Command {
     /// Callbacks: list attempts and dead ones, make these again, have all signed
     #[command(subcommand)]
     Callback(callback::Callback),
+    /// Blocks of numbers that an account sent too much to: list, release
+    #[command(subcommand)]
+    Velocity(velocity::Velocity),
     /// Show what was changed by operators: when, by whom, how it was and how it is
     #[command(after_help = audit::AFTER_HELP)]
     Audit(audit::Audit),
@@ -166,6 +170,7 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::SenderId(command) => command.run(around).await,
             Command::Wallet(command) => command.run(around).await,
             Command::Callback(command) => command.run(around).await,
+            Command::Velocity(command) => command.run(around).await,
             Command::Audit(audit) => audit.run(around).await,
             Command::Smsc(smsc) => smsc.run(around).await,
             Command::Verify => verify::run(around).await,

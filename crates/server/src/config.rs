@@ -16,6 +16,7 @@ mod tls;
 mod tree;
 mod value;
 mod variables;
+mod velocity;
 
 pub use carrier::Carrier;
 pub use fault::{Fault, Place};
@@ -53,6 +54,8 @@ pub struct Config {
     pub callbacks: Callbacks,
     /// How long old data is kept.
     pub retention: engine::Retention,
+    /// How much may go to one number, and to one block of them.
+    pub velocity: domain::velocity::Limits,
     /// How the log is written.
     pub log: Log,
     /// The SMSC accounts.
@@ -152,6 +155,7 @@ impl Config {
             callbacks: self.callbacks.settings(),
             limits: self.limits.settings(),
             retention: self.retention,
+            velocity: self.velocity,
         }
     }
 
@@ -182,6 +186,7 @@ impl Config {
         let (code_words, prohibited) = sections::content(root.section("content"));
         let callbacks = Callbacks::read(root.section("callbacks"));
         let retention = retention::read(root.section("retention"), &gateways, &callbacks);
+        let velocity = velocity::read(root.section("velocity"));
         let config = Self {
             file: None,
             data_dir: root.require("data_dir").unwrap_or_default(),
@@ -190,6 +195,7 @@ impl Config {
             limits: Limits::read(root.section("limits")),
             callbacks,
             retention,
+            velocity,
             log: Log::read(root.section("log")),
             code_words,
             prohibited,

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 /// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
 /// to comes first.
-const REFERENCE: [&str; 9] = [
+const REFERENCE: [&str; 10] = [
     "accounts",
     "tokens",
     "sender_ids",
     "callback_secrets",
     "audit",
+    "paused_blocks",
     "marks",
     "nodes",
     "binds",

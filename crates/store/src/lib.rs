@@ -30,6 +30,7 @@ mod sqlite;
 mod statistics;
 mod sweep;
 mod tokens;
+mod velocity;
 mod verify;
 mod wallets;
 mod writer;
@@ -55,6 +56,7 @@ pub use retention::{DeadKey, PartKey, Removed, TextCursor};
 pub use settle::{Planner, SecondLeg, Settled, Settling};
 pub use sweep::Expiry;
 pub use tokens::TokenInfo;
+pub use velocity::PausedBlock;
 pub use verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};
 

@@ -33,5 +33,6 @@ mod contract {
     mod severed;
     mod sources;
     mod sweeps;
+    mod velocity;
     mod verification;
 }

@@ -80,6 +80,9 @@ fn every_command_of_the_design_is_understood() {
         "ogene callback replay --message 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene smsc --mix delivrd=9,undeliv=1 --rule 02=expired --fault 5=throttle --quirk duplicate,shuffle",
         "ogene smsc --account ogene:secret --receipt-ids numeric --receipt-form tlv --response-delay 1ms..2ms",
+        "ogene velocity list",
+        "ogene velocity release --account 7 --block 2348031234",
+        "ogene velocity release --account 7 --block 2348031234***",
         "ogene audit",
         "ogene audit --account 7 --limit 5",
         "ogene verify",
@@ -123,6 +126,8 @@ fn what_cannot_be_meant_is_refused() {
         "ogene sender-id reject --account 7 --sender-id Ada",
         "ogene smsc --mix delivrd",
         "ogene callback replay",
+        "ogene velocity release --account 7",
+        "ogene velocity release --account 7 --block 2348031234567",
         "ogene callback replay --all --account 7",
         "ogene callback attempts",
         "ogene callback secret create",
@@ -149,7 +154,7 @@ enum Audited {
 }
 
 /// Every command. One that is new has to say here what the audit tells of it.
-const AUDITED: [(&str, Audited); 34] = [
+const AUDITED: [(&str, Audited); 36] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -181,6 +186,8 @@ const AUDITED: [(&str, Audited); 34] = [
     ("callback.secret.rotate", Audited::Entry),
     ("callback.secret.list", Audited::Nothing),
     ("callback.secret.revoke", Audited::Entry),
+    ("velocity.list", Audited::Nothing),
+    ("velocity.release", Audited::Entry),
     ("audit", Audited::Nothing),
     ("smsc", Audited::Nothing),
     ("verify", Audited::Nothing),
@@ -214,6 +221,7 @@ fn every_command_that_changes_something_has_an_entry_of_its_name() {
         "sender_ids.rs",
         "wallets.rs",
         "wallets/limit.rs",
+        "velocity.rs",
         "callbacks/secrets.rs",
         "callbacks/dead.rs",
     ];

@@ -8,6 +8,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Refusal;
+use domain::velocity::Block;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -108,6 +109,14 @@ table! {
             needed: domain::Money::from_naira(600),
             retry_after_s: 19_380,
         };
+    Refusal::RecipientTooOften { .. } => "API-3004" TOO_MANY_REQUESTS "Too many messages to a number",
+        as Refusal::RecipientTooOften {
+            limit: 20,
+            block: Block::from_digits(2_348_031_234),
+            retry_after_s: 1_240,
+        };
+    Refusal::BlockPaused { .. } => "API-3004" TOO_MANY_REQUESTS "Block of numbers paused",
+        as Refusal::BlockPaused { block: Block::from_digits(2_348_031_234), retry_after_s: 3_600 };
     Refusal::UnknownPath => "API-4040" NOT_FOUND "No such path", as Refusal::UnknownPath;
     Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
     Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",
@@ -185,6 +194,8 @@ impl Failure {
         if let Self::Refused(
             Refusal::RateLimited { retry_after_s, .. }
             | Refusal::DailyLimit { retry_after_s, .. }
+            | Refusal::RecipientTooOften { retry_after_s, .. }
+            | Refusal::BlockPaused { retry_after_s, .. }
             | Refusal::TokensGuessed { retry_after_s }
             | Refusal::Unavailable { retry_after_s },
         ) = self
@@ -342,6 +353,8 @@ mod tests {
         API-3002 422 No valid recipient
         API-3004 429 Rate limit exceeded
         API-3004 429 Daily spend limit reached
+        API-3004 429 Too many messages to a number
+        API-3004 429 Block of numbers paused
         API-4040 404 No such path
         API-4050 405 Method not allowed
         API-5003 503 Service unavailable

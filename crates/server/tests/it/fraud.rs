@@ -1,7 +1,8 @@
-//! Limits that an operator sets against fraud: what an account spends in a day.
+//! Limits that an operator sets against fraud: what an account spends in a day, and how much it sends to one number
+//! and to one block of numbers.
 
 use crate::kit::http::Request;
-use crate::kit::{AIRTEL, GLO, MTN, Ogene, operator, to};
+use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operator, to, until};
 use engine::admin;
 
 /// The value of a metric that all installations of this process share, 0 where it is not there yet.
@@ -43,5 +44,88 @@ async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged()
     let sandbox = Request::post("/api/sandbox/v2/sms").bearer(&ogene.shop.token);
     let simulated = ogene.ask(&sandbox.json(&to(GLO, "Good morning"))).await;
     assert_eq!(simulated.status, 200, "{}", simulated.text());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_number_gets_no_more_messages_of_an_account_than_an_hour_may_have() {
+    let setup = Setup::new().set("velocity.per_recipient_per_hour", "2");
+    let ogene = setup.start().await;
+    // What is refused is not counted: this is a duplicate.
+    ogene.sent(to(MTN, "First")).await;
+    assert_eq!(ogene.send(to(MTN, "First")).await.status, 409);
+    ogene.sent(to(MTN, "Second")).await;
+    let both = format!("{AIRTEL},{MTN}");
+    let refused = ogene.send(to(&both, "Third")).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    assert_eq!(refused.json()["code"], "API-3004");
+    assert_eq!(
+        refused.json()["error"]["description"],
+        "Too many messages to a number"
+    );
+    assert!(!refused.text().contains(MTN), "{}", refused.text());
+    assert!(refused.header("retry-after").is_some());
+    assert!((ogene.total().await - 988.0).abs() < f64::EPSILON);
+    ogene.sent(to(AIRTEL, "Third")).await;
+    let sandbox = Request::post("/api/sandbox/v2/sms").bearer(&ogene.shop.token);
+    let simulated = ogene.ask(&sandbox.json(&to(MTN, "Fourth"))).await;
+    assert_eq!(simulated.status, 200, "{}", simulated.text());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
+    const PAUSED: &str =
+        r#"ogene_http_refusals_total{code="API-3004",reason="Block of numbers paused"}"#;
+    let setup = Setup::new().set("velocity.per_block_per_hour", "3");
+    let mut ogene = setup.start().await;
+    let (refusals, pauses) = (
+        metric(&ogene, PAUSED).await,
+        metric(&ogene, "ogene_velocity_pauses_total").await,
+    );
+    let block: Vec<String> = (0..4).map(|last| format!("234803123456{last}")).collect();
+    ogene.sent(to(&block[..3].join(","), "Win")).await;
+    for _ in 0..2 {
+        let refused = ogene.send(to(&block[3], "Win")).await;
+        assert_eq!(refused.status, 429, "{}", refused.text());
+        assert_eq!(
+            refused.json()["error"]["description"],
+            "Block of numbers paused"
+        );
+    }
+    assert!((ogene.total().await - 982.0).abs() < f64::EPSILON);
+    assert!(metric(&ogene, PAUSED).await >= refusals + 2);
+    assert!(metric(&ogene, "ogene_velocity_pauses_total").await > pauses);
+    // Others go on: other blocks, and other accounts.
+    ogene.sent(to(AIRTEL, "Win")).await;
+    let other = ogene.customer("10.00").await;
+    let sent = ogene
+        .ask(&Request::send(&other.token, &to(&block[3], "Win")))
+        .await;
+    assert_eq!(sent.status, 200, "{}", sent.text());
+
+    ogene.restart().await;
+    assert_eq!(ogene.send(to(&block[3], "Win")).await.status, 429);
+    let store = ogene.store().await;
+    let operator = operator();
+    let paused = admin::paused_blocks(&store, &operator)
+        .await
+        .expect("a list");
+    assert_eq!(paused.len(), 1);
+    assert_eq!(paused[0].block.to_string(), "2348031234***");
+    let released = admin::release_block(&store, &operator, ogene.shop.id, paused[0].block);
+    released.await.expect("released");
+    let audit = admin::audit(&store, Some(ogene.shop.id), 2)
+        .await
+        .expect("entries");
+    store.close().await;
+    assert_eq!(audit[0].verb, "velocity.release");
+    assert_eq!(audit[1].verb, "velocity.pause");
+    assert!(audit[1].actor.starts_with("node:"), "{:?}", audit[1]);
+    until("the block is open", async || {
+        let answer = ogene.send(to(&block[3], "Win")).await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
     ogene.end().await;
 }

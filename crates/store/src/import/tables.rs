@@ -6,7 +6,7 @@ use super::table::{Bucketed, Table};
 const CHUNK: i64 = 2_000;
 
 /// In an order in which what is referred to comes first, and what makes a node work comes last.
-pub(super) const TABLES: [Table; 14] = [
+pub(super) const TABLES: [Table; 15] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -80,6 +80,18 @@ pub(super) const TABLES: [Table; 14] = [
             ("object", Text),
             ("before", Text),
             ("after", Text),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "paused_blocks",
+        bucketed: Bucketed::No,
+        key: 2,
+        columns: &[
+            ("account_id", Int),
+            ("block", Int),
+            ("paused_at_ms", Int),
+            ("until_ms", Int),
         ],
         chunk: CHUNK,
     },

@@ -8,7 +8,15 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 18] = [
+const MAY_READ_MUCH: [(&str, &str); 20] = [
+    (
+        "delete from paused_blocks where until_ms",
+        "the paused blocks, of which there are few",
+    ),
+    (
+        "select account_id, block,",
+        "the paused blocks, of which there are few",
+    ),
     (
         "select * from audit",
         "the latest entries, for the operator",
