@@ -54,7 +54,7 @@ pub use number::{
     parse_national, parse_sandbox, read_recipients,
 };
 pub use pace::Pace;
-pub use prohibited::Prohibited;
+pub use prohibited::{Prohibited, phrase};
 pub use refusal::Refusal;
 pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;

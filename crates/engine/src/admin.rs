@@ -1,6 +1,7 @@
 //! What an operator does. All of it works on the database, whether or not a server runs.
 
 mod callbacks;
+mod content;
 mod operator;
 mod velocity;
 
@@ -8,6 +9,7 @@ pub use callbacks::{
     Replay, callback_attempts, create_secret, dead_callbacks, dead_origins, list_secrets,
     replay_callbacks, revoke_secrets, rotate_secret,
 };
+pub use content::{add_content_rule, list_content_rules, remove_content_rule};
 pub use operator::Operator;
 pub use velocity::{paused_blocks, release_block};
 
@@ -21,7 +23,9 @@ use domain::{
 };
 use store::{Credited, EntryKind, LedgerEntry, Store};
 
-pub use store::{AuditEntry, CallbackSecret, PausedBlock, TokenInfo, Verification as Checked};
+pub use store::{
+    AuditEntry, CallbackSecret, ContentRule, PausedBlock, TokenInfo, Verification as Checked,
+};
 
 /// Longest reference of a credit, name, purpose or reason, in characters.
 const MOST_CHARACTERS: usize = 255;
@@ -54,6 +58,20 @@ pub enum AdminError {
          `ogene callback secret list`"
     )]
     ManySecrets,
+    /// A phrase without a word.
+    #[error("the phrase holds no word")]
+    NoWord,
+    /// The phrase is there already.
+    #[error("`{0}` is a rule already: see `ogene content list`")]
+    RuleExists(String),
+    /// There is no such phrase.
+    #[error(
+        "`{0}` is no rule that was added: see `ogene content list`; what is in the configuration is changed there"
+    )]
+    NoRule(String),
+    /// More rules than a text should be compared with.
+    #[error("there are {0} rules already, as many as there may be")]
+    ManyRules(usize),
     /// The block is not paused.
     #[error("sending to {0} is not paused for the account: see `ogene velocity list`")]
     NotPaused(Block),

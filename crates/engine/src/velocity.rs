@@ -3,14 +3,16 @@
 
 use crate::{Clock, Error, measure};
 use domain::velocity::{Limits, Velocity as Counts, Verdict, paused};
-use domain::{AccountId, Draft, Environment, Recipient};
+use domain::{AccountId, Draft, Recipient};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{By, PausedBlock, Store};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
+/// How often pauses are read that nobody has changed.
+const READ_EVERY: Duration = Duration::from_mins(1);
 /// The pause after the database failed.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -26,7 +28,7 @@ pub(crate) struct Velocity {
 
 impl Velocity {
     /// `None` where an operator has limited nothing: then nothing is counted, and no pause holds.
-    pub(crate) async fn start(
+    pub(crate) async fn load(
         store: &Store,
         limits: Limits,
         clock: &Clock,
@@ -48,9 +50,6 @@ impl Velocity {
 
     /// Counts a live send, or refuses it. One that is refused later is to be taken back.
     pub(crate) async fn check(&self, draft: &Draft) -> Result<(), Error> {
-        if draft.environment == Environment::Sandbox {
-            return Ok(());
-        }
         let now_ms = self.clock.now_ms();
         let (account, recipients) = (draft.account, &draft.recipients);
         let verdict = self
@@ -88,9 +87,10 @@ impl Velocity {
         self.counts().take_back(account, recipients);
     }
 
-    /// Reads what is paused whenever something about accounts has changed. Ends when nobody tells of changes any more.
+    /// Reads what is paused whenever something about accounts has changed, and now and then, since time ends pauses
+    /// too. Ends when nobody tells of changes any more.
     pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<i64>) {
-        while revision.changed().await.is_ok() {
+        while !matches!(timeout(READ_EVERY, revision.changed()).await, Ok(Err(_))) {
             while let Err(error) = self.read().await {
                 tracing::warn!(%error, "the paused blocks cannot be read");
                 sleep(FAILURE_PAUSE).await;

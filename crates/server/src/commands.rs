@@ -7,6 +7,7 @@ mod audit;
 mod backup;
 mod callback;
 mod config;
+mod content;
 mod demo;
 mod import_sqlite;
 mod migrate;
@@ -103,6 +104,9 @@ enum Command {
     /// Callbacks: list attempts and dead ones, make these again, have all signed
     #[command(subcommand)]
     Callback(callback::Callback),
+    /// Phrases that no text may hold: add, remove, list, test a text
+    #[command(subcommand)]
+    Content(content::Content),
     /// Blocks of numbers that an account sent too much to: list, release
     #[command(subcommand)]
     Velocity(velocity::Velocity),
@@ -143,7 +147,10 @@ pub fn run(
         variables: variables.into_iter().collect(),
     };
     match execute(cli.command, &around) {
-        Ok(answer) => written(answer.write(around.global.json, &mut out)),
+        Ok(answer) => match answer.write(around.global.json, &mut out) {
+            Ok(()) => answer.exit,
+            failed => written(failed),
+        },
         Err(failure) => failure.write(around.global.json, &mut err),
     }
 }
@@ -170,6 +177,7 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::SenderId(command) => command.run(around).await,
             Command::Wallet(command) => command.run(around).await,
             Command::Callback(command) => command.run(around).await,
+            Command::Content(command) => command.run(around).await,
             Command::Velocity(command) => command.run(around).await,
             Command::Audit(audit) => audit.run(around).await,
             Command::Smsc(smsc) => smsc.run(around).await,

@@ -147,15 +147,17 @@ impl Config {
                     self.gateways.clone()
                 },
                 code_words: self.code_words.clone(),
-                prohibited: self.prohibited.clone(),
                 max_recipients: self.limits.max_recipients,
                 private_callbacks: self.callbacks.allow_private_targets,
             },
             carriers: self.carriers.iter().map(Carrier::settings).collect(),
             callbacks: self.callbacks.settings(),
             limits: self.limits.settings(),
+            guards: engine::GuardSettings {
+                prohibited: self.prohibited.clone(),
+                velocity: self.velocity,
+            },
             retention: self.retention,
-            velocity: self.velocity,
         }
     }
 

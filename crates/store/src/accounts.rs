@@ -220,7 +220,8 @@ impl Store {
             .await
     }
 
-    /// A number that changes with every change of accounts, tokens, sender IDs, secrets of callbacks and paused blocks.
+    /// A number that changes with every change of accounts, tokens, sender IDs, secrets of callbacks, paused blocks and
+    /// content rules.
     pub async fn revision(&self) -> Result<i64> {
         let found: Option<i64> = read!(self.db, |connection| {
             sqlx::query_scalar("select value from marks where name = 'revision'")

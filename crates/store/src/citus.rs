@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 /// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
 /// to comes first.
-const REFERENCE: [&str; 10] = [
+const REFERENCE: [&str; 11] = [
     "accounts",
     "tokens",
     "sender_ids",
     "callback_secrets",
     "audit",
     "paused_blocks",
+    "content_rules",
     "marks",
     "nodes",
     "binds",

@@ -11,6 +11,7 @@ mod backup;
 mod batches;
 mod callbacks;
 mod citus;
+mod content;
 mod db;
 mod deliveries;
 mod error;
@@ -45,6 +46,7 @@ pub use callbacks::{
     Attempted, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Finished, Outcome,
 };
 pub use citus::citus;
+pub use content::ContentRule;
 pub use db::{Server, Target, Unusable};
 pub use error::{Error, Result};
 pub use hints::Hints;

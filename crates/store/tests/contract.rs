@@ -14,6 +14,7 @@ mod contract {
     mod buckets;
     mod callbacks;
     mod claims;
+    mod content;
     mod doubt;
     mod fates;
     mod groups;

@@ -11,6 +11,8 @@ pub(super) struct Answer {
     text: String,
     /// For machines.
     json: String,
+    /// The exit code.
+    pub(super) exit: ExitCode,
 }
 
 impl Answer {
@@ -20,6 +22,7 @@ impl Answer {
             text: text.into(),
             json: serde_json::to_string_pretty(json)
                 .map_err(|error| Failure::new(error.to_string()))?,
+            exit: ExitCode::SUCCESS,
         })
     }
 
@@ -33,11 +36,20 @@ impl Answer {
         Self::new(table(names, &rows), &all)
     }
 
+    /// The same answer, with the exit code of a command that failed: for questions that scripts ask.
+    pub(super) fn failing(self) -> Self {
+        Self {
+            exit: ExitCode::from(FAILED),
+            ..self
+        }
+    }
+
     /// Nothing more to say.
     pub(super) fn none() -> Self {
         Self {
             text: String::new(),
             json: String::new(),
+            exit: ExitCode::SUCCESS,
         }
     }
 

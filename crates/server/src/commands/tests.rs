@@ -80,6 +80,11 @@ fn every_command_of_the_design_is_understood() {
         "ogene callback replay --message 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene smsc --mix delivrd=9,undeliv=1 --rule 02=expired --fault 5=throttle --quirk duplicate,shuffle",
         "ogene smsc --account ogene:secret --receipt-ids numeric --receipt-form tlv --response-delay 1ms..2ms",
+        "ogene content add casino",
+        "ogene content remove casino",
+        "ogene content list",
+        "ogene content test casino",
+        "ogene content test casino --unicode",
         "ogene velocity list",
         "ogene velocity release --account 7 --block 2348031234",
         "ogene velocity release --account 7 --block 2348031234***",
@@ -154,7 +159,7 @@ enum Audited {
 }
 
 /// Every command. One that is new has to say here what the audit tells of it.
-const AUDITED: [(&str, Audited); 36] = [
+const AUDITED: [(&str, Audited); 40] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -186,6 +191,10 @@ const AUDITED: [(&str, Audited); 36] = [
     ("callback.secret.rotate", Audited::Entry),
     ("callback.secret.list", Audited::Nothing),
     ("callback.secret.revoke", Audited::Entry),
+    ("content.add", Audited::Entry),
+    ("content.remove", Audited::Entry),
+    ("content.list", Audited::Nothing),
+    ("content.test", Audited::Nothing),
     ("velocity.list", Audited::Nothing),
     ("velocity.release", Audited::Entry),
     ("audit", Audited::Nothing),
@@ -222,6 +231,7 @@ fn every_command_that_changes_something_has_an_entry_of_its_name() {
         "wallets.rs",
         "wallets/limit.rs",
         "velocity.rs",
+        "content.rs",
         "callbacks/secrets.rs",
         "callbacks/dead.rs",
     ];

@@ -8,6 +8,8 @@ mod audit;
 #[cfg(test)]
 mod callbacks;
 #[cfg(test)]
+mod content;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 #[expect(dead_code, reason = "the tests of many nodes use more of it")]

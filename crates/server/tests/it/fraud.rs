@@ -1,5 +1,5 @@
 //! Limits that an operator sets against fraud: what an account spends in a day, and how much it sends to one number
-//! and to one block of numbers.
+//! and to one block of numbers; and phrases that no text may hold.
 
 use crate::kit::http::Request;
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operator, to, until};
@@ -127,5 +127,41 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
         (answer.status == 200).then_some(())
     })
     .await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_phrase_is_refused_from_when_it_is_added_until_it_is_removed() {
+    let setup = Setup::new().set("content.prohibited", r#"["double your money"]"#);
+    let ogene = setup.start().await;
+    let store = ogene.store().await;
+    let casino = to(MTN, "Visit our Cásino today");
+    let operator = operator();
+    let add = admin::add_content_rule(&store, &operator, "CASINO");
+    assert_eq!(add.await.expect("added"), "casino");
+    // Another text each time, or what was taken would be a duplicate.
+    let mut count = 0;
+    let mut sends = async |text: &str| {
+        count += 1;
+        ogene.send(to(MTN, &format!("{text} {count}"))).await
+    };
+    let refused = until("the phrase is refused", async || {
+        let answer = sends("Visit our casino").await;
+        (answer.status == 422).then_some(answer)
+    })
+    .await;
+    assert_eq!(refused.json()["code"], "API-2010");
+    assert_eq!(ogene.send(casino.clone()).await.status, 422);
+    let configured = ogene.send(to(MTN, "Double your money")).await;
+    assert_eq!(configured.json()["code"], "API-2010");
+    ogene.sent(to(MTN, "Casinos")).await;
+
+    let remove = admin::remove_content_rule(&store, &operator, "Casino");
+    remove.await.expect("removed");
+    until("the phrase is carried", async || {
+        (ogene.send(casino.clone()).await.status == 200).then_some(())
+    })
+    .await;
+    store.close().await;
     ogene.end().await;
 }

@@ -6,7 +6,7 @@ use super::table::{Bucketed, Table};
 const CHUNK: i64 = 2_000;
 
 /// In an order in which what is referred to comes first, and what makes a node work comes last.
-pub(super) const TABLES: [Table; 15] = [
+pub(super) const TABLES: [Table; 16] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -81,6 +81,13 @@ pub(super) const TABLES: [Table; 15] = [
             ("before", Text),
             ("after", Text),
         ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "content_rules",
+        bucketed: Bucketed::No,
+        key: 1,
+        columns: &[("phrase", Text), ("added_at_ms", Int)],
         chunk: CHUNK,
     },
     Table {
