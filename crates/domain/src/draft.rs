@@ -4,7 +4,8 @@ mod classes;
 
 use crate::{
     Account, AccountId, AppendSender, Environment, Gateway, GatewayRules, Money, Priority,
-    Recipient, Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url, number, sender, text,
+    Prohibited, Recipient, Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url, number,
+    sender, text,
 };
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -98,12 +99,13 @@ pub struct Draft {
 pub type Fingerprint = [u8; 16];
 
 /// Judges the fields of a send, in the check order of `decisions.md`, from "`from` present" to the rules
-/// of the gateway. What needs the database (duplicate, balance) comes after it.
+/// of the gateway, what no text may hold among them. What needs the database (duplicate, balance) comes after it.
 pub fn draft(
     fields: SendFields,
     customer: &Customer,
     environment: Environment,
     rules: &Rulebook,
+    prohibited: &Prohibited,
 ) -> Result<Draft, Refusal> {
     let present = |field: Option<String>| field.filter(|text| !text.trim().is_empty());
     let from = present(fields.from).ok_or(Refusal::FromMissing)?;
@@ -129,7 +131,7 @@ pub fn draft(
     }
     let list = recipients(&to, gateway.gateway, environment, rules)?;
     let text = prepared(&body, unicode)?;
-    check_gateway(gateway, sender, &text, rules)?;
+    check_gateway(gateway, sender, &text, rules, prohibited)?;
 
     let classes = classes::classes(
         &list.valid,
@@ -284,11 +286,12 @@ fn check_gateway(
     sender: &SenderId,
     text: &Text,
     rules: &Rulebook,
+    prohibited: &Prohibited,
 ) -> Result<(), Refusal> {
     if sender.international && gateway.gateway != Gateway::International {
         return Err(Refusal::InternationalSender(sender.name.clone()));
     }
-    if let Some(phrase) = rules.prohibited.find(text.as_str()) {
+    if let Some(phrase) = prohibited.find(text.as_str()) {
         return Err(Refusal::Prohibited(phrase.to_owned()));
     }
     if !gateway.transactional
@@ -328,7 +331,7 @@ mod tests {
     use super::*;
     use crate::{
         AccountStatus, CarrierRules, CodeWords, InDoubt, Legs, NumberPlan, Preference, Price,
-        Prohibited, Tariff, Verification,
+        Tariff, Verification,
     };
 
     fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {
@@ -391,7 +394,6 @@ mod tests {
                 gateway(Gateway::Otp, 9),
             ],
             code_words: CodeWords::standard(),
-            prohibited: Prohibited::default(),
             max_recipients: 3,
             private_callbacks: false,
         }
@@ -448,7 +450,13 @@ mod tests {
     }
 
     fn judge(text: &str) -> Result<Draft, Refusal> {
-        draft(fields(text), &customer(), Environment::Live, &rules())
+        draft(
+            fields(text),
+            &customer(),
+            Environment::Live,
+            &rules(),
+            &Prohibited::default(),
+        )
     }
 
     const GOOD: &str = "from=ogene&to=2348031234567&body=Good morning";
@@ -590,6 +598,15 @@ mod tests {
     fn sandbox_numbers_are_recipients_in_the_sandbox_only() {
         let text = "from=Ogene&to=2348000000001&body=hi";
         assert_eq!(judge(text).unwrap_err(), Refusal::RecipientInvalid);
-        assert!(draft(fields(text), &customer(), Environment::Sandbox, &rules()).is_ok());
+        assert!(
+            draft(
+                fields(text),
+                &customer(),
+                Environment::Sandbox,
+                &rules(),
+                &Prohibited::default()
+            )
+            .is_ok()
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Gateways: what the caller chooses, what each one costs and promises, and which carriers serve it.
 
 use crate::named;
-use crate::{AccountId, CodeWords, Money, NumberPlan, Prohibited, Recipient, Refusal};
+use crate::{AccountId, CodeWords, Money, NumberPlan, Recipient, Refusal};
 use std::collections::HashMap;
 
 named! {
@@ -208,7 +208,7 @@ pub struct QuietHours {
 }
 
 /// Lagos is one hour ahead of UTC all year.
-const LAGOS_OFFSET_MS: i64 = 3_600_000;
+pub(crate) const LAGOS_OFFSET_MS: i64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MINUTES: i64 = 24 * 60;
 
@@ -272,8 +272,6 @@ pub struct Rulebook {
     pub gateways: Vec<GatewayRules>,
     /// What makes a text transactional.
     pub code_words: CodeWords,
-    /// What no text may hold.
-    pub prohibited: Prohibited,
     /// Most recipients in a request.
     pub max_recipients: usize,
     /// Whether a `callback_url` may name an address that is not public.

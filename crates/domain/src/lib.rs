@@ -9,11 +9,13 @@ pub mod callback;
 pub mod callback_url;
 pub mod client;
 mod content;
+mod daily;
 mod delivery;
 mod draft;
 mod gateway;
 pub mod guess;
 mod ids;
+mod masked;
 mod money;
 mod named;
 mod network;
@@ -28,10 +30,12 @@ pub mod sender;
 mod share;
 mod text;
 pub mod token;
+pub mod velocity;
 mod wallet;
 
 pub use account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};
 pub use content::CodeWords;
+pub use daily::{DailyLimit, day_begins_at, lagos_day};
 pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, PENDING, Refund, SECOND_LEG, Terms,
     Transition, transition,
@@ -42,6 +46,7 @@ pub use gateway::{
     QuietHours, Rulebook, Tariff,
 };
 pub use ids::{AccountId, Bucket, MessageId};
+pub use masked::masked;
 pub use money::{Money, NotMoney};
 pub use network::NumberPlan;
 pub use number::{
@@ -49,7 +54,7 @@ pub use number::{
     parse_national, parse_sandbox, read_recipients,
 };
 pub use pace::Pace;
-pub use prohibited::Prohibited;
+pub use prohibited::{Prohibited, phrase};
 pub use refusal::Refusal;
 pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;

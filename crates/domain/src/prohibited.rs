@@ -16,6 +16,18 @@ impl Prohibited {
         )
     }
 
+    /// These phrases, and more.
+    #[must_use]
+    pub fn with(&self, more: &[String]) -> Self {
+        let Self(more) = Self::new(more);
+        Self(self.0.iter().cloned().chain(more).collect())
+    }
+
+    /// The phrases, in the form that [`phrase`] gives.
+    pub fn phrases(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|phrase| phrase.trim())
+    }
+
     /// The first phrase that a text holds as whole words.
     pub fn find(&self, text: &str) -> Option<&str> {
         if self.0.is_empty() {
@@ -28,6 +40,13 @@ impl Prohibited {
             .find(|phrase| text.contains(phrase.as_str()))?;
         Some(found.trim())
     }
+}
+
+/// A phrase as it is compared and kept: lower-case words with a space between them; `None` where it has no word.
+pub fn phrase(text: &str) -> Option<String> {
+    let words = words(text);
+    let phrase = words.trim();
+    (!phrase.is_empty()).then(|| phrase.to_owned())
 }
 
 /// Lower-case words with a space around each, so that a phrase is found at the borders of words only.
@@ -66,6 +85,17 @@ mod tests {
         for (text, phrase) in table {
             assert_eq!(prohibited.find(text), phrase, "{text}");
         }
+    }
+
+    #[test]
+    fn phrases_are_joined_and_told_in_one_form() {
+        let configured = Prohibited::new(&["Casino".to_owned()]);
+        let all = configured.with(&["double your  MONEY!".to_owned(), " - ".to_owned()]);
+        let phrases: Vec<_> = all.phrases().collect();
+        assert_eq!(phrases, ["casino", "double your money"]);
+        assert_eq!(all.find("DOUBLE your money"), Some("double your money"));
+        assert_eq!(phrase(" Ọjà -- ỌFẸ").as_deref(), Some("ọjà ọfẹ"));
+        assert_eq!(phrase(" - "), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Everything a caller can do wrong, in words. Codes and HTTP statuses are the server's matter.
 
 use crate::Money;
+use crate::velocity::Block;
 use std::net::IpAddr;
 
 /// Why a request is refused. The text is what the caller reads: it says what to do. It repeats nothing of the
@@ -140,6 +141,47 @@ pub enum Refusal {
         needed: Money,
         /// What the wallet holds.
         available: Money,
+    },
+    /// The account has a limit on what it spends in a day.
+    #[error(
+        "The daily spend limit of this account is {limit} NGN: {left} NGN are left for today, and {needed} NGN are \
+         needed. Nothing was sent or charged; the limit begins anew at midnight (Africa/Lagos), in \
+         {retry_after_s} s."
+    )]
+    DailyLimit {
+        /// What may be spent in a day.
+        limit: Money,
+        /// What of it is left.
+        left: Money,
+        /// What the send costs.
+        needed: Money,
+        /// When the next day begins, seconds.
+        retry_after_s: u64,
+    },
+    /// A number had as many messages of the account as an hour may have.
+    #[error(
+        "At most {limit} messages an hour may go to one number, and one of {block} has had them from this \
+         account. Nothing was sent or charged; leave it out, or retry after {retry_after_s} s."
+    )]
+    RecipientTooOften {
+        /// Messages of an account to a number in an hour.
+        limit: u32,
+        /// The block of the number: it is not told whole.
+        block: Block,
+        /// When the next hour begins, seconds.
+        retry_after_s: u64,
+    },
+    /// The account sent so much to a block that it is paused.
+    #[error(
+        "Sending to {block} is paused for this account, since many messages went there within an hour. Nothing \
+         was sent or charged; leave these numbers out, retry after {retry_after_s} s, or ask support to release \
+         them."
+    )]
+    BlockPaused {
+        /// Which block.
+        block: Block,
+        /// When the pause ends, seconds.
+        retry_after_s: u64,
     },
     /// Too many requests.
     #[error(

@@ -1,22 +1,31 @@
 //! What an operator does. All of it works on the database, whether or not a server runs.
 
 mod callbacks;
+mod content;
+mod operator;
+mod velocity;
 
 pub use callbacks::{
     Replay, callback_attempts, create_secret, dead_callbacks, dead_origins, list_secrets,
     replay_callbacks, revoke_secrets, rotate_secret,
 };
+pub use content::{add_content_rule, list_content_rules, remove_content_rule};
+pub use operator::Operator;
+pub use velocity::{paused_blocks, release_block};
 
-use crate::{Clock, chance};
+use crate::chance;
 use domain::callback::signature::MOST_SECRETS;
 use domain::token::{self, Terms, TokenHash};
+use domain::velocity::Block;
 use domain::{
-    Account, AccountId, AccountStatus, Component, MessageId, Money, Purse, SenderFault, SenderId,
-    SenderStatus, Verification, sender,
+    Account, AccountId, AccountStatus, Component, DailyLimit, MessageId, Money, Purse, SenderFault,
+    SenderId, SenderStatus, Verification, sender,
 };
 use store::{Credited, EntryKind, LedgerEntry, Store};
 
-pub use store::{CallbackSecret, TokenInfo, Verification as Checked};
+pub use store::{
+    AuditEntry, CallbackSecret, ContentRule, PausedBlock, TokenInfo, Verification as Checked,
+};
 
 /// Longest reference of a credit, name, purpose or reason, in characters.
 const MOST_CHARACTERS: usize = 255;
@@ -49,6 +58,23 @@ pub enum AdminError {
          `ogene callback secret list`"
     )]
     ManySecrets,
+    /// A phrase without a word.
+    #[error("the phrase holds no word")]
+    NoWord,
+    /// The phrase is there already.
+    #[error("`{0}` is a rule already: see `ogene content list`")]
+    RuleExists(String),
+    /// There is no such phrase.
+    #[error(
+        "`{0}` is no rule that was added: see `ogene content list`; what is in the configuration is changed there"
+    )]
+    NoRule(String),
+    /// More rules than a text should be compared with.
+    #[error("there are {0} rules already, as many as there may be")]
+    ManyRules(usize),
+    /// The block is not paused.
+    #[error("sending to {0} is not paused for the account: see `ogene velocity list`")]
+    NotPaused(Block),
     /// There is no such sender ID.
     #[error("the account has no sender ID `{0}`: see `ogene sender-id list`")]
     NoSender(String),
@@ -111,7 +137,7 @@ fn checked(what: &'static str, text: &str) -> Result<String> {
 /// Makes an account: active, unverified, with an empty wallet.
 pub async fn create_account(
     store: &Store,
-    clock: &Clock,
+    operator: &Operator,
     name: &str,
     email: &str,
 ) -> Result<Account> {
@@ -122,17 +148,17 @@ pub async fn create_account(
     {
         return Err(AdminError::Email(email));
     }
-    let now_ms = clock.now_ms();
+    let by = operator.now();
     let chance = u32::from_be_bytes(chance::bytes());
     let account = Account {
-        id: AccountId::new(now_ms, chance),
+        id: AccountId::new(by.at_ms, chance),
         email,
         name: checked("the name", name)?,
         status: AccountStatus::Active,
         verification: Verification::Unverified,
-        created_at_ms: now_ms,
+        created_at_ms: by.at_ms,
     };
-    store.create_account(account.clone()).await?;
+    store.create_account(account.clone(), by).await?;
     Ok(account)
 }
 
@@ -153,32 +179,59 @@ async fn account(store: &Store, id: AccountId) -> Result<Account> {
 }
 
 /// Changes what an account may do.
-pub async fn set_status(store: &Store, id: AccountId, status: AccountStatus) -> Result<()> {
-    let changed = store.set_account_status(id, status).await?;
+pub async fn set_status(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    status: AccountStatus,
+) -> Result<()> {
+    let changed = store.set_account_status(id, status, operator.now()).await?;
     changed.then_some(()).ok_or(AdminError::NoAccount(id))
 }
 
 /// Changes how far an account is known.
 pub async fn set_verification(
     store: &Store,
+    operator: &Operator,
     id: AccountId,
     verification: Verification,
 ) -> Result<()> {
-    let changed = store.set_verification(id, verification).await?;
+    let changed = store
+        .set_verification(id, verification, operator.now())
+        .await?;
     changed.then_some(()).ok_or(AdminError::NoAccount(id))
+}
+
+/// Limits what an account may spend in a calendar day of Lagos; `None` takes the limit away.
+pub async fn set_daily_limit(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    per_day: Option<Money>,
+) -> Result<()> {
+    let found = store.set_daily_limit(id, per_day, operator.now()).await?;
+    found.then_some(()).ok_or(AdminError::NoAccount(id))
+}
+
+/// The limit of an account, with what it has spent.
+pub async fn daily_limit(store: &Store, id: AccountId) -> Result<Option<DailyLimit>> {
+    Ok(store.daily_limit(id).await?)
 }
 
 /// Makes a token. Its text is given this once and kept nowhere.
 pub async fn create_token(
     store: &Store,
-    clock: &Clock,
+    operator: &Operator,
     id: AccountId,
     name: &str,
     terms: Terms,
 ) -> Result<(TokenInfo, String)> {
     account(store, id).await?;
-    let now_ms = clock.now_ms();
-    if terms.expires_at_ms.is_some_and(|expires| expires <= now_ms) {
+    let by = operator.now();
+    if terms
+        .expires_at_ms
+        .is_some_and(|expires| expires <= by.at_ms)
+    {
         return Err(AdminError::Expired);
     }
     if terms.allowed.0.len() > MOST_RANGES {
@@ -190,11 +243,11 @@ pub async fn create_token(
         account: id,
         name: checked("the name", name)?,
         terms,
-        created_at_ms: now_ms,
+        created_at_ms: by.at_ms,
         revoked_at_ms: None,
     };
     let hash: TokenHash = token::hash(&text);
-    store.add_token(info.clone(), hash).await?;
+    store.add_token(info.clone(), hash, by).await?;
     Ok((info, text))
 }
 
@@ -204,8 +257,8 @@ pub async fn list_tokens(store: &Store, account: Option<AccountId>) -> Result<Ve
 }
 
 /// Revokes a token; a running server refuses it within a second.
-pub async fn revoke_token(store: &Store, clock: &Clock, token: &str) -> Result<()> {
-    let revoked = store.revoke_token(token, clock.now_ms()).await?;
+pub async fn revoke_token(store: &Store, operator: &Operator, token: &str) -> Result<()> {
+    let revoked = store.revoke_token(token, operator.now()).await?;
     revoked
         .then_some(())
         .ok_or_else(|| AdminError::NoToken(token.to_owned()))
@@ -214,7 +267,7 @@ pub async fn revoke_token(store: &Store, clock: &Clock, token: &str) -> Result<(
 /// Registers a sender ID; it waits for approval.
 pub async fn register_sender(
     store: &Store,
-    clock: &Clock,
+    operator: &Operator,
     id: AccountId,
     name: &str,
     purpose: &str,
@@ -230,7 +283,7 @@ pub async fn register_sender(
         approved_at_ms: None,
         rejection_reason: None,
     };
-    let added = store.add_sender(id, sender.clone(), clock.now_ms()).await?;
+    let added = store.add_sender(id, sender.clone(), operator.now()).await?;
     added
         .then_some(sender)
         .ok_or_else(|| AdminError::SenderExists(name.to_owned()))
@@ -239,7 +292,7 @@ pub async fn register_sender(
 /// Approves, rejects or suspends a sender ID; a rejection has a reason.
 pub async fn set_sender_status(
     store: &Store,
-    clock: &Clock,
+    operator: &Operator,
     id: AccountId,
     name: &str,
     status: SenderStatus,
@@ -250,7 +303,7 @@ pub async fn set_sender_status(
         .map(|reason| checked("the reason", reason))
         .transpose()?;
     let changed = store
-        .set_sender_status(id, name, status, reason.as_deref(), clock.now_ms())
+        .set_sender_status(id, name, status, reason.as_deref(), operator.now())
         .await?;
     changed
         .then_some(())
@@ -268,7 +321,7 @@ pub async fn list_senders(
 /// Adds credit. A reference credits once: the same again changes nothing, another amount is refused.
 pub async fn credit(
     store: &Store,
-    clock: &Clock,
+    operator: &Operator,
     id: AccountId,
     amount: Money,
     reference: &str,
@@ -277,18 +330,18 @@ pub async fn credit(
     if !amount.is_positive() || amount > Money::from_naira(1_000_000_000) {
         return Err(AdminError::Amount);
     }
-    let now_ms = clock.now_ms();
+    let by = operator.now();
     let entry = LedgerEntry {
         account: id,
-        subject: MessageId::new(now_ms, chance::bytes()),
+        subject: MessageId::new(by.at_ms, chance::bytes()),
         recipient: None,
         kind: EntryKind::Credit,
         component,
         amount,
-        created_at_ms: now_ms,
+        created_at_ms: by.at_ms,
         reference: Some(checked("the reference", reference)?),
     };
-    let new = match store.credit(entry).await? {
+    let new = match store.credit(entry, by).await? {
         Credited::New => true,
         Credited::NoAccount => return Err(AdminError::NoAccount(id)),
         Credited::Before {
@@ -312,6 +365,14 @@ pub async fn credit(
 pub async fn statement(store: &Store, id: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
     account(store, id).await?;
     Ok(store.statement(id, limit).await?)
+}
+
+/// The latest entries of the audit, or those about one account, the latest first.
+pub async fn audit(store: &Store, id: Option<AccountId>, limit: u32) -> Result<Vec<AuditEntry>> {
+    if let Some(id) = id {
+        account(store, id).await?;
+    }
+    Ok(store.audit(id, limit).await?)
 }
 
 /// Recomputes every balance from the ledger and checks what must always hold.

@@ -3,6 +3,7 @@
 //! | what | file |
 //! |---|---|
 //! | who is calling, and how often | `customers`, `rate` |
+//! | what holds a send back: content rules, too much to one number or block | `guards`, `content`, `velocity` |
 //! | sends become messages, in groups | `accept`, with the batches from `plan` |
 //! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
 //! | outcomes are POSTed | `callback` |
@@ -19,7 +20,9 @@ pub mod callback;
 mod carrier;
 mod chance;
 mod clock;
+mod content;
 mod customers;
+mod guards;
 mod measure;
 mod nodes;
 mod plan;
@@ -32,6 +35,7 @@ mod settings;
 mod shared;
 mod sweep;
 mod tls;
+mod velocity;
 
 pub use accept::Sent;
 pub use callback::CallbackSettings;
@@ -40,13 +44,14 @@ pub use customers::Caller;
 pub use domain::rate::{Rate, RateKind};
 pub use plan::SANDBOX;
 pub use report::Report;
-pub use settings::{BindMode, CarrierSettings, Limits, Retention, Settings};
+pub use settings::{BindMode, CarrierSettings, GuardSettings, Limits, Retention, Settings};
 
 use callback::Callbacks;
 use carrier::Carrier;
 use customers::Customers;
 use domain::rate::RateKey;
 use domain::{Environment, Purse, Refusal, SendFields};
+use guards::Guards;
 use nodes::Nodes;
 use plan::Plan;
 pub(crate) use shared::Shared;
@@ -112,6 +117,7 @@ pub struct Engine {
     shared: Arc<Shared>,
     customers: Arc<Customers>,
     rates: Arc<rate::Rates>,
+    guards: Guards,
     limits: Limits,
     door: accept::Door,
     open: Arc<AtomicBool>,
@@ -157,12 +163,14 @@ impl Engine {
             clock,
             node,
         });
+        let mut tasks = Tasks::default();
+        let changes = customers.revision();
+        let guards = Guards::start(&shared, settings.guards, changes, &mut tasks.others).await?;
         recover::recover(&shared).await?;
         let rates = Arc::new(rate::Rates::new(&store));
         let (closing, _) = watch::channel(false);
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
-        let mut tasks = Tasks::default();
         let connectors = connectors.into_iter().chain([None]);
         for (carrier, tls) in shared.carriers.iter().zip(connectors) {
             let (shared, carrier) = (Arc::clone(&shared), Arc::clone(carrier));
@@ -174,7 +182,6 @@ impl Engine {
             )));
         }
         let following = Arc::clone(&rates).follow(shared.clock.clone());
-        let retention = retention::run(Arc::clone(&shared), settings.retention);
         tasks.others.extend([
             accepting,
             tokio::spawn(Arc::clone(&customers).follow()),
@@ -183,12 +190,13 @@ impl Engine {
             tokio::spawn(nodes::ring(Arc::clone(&shared))),
             tokio::spawn(nodes::listen(Arc::clone(&shared))),
             tokio::spawn(following),
-            tokio::spawn(retention),
+            tokio::spawn(retention::run(Arc::clone(&shared), settings.retention)),
         ]);
         Ok(Self {
             shared,
             customers,
             rates,
+            guards,
             limits: settings.limits,
             door,
             open: Arc::new(AtomicBool::new(true)),
@@ -239,9 +247,10 @@ impl Engine {
             &caller.customer,
             environment,
             &self.shared.plan.rules,
+            &self.guards.prohibited(),
         )?;
         accept::steer(&draft, self.limits.sends_per_minute)?;
-        self.door.send(draft).await
+        self.guards.pass(draft, &self.door).await
     }
 
     /// What the wallet holds; the sandbox has a simulated one.

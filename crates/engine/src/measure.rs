@@ -171,6 +171,16 @@ pub(crate) fn depths(queues: &BTreeMap<String, i64>, callbacks: &BTreeMap<String
     }
 }
 
+/// A block of numbers that was paused for an account.
+pub(crate) fn block_paused() {
+    counter!("ogene_velocity_pauses_total").increment(1);
+}
+
+/// How many are paused, as each node knows them.
+pub(crate) fn blocks_paused(count: usize) {
+    gauge!("ogene_velocity_paused_blocks").set(real(count));
+}
+
 /// Receivers of callbacks that fail, and so are only tried.
 pub(crate) fn broken_receivers(count: usize) {
     gauge!("ogene_callback_receivers_broken").set(real(count));

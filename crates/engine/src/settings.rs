@@ -18,6 +18,17 @@ pub struct Settings {
     pub limits: Limits,
     /// What is kept how long.
     pub retention: Retention,
+    /// What holds sends back.
+    pub guards: GuardSettings,
+}
+
+/// What holds sends back.
+#[derive(Clone, Debug, Default)]
+pub struct GuardSettings {
+    /// What no text may hold, beside the rules in the database.
+    pub prohibited: domain::Prohibited,
+    /// How much may go to one number, and to one block of them.
+    pub velocity: domain::velocity::Limits,
 }
 
 /// How long old data is kept, in milliseconds from acceptance; for ever where nothing is set.

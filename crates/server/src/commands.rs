@@ -3,9 +3,11 @@
 
 mod account;
 mod answer;
+mod audit;
 mod backup;
 mod callback;
 mod config;
+mod content;
 mod demo;
 mod import_sqlite;
 mod migrate;
@@ -16,6 +18,7 @@ mod serve;
 mod signals;
 mod smsc;
 mod token;
+mod velocity;
 mod verify;
 mod wallet;
 
@@ -101,6 +104,15 @@ enum Command {
     /// Callbacks: list attempts and dead ones, make these again, have all signed
     #[command(subcommand)]
     Callback(callback::Callback),
+    /// Phrases that no text may hold: add, remove, list, test a text
+    #[command(subcommand)]
+    Content(content::Content),
+    /// Blocks of numbers that an account sent too much to: list, release
+    #[command(subcommand)]
+    Velocity(velocity::Velocity),
+    /// Show what was changed by operators: when, by whom, how it was and how it is
+    #[command(after_help = audit::AFTER_HELP)]
+    Audit(audit::Audit),
     /// Run an SMSC simulator: a carrier on real SMPP that sends receipts as told
     Smsc(Box<smsc::Smsc>),
     /// Recompute every balance from the ledger and check every invariant
@@ -135,7 +147,10 @@ pub fn run(
         variables: variables.into_iter().collect(),
     };
     match execute(cli.command, &around) {
-        Ok(answer) => written(answer.write(around.global.json, &mut out)),
+        Ok(answer) => match answer.write(around.global.json, &mut out) {
+            Ok(()) => answer.exit,
+            failed => written(failed),
+        },
         Err(failure) => failure.write(around.global.json, &mut err),
     }
 }
@@ -162,6 +177,9 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::SenderId(command) => command.run(around).await,
             Command::Wallet(command) => command.run(around).await,
             Command::Callback(command) => command.run(around).await,
+            Command::Content(command) => command.run(around).await,
+            Command::Velocity(command) => command.run(around).await,
+            Command::Audit(audit) => audit.run(around).await,
             Command::Smsc(smsc) => smsc.run(around).await,
             Command::Verify => verify::run(around).await,
         }

@@ -16,6 +16,7 @@ mod tls;
 mod tree;
 mod value;
 mod variables;
+mod velocity;
 
 pub use carrier::Carrier;
 pub use fault::{Fault, Place};
@@ -53,6 +54,8 @@ pub struct Config {
     pub callbacks: Callbacks,
     /// How long old data is kept.
     pub retention: engine::Retention,
+    /// How much may go to one number, and to one block of them.
+    pub velocity: domain::velocity::Limits,
     /// How the log is written.
     pub log: Log,
     /// The SMSC accounts.
@@ -144,13 +147,16 @@ impl Config {
                     self.gateways.clone()
                 },
                 code_words: self.code_words.clone(),
-                prohibited: self.prohibited.clone(),
                 max_recipients: self.limits.max_recipients,
                 private_callbacks: self.callbacks.allow_private_targets,
             },
             carriers: self.carriers.iter().map(Carrier::settings).collect(),
             callbacks: self.callbacks.settings(),
             limits: self.limits.settings(),
+            guards: engine::GuardSettings {
+                prohibited: self.prohibited.clone(),
+                velocity: self.velocity,
+            },
             retention: self.retention,
         }
     }
@@ -182,6 +188,7 @@ impl Config {
         let (code_words, prohibited) = sections::content(root.section("content"));
         let callbacks = Callbacks::read(root.section("callbacks"));
         let retention = retention::read(root.section("retention"), &gateways, &callbacks);
+        let velocity = velocity::read(root.section("velocity"));
         let config = Self {
             file: None,
             data_dir: root.require("data_dir").unwrap_or_default(),
@@ -190,6 +197,7 @@ impl Config {
             limits: Limits::read(root.section("limits")),
             callbacks,
             retention,
+            velocity,
             log: Log::read(root.section("log")),
             code_words,
             prohibited,

@@ -10,7 +10,8 @@ use crate::sql::{execute_rows, fetch_rows, on};
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
 use crate::{Error, Store};
 use domain::{
-    Bucket, Draft, Environment, Fingerprint, MessageId, Money, Purse, Refusal, Terms, packed,
+    Bucket, DailyLimit, Draft, Environment, Fingerprint, MessageId, Money, Purse, Refusal, Terms,
+    packed,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -81,6 +82,7 @@ impl Change for Accept {
         let mut wallets = wallets::lock(tx, &owners).await?;
         let mut armed = self.arm(tx).await?;
         let mut spent: BTreeMap<Owner, Purse> = BTreeMap::new();
+        let mut limited: BTreeMap<Owner, DailyLimit> = BTreeMap::new();
         let mut answers = Vec::with_capacity(self.messages.len());
         let mut kept: Vec<(&NewMessage, Purse)> = Vec::with_capacity(self.messages.len());
         for message in &self.messages {
@@ -101,24 +103,32 @@ impl Change for Accept {
             let wallet = wallets
                 .get_mut(&owner)
                 .ok_or(Error::Impossible("an account has no wallet"))?;
-            let Some(drawn) = wallet.draw(message.draft.cost) else {
-                let (needed, available) = (message.draft.cost, wallet.total());
+            let Some(drawn) = wallet.purse.draw(message.draft.cost) else {
+                let (needed, available) = (message.draft.cost, wallet.purse.total());
                 answers.push(Accepted::No(Refusal::InsufficientFunds {
                     needed,
                     available,
                 }));
                 continue;
             };
+            if let Some(limit) = &mut wallet.limit {
+                if let Err(refusal) = limit.spend(message.draft.cost, self.now_ms) {
+                    answers.push(Accepted::No(refusal));
+                    continue;
+                }
+                limited.insert(owner, *limit);
+            }
             armed.remove(&window);
-            wallet.pay(&drawn);
+            wallet.purse.pay(&drawn);
             spent.entry(owner).or_default().pay(&drawn);
             answers.push(Accepted::Yes {
-                balance: wallet.total(),
+                balance: wallet.purse.total(),
             });
             kept.push((message, drawn));
         }
         // Windows that no accepted message took: a refused send never arms one.
         disarm(tx, &armed.into_iter().collect::<Vec<_>>()).await?;
+        wallets::count(tx, &limited).await?;
         self.charge(tx, &spent, &kept).await?;
         self.keep(tx, &kept).await?;
         Ok(answers)

@@ -1,11 +1,13 @@
 //! Accounts, and the revision that tells a running server that something about them has changed.
 
+use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::named;
 use crate::sql::{on, read};
 use crate::{Store, wallets};
-use domain::{Account, AccountId, AccountStatus, Verification};
+use domain::{Account, AccountId, AccountStatus, Verification, masked};
+use serde_json::{Value, json};
 
 #[derive(sqlx::FromRow)]
 struct AccountRow {
@@ -33,6 +35,7 @@ impl AccountRow {
 struct CreateAccount {
     account: Account,
     bucket: domain::Bucket,
+    by: By,
 }
 
 impl Change for CreateAccount {
@@ -54,7 +57,20 @@ impl Change for CreateAccount {
         .await
         .map(drop))?;
         wallets::create(tx, self.bucket, account.id).await?;
-        touch(tx).await
+        touch(tx).await?;
+        let entry = Entry {
+            by: &self.by,
+            verb: "account.create",
+            account: Some(account.id),
+            object: "",
+            before: Value::Null,
+            after: json!({
+                "name": masked(&account.name),
+                "status": account.status.as_str(),
+                "verification": account.verification.as_str(),
+            }),
+        };
+        audit::enter(tx, entry).await
     }
 
     async fn stands(&self, tx: &mut Tx, (): &()) -> Result<bool> {
@@ -68,6 +84,9 @@ impl Change for CreateAccount {
     }
 }
 
+const SET_STATUS: &str = "account.set-status";
+const SET_VERIFICATION: &str = "account.set-verification";
+
 /// Which standing of an account to change.
 enum Standing {
     Status(AccountStatus),
@@ -77,38 +96,75 @@ enum Standing {
 struct SetStanding {
     account: AccountId,
     standing: Standing,
+    by: By,
 }
 
 impl Change for SetStanding {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (sql, name) = match self.standing {
+        let (read, write, verb, column, word) = match self.standing {
             Standing::Status(status) => (
+                "select status from accounts where account_id = $1",
                 "update accounts set status = $2 where account_id = $1",
+                SET_STATUS,
+                "status",
                 status.as_str(),
             ),
             Standing::Verification(verification) => (
+                "select verification from accounts where account_id = $1",
                 "update accounts set verification = $2 where account_id = $1",
+                SET_VERIFICATION,
+                "verification",
                 verification.as_str(),
             ),
         };
-        let changed = on!(tx, |connection| sqlx::query(sql)
-            .bind(self.account.0)
-            .bind(name)
-            .execute(connection)
-            .await?
-            .rows_affected());
+        // Before anything is read: whoever changes the same at this moment waits for this row.
         touch(tx).await?;
-        Ok(changed == 1)
+        let before: Option<String> = on!(tx, |connection| sqlx::query_scalar(read)
+            .bind(self.account.0)
+            .fetch_optional(connection)
+            .await?);
+        let Some(before) = before else {
+            return Ok(false);
+        };
+        on!(tx, |connection| sqlx::query(write)
+            .bind(self.account.0)
+            .bind(word)
+            .execute(connection)
+            .await
+            .map(drop))?;
+        let entry = Entry {
+            by: &self.by,
+            verb,
+            account: Some(self.account),
+            object: "",
+            before: json!({ column: before }),
+            after: json!({ column: word }),
+        };
+        audit::enter(tx, entry).await?;
+        Ok(true)
+    }
+
+    async fn stands(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
+        let verb = match self.standing {
+            Standing::Status(_) => SET_STATUS,
+            Standing::Verification(_) => SET_VERIFICATION,
+        };
+        Ok(!found || audit::is_kept(tx, &self.by, verb, "").await?)
     }
 }
 
 impl Store {
     /// Keeps a new account and gives it an empty wallet.
-    pub async fn create_account(&self, account: Account) -> Result<()> {
+    pub async fn create_account(&self, account: Account, by: By) -> Result<()> {
         let bucket = self.bucket_of(account.id);
-        self.db.change(CreateAccount { account, bucket }).await
+        let create = CreateAccount {
+            account,
+            bucket,
+            by,
+        };
+        self.db.change(create).await
     }
 
     /// The account of that number.
@@ -137,11 +193,13 @@ impl Store {
         &self,
         account: AccountId,
         status: AccountStatus,
+        by: By,
     ) -> Result<bool> {
         self.db
             .change(SetStanding {
                 account,
                 standing: Standing::Status(status),
+                by,
             })
             .await
     }
@@ -151,16 +209,19 @@ impl Store {
         &self,
         account: AccountId,
         verification: Verification,
+        by: By,
     ) -> Result<bool> {
         self.db
             .change(SetStanding {
                 account,
                 standing: Standing::Verification(verification),
+                by,
             })
             .await
     }
 
-    /// A number that changes with every change of accounts, tokens, sender IDs and secrets of callbacks.
+    /// A number that changes with every change of accounts, tokens, sender IDs, secrets of callbacks, paused blocks and
+    /// content rules.
     pub async fn revision(&self) -> Result<i64> {
         let found: Option<i64> = read!(self.db, |connection| {
             sqlx::query_scalar("select value from marks where name = 'revision'")

@@ -4,11 +4,14 @@ use std::fmt::Write as _;
 
 /// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
 /// to comes first.
-const REFERENCE: [&str; 8] = [
+const REFERENCE: [&str; 11] = [
     "accounts",
     "tokens",
     "sender_ids",
     "callback_secrets",
+    "audit",
+    "paused_blocks",
+    "content_rules",
     "marks",
     "nodes",
     "binds",
@@ -39,7 +42,7 @@ const BEFORE: &str = r"-- Distributes the tables of ogene over the workers of Ci
 -- No node of ogene may run. Not in one transaction: each statement commits by itself.
 \set ON_ERROR_STOP on
 
--- The trigger that keeps the ledger append-only raises an error and touches no other row.
+-- The triggers that keep ledger and audit append-only raise an error and touch no other row.
 select run_command_on_workers('alter system set citus.enable_unsafe_triggers to on');
 select run_command_on_workers('select pg_reload_conf()');
 set citus.enable_unsafe_triggers to on;

@@ -11,6 +11,7 @@ mod marks;
 mod table;
 mod tables;
 
+use crate::audit;
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::sweep::{read_mark, write_mark};
@@ -169,7 +170,9 @@ impl Import {
         }
         (self.watch)(ImportStep::Source);
         is_sound("source", &self.source.verify().await?)?;
-        self.target.db.change(marks::Begin { source }).await??;
+        let audited = read_mark(tx, audit::COUNT).await?;
+        let begin = marks::Begin { source, audited };
+        self.target.db.change(begin).await??;
         let mut rows = Vec::with_capacity(TABLES.len());
         for table in &TABLES {
             rows.push((table.name, self.copy(tx, table).await?));

@@ -6,10 +6,12 @@
 
 mod accept;
 mod accounts;
+mod audit;
 mod backup;
 mod batches;
 mod callbacks;
 mod citus;
+mod content;
 mod db;
 mod deliveries;
 mod error;
@@ -29,11 +31,13 @@ mod sqlite;
 mod statistics;
 mod sweep;
 mod tokens;
+mod velocity;
 mod verify;
 mod wallets;
 mod writer;
 
 pub use accept::{Accepted, NewMessage};
+pub use audit::{AuditEntry, By};
 pub use backup::BackupError;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
@@ -42,6 +46,7 @@ pub use callbacks::{
     Attempted, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Finished, Outcome,
 };
 pub use citus::citus;
+pub use content::ContentRule;
 pub use db::{Server, Target, Unusable};
 pub use error::{Error, Result};
 pub use hints::Hints;
@@ -53,6 +58,7 @@ pub use retention::{DeadKey, PartKey, Removed, TextCursor};
 pub use settle::{Planner, SecondLeg, Settled, Settling};
 pub use sweep::Expiry;
 pub use tokens::TokenInfo;
+pub use velocity::PausedBlock;
 pub use verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};
 

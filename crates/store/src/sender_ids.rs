@@ -2,11 +2,13 @@
 
 use crate::Store;
 use crate::accounts::touch;
+use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::named;
 use crate::sql::{on, read};
-use domain::{AccountId, SenderId, SenderStatus, sender};
+use domain::{AccountId, SenderId, SenderStatus, masked, sender};
+use serde_json::{Value, json};
 
 #[derive(sqlx::FromRow)]
 struct SenderRow {
@@ -34,10 +36,12 @@ impl SenderRow {
     }
 }
 
+const REGISTER: &str = "sender-id.register";
+
 struct AddSender {
     account: AccountId,
     sender: SenderId,
-    now_ms: i64,
+    by: By,
 }
 
 impl Change for AddSender {
@@ -56,15 +60,34 @@ impl Change for AddSender {
         .bind(self.sender.status.as_str())
         .bind(&self.sender.purpose)
         .bind(self.sender.international)
-        .bind(self.now_ms)
+        .bind(self.by.at_ms)
         .bind(self.sender.approved_at_ms)
         .bind(&self.sender.rejection_reason)
         .execute(connection)
         .await?
         .rows_affected()
         });
+        if added == 0 {
+            return Ok(false);
+        }
         touch(tx).await?;
-        Ok(added == 1)
+        let entry = Entry {
+            by: &self.by,
+            verb: REGISTER,
+            account: Some(self.account),
+            object: &self.sender.name,
+            before: Value::Null,
+            after: json!({
+                "status": self.sender.status.as_str(),
+                "international": self.sender.international,
+            }),
+        };
+        audit::enter(tx, entry).await?;
+        Ok(true)
+    }
+
+    async fn stands(&self, tx: &mut Tx, added: &bool) -> Result<bool> {
+        Ok(!added || audit::is_kept(tx, &self.by, REGISTER, &self.sender.name).await?)
     }
 }
 
@@ -73,15 +96,38 @@ struct SetSenderStatus {
     key: String,
     status: SenderStatus,
     reason: Option<String>,
-    now_ms: i64,
+    by: By,
+}
+
+impl SetSenderStatus {
+    fn verb(&self) -> &'static str {
+        match self.status {
+            SenderStatus::Pending => REGISTER,
+            SenderStatus::Approved => "sender-id.approve",
+            SenderStatus::Rejected => "sender-id.reject",
+            SenderStatus::Suspended => "sender-id.suspend",
+        }
+    }
 }
 
 impl Change for SetSenderStatus {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let approved_at_ms = (self.status == SenderStatus::Approved).then_some(self.now_ms);
-        let changed = on!(tx, |connection| sqlx::query(
+        let approved_at_ms = (self.status == SenderStatus::Approved).then_some(self.by.at_ms);
+        // Before anything is read: whoever changes the same at this moment waits for this row.
+        touch(tx).await?;
+        let before: Option<(String, String)> = on!(tx, |connection| sqlx::query_as(
+            "select name, status from sender_ids where account_id = $1 and sender_key = $2",
+        )
+        .bind(self.account.0)
+        .bind(&self.key)
+        .fetch_optional(connection)
+        .await?);
+        let Some((name, before)) = before else {
+            return Ok(false);
+        };
+        on!(tx, |connection| sqlx::query(
             "update sender_ids set status = $3, rejection_reason = $4,
                  approved_at_ms = coalesce($5, approved_at_ms)
              where account_id = $1 and sender_key = $2",
@@ -92,28 +138,33 @@ impl Change for SetSenderStatus {
         .bind(&self.reason)
         .bind(approved_at_ms)
         .execute(connection)
-        .await?
-        .rows_affected());
-        touch(tx).await?;
-        Ok(changed == 1)
+        .await
+        .map(drop))?;
+        let entry = Entry {
+            by: &self.by,
+            verb: self.verb(),
+            account: Some(self.account),
+            object: &name,
+            before: json!({ "status": before }),
+            after: json!({
+                "status": self.status.as_str(),
+                "reason": self.reason.as_deref().map(masked),
+            }),
+        };
+        audit::enter(tx, entry).await?;
+        Ok(true)
     }
 }
 
 impl Store {
     /// Keeps a new sender ID; `false` when the account has one that compares equal.
-    pub async fn add_sender(
-        &self,
-        account: AccountId,
-        sender: SenderId,
-        now_ms: i64,
-    ) -> Result<bool> {
-        self.db
-            .change(AddSender {
-                account,
-                sender,
-                now_ms,
-            })
-            .await
+    pub async fn add_sender(&self, account: AccountId, sender: SenderId, by: By) -> Result<bool> {
+        let add = AddSender {
+            account,
+            sender,
+            by,
+        };
+        self.db.change(add).await
     }
 
     /// Changes where a sender ID stands; `false` when the account has none of that name.
@@ -123,7 +174,7 @@ impl Store {
         name: &str,
         status: SenderStatus,
         reason: Option<&str>,
-        now_ms: i64,
+        by: By,
     ) -> Result<bool> {
         let (key, reason) = (sender::key(name), reason.map(str::to_owned));
         self.db
@@ -132,7 +183,7 @@ impl Store {
                 key,
                 status,
                 reason,
-                now_ms,
+                by,
             })
             .await
     }

@@ -2,12 +2,15 @@
 
 use crate::Store;
 use crate::accounts::touch;
+use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::named;
 use crate::sql::{on, read};
 use domain::AccountId;
+use domain::masked;
 use domain::token::{Terms, TokenHash};
+use serde_json::{Value, json};
 
 /// A token, without what would let anyone use it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -60,6 +63,7 @@ fn terms(expires_at_ms: Option<i64>, allowed: &str) -> Result<Terms> {
 struct AddToken {
     token: TokenInfo,
     hash: TokenHash,
+    by: By,
 }
 
 impl Change for AddToken {
@@ -81,7 +85,16 @@ impl Change for AddToken {
         .execute(connection)
         .await
         .map(drop))?;
-        touch(tx).await
+        touch(tx).await?;
+        let entry = Entry {
+            by: &self.by,
+            verb: "token.create",
+            account: Some(self.token.account),
+            object: &self.token.id,
+            before: Value::Null,
+            after: told(&self.token),
+        };
+        audit::enter(tx, entry).await
     }
 
     async fn stands(&self, tx: &mut Tx, (): &()) -> Result<bool> {
@@ -95,44 +108,68 @@ impl Change for AddToken {
     }
 }
 
+/// A token as the audit tells of it.
+fn told(token: &TokenInfo) -> Value {
+    json!({
+        "name": masked(&token.name),
+        "expires_at_ms": token.terms.expires_at_ms,
+        "allowed": token.terms.allowed.to_string(),
+    })
+}
+
+const REVOKE: &str = "token.revoke";
+
 struct RevokeToken {
     id: String,
-    now_ms: i64,
+    by: By,
 }
 
 impl Change for RevokeToken {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let changed = on!(tx, |connection| {
-            sqlx::query(
-            "update tokens set revoked_at_ms = $2 where token_id = $1 and revoked_at_ms is null",
+        let revoked: Option<TokenRow> = on!(tx, |connection| {
+            sqlx::query_as(
+            "update tokens set revoked_at_ms = $2 where token_id = $1 and revoked_at_ms is null
+             returning token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed",
         )
         .bind(&self.id)
-        .bind(self.now_ms)
-        .execute(connection)
+        .bind(self.by.at_ms)
+        .fetch_optional(connection)
         .await?
-        .rows_affected()
         });
+        let Some(revoked) = revoked else {
+            return Ok(false);
+        };
+        let revoked = revoked.token()?;
         touch(tx).await?;
-        Ok(changed == 1)
+        let entry = Entry {
+            by: &self.by,
+            verb: REVOKE,
+            account: Some(revoked.account),
+            object: &self.id,
+            before: told(&revoked),
+            after: Value::Null,
+        };
+        audit::enter(tx, entry).await?;
+        Ok(true)
+    }
+
+    async fn stands(&self, tx: &mut Tx, revoked: &bool) -> Result<bool> {
+        Ok(!revoked || audit::is_kept(tx, &self.by, REVOKE, &self.id).await?)
     }
 }
 
 impl Store {
     /// Keeps a new token by its hash.
-    pub async fn add_token(&self, token: TokenInfo, hash: TokenHash) -> Result<()> {
-        self.db.change(AddToken { token, hash }).await
+    pub async fn add_token(&self, token: TokenInfo, hash: TokenHash, by: By) -> Result<()> {
+        self.db.change(AddToken { token, hash, by }).await
     }
 
     /// Revokes a token; `false` when there is none of that id that was still good.
-    pub async fn revoke_token(&self, id: &str, now_ms: i64) -> Result<bool> {
-        self.db
-            .change(RevokeToken {
-                id: id.to_owned(),
-                now_ms,
-            })
-            .await
+    pub async fn revoke_token(&self, id: &str, by: By) -> Result<bool> {
+        let id = id.to_owned();
+        self.db.change(RevokeToken { id, by }).await
     }
 
     /// The account that a token belongs to which is not revoked, and on what terms.

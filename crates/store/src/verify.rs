@@ -28,7 +28,7 @@ struct Check {
 
 /// What must always hold; at most 20 rows of a kind are named. Old messages are gone, and those with an empty
 /// list are going: their entries stay, and only the sums of these can be judged.
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 12] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -119,6 +119,24 @@ const CHECKS: [Check; 10] = [
                   and l.subject = m.message_id and l.recipient = d.recipient and l.kind = 'refund'
               where m.refund_undelivered and not m.sandbox and d.charge > 0 and l.subject is null
               limit 20",
+    },
+    Check {
+        sentence: "account {} was charged more in a day than its daily limit has counted",
+        sql: "select cast(w.account_id as text) from wallets w
+              join ledger l on l.bucket = w.bucket and l.account_id = w.account_id and l.kind = 'charge'
+                  and l.created_at_ms >= w.spent_day * 86400000 - 3600000
+                  and l.created_at_ms < w.spent_day * 86400000 + 82800000
+              where w.limit_per_day is not null
+              group by w.bucket, w.account_id, w.spent_today
+              having -sum(l.amount) > w.spent_today limit 20",
+    },
+    Check {
+        sentence: "the audit has other entries than the {} that were made",
+        sql: "select cast(c.made as text) from (
+                  select coalesce(max(value), 0) as made from marks where name = 'audit'
+              ) c cross join (
+                  select count(*) as kept, coalesce(max(number), 0) as latest from audit
+              ) a where c.made <> a.kept or c.made <> a.latest",
     },
 ];
 

@@ -1,11 +1,19 @@
 //! Wallets and the ledger: a balance changes only with an entry, in one transaction.
 
+mod limit;
+
+pub(crate) use limit::count;
+
 use crate::Store;
+use crate::audit::{self, By};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, one_bucket};
 use crate::sql::{execute_rows, fetch_rows, on, read};
-use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient};
+use domain::{
+    AccountId, Bucket, Component, DailyLimit, MessageId, Money, Purse, Recipient, masked,
+};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Whose wallet, and in which bucket it lies.
@@ -78,6 +86,15 @@ struct WalletRow {
     sms_wallet: i64,
     main_balance: i64,
     universal_wallet: i64,
+    limit_per_day: Option<i64>,
+    spent_day: i64,
+    spent_today: i64,
+}
+
+/// A wallet that is locked.
+pub(crate) struct Wallet {
+    pub(crate) purse: Purse,
+    pub(crate) limit: Option<DailyLimit>,
 }
 
 impl WalletRow {
@@ -95,6 +112,14 @@ impl WalletRow {
             .map(|(component, units)| (component, Money::from_units(units)))
             .collect()
     }
+
+    fn limit(&self) -> Option<DailyLimit> {
+        self.limit_per_day.map(|per_day| DailyLimit {
+            per_day: Money::from_units(per_day),
+            day: self.spent_day,
+            spent: Money::from_units(self.spent_today),
+        })
+    }
 }
 
 pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> Result<()> {
@@ -111,7 +136,7 @@ pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> R
 
 /// Reads the wallets of these accounts, which share a bucket, and keeps others from changing them until the
 /// commit.
-pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Purse>> {
+pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Wallet>> {
     let Some(bucket) = one_bucket(owners.iter().map(|owner| owner.0))? else {
         return Ok(BTreeMap::new());
     };
@@ -130,7 +155,13 @@ pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner
     );
     Ok(rows
         .iter()
-        .map(|row| ((Bucket(row.bucket), AccountId(row.account_id)), row.purse()))
+        .map(|row| {
+            let wallet = Wallet {
+                purse: row.purse(),
+                limit: row.limit(),
+            };
+            ((Bucket(row.bucket), AccountId(row.account_id)), wallet)
+        })
         .collect())
 }
 
@@ -234,6 +265,7 @@ pub(crate) async fn refunded(
 struct CreditWallet {
     bucket: Bucket,
     entry: LedgerEntry,
+    by: By,
 }
 
 impl Change for CreditWallet {
@@ -241,9 +273,9 @@ impl Change for CreditWallet {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Credited> {
         let owner = (self.bucket, self.entry.account);
-        if lock(tx, &[owner]).await?.is_empty() {
+        let Some(held) = lock(tx, &[owner]).await?.remove(&owner) else {
             return Ok(Credited::NoAccount);
-        }
+        };
         let before: Option<(i64, String)> = on!(tx, |connection| sqlx::query_as(
             "select amount, component from ledger
              where bucket = $1 and account_id = $2 and reference = $3 and kind = 'credit'",
@@ -266,6 +298,18 @@ impl Change for CreditWallet {
         }
         let amount = Purse::from_iter([(self.entry.component, self.entry.amount)]);
         add(tx, &BTreeMap::from([(owner, amount)])).await?;
+        let component = self.entry.component;
+        let (name, held) = (component.as_str(), held.purse.get(component));
+        let reference = self.entry.reference.as_deref().unwrap_or_default();
+        let entry = audit::Entry {
+            by: &self.by,
+            verb: "wallet.credit",
+            account: Some(self.entry.account),
+            object: &masked(reference),
+            before: json!({ name: held.to_string() }),
+            after: json!({ name: (held + self.entry.amount).to_string() }),
+        };
+        audit::enter(tx, entry).await?;
         Ok(Credited::New)
     }
 
@@ -327,9 +371,10 @@ impl Store {
     }
 
     /// Adds credit from outside. The entry's reference credits once per account.
-    pub async fn credit(&self, entry: LedgerEntry) -> Result<Credited> {
+    pub async fn credit(&self, entry: LedgerEntry, by: By) -> Result<Credited> {
         let bucket = self.bucket_of(entry.account);
-        self.db.change(CreditWallet { bucket, entry }).await
+        let credit = CreditWallet { bucket, entry, by };
+        self.db.change(credit).await
     }
 
     /// The latest entries of an account, newest first.

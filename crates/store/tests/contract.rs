@@ -9,16 +9,19 @@
 mod contract {
     mod accepting;
     mod accounts;
+    mod audit;
     mod backup;
     mod buckets;
     mod callbacks;
     mod claims;
+    mod content;
     mod doubt;
     mod fates;
     mod groups;
     mod import;
     mod kit;
     mod legs;
+    mod limits;
     mod money;
     mod nodes;
     mod plans;
@@ -31,5 +34,6 @@ mod contract {
     mod severed;
     mod sources;
     mod sweeps;
+    mod velocity;
     mod verification;
 }

@@ -105,7 +105,7 @@ fn content(to: &mut impl Measure) {
 /// The whole decision about a send, up to what needs the database. The fields are used up by it, so they
 /// are copied each time.
 fn accept(to: &mut impl Measure) {
-    let (customer, rules) = (customer(), rules());
+    let (customer, rules, prohibited) = (customer(), rules(), Prohibited::default());
     for count in [1, 1_000, 100_000] {
         let fields = SendFields {
             from: Some("Ogene".to_owned()),
@@ -114,7 +114,13 @@ fn accept(to: &mut impl Measure) {
             ..SendFields::default()
         };
         to.case(&format!("accept: {count}"), || {
-            domain::draft(fields.clone(), &customer, Environment::Live, &rules)
+            domain::draft(
+                fields.clone(),
+                &customer,
+                Environment::Live,
+                &rules,
+                &prohibited,
+            )
         });
     }
 }
@@ -173,7 +179,6 @@ fn rules() -> Rulebook {
         }],
         gateways: vec![refund],
         code_words: CodeWords::standard(),
-        prohibited: Prohibited::default(),
         max_recipients: 100_000,
         private_callbacks: false,
     }

@@ -1,6 +1,6 @@
 //! What an operator does about callbacks.
 
-use super::{AdminError, Result, account};
+use super::{AdminError, Operator, Result, account};
 use crate::{Clock, chance};
 use domain::callback::signature::{CHANCE_BYTES, MOST_SECRETS, Secret, Signing};
 use domain::{AccountId, MessageId};
@@ -41,7 +41,7 @@ pub async fn callback_attempts(
 }
 
 /// Has dead callbacks made again from their first attempt on; gives how many.
-pub async fn replay_callbacks(store: &Store, clock: &Clock, which: &Replay) -> Result<u64> {
+pub async fn replay_callbacks(store: &Store, operator: &Operator, which: &Replay) -> Result<u64> {
     let is_meant = |dead: &DeadOrigin| {
         which.account.is_none_or(|account| account == dead.account)
             && which
@@ -56,18 +56,23 @@ pub async fn replay_callbacks(store: &Store, clock: &Clock, which: &Replay) -> R
         .iter()
         .filter(|dead| is_meant(dead))
     {
-        let now_ms = clock.now_ms();
-        replayed += store.replay_callbacks(dead, which.message, now_ms).await?;
+        let by = operator.now();
+        replayed += store.replay_callbacks(dead, which.message, by).await?;
     }
     Ok(replayed)
 }
 
 /// Has the callbacks of an account signed from now on.
-pub async fn create_secret(store: &Store, clock: &Clock, id: AccountId) -> Result<CallbackSecret> {
+pub async fn create_secret(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+) -> Result<CallbackSecret> {
     account(store, id).await?;
-    let secret = fresh(clock, id)?;
+    let by = operator.now();
+    let secret = fresh(by.at_ms, id)?;
     let at_once = secret.created_at_ms;
-    let added = store.add_callback_secret(secret.clone(), 0..=0, at_once);
+    let added = store.add_callback_secret(secret.clone(), 0..=0, at_once, by);
     match added.await? {
         0 => Ok(secret),
         _ => Err(AdminError::SecretExists),
@@ -77,15 +82,17 @@ pub async fn create_secret(store: &Store, clock: &Clock, id: AccountId) -> Resul
 /// Gives an account another secret; those that it has sign as well for `overlap`.
 pub async fn rotate_secret(
     store: &Store,
-    clock: &Clock,
+    operator: &Operator,
     id: AccountId,
     overlap: Duration,
 ) -> Result<CallbackSecret> {
     account(store, id).await?;
-    let secret = fresh(clock, id)?;
+    let by = operator.now();
+    let secret = fresh(by.at_ms, id)?;
     let overlap_ms = i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX);
     let others_end_at_ms = secret.created_at_ms.saturating_add(overlap_ms);
-    let added = store.add_callback_secret(secret.clone(), 1..=MOST_SECRETS - 1, others_end_at_ms);
+    let others = 1..=MOST_SECRETS - 1;
+    let added = store.add_callback_secret(secret.clone(), others, others_end_at_ms, by);
     match added.await? {
         0 => Err(AdminError::NoSecret),
         1..MOST_SECRETS => Ok(secret),
@@ -93,14 +100,14 @@ pub async fn rotate_secret(
     }
 }
 
-fn fresh(clock: &Clock, account: AccountId) -> Result<CallbackSecret> {
+fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
     let chance = chance::bytes();
     if chance == [0; CHANCE_BYTES] {
         return Err(AdminError::NoChance);
     }
     Ok(CallbackSecret {
         account,
-        created_at_ms: clock.now_ms(),
+        created_at_ms: now_ms,
         signing: Signing {
             secret: Secret::make(&chance),
             ends_at_ms: None,
@@ -121,9 +128,17 @@ pub async fn list_secrets(
 }
 
 /// Removes a secret, or all of the account: then its callbacks are signed no more. Gives how many.
-pub async fn revoke_secrets(store: &Store, id: AccountId, secret: Option<&str>) -> Result<u64> {
+pub async fn revoke_secrets(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    secret: Option<&str>,
+) -> Result<u64> {
     account(store, id).await?;
-    match store.revoke_callback_secrets(id, secret).await? {
+    match store
+        .revoke_callback_secrets(id, secret, operator.now())
+        .await?
+    {
         0 => Err(AdminError::NoSecret),
         revoked => Ok(revoked),
     }

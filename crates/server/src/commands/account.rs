@@ -2,14 +2,15 @@
 
 use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
-use super::open::account_id;
+use super::open::{account_id, amount};
 use crate::written::{Naira, lagos_time};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use domain::{AccountId, AccountStatus, Component, Purse, Verification};
-use engine::admin;
+use domain::{AccountId, AccountStatus, Component, Money, Purse, Verification};
+use engine::admin::{self, Operator};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use store::Store;
 
 #[derive(Subcommand)]
 pub(super) enum Account {
@@ -44,6 +45,20 @@ pub(super) enum Account {
         #[arg(long, value_parser = statuses())]
         status: AccountStatus,
     },
+    /// Limit what an account may spend in a day, or take the limit away
+    #[command(
+        after_help = "A day is a calendar day in Lagos. What was charged today already counts, refunds give nothing back, \
+        and the sandbox does not count. What goes beyond is refused with API-3004 until midnight.\n\n\
+        Examples: ogene account limit --account 1882399170363392 --per-day 5000.00\n          \
+        ogene account limit --account 1882399170363392 --per-day none"
+    )]
+    Limit {
+        #[command(flatten)]
+        which: Which,
+        /// Naira with at most four decimals, or `none`
+        #[arg(long, value_name = "NAIRA", value_parser = per_day)]
+        per_day: PerDay,
+    },
     /// Say how far the holder of an account is known
     #[command(name = "set-verification")]
     #[command(
@@ -68,32 +83,49 @@ pub(super) struct Which {
 
 impl Account {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, clock) = around.open().await?;
+        let (store, operator) = around.open().await?;
         match self {
             Self::Create { name, email } => {
-                let account = admin::create_account(&store, &clock, &name, &email).await?;
-                shown(&account, None)
+                let account = admin::create_account(&store, &operator, &name, &email).await?;
+                shown(&account, None, None)
             }
             Self::List => {
                 let accounts = admin::list_accounts(&store).await?;
                 listed(&accounts)
             }
-            Self::Show(which) => show(&store, which.account).await,
+            Self::Show(which) => show(&store, &operator, which.account).await,
+            Self::Limit { which, per_day } => {
+                admin::set_daily_limit(&store, &operator, which.account, per_day.0).await?;
+                show(&store, &operator, which.account).await
+            }
             Self::SetStatus { which, status } => {
-                admin::set_status(&store, which.account, status).await?;
-                show(&store, which.account).await
+                admin::set_status(&store, &operator, which.account, status).await?;
+                show(&store, &operator, which.account).await
             }
             Self::SetVerification { which, level } => {
-                admin::set_verification(&store, which.account, level).await?;
-                show(&store, which.account).await
+                admin::set_verification(&store, &operator, which.account, level).await?;
+                show(&store, &operator, which.account).await
             }
         }
     }
 }
 
-async fn show(store: &store::Store, id: AccountId) -> Result<Answer, Failure> {
+/// The most naira that may be spent in a day.
+#[derive(Clone, Copy)]
+pub(super) struct PerDay(Option<Money>);
+
+fn per_day(text: &str) -> Result<PerDay, String> {
+    match text {
+        "none" => Ok(PerDay(None)),
+        text => amount(text).map(|amount| PerDay(Some(amount))),
+    }
+}
+
+async fn show(store: &Store, operator: &Operator, id: AccountId) -> Result<Answer, Failure> {
     let (account, purse) = admin::show_account(store, id).await?;
-    shown(&account, Some(&purse))
+    let limit = admin::daily_limit(store, id).await?;
+    let limit = limit.map(|limit| (limit.per_day, limit.spent_by(operator.clock().now_ms())));
+    shown(&account, Some(&purse), limit)
 }
 
 #[derive(Serialize)]
@@ -106,6 +138,10 @@ struct AccountJson<'a> {
     created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     balance: Option<BTreeMap<&'static str, Naira>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit_per_day: Option<Naira>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spent_today: Option<Naira>,
 }
 
 impl<'a> AccountJson<'a> {
@@ -118,12 +154,22 @@ impl<'a> AccountJson<'a> {
             verification_level: account.verification.as_str(),
             created_at: lagos_time(account.created_at_ms),
             balance: purse.map(|purse| balances(purse).into_iter().collect()),
+            limit_per_day: None,
+            spent_today: None,
         }
     }
 }
 
-fn shown(account: &domain::Account, purse: Option<&Purse>) -> Result<Answer, Failure> {
-    let json = AccountJson::new(account, purse);
+fn shown(
+    account: &domain::Account,
+    purse: Option<&Purse>,
+    limit: Option<(Money, Money)>,
+) -> Result<Answer, Failure> {
+    let json = AccountJson {
+        limit_per_day: limit.map(|(per_day, _)| Naira(per_day)),
+        spent_today: limit.map(|(_, spent)| Naira(spent)),
+        ..AccountJson::new(account, purse)
+    };
     let mut lines = vec![
         ("user_id", json.user_id.clone()),
         ("name", json.name.to_owned()),
@@ -138,6 +184,10 @@ fn shown(account: &domain::Account, purse: Option<&Purse>) -> Result<Answer, Fai
             .into_iter()
             .map(|(name, amount)| (name, format!("{} NGN", amount.0))),
     );
+    if let Some((per_day, spent)) = limit {
+        lines.push(("limit_per_day", format!("{per_day} NGN")));
+        lines.push(("spent_today", format!("{spent} NGN")));
+    }
     Answer::new(pairs(&lines), &json)
 }
 

@@ -11,6 +11,8 @@ pub(super) struct Answer {
     text: String,
     /// For machines.
     json: String,
+    /// The exit code.
+    pub(super) exit: ExitCode,
 }
 
 impl Answer {
@@ -20,6 +22,7 @@ impl Answer {
             text: text.into(),
             json: serde_json::to_string_pretty(json)
                 .map_err(|error| Failure::new(error.to_string()))?,
+            exit: ExitCode::SUCCESS,
         })
     }
 
@@ -33,11 +36,20 @@ impl Answer {
         Self::new(table(names, &rows), &all)
     }
 
+    /// The same answer, with the exit code of a command that failed: for questions that scripts ask.
+    pub(super) fn failing(self) -> Self {
+        Self {
+            exit: ExitCode::from(FAILED),
+            ..self
+        }
+    }
+
     /// Nothing more to say.
     pub(super) fn none() -> Self {
         Self {
             text: String::new(),
             json: String::new(),
+            exit: ExitCode::SUCCESS,
         }
     }
 
@@ -215,9 +227,9 @@ mod tests {
         assert_eq!(failure.write(true, &mut json), ExitCode::from(2));
         insta::assert_snapshot!(String::from_utf8_lossy(&text), @r"
     error: The configuration has 2 faults.
-      ogene.toml:1: a: unknown key; known are networks, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, retention, data_dir, http, limits, log
+      ogene.toml:1: a: unknown key; known are networks, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, retention, velocity, data_dir, http, limits, log
       ogene.toml:3: http.listen: must be a text in quotes, not a number
     ");
-        insta::assert_snapshot!(String::from_utf8_lossy(&json), @r#"{"error":{"faults":[{"key":"a","message":"unknown key; known are networks, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, retention, data_dir, http, limits, log","place":"ogene.toml:1"},{"key":"http.listen","message":"must be a text in quotes, not a number","place":"ogene.toml:3"}],"message":"The configuration has 2 faults."}}"#);
+        insta::assert_snapshot!(String::from_utf8_lossy(&json), @r#"{"error":{"faults":[{"key":"a","message":"unknown key; known are networks, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, retention, velocity, data_dir, http, limits, log","place":"ogene.toml:1"},{"key":"http.listen","message":"must be a text in quotes, not a number","place":"ogene.toml:3"}],"message":"The configuration has 2 faults."}}"#);
     }
 }

@@ -78,14 +78,14 @@ pub(super) struct Which {
 
 impl Callback {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, clock) = around.open().await?;
+        let (store, operator) = around.open().await?;
         match self {
             Self::Attempts {
                 account,
                 message,
                 limit,
             } => attempts(&admin::callback_attempts(&store, account, message, limit).await?),
-            Self::Secret(secret) => secret.run(&store, &clock).await,
+            Self::Secret(secret) => secret.run(&store, &operator).await,
             Self::Dead {
                 account: Some(account),
                 limit,
@@ -97,7 +97,7 @@ impl Callback {
                     origin: which.origin,
                     message: which.message,
                 };
-                let replayed = admin::replay_callbacks(&store, &clock, &which).await?;
+                let replayed = admin::replay_callbacks(&store, &operator, &which).await?;
                 let text = match replayed {
                     0 => "No dead callback is meant: see `ogene callback dead`.".to_owned(),
                     1 => "1 callback is made again.".to_owned(),

@@ -5,6 +5,7 @@ mod welcome;
 
 use super::Surroundings;
 use super::answer::{Answer, Failure};
+use super::open::operator;
 use super::serve::bind;
 use super::signals;
 use crate::app;
@@ -13,7 +14,7 @@ use crate::logs;
 use clap::Args;
 use domain::token::Terms;
 use domain::{AccountId, Component, Money, SenderStatus};
-use engine::{Clock, admin};
+use engine::admin::{self, Operator};
 use smpp::smsc::{Delay, Script, Smsc, parse_rule};
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -67,9 +68,9 @@ impl Demo {
             .data_dir
             .clone()
             .unwrap_or_else(|| temporary.path().to_owned());
-        let clock = Clock::system();
+        let operator = operator();
 
-        let smsc = Smsc::listen(free(SMPP).await?, script(&clock)?)?;
+        let smsc = Smsc::listen(free(SMPP).await?, script(operator.clock().now_ms())?)?;
         let listener = match self.listen {
             Some(address) => bind(address).await?,
             None => free(HTTP).await?,
@@ -81,7 +82,7 @@ impl Demo {
         logs::start(&config.log);
 
         let store = app::open(&config).await?;
-        let (account, token) = prepare(&store, &clock).await?;
+        let (account, token) = prepare(&store, &operator).await?;
         let (_, purse) = admin::show_account(&store, account).await?;
         store.close().await;
 
@@ -113,7 +114,7 @@ async fn free(address: SocketAddr) -> io::Result<TcpListener> {
     }
 }
 
-fn script(clock: &Clock) -> Result<Script, Failure> {
+fn script(now_ms: i64) -> Result<Script, Failure> {
     let rules = RULES
         .into_iter()
         .map(parse_rule)
@@ -122,7 +123,7 @@ fn script(clock: &Clock) -> Result<Script, Failure> {
     Ok(Script {
         rules,
         receipt_delay: RECEIPT_DELAY,
-        last_message_id: clock.now_ms().unsigned_abs() * 1_000,
+        last_message_id: now_ms.unsigned_abs() * 1_000,
         ..Script::default()
     })
 }
@@ -153,19 +154,32 @@ fn configuration(smsc: SocketAddr) -> String {
 }
 
 /// An account with credit and an approved sender ID, made once for a directory, and a new token.
-async fn prepare(store: &Store, clock: &Clock) -> Result<(AccountId, String), Failure> {
+async fn prepare(store: &Store, operator: &Operator) -> Result<(AccountId, String), Failure> {
     let accounts = admin::list_accounts(store).await?;
     let account = match accounts.iter().find(|account| account.email == EMAIL) {
         Some(account) => account.id,
-        None => admin::create_account(store, clock, "Demo", EMAIL).await?.id,
+        None => {
+            admin::create_account(store, operator, "Demo", EMAIL)
+                .await?
+                .id
+        }
     };
-    admin::credit(store, clock, account, CREDIT, "demo", Component::SmsWallet).await?;
+    admin::credit(
+        store,
+        operator,
+        account,
+        CREDIT,
+        "demo",
+        Component::SmsWallet,
+    )
+    .await?;
     if admin::list_senders(store, Some(account)).await?.is_empty() {
-        admin::register_sender(store, clock, account, SENDER_ID, "The demo", false).await?;
+        admin::register_sender(store, operator, account, SENDER_ID, "The demo", false).await?;
         let approved = SenderStatus::Approved;
-        admin::set_sender_status(store, clock, account, SENDER_ID, approved, None).await?;
+        admin::set_sender_status(store, operator, account, SENDER_ID, approved, None).await?;
     }
-    let (_, token) = admin::create_token(store, clock, account, "demo", Terms::default()).await?;
+    let (_, token) =
+        admin::create_token(store, operator, account, "demo", Terms::default()).await?;
     Ok((account, token))
 }
 
@@ -178,7 +192,7 @@ mod tests {
         let config = Config::read(&configuration(SMPP), "demo", []).expect("no fault");
         assert_eq!(config.gateways.len(), 5);
         assert_eq!(config.notes, Vec::<String>::new());
-        assert!(script(&Clock::system()).is_ok());
+        assert!(script(0).is_ok());
     }
 
     #[tokio::test]

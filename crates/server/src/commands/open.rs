@@ -6,6 +6,9 @@ use crate::app;
 use crate::config::Config;
 use domain::{AccountId, Money};
 use engine::Clock;
+use engine::admin::Operator;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use store::Store;
 
@@ -25,11 +28,34 @@ impl Surroundings {
             .map_err(Failure::configuration)
     }
 
-    /// The database that the configuration names, and the clock.
-    pub(super) async fn open(&self) -> Result<(Store, Clock), Failure> {
+    /// The database that the configuration names, and who works with it.
+    pub(super) async fn open(&self) -> Result<(Store, Operator), Failure> {
         let store = app::open(&self.config()?).await?;
-        Ok((store, Clock::system()))
+        Ok((store, operator()))
     }
+}
+
+/// The user of this process, as the audit names them.
+pub(super) fn operator() -> Operator {
+    Operator::new(Clock::system(), &format!("cli:{}", user()))
+}
+
+/// The name that the system has for the user of this process, or their number: what `USER` says anybody can set.
+fn user() -> String {
+    let Ok(process) = fs::metadata("/proc/self") else {
+        return "unknown".to_owned();
+    };
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    name_of(process.uid(), &users).unwrap_or_else(|| process.uid().to_string())
+}
+
+/// The name of a user in the text of `/etc/passwd`.
+fn name_of(uid: u32, users: &str) -> Option<String> {
+    let uid = uid.to_string();
+    let is_theirs = |line: &&str| line.split(':').nth(2) == Some(&uid);
+    let line = users.lines().find(is_theirs)?;
+    let name = line.split(':').next()?;
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// Reads an account id as the commands print it.
@@ -48,5 +74,24 @@ pub(super) fn amount(text: &str) -> Result<Money, String> {
         Ok(amount)
     } else {
         Err("must be more than nothing".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_is_named_as_the_system_names_them() {
+        let users =
+            "root:x:0:0:root:/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n:x:7:7::/:\n";
+        for (uid, name) in [
+            (0, Some("root")),
+            (1000, Some("ada")),
+            (7, None),
+            (10, None),
+        ] {
+            assert_eq!(name_of(uid, users).as_deref(), name, "{uid}");
+        }
     }
 }

@@ -70,10 +70,11 @@ pub(super) struct Which {
 
 impl SenderId {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, clock) = around.open().await?;
+        let (store, operator) = around.open().await?;
         let set = async |which: Which, status, reason: Option<&str>| {
             let Which { account, sender_id } = &which;
-            admin::set_sender_status(&store, &clock, *account, sender_id, status, reason).await?;
+            admin::set_sender_status(&store, &operator, *account, sender_id, status, reason)
+                .await?;
             shown(&store, &which).await
         };
         match self {
@@ -85,7 +86,7 @@ impl SenderId {
                 let Which { account, sender_id } = &which;
                 admin::register_sender(
                     &store,
-                    &clock,
+                    &operator,
                     *account,
                     sender_id,
                     &purpose,

@@ -1,5 +1,7 @@
 use super::*;
 use clap::CommandFactory;
+use std::fs;
+use std::path::Path;
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(line.split_whitespace())
@@ -46,6 +48,8 @@ fn every_command_of_the_design_is_understood() {
         "ogene account list",
         "ogene account show --account 7",
         "ogene account set-status --account 7 --status restricted",
+        "ogene account limit --account 7 --per-day 5000.00",
+        "ogene account limit --account 7 --per-day none",
         "ogene account set-verification --account 7 --level contact_verified",
         "ogene token create --account 7 --name shop",
         "ogene token create --account 7 --name shop --expires 90d --allow 203.0.113.0/24 --allow ::1",
@@ -76,6 +80,16 @@ fn every_command_of_the_design_is_understood() {
         "ogene callback replay --message 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene smsc --mix delivrd=9,undeliv=1 --rule 02=expired --fault 5=throttle --quirk duplicate,shuffle",
         "ogene smsc --account ogene:secret --receipt-ids numeric --receipt-form tlv --response-delay 1ms..2ms",
+        "ogene content add casino",
+        "ogene content remove casino",
+        "ogene content list",
+        "ogene content test casino",
+        "ogene content test casino --unicode",
+        "ogene velocity list",
+        "ogene velocity release --account 7 --block 2348031234",
+        "ogene velocity release --account 7 --block 2348031234***",
+        "ogene audit",
+        "ogene audit --account 7 --limit 5",
         "ogene verify",
     ] {
         if let Err(error) = parse(line) {
@@ -106,6 +120,8 @@ fn what_cannot_be_meant_is_refused() {
         "ogene wallet credit --account ada --amount 5 --reference R",
         "ogene wallet credit --account 7 --amount 5 --reference R --component piggy_bank",
         "ogene account set-status --account 7 --status gone",
+        "ogene account limit --account 7",
+        "ogene account limit --account 7 --per-day 0",
         "ogene token create --account 7 --name x --expires soon",
         "ogene token create --account 7 --name x --expires 999999d",
         "ogene token create --account 7 --name x --expires 1d --expires-at 2027-01-31",
@@ -115,6 +131,8 @@ fn what_cannot_be_meant_is_refused() {
         "ogene sender-id reject --account 7 --sender-id Ada",
         "ogene smsc --mix delivrd",
         "ogene callback replay",
+        "ogene velocity release --account 7",
+        "ogene velocity release --account 7 --block 2348031234567",
         "ogene callback replay --all --account 7",
         "ogene callback attempts",
         "ogene callback secret create",
@@ -126,5 +144,102 @@ fn what_cannot_be_meant_is_refused() {
         "ogene",
     ] {
         assert!(parse(line).is_err(), "{line}");
+    }
+}
+
+/// What a command has to do with the audit.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Audited {
+    /// It changes something: the entry's verb is the command, with dots between its words.
+    Entry,
+    /// It changes nothing that an operator decides.
+    Nothing,
+    /// It moves or copies all that there is, with the audit in it.
+    Whole,
+}
+
+/// Every command. One that is new has to say here what the audit tells of it.
+const AUDITED: [(&str, Audited); 40] = [
+    ("serve", Audited::Nothing),
+    ("demo", Audited::Nothing),
+    ("config.default", Audited::Nothing),
+    ("config.check", Audited::Nothing),
+    ("migrate", Audited::Nothing),
+    ("import-sqlite", Audited::Whole),
+    ("backup", Audited::Whole),
+    ("restore", Audited::Whole),
+    ("account.create", Audited::Entry),
+    ("account.list", Audited::Nothing),
+    ("account.show", Audited::Nothing),
+    ("account.set-status", Audited::Entry),
+    ("account.limit", Audited::Entry),
+    ("account.set-verification", Audited::Entry),
+    ("token.create", Audited::Entry),
+    ("token.list", Audited::Nothing),
+    ("token.revoke", Audited::Entry),
+    ("sender-id.register", Audited::Entry),
+    ("sender-id.approve", Audited::Entry),
+    ("sender-id.reject", Audited::Entry),
+    ("sender-id.suspend", Audited::Entry),
+    ("sender-id.list", Audited::Nothing),
+    ("wallet.credit", Audited::Entry),
+    ("wallet.statement", Audited::Nothing),
+    ("callback.dead", Audited::Nothing),
+    ("callback.replay", Audited::Entry),
+    ("callback.attempts", Audited::Nothing),
+    ("callback.secret.create", Audited::Entry),
+    ("callback.secret.rotate", Audited::Entry),
+    ("callback.secret.list", Audited::Nothing),
+    ("callback.secret.revoke", Audited::Entry),
+    ("content.add", Audited::Entry),
+    ("content.remove", Audited::Entry),
+    ("content.list", Audited::Nothing),
+    ("content.test", Audited::Nothing),
+    ("velocity.list", Audited::Nothing),
+    ("velocity.release", Audited::Entry),
+    ("audit", Audited::Nothing),
+    ("smsc", Audited::Nothing),
+    ("verify", Audited::Nothing),
+];
+
+/// The commands that do something, by their words with dots between them.
+fn leaves(command: &clap::Command, before: &str) -> Vec<String> {
+    let below = command.get_subcommands().flat_map(|command| {
+        let name = format!("{before}{}", command.get_name());
+        if command.has_subcommands() {
+            leaves(command, &format!("{name}."))
+        } else {
+            vec![name]
+        }
+    });
+    below.collect()
+}
+
+#[test]
+fn every_command_states_what_the_audit_tells_of_it() {
+    let commands = leaves(&Cli::command(), "");
+    assert_eq!(commands, AUDITED.map(|(command, _)| command));
+}
+
+#[test]
+fn every_command_that_changes_something_has_an_entry_of_its_name() {
+    let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/src");
+    let files = [
+        "accounts.rs",
+        "tokens.rs",
+        "sender_ids.rs",
+        "wallets.rs",
+        "wallets/limit.rs",
+        "velocity.rs",
+        "content.rs",
+        "callbacks/secrets.rs",
+        "callbacks/dead.rs",
+    ];
+    let sources: String = files
+        .iter()
+        .map(|file| fs::read_to_string(store.join(file)).expect("a source"))
+        .collect();
+    for (command, _) in AUDITED.iter().filter(|(_, told)| *told == Audited::Entry) {
+        assert!(sources.contains(&format!("\"{command}\"")), "{command}");
     }
 }

@@ -92,21 +92,21 @@ fn expiry_at(text: &str) -> Result<i64, String> {
 
 impl Token {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, clock) = around.open().await?;
+        let (store, operator) = around.open().await?;
         match self {
             Self::Create {
                 account,
                 name,
                 terms,
             } => {
-                let terms = terms.terms(clock.now_ms());
+                let terms = terms.terms(operator.clock().now_ms());
                 let (info, token) =
-                    admin::create_token(&store, &clock, account, &name, terms).await?;
+                    admin::create_token(&store, &operator, account, &name, terms).await?;
                 created(&info, &token)
             }
             Self::List { account } => listed(&admin::list_tokens(&store, account).await?),
             Self::Revoke { id } => {
-                admin::revoke_token(&store, &clock, &id).await?;
+                admin::revoke_token(&store, &operator, &id).await?;
                 let json = json!({ "token_id": id, "revoked": true });
                 Answer::new(format!("The token {id} is revoked."), &json)
             }

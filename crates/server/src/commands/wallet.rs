@@ -49,7 +49,7 @@ pub(super) enum Wallet {
 
 impl Wallet {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, clock) = around.open().await?;
+        let (store, operator) = around.open().await?;
         match self {
             Self::Credit {
                 account,
@@ -58,7 +58,8 @@ impl Wallet {
                 component,
             } => {
                 let credit =
-                    admin::credit(&store, &clock, account, amount, &reference, component).await?;
+                    admin::credit(&store, &operator, account, amount, &reference, component)
+                        .await?;
                 let json = CreditJson {
                     user_id: account.to_string(),
                     amount: Naira(amount),

@@ -8,6 +8,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Refusal;
+use domain::velocity::Block;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -101,6 +102,21 @@ table! {
     Refusal::NoValidRecipient => "API-3002" UNPROCESSABLE_ENTITY "No valid recipient", as Refusal::NoValidRecipient;
     Refusal::RateLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Rate limit exceeded",
         as Refusal::RateLimited { limit: 1000, retry_after_s: 12 };
+    Refusal::DailyLimit { .. } => "API-3004" TOO_MANY_REQUESTS "Daily spend limit reached",
+        as Refusal::DailyLimit {
+            limit: domain::Money::from_naira(5_000),
+            left: domain::Money::from_naira(94),
+            needed: domain::Money::from_naira(600),
+            retry_after_s: 19_380,
+        };
+    Refusal::RecipientTooOften { .. } => "API-3004" TOO_MANY_REQUESTS "Too many messages to a number",
+        as Refusal::RecipientTooOften {
+            limit: 20,
+            block: Block::from_digits(2_348_031_234),
+            retry_after_s: 1_240,
+        };
+    Refusal::BlockPaused { .. } => "API-3004" TOO_MANY_REQUESTS "Block of numbers paused",
+        as Refusal::BlockPaused { block: Block::from_digits(2_348_031_234), retry_after_s: 3_600 };
     Refusal::UnknownPath => "API-4040" NOT_FOUND "No such path", as Refusal::UnknownPath;
     Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
     Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",
@@ -168,7 +184,8 @@ impl Failure {
     /// The answer, in the shape that the caller's clients read.
     pub(super) fn answer(&self, shape: Shape) -> Response {
         let kind = self.kind();
-        metrics::counter!("ogene_http_refusals_total", "code" => kind.code).increment(1);
+        metrics::counter!("ogene_http_refusals_total", "code" => kind.code, "reason" => kind.description)
+            .increment(1);
         let mut response = (kind.status, Json(self.envelope(shape))).into_response();
         let headers = response.headers_mut();
         if kind.status == StatusCode::UNAUTHORIZED {
@@ -176,6 +193,9 @@ impl Failure {
         }
         if let Self::Refused(
             Refusal::RateLimited { retry_after_s, .. }
+            | Refusal::DailyLimit { retry_after_s, .. }
+            | Refusal::RecipientTooOften { retry_after_s, .. }
+            | Refusal::BlockPaused { retry_after_s, .. }
             | Refusal::TokensGuessed { retry_after_s }
             | Refusal::Unavailable { retry_after_s },
         ) = self
@@ -332,6 +352,9 @@ mod tests {
         API-3001 402 Insufficient wallet balance
         API-3002 422 No valid recipient
         API-3004 429 Rate limit exceeded
+        API-3004 429 Daily spend limit reached
+        API-3004 429 Too many messages to a number
+        API-3004 429 Block of numbers paused
         API-4040 404 No such path
         API-4050 405 Method not allowed
         API-5003 503 Service unavailable

@@ -4,7 +4,11 @@
 //! alone is in `embedded`, and what needs a server in any case is ignored unless asked for.
 
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod callbacks;
+#[cfg(test)]
+mod content;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]

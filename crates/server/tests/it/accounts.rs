@@ -1,10 +1,10 @@
 //! Who may do what, and how soon a command is seen (decisions.md, "Sender IDs and accounts").
 
 use crate::kit::http::Request;
-use crate::kit::{MTN, Ogene, SENDER, to, until};
+use crate::kit::{MTN, Ogene, SENDER, operator, to, until};
 use domain::token::Terms;
 use domain::{AccountStatus, Component, SenderStatus};
-use engine::{Clock, admin};
+use engine::admin;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -57,9 +57,9 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
         );
     };
     assert_eq!(code().await, "API-0000");
-    let (store, clock) = (ogene.store().await, Clock::system());
+    let (store, operator) = (ogene.store().await, operator());
     let set = async |status| {
-        let set = admin::set_sender_status(&store, &clock, ogene.shop.id, SENDER, status, None);
+        let set = admin::set_sender_status(&store, &operator, ogene.shop.id, SENDER, status, None);
         set.await.expect("set");
     };
     for (status, wanted) in [
@@ -68,7 +68,7 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
         (AccountStatus::Disabled, "API-1002"),
         (AccountStatus::Active, "API-2012"),
     ] {
-        admin::set_status(&store, ogene.shop.id, status)
+        admin::set_status(&store, &operator, ogene.shop.id, status)
             .await
             .expect("set");
         seen(wanted).await;
@@ -81,9 +81,10 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
     let before = ogene.total().await;
     ogene.credit(&ogene.shop, "7", Component::MainBalance).await;
     assert_eq!(ogene.total().await.to_string(), (before + 7.0).to_string());
-    let (_, token) = admin::create_token(&store, &clock, ogene.shop.id, "second", Terms::default())
-        .await
-        .expect("made");
+    let (_, token) =
+        admin::create_token(&store, &operator, ogene.shop.id, "second", Terms::default())
+            .await
+            .expect("made");
     let answer = ogene
         .ask(&Request::get("/api/v2/balance").bearer(&token))
         .await;

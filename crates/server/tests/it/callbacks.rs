@@ -3,8 +3,8 @@
 use crate::kit::http::Request;
 use crate::kit::receiver::{Call, Reaction, Receiver};
 use crate::kit::wire::{self, receipt, rule};
-use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, until, with};
-use engine::{Clock, admin};
+use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, operator, to, until, with};
+use engine::admin;
 use serde_json::json;
 use smpp::ReceiptState;
 use smpp::smsc::{Fate, Script};
@@ -174,8 +174,8 @@ async fn a_dead_callback_is_kept_and_made_again_when_an_operator_says_so() {
         message: Some(id.parse().expect("an id")),
         ..admin::Replay::default()
     };
-    let clock = Clock::system();
-    let replayed = admin::replay_callbacks(&store, &clock, &which).await;
+    let operator = operator();
+    let replayed = admin::replay_callbacks(&store, &operator, &which).await;
     assert_eq!(replayed.unwrap(), 1);
     let again = receiver.called(2).await.remove(1);
     assert_eq!(again.text, refused.text);
@@ -232,8 +232,8 @@ async fn signed(ogene: &Ogene, receiver: &Receiver, count: usize) -> Call {
 async fn callbacks_of_an_account_with_a_secret_are_signed_as_others_check_it() {
     let ogene = Ogene::start().await;
     let receiver = Receiver::start().await;
-    let (store, clock) = (ogene.store().await, Clock::system());
-    let first = admin::create_secret(&store, &clock, ogene.shop.id).await;
+    let (store, operator) = (ogene.store().await, operator());
+    let first = admin::create_secret(&store, &operator, ogene.shop.id).await;
     let first = first.expect("made").signing.secret.text();
     let call = signed(&ogene, &receiver, 1).await;
     assert_eq!(signatures(&call), [hmac(&first, &call)].into());
@@ -252,12 +252,12 @@ async fn callbacks_of_an_account_with_a_secret_are_signed_as_others_check_it() {
     assert_eq!(signatures(two), [hmac(&first, two)].into());
     // While it is replaced, both sign; in the end nothing does.
     let overlap = Duration::from_hours(24);
-    let second = admin::rotate_secret(&store, &clock, ogene.shop.id, overlap).await;
+    let second = admin::rotate_secret(&store, &operator, ogene.shop.id, overlap).await;
     let second = second.expect("made").signing.secret.text();
     let call = signed(&ogene, &receiver, 2).await;
     let both = [hmac(&first, &call), hmac(&second, &call)];
     assert_eq!(signatures(&call), both.into());
-    let revoked = admin::revoke_secrets(&store, ogene.shop.id, None).await;
+    let revoked = admin::revoke_secrets(&store, &operator, ogene.shop.id, None).await;
     assert_eq!(revoked.expect("revoked"), 2);
     let call = signed(&ogene, &receiver, 0).await;
     let names = call.headers.keys();

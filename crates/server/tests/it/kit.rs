@@ -9,7 +9,8 @@ pub(crate) mod wire;
 use crate::schema::{Schema, sql};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, Component, SenderStatus};
-use engine::{Clock, admin};
+use engine::Clock;
+use engine::admin::{self, Operator};
 use http::{Answer, Request};
 use serde_json::Value;
 use server::app;
@@ -356,10 +357,11 @@ impl Ogene {
 
     /// A customer with that credit in the default component, made by the operator's functions.
     pub(crate) async fn customer(&self, credit: &str) -> Customer {
-        let (store, clock) = (self.store().await, Clock::system());
-        let account = admin::create_account(&store, &clock, "Ada Stores", "ada@example.ng").await;
+        let (store, operator) = (self.store().await, operator());
+        let account =
+            admin::create_account(&store, &operator, "Ada Stores", "ada@example.ng").await;
         let id = account.expect("an account").id;
-        let (info, token) = admin::create_token(&store, &clock, id, "shop", Terms::default())
+        let (info, token) = admin::create_token(&store, &operator, id, "shop", Terms::default())
             .await
             .expect("a token");
         store.close().await;
@@ -376,11 +378,18 @@ impl Ogene {
 
     /// Adds credit.
     pub(crate) async fn credit(&self, customer: &Customer, amount: &str, component: Component) {
-        let (store, clock) = (self.store().await, Clock::system());
+        let (store, operator) = (self.store().await, operator());
         let amount = amount.parse().expect("an amount");
         let reference = format!("{component:?} {amount}");
         if amount > domain::Money::ZERO {
-            let credit = admin::credit(&store, &clock, customer.id, amount, &reference, component);
+            let credit = admin::credit(
+                &store,
+                &operator,
+                customer.id,
+                amount,
+                &reference,
+                component,
+            );
             assert!(credit.await.expect("credit").new);
         }
         store.close().await;
@@ -394,13 +403,20 @@ impl Ogene {
         international: bool,
         status: SenderStatus,
     ) {
-        let (store, clock) = (self.store().await, Clock::system());
-        let registered =
-            admin::register_sender(&store, &clock, customer.id, name, "Orders", international);
+        let (store, operator) = (self.store().await, operator());
+        let registered = admin::register_sender(
+            &store,
+            &operator,
+            customer.id,
+            name,
+            "Orders",
+            international,
+        );
         registered.await.expect("registered");
         let reason = (status == SenderStatus::Rejected).then_some("Unclear");
         if status != SenderStatus::Pending {
-            let set = admin::set_sender_status(&store, &clock, customer.id, name, status, reason);
+            let set =
+                admin::set_sender_status(&store, &operator, customer.id, name, status, reason);
             set.await.expect("set");
         }
         store.close().await;
@@ -409,7 +425,7 @@ impl Ogene {
     /// Changes the standing of an account.
     pub(crate) async fn set_status(&self, customer: &Customer, status: AccountStatus) {
         let store = self.store().await;
-        admin::set_status(&store, customer.id, status)
+        admin::set_status(&store, &operator(), customer.id, status)
             .await
             .expect("set");
         store.close().await;
@@ -524,6 +540,11 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
         assert!(Instant::now() < end, "waited in vain until {what}");
         sleep(LOOK_EVERY).await;
     }
+}
+
+/// Who changes something in the tests.
+pub(crate) fn operator() -> Operator {
+    Operator::new(Clock::system(), "cli:ada")
 }
 
 /// The fields of a send to one number.

@@ -3,8 +3,8 @@
 
 use crate::kit::http::{Request, encoded, try_ask};
 use crate::kit::receiver::{Reaction, Receiver};
-use crate::kit::{AIRTEL, MTN, Ogene, SENDER, http2, to, until, with};
-use engine::{Clock, admin};
+use crate::kit::{AIRTEL, MTN, Ogene, SENDER, http2, operator, to, until, with};
+use engine::admin;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
@@ -23,8 +23,8 @@ impl Talkative {
     async fn start() -> Self {
         let mut ogene = Ogene::start().await;
         ogene.stop().await;
-        let (store, clock) = (ogene.store().await, Clock::system());
-        let made = admin::create_secret(&store, &clock, ogene.shop.id).await;
+        let (store, operator) = (ogene.store().await, operator());
+        let made = admin::create_secret(&store, &operator, ogene.shop.id).await;
         let signing = made.expect("made").signing.secret.text();
         store.close().await;
         let directory = tempfile::tempdir().expect("a directory");

@@ -17,6 +17,8 @@ mod doubt;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod fraud;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod legacy;

@@ -1,7 +1,7 @@
 //! Where a token is looked for, and what is answered without one (interface-spec.md 5; decisions.md, "Tokens").
 
 use crate::kit::http::{Request, encoded};
-use crate::kit::{MTN, Ogene, SENDER, Setup, to, until, with};
+use crate::kit::{MTN, Ogene, SENDER, Setup, operator, to, until, with};
 use domain::token::Terms;
 use engine::{Clock, admin};
 use serde_json::json;
@@ -219,8 +219,8 @@ async fn a_revoked_token_is_refused_within_a_second() {
     let ogene = Ogene::start().await;
     let request = Request::get("/api/v2/balance").bearer(&ogene.shop.token);
     assert_eq!(ogene.ask(&request).await.status, 200);
-    let (store, clock) = (ogene.store().await, Clock::system());
-    admin::revoke_token(&store, &clock, &ogene.shop.token_id)
+    let (store, operator) = (ogene.store().await, operator());
+    admin::revoke_token(&store, &operator, &ogene.shop.token_id)
         .await
         .expect("revoked");
     let revoked = tokio::time::Instant::now();
@@ -241,12 +241,12 @@ async fn a_revoked_token_is_refused_within_a_second() {
 
 /// A token of the shop on terms.
 async fn token_on(ogene: &Ogene, expires_at_ms: Option<i64>, allowed: &str) -> String {
-    let (store, clock) = (ogene.store().await, Clock::system());
+    let (store, operator) = (ogene.store().await, operator());
     let terms = Terms {
         expires_at_ms,
         allowed: allowed.parse().expect("ranges"),
     };
-    let made = admin::create_token(&store, &clock, ogene.shop.id, "terms", terms).await;
+    let made = admin::create_token(&store, &operator, ogene.shop.id, "terms", terms).await;
     store.close().await;
     made.expect("a token").1
 }

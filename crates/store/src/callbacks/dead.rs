@@ -2,10 +2,12 @@
 
 use super::{Callback, CallbackRow, DEAD, DUE};
 use crate::Store;
+use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::sql::{on, read};
 use domain::{AccountId, Bucket, MessageId};
+use serde_json::json;
 
 /// Most callbacks that one transaction makes due.
 const STEP: i64 = 500;
@@ -31,7 +33,7 @@ struct Replay {
     origin: String,
     /// The lowest and the highest message that is meant.
     messages: [Vec<u8>; 2],
-    now_ms: i64,
+    by: By,
 }
 
 impl Change for Replay {
@@ -39,7 +41,7 @@ impl Change for Replay {
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         let [first, last] = &self.messages;
-        Ok(on!(tx, |connection| sqlx::query(
+        let replayed = on!(tx, |connection| sqlx::query(
             "update callbacks set state = $1, due_at_ms = $2, attempts = 0
              where bucket = $3 and state = $4 and account_id = $5 and origin = $6
                  and (due_at_ms, message_id, recipient) in (
@@ -49,7 +51,7 @@ impl Change for Replay {
                      order by due_at_ms limit $9)",
         )
         .bind(DUE)
-        .bind(self.now_ms)
+        .bind(self.by.at_ms)
         .bind(self.bucket.0)
         .bind(DEAD)
         .bind(self.account.0)
@@ -59,7 +61,19 @@ impl Change for Replay {
         .bind(STEP)
         .execute(connection)
         .await?
-        .rows_affected()))
+        .rows_affected());
+        if replayed > 0 {
+            let entry = Entry {
+                by: &self.by,
+                verb: "callback.replay",
+                account: Some(self.account),
+                object: &self.origin,
+                before: json!({ "dead": replayed }),
+                after: json!({ "dead": 0 }),
+            };
+            audit::enter(tx, entry).await?;
+        }
+        Ok(replayed)
     }
 }
 
@@ -119,7 +133,7 @@ impl Store {
         &self,
         of: &DeadOrigin,
         message: Option<MessageId>,
-        now_ms: i64,
+        by: By,
     ) -> Result<u64> {
         let messages = super::messages(message);
         let mut replayed = 0;
@@ -129,7 +143,7 @@ impl Store {
                 account: of.account,
                 origin: of.origin.clone(),
                 messages: messages.clone(),
-                now_ms,
+                by: by.clone(),
             };
             let changed = self.db.change(step).await?;
             replayed += changed;

@@ -2,11 +2,13 @@
 
 use crate::Store;
 use crate::accounts::touch;
+use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::sql::{on, read};
 use domain::AccountId;
 use domain::callback::signature::{Secret, Signing};
+use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 
 /// A secret of an account.
@@ -48,6 +50,7 @@ struct AddSecret {
     secret: CallbackSecret,
     others: RangeInclusive<usize>,
     others_end_at_ms: i64,
+    by: By,
 }
 
 impl Change for AddSecret {
@@ -98,6 +101,22 @@ impl Change for AddSecret {
         .execute(connection)
         .await
         .map(drop))?;
+        let (verb, before) = match had {
+            0 => ("callback.secret.create", Value::Null),
+            _ => (
+                "callback.secret.rotate",
+                json!({ "others": had, "others_end_at_ms": self.others_end_at_ms }),
+            ),
+        };
+        let entry = Entry {
+            by: &self.by,
+            verb,
+            account: Some(self.secret.account),
+            object: &secret.id(),
+            before,
+            after: json!({ "ends_at_ms": null }),
+        };
+        audit::enter(tx, entry).await?;
         Ok(had)
     }
 
@@ -115,9 +134,12 @@ impl Change for AddSecret {
     }
 }
 
+const REVOKE: &str = "callback.secret.revoke";
+
 struct RevokeSecrets {
     account: AccountId,
     id: Option<String>,
+    by: By,
 }
 
 impl Change for RevokeSecrets {
@@ -134,8 +156,25 @@ impl Change for RevokeSecrets {
         .await?
         .rows_affected()
         });
+        if gone == 0 {
+            return Ok(0);
+        }
         touch(tx).await?;
+        let entry = Entry {
+            by: &self.by,
+            verb: REVOKE,
+            account: Some(self.account),
+            object: self.id.as_deref().unwrap_or_default(),
+            before: json!({ "secrets": gone }),
+            after: Value::Null,
+        };
+        audit::enter(tx, entry).await?;
         Ok(gone)
+    }
+
+    async fn stands(&self, tx: &mut Tx, gone: &u64) -> Result<bool> {
+        let id = self.id.as_deref().unwrap_or_default();
+        Ok(*gone == 0 || audit::is_kept(tx, &self.by, REVOKE, id).await?)
     }
 }
 
@@ -147,12 +186,14 @@ impl Store {
         secret: CallbackSecret,
         others: RangeInclusive<usize>,
         others_end_at_ms: i64,
+        by: By,
     ) -> Result<usize> {
         self.db
             .change(AddSecret {
                 secret,
                 others,
                 others_end_at_ms,
+                by,
             })
             .await
     }
@@ -162,9 +203,10 @@ impl Store {
         &self,
         account: AccountId,
         id: Option<&str>,
+        by: By,
     ) -> Result<u64> {
         let id = id.map(str::to_owned);
-        self.db.change(RevokeSecrets { account, id }).await
+        self.db.change(RevokeSecrets { account, id, by }).await
     }
 
     /// The secrets of all accounts, or of one, oldest first; also those that have ended.

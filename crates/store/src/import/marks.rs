@@ -3,6 +3,7 @@
 
 use super::ImportError;
 use crate::accounts::touch;
+use crate::audit;
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::buckets;
@@ -50,6 +51,8 @@ pub(super) async fn is_done(
 /// Says in the target that an import has begun: until it is complete, nobody works with the database.
 pub(super) struct Begin {
     pub(super) source: i64,
+    /// Entries of the audit of the source.
+    pub(super) audited: i64,
 }
 
 impl Change for Begin {
@@ -59,6 +62,7 @@ impl Change for Begin {
         let done = is_done(tx, self.source).await?;
         if matches!(done, Ok(false)) {
             write_mark(tx, IMPORTING, self.source).await?;
+            write_mark(tx, audit::COUNT, self.audited).await?;
         }
         Ok(done)
     }

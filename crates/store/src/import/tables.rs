@@ -6,7 +6,7 @@ use super::table::{Bucketed, Table};
 const CHUNK: i64 = 2_000;
 
 /// In an order in which what is referred to comes first, and what makes a node work comes last.
-pub(super) const TABLES: [Table; 13] = [
+pub(super) const TABLES: [Table; 16] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -68,6 +68,41 @@ pub(super) const TABLES: [Table; 13] = [
         chunk: CHUNK,
     },
     Table {
+        name: "audit",
+        bucketed: Bucketed::No,
+        key: 1,
+        columns: &[
+            ("number", Int),
+            ("at_ms", Int),
+            ("actor", Text),
+            ("verb", Text),
+            ("account_id", Int),
+            ("object", Text),
+            ("before", Text),
+            ("after", Text),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "content_rules",
+        bucketed: Bucketed::No,
+        key: 1,
+        columns: &[("phrase", Text), ("added_at_ms", Int)],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "paused_blocks",
+        bucketed: Bucketed::No,
+        key: 2,
+        columns: &[
+            ("account_id", Int),
+            ("block", Int),
+            ("paused_at_ms", Int),
+            ("until_ms", Int),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
         name: "wallets",
         bucketed: Bucketed::ByAccount,
         key: 1,
@@ -79,6 +114,9 @@ pub(super) const TABLES: [Table; 13] = [
             ("sms_wallet", Int),
             ("main_balance", Int),
             ("universal_wallet", Int),
+            ("limit_per_day", Int),
+            ("spent_day", Int),
+            ("spent_today", Int),
         ],
         chunk: CHUNK,
     },

@@ -1,6 +1,6 @@
 //! Accounts, tokens and sender IDs.
 
-use super::kit::{Kit, NOW, account, fresh, twins};
+use super::kit::{Kit, NOW, account, by, fresh, twins};
 use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, SenderId, SenderStatus, Verification};
@@ -27,7 +27,10 @@ async fn an_account_is_kept_with_an_empty_wallet(kit: &Kit) {
     let id = AccountId(4_711);
     assert_eq!(kit.store.account(id).await.unwrap(), None);
     assert_eq!(kit.store.wallet(id).await.unwrap(), None);
-    kit.store.create_account(account(id)).await.unwrap();
+    kit.store
+        .create_account(account(id), by(NOW))
+        .await
+        .unwrap();
     assert_eq!(kit.store.account(id).await.unwrap(), Some(account(id)));
     assert!(kit.balance(id).await.is_zero());
     let other = kit.account(0).await;
@@ -45,24 +48,44 @@ async fn an_account_is_kept_with_an_empty_wallet(kit: &Kit) {
 
 async fn an_account_is_made_once(kit: &Kit) {
     let id = kit.account(10).await;
-    assert!(kit.store.create_account(account(id)).await.is_err());
+    assert!(
+        kit.store
+            .create_account(account(id), by(NOW))
+            .await
+            .is_err()
+    );
     assert_eq!(kit.balance(id).await, super::kit::naira(10));
 }
 
 async fn standing_changes_and_an_unknown_account_is_told(kit: &Kit) {
     let (id, nobody) = (kit.account(0).await, AccountId(1));
     for &status in AccountStatus::ALL {
-        assert!(kit.store.set_account_status(id, status).await.unwrap());
+        assert!(
+            kit.store
+                .set_account_status(id, status, by(NOW))
+                .await
+                .unwrap()
+        );
         assert_eq!(kit.store.account(id).await.unwrap().unwrap().status, status);
-        assert!(!kit.store.set_account_status(nobody, status).await.unwrap());
+        assert!(
+            !kit.store
+                .set_account_status(nobody, status, by(NOW))
+                .await
+                .unwrap()
+        );
     }
     for &verification in Verification::ALL {
-        assert!(kit.store.set_verification(id, verification).await.unwrap());
+        assert!(
+            kit.store
+                .set_verification(id, verification, by(NOW))
+                .await
+                .unwrap()
+        );
         let account = kit.store.account(id).await.unwrap().unwrap();
         assert_eq!(account.verification, verification);
         assert!(
             !kit.store
-                .set_verification(nobody, verification)
+                .set_verification(nobody, verification, by(NOW))
                 .await
                 .unwrap()
         );
@@ -79,33 +102,39 @@ async fn every_change_raises_the_revision(kit: &Kit) {
     };
     raised("create_account").await;
     kit.store
-        .set_account_status(id, AccountStatus::Restricted)
+        .set_account_status(id, AccountStatus::Restricted, by(NOW))
         .await
         .unwrap();
     raised("set_account_status").await;
     kit.store
-        .set_verification(id, Verification::Verified)
+        .set_verification(id, Verification::Verified, by(NOW))
         .await
         .unwrap();
     raised("set_verification").await;
     kit.store
-        .add_callback_secret(secret(id, 1, NOW), 0..=0, NOW)
+        .add_callback_secret(secret(id, 1, NOW), 0..=0, NOW, by(NOW))
         .await
         .unwrap();
     raised("add_callback_secret").await;
-    kit.store.revoke_callback_secrets(id, None).await.unwrap();
+    kit.store
+        .revoke_callback_secrets(id, None, by(NOW))
+        .await
+        .unwrap();
     raised("revoke_callback_secrets").await;
     kit.store
-        .add_token(token(id, "t1", NOW), [1; 32])
+        .add_token(token(id, "t1", NOW), [1; 32], by(NOW))
         .await
         .unwrap();
     raised("add_token").await;
-    kit.store.revoke_token("t1", NOW).await.unwrap();
+    kit.store.revoke_token("t1", by(NOW)).await.unwrap();
     raised("revoke_token").await;
-    kit.store.add_sender(id, sender("Acme"), NOW).await.unwrap();
+    kit.store
+        .add_sender(id, sender("Acme"), by(NOW))
+        .await
+        .unwrap();
     raised("add_sender").await;
     kit.store
-        .set_sender_status(id, "Acme", SenderStatus::Suspended, None, NOW)
+        .set_sender_status(id, "Acme", SenderStatus::Suspended, None, by(NOW))
         .await
         .unwrap();
     raised("set_sender_status").await;
@@ -126,26 +155,26 @@ async fn a_token_opens_its_account_until_it_is_revoked(kit: &Kit) {
     let (id, hash) = (kit.account(0).await, [7; 32]);
     assert_eq!(kit.store.token_account(&hash).await.unwrap(), None);
     kit.store
-        .add_token(token(id, "t", NOW), hash)
+        .add_token(token(id, "t", NOW), hash, by(NOW))
         .await
         .unwrap();
     assert_eq!(
         kit.store.token_account(&hash).await.unwrap(),
         Some((id, Terms::default()))
     );
-    assert!(kit.store.revoke_token("t", NOW + 1).await.unwrap());
+    assert!(kit.store.revoke_token("t", by(NOW + 1)).await.unwrap());
     assert_eq!(kit.store.token_account(&hash).await.unwrap(), None);
     assert!(
-        !kit.store.revoke_token("t", NOW + 2).await.unwrap(),
+        !kit.store.revoke_token("t", by(NOW + 2)).await.unwrap(),
         "once is enough"
     );
-    assert!(!kit.store.revoke_token("unknown", NOW).await.unwrap());
+    assert!(!kit.store.revoke_token("unknown", by(NOW)).await.unwrap());
     let listed = kit.store.tokens(None).await.unwrap();
     assert_eq!(listed[0].revoked_at_ms, Some(NOW + 1));
     let nobody = AccountId(fresh());
     assert!(
         kit.store
-            .add_token(token(nobody, "n", NOW), [8; 32])
+            .add_token(token(nobody, "n", NOW), [8; 32], by(NOW))
             .await
             .is_err()
     );
@@ -161,7 +190,10 @@ async fn a_token_keeps_its_terms(kit: &Kit) {
         terms: terms.clone(),
         ..token(id, "t", NOW)
     };
-    kit.store.add_token(token.clone(), hash).await.unwrap();
+    kit.store
+        .add_token(token.clone(), hash, by(NOW))
+        .await
+        .unwrap();
     assert_eq!(
         kit.store.token_account(&hash).await.unwrap(),
         Some((id, terms))
@@ -178,7 +210,10 @@ async fn tokens_are_listed_oldest_first(kit: &Kit) {
     ];
     for (count, token) in tokens.iter().rev().enumerate() {
         let hash = [u8::try_from(count).unwrap(); 32];
-        kit.store.add_token(token.clone(), hash).await.unwrap();
+        kit.store
+            .add_token(token.clone(), hash, by(NOW))
+            .await
+            .unwrap();
     }
     assert_eq!(kit.store.tokens(None).await.unwrap(), tokens);
     assert_eq!(kit.store.tokens(Some(one)).await.unwrap(), tokens[1..]);
@@ -198,7 +233,9 @@ fn secret(account: AccountId, byte: u8, created_at_ms: i64) -> CallbackSecret {
 async fn a_secret_is_added_where_the_account_has_as_many_others_as_it_may(kit: &Kit) {
     let (one, two) = (kit.account(0).await, kit.account(0).await);
     let add = async |secret, others| {
-        let added = kit.store.add_callback_secret(secret, others, NOW + 99);
+        let added = kit
+            .store
+            .add_callback_secret(secret, others, NOW + 99, by(NOW));
         added.await.unwrap()
     };
     let first = secret(one, 1, NOW);
@@ -215,7 +252,10 @@ async fn a_secret_is_added_where_the_account_has_as_many_others_as_it_may(kit: &
         [other]
     );
     let nobody = secret(AccountId(fresh()), 1, NOW);
-    let added = kit.store.add_callback_secret(nobody, 0..=0, NOW).await;
+    let added = kit
+        .store
+        .add_callback_secret(nobody, 0..=0, NOW, by(NOW))
+        .await;
     assert!(added.is_err());
 }
 
@@ -225,7 +265,7 @@ async fn of_first_secrets_added_at_once_one_is_kept(kit: &Kit) {
     for byte in 1..=8 {
         let store = kit.store.clone();
         adding.spawn(async move {
-            let added = store.add_callback_secret(secret(id, byte, NOW), 0..=0, NOW);
+            let added = store.add_callback_secret(secret(id, byte, NOW), 0..=0, NOW, by(NOW));
             added.await.unwrap()
         });
     }
@@ -247,9 +287,9 @@ async fn a_secret_that_is_replaced_ends_and_goes_with_the_next_change(kit: &Kit)
         (3, NOW + 20, 2, vec![Some(NOW + 60), Some(NOW + 70), None]),
         (4, NOW + 60, 2, vec![Some(NOW + 70), Some(NOW + 110), None]),
     ] {
-        let added = kit
-            .store
-            .add_callback_secret(secret(id, byte, at_ms), 0..=3, at_ms + 50);
+        let added =
+            kit.store
+                .add_callback_secret(secret(id, byte, at_ms), 0..=3, at_ms + 50, by(at_ms));
         assert_eq!(added.await.unwrap(), had);
         assert_eq!(ends().await, ending);
     }
@@ -259,13 +299,13 @@ async fn secrets_are_revoked_one_by_one_or_all_of_an_account(kit: &Kit) {
     let (one, two) = (kit.account(0).await, kit.account(0).await);
     let secrets = [(one, 1), (one, 2), (one, 3), (two, 1)];
     for ((account, byte), at_ms) in secrets.into_iter().zip(NOW..) {
-        let added = kit
-            .store
-            .add_callback_secret(secret(account, byte, at_ms), 0..=2, NOW + 99);
+        let added =
+            kit.store
+                .add_callback_secret(secret(account, byte, at_ms), 0..=2, NOW + 99, by(NOW));
         added.await.unwrap();
     }
     let revoke = async |account, id: Option<&str>| {
-        let revoked = kit.store.revoke_callback_secrets(account, id);
+        let revoked = kit.store.revoke_callback_secrets(account, id, by(NOW));
         revoked.await.unwrap()
     };
     let id = secret(one, 2, NOW).signing.secret.id();
@@ -288,17 +328,27 @@ fn sender(name: &str) -> SenderId {
 
 async fn a_sender_id_is_registered_once_however_it_is_written(kit: &Kit) {
     let (id, other) = (kit.account(0).await, kit.account(0).await);
-    assert!(kit.store.add_sender(id, sender("Acme"), NOW).await.unwrap());
-    assert!(!kit.store.add_sender(id, sender("ACME"), NOW).await.unwrap());
     assert!(
         kit.store
-            .add_sender(other, sender("ACME"), NOW)
+            .add_sender(id, sender("Acme"), by(NOW))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !kit.store
+            .add_sender(id, sender("ACME"), by(NOW))
             .await
             .unwrap()
     );
     assert!(
         kit.store
-            .add_sender(id, sender("Abc"), NOW + 1)
+            .add_sender(other, sender("ACME"), by(NOW))
+            .await
+            .unwrap()
+    );
+    assert!(
+        kit.store
+            .add_sender(id, sender("Abc"), by(NOW + 1))
             .await
             .unwrap()
     );
@@ -320,14 +370,14 @@ async fn a_sender_id_keeps_its_approval_and_its_rejection(kit: &Kit) {
         ..sender("Demo")
     };
     kit.store
-        .add_sender(id, approved.clone(), NOW)
+        .add_sender(id, approved.clone(), by(NOW))
         .await
         .unwrap();
     assert_eq!(kit.store.senders(Some(id)).await.unwrap(), [(id, approved)]);
     let set = async |status, reason: Option<&str>, at_ms| {
         assert!(
             kit.store
-                .set_sender_status(id, "DEMO", status, reason, at_ms)
+                .set_sender_status(id, "DEMO", status, reason, by(at_ms))
                 .await
                 .unwrap()
         );
@@ -343,6 +393,6 @@ async fn a_sender_id_keeps_its_approval_and_its_rejection(kit: &Kit) {
     );
     let unknown = kit
         .store
-        .set_sender_status(id, "Nix", SenderStatus::Approved, None, NOW);
+        .set_sender_status(id, "Nix", SenderStatus::Approved, None, by(NOW));
     assert!(!unknown.await.unwrap());
 }

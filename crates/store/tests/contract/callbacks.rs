@@ -1,6 +1,6 @@
 //! Callbacks: made with an outcome, claimed, finished.
 
-use super::kit::{Kit, NODE, NOW, Sending, delivered, report, sending, twins, undelivered};
+use super::kit::{Kit, NODE, NOW, Sending, by, delivered, report, sending, twins, undelivered};
 use domain::{AccountId, DeliveryStatus, Recipient};
 use std::collections::HashMap;
 use store::{Attempted, Callback, CarrierReport, Finished, Outcome, Receipt};
@@ -355,7 +355,7 @@ async fn a_replayed_callback_is_due_as_if_it_had_never_been_tried(kit: &Kit) {
     let died = die(kit, &to_shop(id, 1)).await;
     let dead = kit.store.dead_origins().await.unwrap().remove(0);
     let later = NOW + 5_000;
-    let replayed = kit.store.replay_callbacks(&dead, None, later).await;
+    let replayed = kit.store.replay_callbacks(&dead, None, by(later)).await;
     assert_eq!(replayed.unwrap(), 1);
     assert_eq!(kit.store.dead_origins().await.unwrap(), []);
     assert_eq!(claim(kit, id, later - 1, 10).await, []);
@@ -364,7 +364,7 @@ async fn a_replayed_callback_is_due_as_if_it_had_never_been_tried(kit: &Kit) {
         ..died[0].clone()
     };
     assert_eq!(claim(kit, id, later, 10).await, [fresh]);
-    let replayed = kit.store.replay_callbacks(&dead, None, later).await;
+    let replayed = kit.store.replay_callbacks(&dead, None, by(later)).await;
     assert_eq!(replayed.unwrap(), 0, "there is nothing left");
 }
 
@@ -378,7 +378,7 @@ async fn dead_callbacks_of_one_message_are_replayed_alone(kit: &Kit) {
     die(kit, &others).await;
     let dead = kit.store.dead_origins().await.unwrap().remove(0);
     let message = Some(died[0].message);
-    let replayed = kit.store.replay_callbacks(&dead, message, NOW).await;
+    let replayed = kit.store.replay_callbacks(&dead, message, by(NOW)).await;
     assert_eq!(replayed.unwrap(), 2);
     assert_eq!(counts(kit).await, counted([("due", 2), ("dead", 3)]));
 }
@@ -388,7 +388,7 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
     let id = kit.account(10_000).await;
     die(kit, &to_shop(id, MANY)).await;
     let dead = kit.store.dead_origins().await.unwrap().remove(0);
-    let replayed = kit.store.replay_callbacks(&dead, None, NOW).await;
+    let replayed = kit.store.replay_callbacks(&dead, None, by(NOW)).await;
     assert_eq!(replayed.unwrap(), MANY as u64);
     assert_eq!(counts(kit).await, counted([("due", 700)]));
 }

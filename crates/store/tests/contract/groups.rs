@@ -1,6 +1,6 @@
 //! Changes that arrive together: each stands or falls alone.
 
-use super::kit::{Kit, NOW, Sending, account, naira, sending, twins};
+use super::kit::{Kit, NOW, Sending, account, by, naira, sending, twins};
 use domain::{AccountId, Refusal};
 use store::{Accepted, Error, Store};
 use tokio::task::JoinSet;
@@ -62,14 +62,17 @@ async fn changes_committed_together_where_one_fails_leave_the_others(kit: &Kit) 
         tasks.spawn(async move {
             match index % 4 {
                 // There is such an account: the whole change fails.
-                0 => store.create_account(account(base.account)).await.is_ok(),
+                0 => store
+                    .create_account(account(base.account), by(NOW))
+                    .await
+                    .is_ok(),
                 // There is no such account: it has no wallet.
                 1 => {
                     let nobody = sending(AccountId(index)).message(&store);
                     store.accept(NOW, vec![nobody]).await.is_ok()
                 }
                 2 => store
-                    .create_account(account(AccountId(1_000_000_000 + index)))
+                    .create_account(account(AccountId(1_000_000_000 + index)), by(NOW))
                     .await
                     .is_ok(),
                 _ => store.accept(NOW, vec![message]).await.is_ok(),

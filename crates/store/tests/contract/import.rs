@@ -2,8 +2,8 @@
 
 use super::fates::{DAY, Fate, URL};
 use super::kit::{
-    CARRIER, Kit, NOW, Sending, backup_planner, claim, delivered, naira, number, receipt, report,
-    sending, sqlite, taken, undelivered,
+    CARRIER, Kit, NOW, Sending, backup_planner, by, claim, delivered, naira, number, receipt,
+    report, sending, sqlite, taken, undelivered,
 };
 use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
 use domain::token::Terms;
@@ -124,7 +124,10 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
             created_at_ms: NOW,
             revoked_at_ms: None,
         };
-        kit.store.add_token(token, hash(index)).await.unwrap();
+        kit.store
+            .add_token(token, hash(index), by(NOW))
+            .await
+            .unwrap();
         let name = format!("Shop {index}");
         let sender = SenderId {
             name: name.clone(),
@@ -134,14 +137,14 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
             approved_at_ms: None,
             rejection_reason: None,
         };
-        assert!(kit.store.add_sender(id, sender, NOW).await.unwrap());
+        assert!(kit.store.add_sender(id, sender, by(NOW)).await.unwrap());
         let status = SenderStatus::ALL[index % SenderStatus::ALL.len()];
         let set = kit
             .store
-            .set_sender_status(id, &name, status, Some("Unclear"), NOW);
+            .set_sender_status(id, &name, status, Some("Unclear"), by(NOW));
         assert!(set.await.unwrap());
     }
-    assert!(kit.store.revoke_token("tok-1", NOW).await.unwrap());
+    assert!(kit.store.revoke_token("tok-1", by(NOW)).await.unwrap());
     for (byte, others) in [(1, 0..=0), (2, 1..=1)] {
         let secret = CallbackSecret {
             account: accounts[0],
@@ -151,7 +154,9 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
                 ends_at_ms: None,
             },
         };
-        let added = kit.store.add_callback_secret(secret, others, NOW + 9);
+        let added = kit
+            .store
+            .add_callback_secret(secret, others, NOW + 9, by(NOW));
         added.await.unwrap();
     }
 }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use store::{
-    Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Ended, EntryKind, Expiry,
-    LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Server, Settled, Store,
-    Target, WAITING,
+    Accepted, Batch, BatchKind, By, CarrierReport, Claim, Claimed, Credited, Ended, EntryKind,
+    Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Server, Settled,
+    Store, Target, WAITING,
 };
 
 /// Makes the two tests of each rule: one on SQLite, one on PostgreSQL.
@@ -278,7 +278,10 @@ impl Kit {
     /// A new account whose `sms_wallet` holds so many naira.
     pub(crate) async fn account(&self, naira: i64) -> AccountId {
         let id = AccountId(fresh() * 100 + 42);
-        self.store.create_account(account(id)).await.unwrap();
+        self.store
+            .create_account(account(id), by(NOW))
+            .await
+            .unwrap();
         if naira > 0 {
             self.credit(id, Component::SmsWallet, naira).await;
         }
@@ -300,7 +303,10 @@ impl Kit {
 
     pub(crate) async fn credit(&self, account: AccountId, component: Component, naira: i64) {
         let entry = credit(account, component, naira, &format!("bank-{}", fresh()));
-        assert_eq!(self.store.credit(entry).await.unwrap(), Credited::New);
+        assert_eq!(
+            self.store.credit(entry, by(NOW)).await.unwrap(),
+            Credited::New
+        );
     }
 
     pub(crate) async fn balance(&self, account: AccountId) -> Money {
@@ -398,6 +404,14 @@ pub(crate) fn credit(
         amount: Money::from_naira(naira),
         created_at_ms: NOW,
         reference: Some(reference.to_owned()),
+    }
+}
+
+/// An operator at that moment.
+pub(crate) fn by(at_ms: i64) -> By {
+    By {
+        actor: "cli:ada".into(),
+        at_ms,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Wallets and the ledger.
 
-use super::kit::{Kit, NOW, credit, fresh, naira, sending, twins, undelivered};
+use super::kit::{Kit, NOW, by, credit, fresh, naira, sending, twins, undelivered};
 use domain::{AccountId, Component};
 use std::collections::HashSet;
 use store::{Credited, EntryKind};
@@ -17,18 +17,24 @@ twins!(
 async fn a_reference_credits_once(kit: &Kit) {
     let (id, other) = (kit.account(0).await, kit.account(0).await);
     let first = credit(id, Component::SmsWallet, 100, "bank-1");
-    assert_eq!(kit.store.credit(first).await.unwrap(), Credited::New);
+    assert_eq!(
+        kit.store.credit(first, by(NOW)).await.unwrap(),
+        Credited::New
+    );
     let before = Credited::Before {
         amount: naira(100),
         component: Component::SmsWallet,
     };
     for (component, amount) in [(Component::SmsWallet, 100), (Component::PromoBonus, 250)] {
         let again = credit(id, component, amount, "bank-1");
-        assert_eq!(kit.store.credit(again).await.unwrap(), before);
+        assert_eq!(kit.store.credit(again, by(NOW)).await.unwrap(), before);
     }
     assert_eq!(kit.balance(id).await, naira(100));
     let elsewhere = credit(other, Component::SmsWallet, 100, "bank-1");
-    assert_eq!(kit.store.credit(elsewhere).await.unwrap(), Credited::New);
+    assert_eq!(
+        kit.store.credit(elsewhere, by(NOW)).await.unwrap(),
+        Credited::New
+    );
 }
 
 async fn credits_at_the_same_moment_credit_once(kit: &Kit) {
@@ -37,7 +43,7 @@ async fn credits_at_the_same_moment_credit_once(kit: &Kit) {
     for _ in 0..8 {
         let store = kit.store.clone();
         let entry = credit(id, Component::SmsWallet, 5, "bank-1");
-        tasks.spawn(async move { store.credit(entry).await.unwrap() });
+        tasks.spawn(async move { store.credit(entry, by(NOW)).await.unwrap() });
     }
     let answers = tasks.join_all().await;
     assert_eq!(
@@ -52,7 +58,10 @@ async fn credits_at_the_same_moment_credit_once(kit: &Kit) {
 
 async fn a_credit_for_nobody_is_refused(kit: &Kit) {
     let entry = credit(AccountId(fresh()), Component::SmsWallet, 5, "bank-1");
-    assert_eq!(kit.store.credit(entry).await.unwrap(), Credited::NoAccount);
+    assert_eq!(
+        kit.store.credit(entry, by(NOW)).await.unwrap(),
+        Credited::NoAccount
+    );
 }
 
 async fn the_ledger_refuses_update_and_delete(kit: &Kit) {

@@ -8,7 +8,27 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 16] = [
+const MAY_READ_MUCH: [(&str, &str); 21] = [
+    (
+        "select phrase, added_at_ms",
+        "the content rules, loaded when they change",
+    ),
+    (
+        "delete from paused_blocks where until_ms",
+        "the paused blocks, of which there are few",
+    ),
+    (
+        "select account_id, block,",
+        "the paused blocks, of which there are few",
+    ),
+    (
+        "select * from audit",
+        "the latest entries, for the operator",
+    ),
+    (
+        "select number from audit",
+        "asked only where a commit was not answered",
+    ),
     ("select node,", "the nodes, of which there are few"),
     ("delete from nodes", "the nodes, of which there are few"),
     (

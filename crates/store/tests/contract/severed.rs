@@ -1,14 +1,14 @@
 //! A connection to PostgreSQL that is lost in the middle of a commit, or in a question.
 
 use super::kit::{
-    CARRIER, Kit, NOW, Sending, claim, credit, delivered, naira, report, sending, taken,
+    CARRIER, Kit, NOW, Sending, by, claim, credit, delivered, naira, report, sending, taken,
 };
-use domain::{Component, DeliveryStatus};
+use domain::{AccountStatus, Component, DeliveryStatus};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use store::{Accepted, Credited, Settled};
+use store::{Accepted, AuditEntry, Credited, Settled};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::task::JoinSet;
@@ -170,9 +170,28 @@ async fn a_credit_whose_commit_was_lost_is_new_and_credits_once() {
             let account = kit.account(1).await;
             let entry = credit(account, Component::SmsWallet, 50, "severed");
             scissors.cut_next(1);
-            assert_eq!(store.credit(entry).await.unwrap(), Credited::New);
+            assert_eq!(store.credit(entry, by(NOW)).await.unwrap(), Credited::New);
             assert!(scissors.is_done());
             assert_eq!(kit.balance(account).await, naira(51));
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_change_of_an_operator_whose_commit_was_lost_has_one_entry() {
+    severed(
+        async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
+            let account = kit.account(0).await;
+            scissors.cut_next(1);
+            let set = store.set_account_status(account, AccountStatus::Restricted, by(NOW));
+            assert!(set.await.unwrap());
+            assert!(scissors.is_done());
+            let entries = kit.store.audit(Some(account), 10).await.unwrap();
+            let states = |entry: &AuditEntry| entry.verb == "account.set-status";
+            assert_eq!(entries.iter().filter(|&entry| states(entry)).count(), 1);
+            assert_eq!(entries[0].before, r#"{"status":"active"}"#);
         },
     )
     .await;
@@ -270,7 +289,7 @@ async fn a_node_that_is_swallowed_with_its_locks_does_not_hold_up_the_others() {
     for count in 0..HELD {
         let entry = credit(account, Component::SmsWallet, 50, &format!("held {count}"));
         let store = store.clone();
-        held.spawn(async move { store.credit(entry).await });
+        held.spawn(async move { store.credit(entry, by(NOW)).await });
     }
     // One has the wallet, the others wait for it, each to be swallowed in its turn.
     let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
@@ -281,7 +300,7 @@ async fn a_node_that_is_swallowed_with_its_locks_does_not_hold_up_the_others() {
     };
     tokio::time::timeout(SOON, waits).await.unwrap();
     let entry = credit(account, Component::SmsWallet, 5, "free");
-    let credited = tokio::time::timeout(SOON, kit.store.credit(entry)).await;
+    let credited = tokio::time::timeout(SOON, kit.store.credit(entry, by(NOW))).await;
     assert_eq!(credited.unwrap().unwrap(), Credited::New);
     held.shutdown().await;
     scissors.cut_next(0);

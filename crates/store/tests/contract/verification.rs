@@ -16,6 +16,7 @@ twins!(
     deliveries_beyond_the_recipients_are_found,
     deliveries_without_their_message_are_found,
     a_refund_that_is_owed_is_found,
+    an_entry_that_the_audit_has_lost_is_found,
 );
 
 async fn violations(kit: &Kit) -> Vec<String> {
@@ -215,5 +216,19 @@ async fn a_refund_that_is_owed_is_found(kit: &Kit) {
         "a live recipient of message {} that was to be refunded is not",
         hex(&message)
     );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn an_entry_that_the_audit_has_lost_is_found(kit: &Kit) {
+    kit.account(10).await;
+    let made = kit.store.audit(None, 10).await.unwrap().len();
+    // The last one leaves no gap behind.
+    kit.plant(if kit.is_sqlite() {
+        "drop trigger audit_loses_nothing; delete from audit where number = 2"
+    } else {
+        "drop trigger audit_keeps_entries on audit; delete from audit where number = 2"
+    })
+    .await;
+    let sentence = format!("the audit has other entries than the {made} that were made");
     assert_eq!(violations(kit).await, [sentence]);
 }

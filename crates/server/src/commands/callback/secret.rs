@@ -6,8 +6,7 @@ use crate::config;
 use crate::written::lagos_time;
 use clap::Subcommand;
 use domain::AccountId;
-use engine::Clock;
-use engine::admin::{self, CallbackSecret};
+use engine::admin::{self, CallbackSecret, Operator};
 use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
@@ -64,17 +63,20 @@ pub(in crate::commands) enum Secret {
 }
 
 impl Secret {
-    pub(super) async fn run(self, store: &Store, clock: &Clock) -> Result<Answer, Failure> {
+    pub(super) async fn run(self, store: &Store, operator: &Operator) -> Result<Answer, Failure> {
         match self {
             Self::Create { account } => {
-                shown_once(&admin::create_secret(store, clock, account).await?)
+                shown_once(&admin::create_secret(store, operator, account).await?)
             }
             Self::Rotate { account, overlap } => {
-                shown_once(&admin::rotate_secret(store, clock, account, overlap).await?)
+                shown_once(&admin::rotate_secret(store, operator, account, overlap).await?)
             }
-            Self::List { account } => listed(&admin::list_secrets(store, clock, account).await?),
+            Self::List { account } => {
+                listed(&admin::list_secrets(store, operator.clock(), account).await?)
+            }
             Self::Revoke { account, id } => {
-                let revoked = admin::revoke_secrets(store, account, id.as_deref()).await?;
+                let revoked =
+                    admin::revoke_secrets(store, operator, account, id.as_deref()).await?;
                 let text = match revoked {
                     1 => "1 secret is revoked.".to_owned(),
                     many => format!("{many} secrets are revoked."),

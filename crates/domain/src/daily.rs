@@ -1,0 +1,115 @@
+//! What an account may spend in a day.
+
+use crate::gateway::LAGOS_OFFSET_MS;
+use crate::{Money, Refusal};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// A limit on what is charged in a calendar day of Lagos, and what was.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DailyLimit {
+    /// The limit.
+    pub per_day: Money,
+    /// The day on which money was spent last, in days since 1970.
+    pub day: i64,
+    /// What was charged on it. What comes back later is not taken off: a day that is full stays full.
+    pub spent: Money,
+}
+
+impl DailyLimit {
+    /// What was charged on the day of that moment.
+    pub fn spent_by(&self, now_ms: i64) -> Money {
+        if lagos_day(now_ms) > self.day {
+            Money::ZERO
+        } else {
+            self.spent
+        }
+    }
+
+    /// Counts a charge, or refuses it. A day that has begun is not left again, whatever the clock says: nodes need
+    /// not agree on the millisecond of midnight.
+    pub fn spend(&mut self, cost: Money, now_ms: i64) -> Result<(), Refusal> {
+        let spent = self.spent_by(now_ms);
+        let left = self.per_day - spent;
+        if cost > left {
+            return Err(Refusal::DailyLimit {
+                limit: self.per_day,
+                left: left.max(Money::ZERO),
+                needed: cost,
+                retry_after_s: until_tomorrow_s(now_ms),
+            });
+        }
+        self.day = lagos_day(now_ms).max(self.day);
+        self.spent = spent + cost;
+        Ok(())
+    }
+}
+
+/// The day in Lagos, in days since 1970.
+pub fn lagos_day(at_ms: i64) -> i64 {
+    (at_ms + LAGOS_OFFSET_MS).div_euclid(DAY_MS)
+}
+
+/// When a day in Lagos begins, Unix milliseconds.
+pub fn day_begins_at(day: i64) -> i64 {
+    day * DAY_MS - LAGOS_OFFSET_MS
+}
+
+fn until_tomorrow_s(now_ms: i64) -> u64 {
+    let left_ms = day_begins_at(lagos_day(now_ms) + 1) - now_ms;
+    left_ms.unsigned_abs().div_ceil(1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 20_000;
+
+    /// So many milliseconds after the beginning of that day.
+    fn at(day: i64, ms: i64) -> i64 {
+        day * DAY_MS - LAGOS_OFFSET_MS + ms
+    }
+
+    #[test]
+    fn a_day_takes_its_limit_and_no_more_and_begins_anew_at_midnight_in_lagos() {
+        let mut limit = DailyLimit {
+            per_day: Money::from_naira(10),
+            day: 0,
+            spent: Money::ZERO,
+        };
+        let last = DAY_MS - 1;
+        // When, what it costs, what is left where it is refused, what is spent after it.
+        for (now_ms, cost, left, spent) in [
+            (at(DAY, 0), 4, None, 4),
+            (at(DAY, 5), 6, None, 10),
+            (at(DAY, last), 1, Some(0), 10),
+            (at(DAY, last), 0, None, 10),
+            (at(DAY + 1, 0), 11, Some(10), 0),
+            (at(DAY + 1, 0), 7, None, 7),
+            // Another node's clock is a little behind.
+            (at(DAY, last), 4, Some(3), 7),
+            (at(DAY, last), 3, None, 10),
+            (at(DAY + 3, 0), 10, None, 10),
+        ] {
+            let told = limit.spend(Money::from_naira(cost), now_ms);
+            let told = told.err().map(|refusal| match refusal {
+                Refusal::DailyLimit { left, .. } => left,
+                other => panic!("{other}"),
+            });
+            assert_eq!(told, left.map(Money::from_naira), "{now_ms} {cost}");
+            assert_eq!(limit.spent_by(now_ms), Money::from_naira(spent));
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_when_the_day_ends() {
+        let mut limit = DailyLimit {
+            per_day: Money::from_naira(5),
+            day: DAY,
+            spent: Money::from_naira(9),
+        };
+        let refusal = limit.spend(Money::from_naira(1), at(DAY, DAY_MS - 1_500));
+        insta::assert_snapshot!(refusal.unwrap_err(), @"The daily spend limit of this account is 5.00 NGN: 0.00 NGN are left for today, and 1.00 NGN are needed. Nothing was sent or charged; the limit begins anew at midnight (Africa/Lagos), in 2 s.");
+    }
+}

@@ -1,0 +1,45 @@
+//! Free text for places where no whole phone number may stand.
+
+/// Fewer digits than this are no phone number.
+const DIGITS_OF_A_NUMBER: usize = 10;
+/// So many of the last digits of a long run are hidden.
+const HIDDEN: usize = 4;
+
+/// The text, with the last digits of every run that could be a phone number as asterisks.
+pub fn masked(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let run = &rest[start..];
+        let length = run.find(|c: char| !c.is_ascii_digit()).unwrap_or(run.len());
+        let hidden = if length < DIGITS_OF_A_NUMBER {
+            0
+        } else {
+            HIDDEN
+        };
+        masked.push_str(&rest[..start + length - hidden]);
+        masked.extend(std::iter::repeat_n('*', hidden));
+        rest = &run[length..];
+    }
+    masked.push_str(rest);
+    masked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_what_could_be_a_number_is_hidden() {
+        for (text, expected) in [
+            ("", ""),
+            ("bank-2026-11-21-0017", "bank-2026-11-21-0017"),
+            ("paid by 08031234567, thanks", "paid by 0803123****, thanks"),
+            ("8031234567", "803123****"),
+            ("803123456", "803123456"),
+            ("ọ2348031234567ọ12", "ọ234803123****ọ12"),
+        ] {
+            assert_eq!(masked(text), expected);
+        }
+    }
+}

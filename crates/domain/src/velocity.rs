@@ -1,0 +1,165 @@
+//! How much an account sends to one number, and to the numbers of one block, in an hour of the clock.
+
+mod block;
+
+pub use block::{Block, NotBlock};
+
+use crate::{AccountId, Recipient, Refusal};
+use std::collections::{BTreeMap, HashMap};
+
+/// Numbers, and blocks, that are counted in an hour, each of an account. What comes beyond them is not counted: a
+/// customer with a large campaign is not taken for a pump, and who would hide behind that has paid for as many first.
+pub const MOST_COUNTED: usize = 500_000;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// What an operator allows; nothing is limited where nothing is set.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Limits {
+    /// Messages of an account to one number.
+    pub per_recipient: Option<u32>,
+    /// Messages of an account to the numbers of one block.
+    pub per_block: Option<u32>,
+    /// For how long a block is paused for an account that sends more, milliseconds.
+    pub pause_ms: i64,
+}
+
+impl Limits {
+    /// Whether anything is limited.
+    pub fn are_set(&self) -> bool {
+        self.per_recipient.is_some() || self.per_block.is_some()
+    }
+}
+
+/// What becomes of a send.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// It may go, and is counted.
+    Goes,
+    /// It may not.
+    Refused(Refusal),
+    /// It may not, and the block is to be paused for the account.
+    Pause(Block),
+}
+
+/// What was sent in one hour of the clock, and which blocks are paused.
+#[derive(Debug, Default)]
+pub struct Velocity {
+    hour: i64,
+    recipients: HashMap<(AccountId, Recipient), u32>,
+    blocks: HashMap<(AccountId, Block), u32>,
+    /// Until when.
+    paused: HashMap<(AccountId, Block), i64>,
+}
+
+impl Velocity {
+    /// Judges a send whole: it is counted for all of its recipients, or for none.
+    pub fn judge(
+        &mut self,
+        account: AccountId,
+        recipients: &[Recipient],
+        limits: &Limits,
+        now_ms: i64,
+    ) -> Verdict {
+        self.turn(now_ms);
+        let mut blocks: BTreeMap<Block, u32> = BTreeMap::new();
+        for &recipient in recipients {
+            *blocks.entry(Block::of(recipient)).or_default() += 1;
+        }
+        for &block in blocks.keys() {
+            if let Some(refusal) = self.pause_of(account, block, now_ms) {
+                return Verdict::Refused(refusal);
+            }
+        }
+        if let Some(limit) = limits.per_block {
+            let sent = |block| self.blocks.get(&(account, block)).copied().unwrap_or(0);
+            let is_over =
+                |&(&block, &more): &(&Block, &u32)| more > limit.saturating_sub(sent(block));
+            if let Some((&block, _)) = blocks.iter().find(is_over) {
+                return Verdict::Pause(block);
+            }
+        }
+        if let Some(limit) = limits.per_recipient {
+            let sent = |to: &Recipient| self.recipients.get(&(account, *to)).copied().unwrap_or(0);
+            if let Some(&recipient) = recipients.iter().find(|to| sent(to) >= limit) {
+                return Verdict::Refused(Refusal::RecipientTooOften {
+                    limit,
+                    block: Block::of(recipient),
+                    retry_after_s: seconds(HOUR_MS - now_ms.rem_euclid(HOUR_MS)),
+                });
+            }
+            for &recipient in recipients {
+                count(&mut self.recipients, (account, recipient), 1);
+            }
+        }
+        if limits.per_block.is_some() {
+            for (block, more) in blocks {
+                count(&mut self.blocks, (account, block), more);
+            }
+        }
+        Verdict::Goes
+    }
+
+    /// Takes back what was counted for a send that was refused after all.
+    pub fn take_back(&mut self, account: AccountId, recipients: &[Recipient]) {
+        for &recipient in recipients {
+            if let Some(count) = self.recipients.get_mut(&(account, recipient)) {
+                *count = count.saturating_sub(1);
+            }
+            if let Some(count) = self.blocks.get_mut(&(account, Block::of(recipient))) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Says which blocks are paused, and until when. One that is not any more is counted from nothing.
+    pub fn set_paused(&mut self, paused: HashMap<(AccountId, Block), i64>) {
+        for key in self.paused.keys().filter(|key| !paused.contains_key(key)) {
+            self.blocks.remove(key);
+        }
+        self.paused = paused;
+    }
+
+    /// Begins to count anew where another hour has begun.
+    fn turn(&mut self, now_ms: i64) {
+        let hour = now_ms.div_euclid(HOUR_MS);
+        if hour != self.hour {
+            self.hour = hour;
+            self.recipients.clear();
+            self.blocks.clear();
+        }
+    }
+
+    /// The refusal of what goes to a block that is paused. When the pause is over it is counted from nothing.
+    fn pause_of(&mut self, account: AccountId, block: Block, now_ms: i64) -> Option<Refusal> {
+        let until_ms = *self.paused.get(&(account, block))?;
+        if until_ms <= now_ms {
+            self.paused.remove(&(account, block));
+            self.blocks.remove(&(account, block));
+            return None;
+        }
+        Some(paused(block, until_ms, now_ms))
+    }
+}
+
+/// How a send to a block is refused that is paused until then.
+pub fn paused(block: Block, until_ms: i64, now_ms: i64) -> Refusal {
+    Refusal::BlockPaused {
+        block,
+        retry_after_s: seconds(until_ms - now_ms),
+    }
+}
+
+fn seconds(ms: i64) -> u64 {
+    ms.unsigned_abs().div_ceil(1_000)
+}
+
+fn count<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, u32>, key: K, more: u32) {
+    if counts.len() < MOST_COUNTED || counts.contains_key(&key) {
+        let count = counts.entry(key).or_default();
+        *count = count.saturating_add(more);
+    }
+}
+
+#[cfg(test)]
+mod tests;

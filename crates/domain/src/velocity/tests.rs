@@ -1,0 +1,139 @@
+use super::*;
+
+const ACCOUNT: AccountId = AccountId(7);
+const PAUSE_MS: i64 = 600_000;
+const LIMITS: Limits = Limits {
+    per_recipient: Some(2),
+    per_block: Some(5),
+    pause_ms: PAUSE_MS,
+};
+
+/// Numbers of the same block.
+fn numbers(range: std::ops::Range<u64>) -> Vec<Recipient> {
+    range
+        .map(|last| Recipient::from_digits(2_348_031_234_000 + last))
+        .collect()
+}
+
+fn block() -> Block {
+    Block::of(numbers(0..1)[0])
+}
+
+fn goes(velocity: &mut Velocity, recipients: &[Recipient], now_ms: i64) -> bool {
+    velocity.judge(ACCOUNT, recipients, &LIMITS, now_ms) == Verdict::Goes
+}
+
+#[test]
+fn a_number_gets_its_messages_of_an_hour_and_no_more() {
+    let mut velocity = Velocity::default();
+    let to = numbers(1..2);
+    assert!(goes(&mut velocity, &to, HOUR_MS));
+    assert!(goes(&mut velocity, &to, HOUR_MS + 1));
+    let refused = velocity.judge(ACCOUNT, &to, &LIMITS, 2 * HOUR_MS - 90_000);
+    let Verdict::Refused(refusal) = refused else {
+        panic!("{refused:?}")
+    };
+    insta::assert_snapshot!(refusal, @"At most 2 messages an hour may go to one number, and one of 2348031234*** has had them from this account. Nothing was sent or charged; leave it out, or retry after 90 s.");
+    let other = AccountId(8);
+    assert_eq!(
+        velocity.judge(other, &to, &LIMITS, HOUR_MS + 2),
+        Verdict::Goes
+    );
+    assert!(goes(&mut velocity, &to, 2 * HOUR_MS));
+}
+
+#[test]
+fn a_block_that_gets_more_than_its_messages_is_to_be_paused() {
+    let mut velocity = Velocity::default();
+    assert!(goes(&mut velocity, &numbers(0..5), 0));
+    let more = velocity.judge(ACCOUNT, &numbers(5..6), &LIMITS, 1);
+    assert_eq!(more, Verdict::Pause(block()));
+    let elsewhere = [Recipient::from_digits(2_348_031_235_000)];
+    assert!(goes(&mut velocity, &elsewhere, 1));
+    // At once, and what is refused is not counted.
+    let mut velocity = Velocity::default();
+    let many = velocity.judge(ACCOUNT, &numbers(0..6), &LIMITS, 0);
+    assert_eq!(many, Verdict::Pause(block()));
+    assert!(goes(&mut velocity, &numbers(0..5), 0));
+}
+
+#[test]
+fn a_paused_block_is_refused_until_it_is_over_or_released_and_then_counted_from_nothing() {
+    let mut velocity = Velocity::default();
+    let pause = |until_ms| HashMap::from([((ACCOUNT, block()), until_ms)]);
+    assert!(goes(&mut velocity, &numbers(0..5), 0));
+    velocity.set_paused(pause(PAUSE_MS));
+    let mixed = [
+        numbers(7..8),
+        vec![Recipient::from_digits(2_348_051_234_567)],
+    ]
+    .concat();
+    assert_eq!(
+        velocity.judge(ACCOUNT, &mixed, &LIMITS, PAUSE_MS - 1_500),
+        Verdict::Refused(Refusal::BlockPaused {
+            block: block(),
+            retry_after_s: 2
+        })
+    );
+    assert!(goes(&mut velocity, &numbers(10..15), PAUSE_MS));
+    assert!(!goes(&mut velocity, &numbers(15..16), PAUSE_MS));
+    velocity.set_paused(pause(2 * PAUSE_MS));
+    assert!(!goes(&mut velocity, &numbers(20..21), PAUSE_MS + 1));
+    velocity.set_paused(HashMap::new());
+    assert!(goes(&mut velocity, &numbers(20..25), PAUSE_MS + 2));
+}
+
+#[test]
+fn what_was_refused_after_all_is_not_counted() {
+    let mut velocity = Velocity::default();
+    let to = numbers(0..5);
+    for _ in 0..10 {
+        assert!(goes(&mut velocity, &to, 0));
+        velocity.take_back(ACCOUNT, &to);
+    }
+    velocity.take_back(ACCOUNT, &numbers(50..51));
+    assert!(goes(&mut velocity, &to, 0));
+    assert!(!goes(&mut velocity, &to, 0));
+}
+
+#[test]
+fn what_is_not_set_limits_nothing_and_is_not_counted() {
+    let mut velocity = Velocity::default();
+    assert!(!Limits::default().are_set());
+    for _ in 0..10 {
+        let verdict = velocity.judge(ACCOUNT, &numbers(0..9), &Limits::default(), 0);
+        assert_eq!(verdict, Verdict::Goes);
+    }
+    assert!(velocity.blocks.is_empty() && velocity.recipients.is_empty());
+}
+
+#[test]
+fn many_numbers_take_no_more_than_their_room() {
+    let mut counts = HashMap::new();
+    for key in 0..MOST_COUNTED + 5 {
+        count(&mut counts, key, 1);
+    }
+    assert_eq!(counts.len(), MOST_COUNTED);
+    // One that has its place keeps it.
+    count(&mut counts, 1, 1);
+    assert_eq!(counts[&1], 2);
+}
+
+#[test]
+fn a_block_is_read_as_it_is_displayed() {
+    assert_eq!(block().to_string(), "2348031234***");
+    for text in ["2348031234***", "2348031234"] {
+        assert_eq!(text.parse(), Ok(block()), "{text}");
+    }
+    for text in [
+        "",
+        "***",
+        "2348031234567",
+        "+2348031234",
+        "234",
+        "2348031234**",
+        "x",
+    ] {
+        assert_eq!(text.parse::<Block>(), Err(NotBlock), "{text}");
+    }
+}

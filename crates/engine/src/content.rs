@@ -1,0 +1,52 @@
+//! What no text may hold: the phrases of the configuration, and those that an operator edits while the service runs.
+
+use domain::Prohibited;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+use store::Store;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+/// The pause after the database failed.
+const FAILURE_PAUSE: Duration = Duration::from_secs(1);
+
+/// What is known of it.
+pub(crate) struct Content {
+    configured: Prohibited,
+    all: RwLock<Arc<Prohibited>>,
+}
+
+impl Content {
+    pub(crate) async fn load(store: &Store, configured: Prohibited) -> store::Result<Arc<Self>> {
+        let content = Self {
+            configured,
+            all: RwLock::default(),
+        };
+        content.read(store).await?;
+        Ok(Arc::new(content))
+    }
+
+    /// All phrases, as they are now.
+    pub(crate) fn prohibited(&self) -> Arc<Prohibited> {
+        Arc::clone(&self.all.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads them again whenever the revision changes; until a reading succeeds, those of before hold. Ends when
+    /// nobody tells of changes any more.
+    pub(crate) async fn follow(self: Arc<Self>, store: Store, mut revision: watch::Receiver<i64>) {
+        while revision.changed().await.is_ok() {
+            while let Err(error) = self.read(&store).await {
+                tracing::warn!(%error, "the content rules cannot be read");
+                sleep(FAILURE_PAUSE).await;
+            }
+        }
+    }
+
+    async fn read(&self, store: &Store) -> store::Result<()> {
+        let rules = store.content_rules().await?;
+        let phrases: Vec<String> = rules.into_iter().map(|rule| rule.phrase).collect();
+        let all = Arc::new(self.configured.with(&phrases));
+        *self.all.write().unwrap_or_else(PoisonError::into_inner) = all;
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! What holds a send back that may change while the service runs: content rules, and blocks of numbers that are paused.
+
+use crate::accept::Door;
+use crate::content::Content;
+use crate::settings::GuardSettings;
+use crate::velocity::Velocity;
+use crate::{Error, Sent, Shared};
+use domain::{Draft, Environment, Prohibited};
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// The guards before the door.
+#[derive(Clone)]
+pub(crate) struct Guards {
+    content: Arc<Content>,
+    /// Nothing where no operator has limited it.
+    velocity: Option<Arc<Velocity>>,
+}
+
+impl Guards {
+    /// Reads what there is; the tasks read it again whenever the revision changes.
+    pub(crate) async fn start(
+        shared: &Shared,
+        settings: GuardSettings,
+        revision: watch::Receiver<i64>,
+        tasks: &mut Vec<JoinHandle<()>>,
+    ) -> store::Result<Self> {
+        let store = &shared.store;
+        let content = Content::load(store, settings.prohibited).await?;
+        let velocity = Velocity::load(store, settings.velocity, &shared.clock, shared.node).await?;
+        let following = Arc::clone(&content).follow(store.clone(), revision.clone());
+        tasks.push(tokio::spawn(following));
+        if let Some(velocity) = &velocity {
+            tasks.push(tokio::spawn(Arc::clone(velocity).follow(revision)));
+        }
+        Ok(Self { content, velocity })
+    }
+
+    /// What no text may hold now.
+    pub(crate) fn prohibited(&self) -> Arc<Prohibited> {
+        self.content.prohibited()
+    }
+
+    /// Lets a draft through the door, where it does not go where too much went already.
+    pub(crate) async fn pass(&self, draft: Draft, door: &Door) -> Result<Sent, Error> {
+        let velocity = match (&self.velocity, draft.environment) {
+            (Some(velocity), Environment::Live) => velocity,
+            (None, _) | (_, Environment::Sandbox) => return door.send(draft).await,
+        };
+        velocity.check(&draft).await?;
+        let (account, recipients) = (draft.account, draft.recipients.clone());
+        let sent = door.send(draft).await;
+        if sent.is_err() {
+            velocity.take_back(account, &recipients);
+        }
+        sent
+    }
+}

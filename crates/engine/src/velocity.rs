@@ -1,0 +1,115 @@
+//! Who sends too much to one number, or to one block of numbers. Each node counts its own sends, in memory; what is
+//! paused is paused on all nodes, and stays so when they start again.
+
+use crate::{Clock, Error, measure};
+use domain::velocity::{Limits, Velocity as Counts, Verdict, paused};
+use domain::{AccountId, Draft, Recipient};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use store::{By, PausedBlock, Store};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+/// How often pauses are read that nobody has changed.
+const READ_EVERY: Duration = Duration::from_mins(1);
+/// The pause after the database failed.
+const FAILURE_PAUSE: Duration = Duration::from_secs(1);
+
+/// What was sent lately, and what is paused.
+pub(crate) struct Velocity {
+    limits: Limits,
+    counts: Mutex<Counts>,
+    store: Store,
+    clock: Clock,
+    /// This node, as the audit names it.
+    actor: Arc<str>,
+}
+
+impl Velocity {
+    /// `None` where an operator has limited nothing: then nothing is counted, and no pause holds.
+    pub(crate) async fn load(
+        store: &Store,
+        limits: Limits,
+        clock: &Clock,
+        node: i64,
+    ) -> store::Result<Option<Arc<Self>>> {
+        if !limits.are_set() {
+            return Ok(None);
+        }
+        let velocity = Self {
+            limits,
+            counts: Mutex::default(),
+            store: store.clone(),
+            clock: clock.clone(),
+            actor: format!("node:{node}").into(),
+        };
+        velocity.read().await?;
+        Ok(Some(Arc::new(velocity)))
+    }
+
+    /// Counts a live send, or refuses it. One that is refused later is to be taken back.
+    pub(crate) async fn check(&self, draft: &Draft) -> Result<(), Error> {
+        let now_ms = self.clock.now_ms();
+        let (account, recipients) = (draft.account, &draft.recipients);
+        let verdict = self
+            .counts()
+            .judge(account, recipients, &self.limits, now_ms);
+        let block = match verdict {
+            Verdict::Goes => return Ok(()),
+            Verdict::Refused(refusal) => return Err(refusal.into()),
+            Verdict::Pause(block) => block,
+        };
+        let pause = PausedBlock {
+            account,
+            block,
+            paused_at_ms: now_ms,
+            until_ms: now_ms.saturating_add(self.limits.pause_ms),
+        };
+        let by = By {
+            actor: Arc::clone(&self.actor),
+            at_ms: now_ms,
+        };
+        // Durable first: the revision then tells all nodes of it, this one too.
+        if self.store.pause_block(pause, by).await? {
+            measure::block_paused();
+            tracing::warn!(
+                account.id = account.0,
+                block = %block,
+                "An account sends much to one block of numbers: it is paused, see `ogene velocity list`"
+            );
+        }
+        Err(paused(block, pause.until_ms, now_ms).into())
+    }
+
+    /// Takes back what was counted for a send that was refused.
+    pub(crate) fn take_back(&self, account: AccountId, recipients: &[Recipient]) {
+        self.counts().take_back(account, recipients);
+    }
+
+    /// Reads what is paused whenever something about accounts has changed, and now and then, since time ends pauses
+    /// too. Ends when nobody tells of changes any more.
+    pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<i64>) {
+        while !matches!(timeout(READ_EVERY, revision.changed()).await, Ok(Err(_))) {
+            while let Err(error) = self.read().await {
+                tracing::warn!(%error, "the paused blocks cannot be read");
+                sleep(FAILURE_PAUSE).await;
+            }
+        }
+    }
+
+    async fn read(&self) -> store::Result<()> {
+        let paused = self.store.paused_blocks(self.clock.now_ms()).await?;
+        measure::blocks_paused(paused.len());
+        let paused: HashMap<_, _> = paused
+            .iter()
+            .map(|paused| ((paused.account, paused.block), paused.until_ms))
+            .collect();
+        self.counts().set_paused(paused);
+        Ok(())
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

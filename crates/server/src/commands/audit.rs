@@ -1,0 +1,80 @@
+//! `ogene audit`
+
+use super::Surroundings;
+use super::answer::{Answer, Failure};
+use super::open::account_id;
+use crate::written::lagos_time;
+use clap::Args;
+use domain::AccountId;
+use engine::admin::{self, AuditEntry};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+pub(super) const AFTER_HELP: &str = "WHO is the system's user behind a command (cli:ada), or a node. WHAT is the \
+    command with dots between its words. Nothing in here can be changed or removed, and no token, secret or whole \
+    number is in it.\n\nExamples: ogene audit\n          ogene audit --account 1882399170363392 --limit 20";
+
+#[derive(Args)]
+pub(super) struct Audit {
+    /// Only what is about this account
+    #[arg(long, value_name = "ID", value_parser = account_id)]
+    account: Option<AccountId>,
+    /// At most so many, the latest first
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    limit: u32,
+}
+
+impl Audit {
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let (store, _) = around.open().await?;
+        let entries = admin::audit(&store, self.account, self.limit).await?;
+        let json = entries.iter().map(EntryJson::read);
+        let json: Vec<_> = json.collect::<Result<_, serde_json::Error>>()?;
+        let names = [
+            "NUMBER", "AT", "WHO", "WHAT", "USER_ID", "OBJECT", "BEFORE", "AFTER",
+        ];
+        let or_dash = |text: &str| match text {
+            "" | "null" => "-".to_owned(),
+            text => text.to_owned(),
+        };
+        Answer::list(names, &json, |entry| {
+            [
+                entry.number.to_string(),
+                entry.at.clone(),
+                entry.who.to_owned(),
+                entry.what.to_owned(),
+                or_dash(entry.user_id.as_deref().unwrap_or_default()),
+                or_dash(entry.object),
+                or_dash(entry.before.get()),
+                or_dash(entry.after.get()),
+            ]
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct EntryJson<'a> {
+    number: i64,
+    at: String,
+    who: &'a str,
+    what: &'a str,
+    user_id: Option<String>,
+    object: &'a str,
+    before: &'a RawValue,
+    after: &'a RawValue,
+}
+
+impl<'a> EntryJson<'a> {
+    fn read(entry: &'a AuditEntry) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            number: entry.number,
+            at: lagos_time(entry.at_ms),
+            who: &entry.actor,
+            what: &entry.verb,
+            user_id: entry.account_id.map(|id| id.to_string()),
+            object: &entry.object,
+            before: serde_json::from_str(&entry.before)?,
+            after: serde_json::from_str(&entry.after)?,
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! `ogene content`
+
+use super::Surroundings;
+use super::answer::{Answer, Failure};
+use crate::written::lagos_time;
+use clap::Subcommand;
+use domain::{Prohibited, Text};
+use engine::admin::{self, ContentRule};
+use serde::Serialize;
+use serde_json::json;
+use store::Store;
+
+#[derive(Subcommand)]
+pub(super) enum Content {
+    /// Add a phrase that no text may hold: within a second it is refused (API-2010)
+    #[command(
+        after_help = "It is found as whole words, whatever their case and what stands between them.\n\n\
+        Example: ogene content add \"double your money\""
+    )]
+    Add {
+        /// One word or several
+        phrase: String,
+    },
+    /// Remove a phrase that was added
+    #[command(after_help = "Example: ogene content remove \"double your money\"")]
+    Remove {
+        /// The phrase, whatever its case
+        phrase: String,
+    },
+    /// List all phrases, with those of the configuration
+    #[command(after_help = "Example: ogene content list")]
+    List,
+    /// Say whether a text would be refused, and for which phrase
+    #[command(
+        after_help = "Exits with 1 where the text would be refused. What makes a text transactional (API-2013) is not \
+        looked at.\n\nExample: ogene content test \"Double your money today\""
+    )]
+    Test {
+        /// The text, as it would be sent
+        text: String,
+        /// Sent with `unicode`: not made plain first
+        #[arg(long)]
+        unicode: bool,
+    },
+}
+
+impl Content {
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let configured = around.config()?.prohibited;
+        let (store, operator) = around.open().await?;
+        match self {
+            Self::Add { phrase } => {
+                let phrase = admin::add_content_rule(&store, &operator, &phrase).await?;
+                let text = format!("No text may hold `{phrase}` any more.");
+                Answer::new(text, &json!({ "phrase": phrase }))
+            }
+            Self::Remove { phrase } => {
+                let phrase = admin::remove_content_rule(&store, &operator, &phrase).await?;
+                let text = format!("`{phrase}` is no rule any more.");
+                Answer::new(text, &json!({ "phrase": phrase }))
+            }
+            Self::List => listed(&rules(&store, &configured).await?),
+            Self::Test { text, unicode } => {
+                tested(&text, unicode, &rules(&store, &configured).await?)
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct RuleJson {
+    phrase: String,
+    /// Absent for one of the configuration.
+    added_at: Option<String>,
+}
+
+impl From<ContentRule> for RuleJson {
+    fn from(rule: ContentRule) -> Self {
+        Self {
+            phrase: rule.phrase,
+            added_at: Some(lagos_time(rule.added_at_ms)),
+        }
+    }
+}
+
+/// The phrases of the configuration, then those that were added.
+async fn rules(store: &Store, configured: &Prohibited) -> Result<Vec<RuleJson>, Failure> {
+    let of_file = configured.phrases().map(|phrase| RuleJson {
+        phrase: phrase.to_owned(),
+        added_at: None,
+    });
+    let added = admin::list_content_rules(store).await?;
+    Ok(of_file
+        .chain(added.into_iter().map(RuleJson::from))
+        .collect())
+}
+
+fn listed(rules: &[RuleJson]) -> Result<Answer, Failure> {
+    Answer::list(["ADDED", "PHRASE"], rules, |rule| {
+        [place(rule).to_owned(), rule.phrase.clone()]
+    })
+}
+
+/// Since when a rule holds, or where it stands.
+fn place(rule: &RuleJson) -> &str {
+    rule.added_at.as_deref().unwrap_or("configuration")
+}
+
+fn tested(text: &str, unicode: bool, rules: &[RuleJson]) -> Result<Answer, Failure> {
+    let Some(text) = Text::prepare(text, unicode) else {
+        return Err(Failure::usage(
+            "nothing is left of the text when it is made plain",
+        ));
+    };
+    let catches = |rule: &&RuleJson| {
+        let rule = Prohibited::new(std::slice::from_ref(&rule.phrase));
+        rule.find(text.as_str()).is_some()
+    };
+    match rules.iter().find(catches) {
+        None => Answer::new("No phrase is found.", &json!({ "refused": false })),
+        Some(rule) => {
+            let said = format!("Refused for `{}` ({}).", rule.phrase, place(rule));
+            let json = json!({ "refused": true, "phrase": rule.phrase, "added_at": rule.added_at });
+            Ok(Answer::new(said, &json)?.failing())
+        }
+    }
+}

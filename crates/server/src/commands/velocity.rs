@@ -1,0 +1,80 @@
+//! `ogene velocity`
+
+use super::Surroundings;
+use super::answer::{Answer, Failure};
+use super::open::account_id;
+use crate::written::lagos_time;
+use clap::Subcommand;
+use domain::AccountId;
+use domain::velocity::Block;
+use engine::admin::{self, PausedBlock};
+use serde::Serialize;
+use serde_json::json;
+
+#[derive(Subcommand)]
+pub(super) enum Velocity {
+    /// List the blocks of numbers that are paused now, and for which account
+    #[command(
+        after_help = "A block is all numbers that differ in their last three digits. It is paused where an account sends \
+        more than `velocity.per_block_per_hour` there.\n\nExample: ogene velocity list"
+    )]
+    List,
+    /// End a pause: within a second the account may send there again, counted from nothing
+    #[command(
+        after_help = "Example: ogene velocity release --account 1882399170363392 --block 2348031234"
+    )]
+    Release {
+        /// The account's `user_id`
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: AccountId,
+        /// The block, as `ogene velocity list` shows it
+        #[arg(long, value_name = "BLOCK")]
+        block: Block,
+    },
+}
+
+impl Velocity {
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+        let (store, operator) = around.open().await?;
+        match self {
+            Self::List => listed(&admin::paused_blocks(&store, &operator).await?),
+            Self::Release { account, block } => {
+                admin::release_block(&store, &operator, account, block).await?;
+                let json = json!({ "user_id": account.to_string(), "block": block.to_string() });
+                Answer::new(format!("{account} may send to {block} again."), &json)
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PausedJson {
+    user_id: String,
+    block: String,
+    paused_at: String,
+    until: String,
+}
+
+impl From<&PausedBlock> for PausedJson {
+    fn from(paused: &PausedBlock) -> Self {
+        Self {
+            user_id: paused.account.to_string(),
+            block: paused.block.to_string(),
+            paused_at: lagos_time(paused.paused_at_ms),
+            until: lagos_time(paused.until_ms),
+        }
+    }
+}
+
+fn listed(paused: &[PausedBlock]) -> Result<Answer, Failure> {
+    let json: Vec<_> = paused.iter().map(PausedJson::from).collect();
+    let names = ["USER_ID", "BLOCK", "PAUSED", "UNTIL"];
+    Answer::list(names, &json, |paused| {
+        [
+            paused.user_id.clone(),
+            paused.block.clone(),
+            paused.paused_at.clone(),
+            paused.until.clone(),
+        ]
+    })
+}

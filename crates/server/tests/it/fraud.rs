@@ -1,0 +1,167 @@
+//! Limits that an operator sets against fraud: what an account spends in a day, and how much it sends to one number
+//! and to one block of numbers; and phrases that no text may hold.
+
+use crate::kit::http::Request;
+use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operator, to, until};
+use engine::admin;
+
+/// The value of a metric that all installations of this process share, 0 where it is not there yet.
+async fn metric(ogene: &Ogene, name: &str) -> u64 {
+    let text = ogene.ask(&Request::get("/metrics")).await;
+    let line = text.text().lines().find(|line| line.starts_with(name));
+    let value = line.and_then(|line| line.rsplit(' ').next());
+    value.map_or(0, |value| value.parse().expect("a number"))
+}
+
+#[tokio::test]
+async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged() {
+    const REASON: &str =
+        r#"ogene_http_refusals_total{code="API-3004",reason="Daily spend limit reached"}"#;
+    let ogene = Ogene::start().await;
+    let store = ogene.store().await;
+    let limit = Some("13.00".parse().expect("an amount"));
+    admin::set_daily_limit(&store, &operator(), ogene.shop.id, limit)
+        .await
+        .expect("set");
+    store.close().await;
+    let before = metric(&ogene, REASON).await;
+
+    ogene.sent(to(MTN, "Good morning")).await;
+    ogene.sent(to(AIRTEL, "Good morning")).await;
+    let refused = ogene.send(to(GLO, "Good morning")).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    let error = refused.json();
+    assert_eq!(error["code"], "API-3004");
+    let message = error["error"]["message"].as_str().expect("a text");
+    for part in ["13.00 NGN", "1.00 NGN are left", "6.00 NGN are", "midnight"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let again = refused.header("retry-after").expect("when to retry");
+    assert!((1..=86_400).contains(&again.parse::<u32>().expect("seconds")));
+    assert!((ogene.total().await - 988.0).abs() < f64::EPSILON);
+    assert!(metric(&ogene, REASON).await > before);
+
+    let sandbox = Request::post("/api/sandbox/v2/sms").bearer(&ogene.shop.token);
+    let simulated = ogene.ask(&sandbox.json(&to(GLO, "Good morning"))).await;
+    assert_eq!(simulated.status, 200, "{}", simulated.text());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_number_gets_no_more_messages_of_an_account_than_an_hour_may_have() {
+    let setup = Setup::new().set("velocity.per_recipient_per_hour", "2");
+    let ogene = setup.start().await;
+    // What is refused is not counted: this is a duplicate.
+    ogene.sent(to(MTN, "First")).await;
+    assert_eq!(ogene.send(to(MTN, "First")).await.status, 409);
+    ogene.sent(to(MTN, "Second")).await;
+    let both = format!("{AIRTEL},{MTN}");
+    let refused = ogene.send(to(&both, "Third")).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    assert_eq!(refused.json()["code"], "API-3004");
+    assert_eq!(
+        refused.json()["error"]["description"],
+        "Too many messages to a number"
+    );
+    assert!(!refused.text().contains(MTN), "{}", refused.text());
+    assert!(refused.header("retry-after").is_some());
+    assert!((ogene.total().await - 988.0).abs() < f64::EPSILON);
+    ogene.sent(to(AIRTEL, "Third")).await;
+    let sandbox = Request::post("/api/sandbox/v2/sms").bearer(&ogene.shop.token);
+    let simulated = ogene.ask(&sandbox.json(&to(MTN, "Fourth"))).await;
+    assert_eq!(simulated.status, 200, "{}", simulated.text());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
+    const PAUSED: &str =
+        r#"ogene_http_refusals_total{code="API-3004",reason="Block of numbers paused"}"#;
+    let setup = Setup::new().set("velocity.per_block_per_hour", "3");
+    let mut ogene = setup.start().await;
+    let (refusals, pauses) = (
+        metric(&ogene, PAUSED).await,
+        metric(&ogene, "ogene_velocity_pauses_total").await,
+    );
+    let block: Vec<String> = (0..4).map(|last| format!("234803123456{last}")).collect();
+    ogene.sent(to(&block[..3].join(","), "Win")).await;
+    for _ in 0..2 {
+        let refused = ogene.send(to(&block[3], "Win")).await;
+        assert_eq!(refused.status, 429, "{}", refused.text());
+        assert_eq!(
+            refused.json()["error"]["description"],
+            "Block of numbers paused"
+        );
+    }
+    assert!((ogene.total().await - 982.0).abs() < f64::EPSILON);
+    assert!(metric(&ogene, PAUSED).await >= refusals + 2);
+    assert!(metric(&ogene, "ogene_velocity_pauses_total").await > pauses);
+    // Others go on: other blocks, and other accounts.
+    ogene.sent(to(AIRTEL, "Win")).await;
+    let other = ogene.customer("10.00").await;
+    let sent = ogene
+        .ask(&Request::send(&other.token, &to(&block[3], "Win")))
+        .await;
+    assert_eq!(sent.status, 200, "{}", sent.text());
+
+    ogene.restart().await;
+    assert_eq!(ogene.send(to(&block[3], "Win")).await.status, 429);
+    let store = ogene.store().await;
+    let operator = operator();
+    let paused = admin::paused_blocks(&store, &operator)
+        .await
+        .expect("a list");
+    assert_eq!(paused.len(), 1);
+    assert_eq!(paused[0].block.to_string(), "2348031234***");
+    let released = admin::release_block(&store, &operator, ogene.shop.id, paused[0].block);
+    released.await.expect("released");
+    let audit = admin::audit(&store, Some(ogene.shop.id), 2)
+        .await
+        .expect("entries");
+    store.close().await;
+    assert_eq!(audit[0].verb, "velocity.release");
+    assert_eq!(audit[1].verb, "velocity.pause");
+    assert!(audit[1].actor.starts_with("node:"), "{:?}", audit[1]);
+    until("the block is open", async || {
+        let answer = ogene.send(to(&block[3], "Win")).await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_phrase_is_refused_from_when_it_is_added_until_it_is_removed() {
+    let setup = Setup::new().set("content.prohibited", r#"["double your money"]"#);
+    let ogene = setup.start().await;
+    let store = ogene.store().await;
+    let casino = to(MTN, "Visit our Cásino today");
+    let operator = operator();
+    let add = admin::add_content_rule(&store, &operator, "CASINO");
+    assert_eq!(add.await.expect("added"), "casino");
+    // Another text each time, or what was taken would be a duplicate.
+    let mut count = 0;
+    let mut sends = async |text: &str| {
+        count += 1;
+        ogene.send(to(MTN, &format!("{text} {count}"))).await
+    };
+    let refused = until("the phrase is refused", async || {
+        let answer = sends("Visit our casino").await;
+        (answer.status == 422).then_some(answer)
+    })
+    .await;
+    assert_eq!(refused.json()["code"], "API-2010");
+    assert_eq!(ogene.send(casino.clone()).await.status, 422);
+    let configured = ogene.send(to(MTN, "Double your money")).await;
+    assert_eq!(configured.json()["code"], "API-2010");
+    ogene.sent(to(MTN, "Casinos")).await;
+
+    let remove = admin::remove_content_rule(&store, &operator, "Casino");
+    remove.await.expect("removed");
+    until("the phrase is carried", async || {
+        (ogene.send(casino.clone()).await.status == 200).then_some(())
+    })
+    .await;
+    store.close().await;
+    ogene.end().await;
+}

@@ -1,0 +1,19 @@
+-- What operators changed, numbered without gaps by the mark `audit`: who, what, and how it was before and after, as
+-- JSON without tokens, secrets and whole numbers.
+create table audit (
+    number bigint not null primary key,
+    at_ms bigint not null,
+    actor text not null,
+    verb text not null,
+    account_id bigint references accounts (account_id),
+    object text not null,
+    before text not null,
+    after text not null
+);
+create function refuse_change_of_audit() returns trigger language plpgsql as $$
+begin
+    raise exception 'the audit is append-only';
+end
+$$;
+create trigger audit_keeps_entries before update or delete on audit
+for each row execute function refuse_change_of_audit();

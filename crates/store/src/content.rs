@@ -1,0 +1,119 @@
+//! Phrases that no text may hold, as an operator edits them.
+
+use crate::Store;
+use crate::accounts::touch;
+use crate::audit::{self, By, Entry};
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::sql::{on, read};
+use domain::masked;
+use serde_json::{Value, json};
+
+/// A rule.
+#[derive(Clone, Debug, Eq, PartialEq, sqlx::FromRow)]
+pub struct ContentRule {
+    /// Lower-case words with a space between them.
+    pub phrase: String,
+    /// When it was added, Unix milliseconds.
+    pub added_at_ms: i64,
+}
+
+/// What is done with a phrase.
+enum What {
+    Add,
+    Remove,
+}
+
+struct Edit {
+    what: What,
+    phrase: String,
+    by: By,
+}
+
+impl Edit {
+    fn verb(&self) -> &'static str {
+        match self.what {
+            What::Add => "content.add",
+            What::Remove => "content.remove",
+        }
+    }
+
+    async fn edit(&self, tx: &mut Tx) -> Result<bool> {
+        let changed = match self.what {
+            What::Add => on!(tx, |connection| sqlx::query(
+                "insert into content_rules (phrase, added_at_ms) values ($1, $2)
+                 on conflict do nothing",
+            )
+            .bind(&self.phrase)
+            .bind(self.by.at_ms)
+            .execute(connection)
+            .await?
+            .rows_affected()),
+            What::Remove => on!(tx, |connection| sqlx::query(
+                "delete from content_rules where phrase = $1"
+            )
+            .bind(&self.phrase)
+            .execute(connection)
+            .await?
+            .rows_affected()),
+        };
+        Ok(changed == 1)
+    }
+}
+
+impl Change for Edit {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        if !self.edit(tx).await? {
+            return Ok(false);
+        }
+        touch(tx).await?;
+        let rule = json!({ "phrase": masked(&self.phrase) });
+        let (before, after) = match self.what {
+            What::Add => (Value::Null, rule),
+            What::Remove => (rule, Value::Null),
+        };
+        let entry = Entry {
+            by: &self.by,
+            verb: self.verb(),
+            account: None,
+            object: &masked(&self.phrase),
+            before,
+            after,
+        };
+        audit::enter(tx, entry).await?;
+        Ok(true)
+    }
+
+    async fn stands(&self, tx: &mut Tx, changed: &bool) -> Result<bool> {
+        let object = masked(&self.phrase);
+        Ok(!changed || audit::is_kept(tx, &self.by, self.verb(), &object).await?)
+    }
+}
+
+impl Store {
+    /// Adds a phrase; `false` where it is there already.
+    pub async fn add_content_rule(&self, phrase: String, by: By) -> Result<bool> {
+        let what = What::Add;
+        self.db.change(Edit { what, phrase, by }).await
+    }
+
+    /// Removes a phrase; `false` where there is none.
+    pub async fn remove_content_rule(&self, phrase: String, by: By) -> Result<bool> {
+        let what = What::Remove;
+        self.db.change(Edit { what, phrase, by }).await
+    }
+
+    /// All phrases, in alphabetical order.
+    pub async fn content_rules(&self) -> Result<Vec<ContentRule>> {
+        let mut rules: Vec<ContentRule> = read!(self.db, |connection| {
+            sqlx::query_as("select phrase, added_at_ms from content_rules")
+                .fetch_all(connection)
+                .await?
+        });
+        // Here, since the databases have orders of their own.
+        rules.sort_by(|one, other| one.phrase.cmp(&other.phrase));
+        Ok(rules)
+    }
+}

@@ -1,0 +1,161 @@
+//! Blocks of numbers that are paused for an account: on all nodes, until an operator releases them or time does.
+
+use crate::Store;
+use crate::accounts::touch;
+use crate::audit::{self, By, Entry};
+use crate::db::{Change, Tx};
+use crate::error::{Error, Result};
+use crate::sql::{on, read};
+use domain::AccountId;
+use domain::velocity::Block;
+use serde_json::{Value, json};
+
+/// A pause.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PausedBlock {
+    /// Whose.
+    pub account: AccountId,
+    /// Which numbers.
+    pub block: Block,
+    /// Since when, Unix milliseconds.
+    pub paused_at_ms: i64,
+    /// Until when.
+    pub until_ms: i64,
+}
+
+const PAUSE: &str = "velocity.pause";
+const RELEASE: &str = "velocity.release";
+
+fn stored(block: Block) -> i64 {
+    i64::try_from(block.digits()).unwrap_or(i64::MAX)
+}
+
+struct Pause {
+    paused: PausedBlock,
+    by: By,
+}
+
+impl Change for Pause {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let paused = &self.paused;
+        on!(tx, |connection| sqlx::query(
+            "delete from paused_blocks where until_ms <= $1"
+        )
+        .bind(self.by.at_ms)
+        .execute(connection)
+        .await
+        .map(drop))?;
+        let new = on!(tx, |connection| sqlx::query(
+            "insert into paused_blocks (account_id, block, paused_at_ms, until_ms)
+             values ($1, $2, $3, $4) on conflict do nothing",
+        )
+        .bind(paused.account.0)
+        .bind(stored(paused.block))
+        .bind(paused.paused_at_ms)
+        .bind(paused.until_ms)
+        .execute(connection)
+        .await?
+        .rows_affected());
+        if new == 0 {
+            return Ok(false);
+        }
+        touch(tx).await?;
+        let entry = Entry {
+            by: &self.by,
+            verb: PAUSE,
+            account: Some(paused.account),
+            object: &paused.block.to_string(),
+            before: Value::Null,
+            after: json!({ "until_ms": paused.until_ms }),
+        };
+        audit::enter(tx, entry).await?;
+        Ok(true)
+    }
+
+    async fn stands(&self, tx: &mut Tx, new: &bool) -> Result<bool> {
+        let block = self.paused.block.to_string();
+        Ok(!new || audit::is_kept(tx, &self.by, PAUSE, &block).await?)
+    }
+}
+
+struct Release {
+    account: AccountId,
+    block: Block,
+    by: By,
+}
+
+impl Change for Release {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let until_ms: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+            "delete from paused_blocks where account_id = $1 and block = $2 and until_ms > $3
+             returning until_ms",
+        )
+        .bind(self.account.0)
+        .bind(stored(self.block))
+        .bind(self.by.at_ms)
+        .fetch_optional(connection)
+        .await?);
+        let Some(until_ms) = until_ms else {
+            return Ok(false);
+        };
+        touch(tx).await?;
+        let entry = Entry {
+            by: &self.by,
+            verb: RELEASE,
+            account: Some(self.account),
+            object: &self.block.to_string(),
+            before: json!({ "until_ms": until_ms }),
+            after: Value::Null,
+        };
+        audit::enter(tx, entry).await?;
+        Ok(true)
+    }
+
+    async fn stands(&self, tx: &mut Tx, released: &bool) -> Result<bool> {
+        let block = self.block.to_string();
+        Ok(!released || audit::is_kept(tx, &self.by, RELEASE, &block).await?)
+    }
+}
+
+impl Store {
+    /// Pauses a block; `false` where it is paused already.
+    pub async fn pause_block(&self, paused: PausedBlock, by: By) -> Result<bool> {
+        self.db.change(Pause { paused, by }).await
+    }
+
+    /// Ends a pause; `false` where there is none.
+    pub async fn release_block(&self, account: AccountId, block: Block, by: By) -> Result<bool> {
+        let release = Release { account, block, by };
+        self.db.change(release).await
+    }
+
+    /// The blocks that are paused at that moment, the latest first.
+    pub async fn paused_blocks(&self, now_ms: i64) -> Result<Vec<PausedBlock>> {
+        let rows: Vec<(i64, i64, i64, i64)> = read!(self.db, |connection| {
+            sqlx::query_as(
+                "select account_id, block, paused_at_ms, until_ms from paused_blocks
+                 where until_ms > $1 order by paused_at_ms desc, account_id, block",
+            )
+            .bind(now_ms)
+            .fetch_all(connection)
+            .await?
+        });
+        let paused = rows
+            .into_iter()
+            .map(|(account, block, paused_at_ms, until_ms)| {
+                let block = u64::try_from(block)
+                    .map_err(|_| Error::Unreadable("a block of numbers".to_owned()))?;
+                Ok(PausedBlock {
+                    account: AccountId(account),
+                    block: Block::from_digits(block),
+                    paused_at_ms,
+                    until_ms,
+                })
+            });
+        paused.collect()
+    }
+}

@@ -1,0 +1,195 @@
+//! The audit: an entry with each change that an operator makes, and nothing that takes one away.
+
+use super::kit::{Kit, NOW, account, by, credit, fresh, twins};
+use super::plans::all_statements;
+use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
+use domain::token::Terms;
+use domain::{AccountId, AccountStatus, Component, SenderId, SenderStatus, Verification};
+use store::{AuditEntry, CallbackSecret, TokenInfo};
+use tokio::task::JoinSet;
+
+twins!(
+    an_entry_tells_how_it_was_and_how_it_is,
+    what_changes_nothing_has_no_entry,
+    entries_are_listed_latest_first_all_or_of_one_account,
+    entries_made_at_once_are_numbered_without_gaps,
+    the_audit_refuses_update_and_delete,
+);
+
+/// An entry as a line.
+fn line(entry: &AuditEntry) -> String {
+    let AuditEntry {
+        number,
+        actor,
+        verb,
+        object,
+        before,
+        after,
+        ..
+    } = entry;
+    format!("{number} {actor} {verb} {object}: {before} -> {after}")
+}
+
+async fn lines(kit: &Kit, account: AccountId) -> Vec<String> {
+    let entries = kit.store.audit(Some(account), 100).await.unwrap();
+    entries.iter().rev().map(line).collect()
+}
+
+fn sender() -> SenderId {
+    SenderId {
+        name: "Acme".to_owned(),
+        status: SenderStatus::Pending,
+        purpose: "receipts".to_owned(),
+        international: false,
+        approved_at_ms: None,
+        rejection_reason: None,
+    }
+}
+
+fn token(account: AccountId) -> TokenInfo {
+    TokenInfo {
+        id: "tok_1".to_owned(),
+        account,
+        name: "of 08031234567".to_owned(),
+        terms: Terms {
+            expires_at_ms: Some(NOW + 1),
+            allowed: "203.0.113.0/24".parse().unwrap(),
+        },
+        created_at_ms: NOW,
+        revoked_at_ms: None,
+    }
+}
+
+fn secret(account: AccountId) -> CallbackSecret {
+    CallbackSecret {
+        account,
+        created_at_ms: NOW,
+        signing: Signing {
+            secret: Secret::make(&[7; CHANCE_BYTES]),
+            ends_at_ms: None,
+        },
+    }
+}
+
+/// Makes each change that there is of an account, but for replays, which need callbacks.
+async fn change_everything(kit: &Kit, id: AccountId) {
+    let store = &kit.store;
+    store.create_account(account(id), by(NOW)).await.unwrap();
+    let status = AccountStatus::Restricted;
+    assert!(store.set_account_status(id, status, by(NOW)).await.unwrap());
+    let level = Verification::Verified;
+    assert!(store.set_verification(id, level, by(NOW)).await.unwrap());
+    store.add_token(token(id), [1; 32], by(NOW)).await.unwrap();
+    assert!(store.revoke_token("tok_1", by(NOW)).await.unwrap());
+    assert!(store.add_sender(id, sender(), by(NOW)).await.unwrap());
+    for (status, reason) in [
+        (SenderStatus::Approved, None),
+        (SenderStatus::Rejected, Some("Call 08031234567")),
+        (SenderStatus::Suspended, None),
+    ] {
+        let set = store.set_sender_status(id, "ACME", status, reason, by(NOW));
+        assert!(set.await.unwrap());
+    }
+    let entry = credit(id, Component::SmsWallet, 5, "08031234567");
+    store.credit(entry, by(NOW)).await.unwrap();
+    let added = store.add_callback_secret(secret(id), 0..=0, NOW, by(NOW));
+    added.await.unwrap();
+    let revoked = store.revoke_callback_secrets(id, None, by(NOW)).await;
+    assert_eq!(revoked.unwrap(), 1);
+}
+
+async fn an_entry_tells_how_it_was_and_how_it_is(kit: &Kit) {
+    let id = AccountId(4_711);
+    change_everything(kit, id).await;
+    let all = lines(kit, id).await;
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    1 cli:ada account.create : null -> {"name":"Example","status":"active","verification":"unverified"}
+    2 cli:ada account.set-status : {"status":"active"} -> {"status":"restricted"}
+    3 cli:ada account.set-verification : {"verification":"unverified"} -> {"verification":"verified"}
+    4 cli:ada token.create tok_1: null -> {"allowed":"203.0.113.0/24","expires_at_ms":1795000000001,"name":"of 0803123****"}
+    5 cli:ada token.revoke tok_1: {"allowed":"203.0.113.0/24","expires_at_ms":1795000000001,"name":"of 0803123****"} -> null
+    6 cli:ada sender-id.register Acme: null -> {"international":false,"status":"pending"}
+    7 cli:ada sender-id.approve Acme: {"status":"pending"} -> {"reason":null,"status":"approved"}
+    8 cli:ada sender-id.reject Acme: {"status":"approved"} -> {"reason":"Call 0803123****","status":"rejected"}
+    9 cli:ada sender-id.suspend Acme: {"status":"rejected"} -> {"reason":null,"status":"suspended"}
+    10 cli:ada wallet.credit 0803123****: {"sms_wallet":"0.00"} -> {"sms_wallet":"5.00"}
+    11 cli:ada callback.secret.create sec_7605e0531442bca6: null -> {"ends_at_ms":null}
+    12 cli:ada callback.secret.revoke : {"secrets":1} -> null
+    "#);
+    let secret = secret(id).signing.secret.text();
+    let rows = "select actor || verb || object || before || after from audit";
+    for row in kit.texts(rows).await {
+        assert!(
+            !row.contains("08031234567") && !row.contains(&secret),
+            "{row}"
+        );
+    }
+}
+
+async fn what_changes_nothing_has_no_entry(kit: &Kit) {
+    let (id, nobody) = (kit.account(5).await, AccountId(fresh()));
+    let store = &kit.store;
+    assert!(store.add_sender(id, sender(), by(NOW)).await.unwrap());
+    let before = kit.store.audit(None, 100).await.unwrap();
+    let status = AccountStatus::Disabled;
+    assert!(
+        !store
+            .set_account_status(nobody, status, by(NOW))
+            .await
+            .unwrap()
+    );
+    assert!(!store.revoke_token("none", by(NOW)).await.unwrap());
+    assert!(!store.add_sender(id, sender(), by(NOW)).await.unwrap());
+    let set = store.set_sender_status(id, "Nix", SenderStatus::Approved, None, by(NOW));
+    assert!(!set.await.unwrap());
+    let revoked = store.revoke_callback_secrets(id, None, by(NOW)).await;
+    assert_eq!(revoked.unwrap(), 0);
+    assert!(store.create_account(account(id), by(NOW)).await.is_err());
+    let entry = credit(nobody, Component::SmsWallet, 5, "bank-1");
+    store.credit(entry, by(NOW)).await.unwrap();
+    assert_eq!(kit.store.audit(None, 100).await.unwrap(), before);
+}
+
+async fn entries_are_listed_latest_first_all_or_of_one_account(kit: &Kit) {
+    let (one, two) = (kit.account(5).await, kit.account(5).await);
+    let numbers = async |account, limit| {
+        let entries = kit.store.audit(account, limit).await.unwrap();
+        let numbers = entries.iter().map(|entry| entry.number);
+        numbers.collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(None, 9).await, [4, 3, 2, 1]);
+    assert_eq!(numbers(None, 3).await, [4, 3, 2]);
+    assert_eq!(numbers(Some(one), 9).await, [2, 1]);
+    assert_eq!(numbers(Some(two), 1).await, [4]);
+}
+
+async fn entries_made_at_once_are_numbered_without_gaps(kit: &Kit) {
+    let mut credits = JoinSet::new();
+    for count in 0..20 {
+        let (store, id) = (kit.store.clone(), kit.account(0).await);
+        let entry = credit(id, Component::SmsWallet, 5, &format!("bank-{count}"));
+        credits.spawn(async move { store.credit(entry, by(NOW)).await.unwrap() });
+    }
+    credits.join_all().await;
+    let entries = kit.store.audit(None, 100).await.unwrap();
+    let numbers: Vec<_> = entries.iter().rev().map(|entry| entry.number).collect();
+    assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
+}
+
+async fn the_audit_refuses_update_and_delete(kit: &Kit) {
+    let id = kit.account(5).await;
+    for sql in ["update audit set actor = 'nobody'", "delete from audit"] {
+        let error = kit.run(sql).await.unwrap_err().to_string();
+        assert!(error.contains("append-only"), "{error}");
+    }
+    assert_eq!(lines(kit, id).await.len(), 2);
+}
+
+#[test]
+fn no_statement_of_ours_changes_or_removes_an_entry() {
+    for statement in all_statements() {
+        let text = &statement.text;
+        let changes = text.contains("update audit") || text.contains("delete from audit");
+        assert!(!changes, "{}: {text}", statement.place);
+    }
+}
