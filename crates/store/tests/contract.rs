@@ -30,6 +30,7 @@ mod contract {
     mod schema;
     mod severed;
     mod sources;
+    mod storm;
     mod sweeps;
     mod verification;
 }
