@@ -20,6 +20,7 @@ mod carrier;
 mod chance;
 mod clock;
 mod customers;
+mod follow;
 mod measure;
 mod nodes;
 mod plan;
@@ -153,6 +154,7 @@ impl Engine {
             carriers: named.chain([sandbox]).collect(),
             callbacks,
             nodes: Nodes::join(&store, node).await?,
+            follower: tokio::sync::Mutex::new(follow::Follower::new(&clock)),
             store: store.clone(),
             clock,
             node,
@@ -220,7 +222,7 @@ impl Engine {
             environment,
             kind,
         };
-        within(self.rates.count(key, limit, self.shared.clock.now_ms())).await
+        within(self.rates.count(key, limit, &self.shared.clock)).await
     }
 
     /// Accepts a send: when this gives a message, it is durable and paid for.

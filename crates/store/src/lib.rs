@@ -13,6 +13,7 @@ mod citus;
 mod db;
 mod deliveries;
 mod error;
+mod follow;
 mod hints;
 mod import;
 mod nodes;

@@ -11,6 +11,8 @@ mod callbacks;
 #[cfg(test)]
 mod carriers;
 #[cfg(test)]
+mod clock;
+#[cfg(test)]
 mod documentation;
 #[cfg(test)]
 mod doubt;
