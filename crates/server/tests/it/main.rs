@@ -19,6 +19,8 @@ mod doubt;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod legacy;
