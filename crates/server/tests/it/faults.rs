@@ -115,7 +115,7 @@ async fn a_half_open_connection_is_survived() {
 async fn responses_that_come_too_late_are_survived() {
     let script = Script {
         response_delay: Delay::fixed(Duration::from_millis(1_500)),
-        receipt_delay: Delay::fixed(Duration::from_secs(3_600)),
+        receipt_delay: Delay::fixed(Duration::from_hours(1)),
         ..Script::default()
     };
     is_survived("late", script, 20, 10).await;

@@ -156,7 +156,7 @@ fn storm(sent: &[Sent], chance: &mut Chance, receipts: usize) -> (Vec<(u64, News
         }
     }
     while tally.unknown < receipts * UNKNOWN / 100 {
-        let to = number(chance.between(1, 1_000_000) as usize);
+        let to = number(usize::try_from(chance.between(1, 1_000_000)).unwrap());
         let nobody = receipt(
             &format!("x{}", tally.unknown),
             to,
