@@ -423,6 +423,37 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_is_stored_of_pages_and_legs_are_the_bits_that_the_tables_tell_of() {
+        let end = |events: &[E]| {
+            let start = Delivery::unsent(3);
+            events.iter().fold(start, |delivery, &event| {
+                transition(&delivery, DUAL, event).map_or(delivery, |change| change.delivery)
+            })
+        };
+        let page = |leg, page| E::PageDelivered { leg, page };
+        let heard = end(&[SENT, page(1, 1), SENT_2, page(2, 3)]);
+        assert_eq!(heard.delivered_pages, [0b001, 0b100]);
+        assert_eq!(end(&[SENT, UNDELIV]).failed_legs, 0b01);
+        assert_eq!(end(&[SENT, SENT_2, REJECTD_2]).failed_legs, 0b10);
+    }
+
+    #[test]
+    fn each_status_has_its_word_outside() {
+        let words = [
+            (S::Sent, "sent awaiting status"),
+            (S::InDoubt, "sent awaiting status"),
+            (S::Delivered, "delivrd"),
+            (S::Undelivered, "undeliv"),
+            (S::Expired, "expired"),
+            (S::Rejected, "rejectd"),
+            (S::Failed, "failed"),
+        ];
+        for (status, word) in words {
+            assert_eq!(status.outside(), word);
+        }
+    }
+
     fn event() -> impl Strategy<Value = E> {
         let leg = 1..=2i64;
         let bad = prop_oneof![

@@ -167,6 +167,30 @@ mod tests {
     }
 
     #[test]
+    fn amounts_are_reckoned_in_ten_thousandths_and_within_their_range() {
+        let (two, five) = (Money::from_naira(2), Money::from_units(50_000));
+        assert_eq!((two.units(), five.units()), (20_000, 50_000));
+        assert_eq!(
+            (five - two, two + five),
+            (Money::from_naira(3), Money::from_naira(7))
+        );
+        assert_eq!(
+            (-two, two * 3),
+            (Money::from_units(-20_000), Money::from_naira(6))
+        );
+        let mut sum = five;
+        sum += two;
+        sum -= Money::from_naira(1);
+        assert_eq!(sum, [two, two, two].into_iter().sum());
+        assert_eq!(two.checked_add(five), Some(Money::from_naira(7)));
+        assert_eq!(two.checked_mul(4), Some(Money::from_naira(8)));
+        let most = Money::from_units(i64::MAX);
+        assert_eq!((most.checked_add(two), most.checked_mul(2)), (None, None));
+        let kinds = [-two, Money::ZERO, two].map(|money| (money.is_zero(), money.is_positive()));
+        assert_eq!(kinds, [(false, false), (true, false), (false, true)]);
+    }
+
+    #[test]
     fn what_is_not_an_amount_is_refused() {
         for text in [
             "",

@@ -96,7 +96,7 @@ impl Pace {
         let missing = (wanted - self.tokens_milli).max(0);
         let wait = self
             .rate
-            .map_or(0, |rate| missing.div_euclid(rate.max(1)) + 1);
+            .map_or(0, |rate| (missing * 1_000).div_euclid(rate.max(1)) + 1);
         (now_ms + wait).max(self.paused_until_ms)
     }
 
@@ -179,6 +179,90 @@ mod tests {
         two.set_share(Some(900), 0, 3);
         let sent = run(&mut one, 10_000, 20_000) + run(&mut two, 10_000, 20_000);
         assert!((9_000..=9_060).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn there_is_room_for_a_portion_when_it_is_said_to_be_and_not_before() {
+        for (limit, portion) in [(1, 1), (40, 1), (500, 10), (1_000, 20), (7_777, 155)] {
+            let mut pace = Pace::new(Some(limit), 0);
+            assert_eq!(pace.portion(), portion, "{limit}");
+            for submits in [1, portion] {
+                let room = pace.room(100_000);
+                pace.spend(room);
+                let at_ms = pace.next_ms(100_000, submits);
+                assert!(pace.clone().room(at_ms - 2) < submits, "{limit} {submits}");
+                assert!(pace.clone().room(at_ms) >= submits, "{limit} {submits}");
+            }
+        }
+        let pace = Pace::new(None, 0);
+        assert_eq!((pace.portion(), pace.next_ms(7, 1)), (1, 7));
+    }
+
+    #[test]
+    fn what_goes_at_once_is_what_comes_due_in_a_moment_or_a_long_message() {
+        for (limit, burst) in [(1, 10), (200, 10), (201, 10), (1_000, 50), (40_000, 2_000)] {
+            let mut pace = Pace::new(Some(limit), 0);
+            assert_eq!((pace.room(0), pace.room(60_000)), (burst, burst), "{limit}");
+            pace.spend(burst);
+            assert_eq!(pace.room(60_000), 0, "{limit}");
+        }
+        let mut slow = Pace::new(Some(1), 0);
+        slow.spend(10);
+        assert_eq!(
+            [999, 1_000, 4_000].map(|now_ms| slow.room(now_ms)),
+            [0, 1, 4]
+        );
+        let mut unlimited = Pace::new(None, 0);
+        unlimited.spend(1_000_000);
+        assert_eq!(unlimited.room(1), usize::MAX);
+    }
+
+    #[test]
+    fn throttling_halves_the_pace_for_all_that_was_on_its_way_together() {
+        let mut pace = Pace::new(Some(1_000), 0);
+        pace.throttled(5_000);
+        pace.throttled(5_999);
+        assert_eq!((pace.rate, pace.room(5_999)), (Some(500_000), 0));
+        assert_eq!(pace.next_ms(5_500, 1), 6_000);
+        // One may try again at once; a twentieth is regained each second.
+        assert_eq!(pace.room(6_000), 1);
+        pace.room(7_000);
+        assert_eq!(pace.rate, Some(525_000));
+        pace.throttled(7_000);
+        assert_eq!(pace.rate, Some(262_500));
+        for second in 0..20 {
+            pace.throttled(10_000 + 1_000 * second);
+        }
+        assert_eq!(pace.rate, Some(1_000), "one a second is the slowest");
+        let mut unlimited = Pace::new(None, 0);
+        unlimited.throttled(0);
+        assert_eq!(unlimited.rate, Some(500_000));
+        for second in 1..=61 {
+            unlimited.room(1_000 * second);
+        }
+        assert!(unlimited.rate.is_some_and(|rate| rate > 8_000_000));
+        unlimited.room(64_000);
+        assert_eq!(unlimited.rate, None);
+    }
+
+    #[test]
+    fn a_share_of_the_limit_keeps_what_throttling_took_away() {
+        let mut pace = Pace::new(Some(900), 0);
+        pace.set_share(Some(900), 1, 3);
+        assert_eq!((pace.limit, pace.rate), (Some(300_000), Some(300_000)));
+        assert_eq!(pace.tokens_milli, 15_000, "no more than goes at once");
+        pace.throttled(0);
+        pace.set_share(Some(900), 3, 3);
+        assert_eq!((pace.limit, pace.rate), (Some(900_000), Some(150_000)));
+        pace.set_share(Some(300), 1, 3);
+        assert_eq!((pace.limit, pace.rate), (Some(100_000), Some(100_000)));
+        pace.set_share(Some(600), 0, 3);
+        assert_eq!((pace.limit, pace.rate), (Some(1), Some(1)));
+        pace.set_share(None, 1, 1);
+        assert_eq!((pace.limit, pace.rate), (None, None));
+        pace.throttled(5_000);
+        pace.set_share(None, 2, 0);
+        assert_eq!((pace.limit, pace.rate), (None, Some(500_000)));
     }
 
     #[test]

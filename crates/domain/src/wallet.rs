@@ -203,6 +203,7 @@ mod tests {
                     let mut left = wallet;
                     left.pay(&drawn);
                     prop_assert!(Component::ALL.iter().all(|&c| left.get(c) >= Money::ZERO));
+                    prop_assert_eq!(left.total() + drawn.total(), wallet.total());
                 }
             }
         }

@@ -166,7 +166,13 @@ struct Entering {
 
 /// Accepts a group: those of one bucket in one commit.
 async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
-    let now_ms = shared.clock.now_ms();
+    let now_ms = match shared.followed_ms().await {
+        Ok(now_ms) => now_ms,
+        Err(error) => {
+            tracing::error!(%error, "duplicate windows are not where the clock is yet");
+            shared.clock.now_ms()
+        }
+    };
     let mut buckets: BTreeMap<Bucket, Vec<Entering>> = BTreeMap::new();
     for waiting in group {
         let bucket = shared.store.bucket_of(waiting.draft.account);

@@ -1,7 +1,8 @@
 //! The time, as an argument: only this file asks the system for it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// What time it is.
 #[derive(Clone, Debug)]
@@ -10,6 +11,8 @@ pub struct Clock(Source);
 #[derive(Clone, Debug)]
 enum Source {
     System,
+    /// The system's, so many milliseconds on.
+    Shifted(Arc<AtomicI64>),
     Manual(Arc<AtomicI64>),
 }
 
@@ -19,32 +22,131 @@ impl Clock {
         Self(Source::System)
     }
 
+    /// A clock that runs as the system's does and may be set to another time: for tests.
+    pub fn running() -> Self {
+        Self(Source::Shifted(Arc::default()))
+    }
+
     /// A clock that stands at this time (Unix milliseconds) until it is set: for tests.
     pub fn manual(now_ms: i64) -> Self {
         Self(Source::Manual(Arc::new(AtomicI64::new(now_ms))))
     }
 
-    /// Sets a manual clock; the system's is not ours to set.
+    /// Sets a clock for tests; the system's is not ours to set.
     pub fn set(&self, now_ms: i64) {
-        if let Source::Manual(time) = &self.0 {
-            time.store(now_ms, Ordering::Relaxed);
+        match &self.0 {
+            Source::System => {}
+            Source::Shifted(shift) => shift.store(now_ms - system_ms(), Ordering::Relaxed),
+            Source::Manual(time) => time.store(now_ms, Ordering::Relaxed),
         }
     }
 
-    /// Unix milliseconds.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where time is asked for"
-    )]
+    /// Unix milliseconds. Whoever keeps the machine may set them forwards or back.
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
-            Source::System => {
-                let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-                since.map_or(0, |time| {
-                    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
-                })
-            }
+            Source::System => system_ms(),
+            Source::Shifted(shift) => system_ms() + shift.load(Ordering::Relaxed),
             Source::Manual(time) => time.load(Ordering::Relaxed),
         }
+    }
+
+    /// Milliseconds since some moment of this process, that nobody can set: for how long something takes.
+    pub fn steady_ms(&self) -> i64 {
+        match &self.0 {
+            Source::System | Source::Shifted(_) => steady_ms(),
+            Source::Manual(time) => time.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// What may lie between the two times of one look, milliseconds.
+const LOOK_MS: i64 = 50;
+
+impl Clock {
+    /// What [`Clock::now_ms`] and [`Clock::steady_ms`] tell at one moment: whoever was held up between the two asks
+    /// again.
+    pub(crate) fn both_ms(&self) -> (i64, i64) {
+        loop {
+            let (steady_ms, now_ms) = (self.steady_ms(), self.now_ms());
+            if self.steady_ms() - steady_ms <= LOOK_MS {
+                return (now_ms, steady_ms);
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where time is asked for"
+)]
+fn system_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |time| {
+        i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+    })
+}
+
+fn steady_ms() -> i64 {
+    static BEGAN: OnceLock<Instant> = OnceLock::new();
+    let passed = BEGAN.get_or_init(Instant::now).elapsed();
+    i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Notices when the clock is set: it has not gone on by as much as time has passed.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    now_ms: i64,
+    steady_ms: i64,
+}
+
+/// What a clock that follows the time of others may be off between two looks, milliseconds.
+const DRIFT_MS: i64 = 500;
+
+impl Watch {
+    pub(crate) fn new(clock: &Clock) -> Self {
+        let (now_ms, steady_ms) = clock.both_ms();
+        Self { now_ms, steady_ms }
+    }
+
+    /// By how many milliseconds the clock was set since the last look; negative when it was set back. As
+    /// every look is compared with the one before, a clock that drifts was not set.
+    pub(crate) fn set_by_ms(&mut self, now_ms: i64, steady_ms: i64) -> i64 {
+        let set_by = (now_ms - self.now_ms) - (steady_ms - self.steady_ms);
+        *self = Self { now_ms, steady_ms };
+        if set_by.abs() > DRIFT_MS { set_by } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_is_noticed_and_one_that_drifts_is_not() {
+        let mut watch = Watch {
+            now_ms: 1_000_000,
+            steady_ms: 0,
+        };
+        let looks = [
+            (1_001_000, 1_000, 0),
+            (1_001_900, 2_000, 0),
+            (1_002_800, 3_000, 0),
+            (8_202_800, 3_000, 7_200_000),
+            (8_203_800, 4_000, 0),
+            (1_003_800, 4_000, -7_200_000),
+            (61_003_800, 60_004_000, 0),
+        ];
+        for (now_ms, steady_ms, set_by) in looks {
+            assert_eq!(watch.set_by_ms(now_ms, steady_ms), set_by, "{now_ms}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_runs_on_from_there_and_its_steady_time_does_not_care() {
+        let clock = Clock::running();
+        let steady = clock.steady_ms();
+        clock.set(1_000_000);
+        assert!((1_000_000..1_060_000).contains(&clock.now_ms()));
+        assert!((steady..steady + 60_000).contains(&clock.steady_ms()));
     }
 }

@@ -22,6 +22,7 @@ mod chance;
 mod clock;
 mod content;
 mod customers;
+mod follow;
 mod guards;
 mod measure;
 mod nodes;
@@ -159,6 +160,7 @@ impl Engine {
             carriers: named.chain([sandbox]).collect(),
             callbacks,
             nodes: Nodes::join(&store, node).await?,
+            follower: tokio::sync::Mutex::new(follow::Follower::new(&clock)),
             store: store.clone(),
             clock,
             node,
@@ -228,7 +230,7 @@ impl Engine {
             environment,
             kind,
         };
-        within(self.rates.count(key, limit, self.shared.clock.now_ms())).await
+        within(self.rates.count(key, limit, &self.shared.clock)).await
     }
 
     /// Accepts a send: when this gives a message, it is durable and paid for.

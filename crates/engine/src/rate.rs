@@ -36,13 +36,19 @@ impl Rates {
         }
     }
 
-    /// Counts a request, or refuses it.
-    pub(crate) async fn count(&self, key: RateKey, limit: u32, now_ms: i64) -> Result<Rate, Error> {
+    /// Counts a request, or refuses it. Nodes have no time in common but that of their clocks; a process that
+    /// is alone counts by one that nobody can set.
+    pub(crate) async fn count(
+        &self,
+        key: RateKey,
+        limit: u32,
+        clock: &Clock,
+    ) -> Result<Rate, Error> {
         let Some(reservations) = &self.reservations else {
-            return Ok(self.count_alone(key, limit, now_ms));
+            return Ok(self.count_alone(key, limit, clock.steady_ms()));
         };
         let nodes = self.nodes.load(Ordering::Relaxed);
-        reservations.count(key, limit, nodes, now_ms).await
+        reservations.count(key, limit, nodes, clock.now_ms()).await
     }
 
     /// Gives back what this node has reserved in vain. Runs until the engine ends; a process that is alone has
@@ -53,15 +59,15 @@ impl Rates {
         }
     }
 
-    fn count_alone(&self, key: RateKey, limit: u32, now_ms: i64) -> Rate {
+    fn count_alone(&self, key: RateKey, limit: u32, steady_ms: i64) -> Rate {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= MOST_WINDOWS {
-            windows.retain(|_, window| !window.is_over(now_ms));
+            windows.retain(|_, window| !window.is_over(steady_ms));
         }
         windows
             .entry(key)
-            .or_insert_with(|| Box::new(Window::new(now_ms)))
-            .count(limit, now_ms)
+            .or_insert_with(|| Box::new(Window::new(steady_ms)))
+            .count(limit, steady_ms)
     }
 }
 
@@ -89,7 +95,7 @@ mod tests {
     }
 
     async fn is_allowed(rates: &Rates, key: RateKey) -> bool {
-        let rate = rates.count(key, 1, 0).await.unwrap();
+        let rate = rates.count(key, 1, &Clock::manual(0)).await.unwrap();
         rate.refused.is_none()
     }
 

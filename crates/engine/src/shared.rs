@@ -2,6 +2,7 @@
 
 use crate::callback::Callbacks;
 use crate::carrier::Carrier;
+use crate::follow::Follower;
 use crate::nodes::Nodes;
 use crate::plan::Plan;
 use crate::{Clock, chance, measure};
@@ -23,6 +24,7 @@ pub(crate) struct Shared {
     /// The number of this process among all that share the database; never 0.
     pub(crate) node: i64,
     pub(crate) nodes: Nodes,
+    pub(crate) follower: tokio::sync::Mutex<Follower>,
     pub(crate) message_ids: chance::MessageIds,
     pub(crate) callbacks: Callbacks,
     pub(crate) carriers: Vec<Arc<Carrier>>,

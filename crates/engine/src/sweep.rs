@@ -94,8 +94,9 @@ async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> sto
 
 async fn tidy_all(shared: &Arc<Shared>) -> store::Result<()> {
     shared.store.gather_statistics().await?;
+    let now_ms = shared.followed_ms().await?;
     for bucket in shared.my_buckets() {
-        while shared.store.tidy(bucket, shared.clock.now_ms()).await? {}
+        while shared.store.tidy(bucket, now_ms).await? {}
     }
     while shared.store.is_shared() && shared.store.tidy_rates(shared.clock.now_ms()).await? {}
     Ok(())

@@ -60,10 +60,11 @@ pub enum Error {
     Http(#[source] io::Error),
 }
 
-/// Runs the service on `listener` until `shutdown` ends: then takes no more requests, finishes what is in
+/// Runs the service on `listener`, by that clock, until `shutdown` ends: then takes no more requests, finishes what is in
 /// flight, unbinds from the carriers, and returns.
 pub async fn serve(
     config: Config,
+    clock: Clock,
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
@@ -75,7 +76,7 @@ pub async fn serve(
         Target::Directory(directory) => Some(lock::serve(&directory)?),
         Target::Postgres(_) => None,
     };
-    let engine = Engine::start(store, config.settings(), Clock::system()).await?;
+    let engine = Engine::start(store, config.settings(), clock).await?;
     let router = http::router(http::State {
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),

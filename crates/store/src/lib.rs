@@ -15,6 +15,7 @@ mod content;
 mod db;
 mod deliveries;
 mod error;
+mod follow;
 mod hints;
 mod import;
 mod nodes;

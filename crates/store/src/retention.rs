@@ -100,11 +100,12 @@ impl Store {
         cursor: Option<TextCursor>,
     ) -> Result<Removed<TextCursor>> {
         let mut tx = self.db.read().await?;
-        let mark = format!("texts-removed-{}", bucket.0);
+        let mark = texts_mark(bucket);
         let mut cursor = match cursor {
             Some(cursor) => cursor,
             None => TextCursor {
-                after: MessageId::lowest_at(read_mark(&mut tx, &mark).await?),
+                // A clock that was set back is followed, or texts of then would never be found.
+                after: MessageId::lowest_at(read_mark(&mut tx, &mark).await?.min(before_ms)),
                 open_at_ms: None,
             },
         };
@@ -131,6 +132,11 @@ impl Store {
             next: (!is_last).then_some(cursor),
         })
     }
+}
+
+/// How far texts have been removed.
+pub(crate) fn texts_mark(bucket: Bucket) -> String {
+    format!("texts-removed-{}", bucket.0)
 }
 
 /// Messages that were accepted before a time, oldest first.

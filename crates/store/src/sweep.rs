@@ -44,9 +44,15 @@ impl Change for Expire {
     type Output = (Settled, bool);
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, bool)> {
-        let mark = format!("expired-{}-{}", self.expiry.gateway.as_str(), self.bucket.0);
-        let from = read_mark(tx, &mark).await?;
+        let mark = expired_mark(self.expiry.gateway, self.bucket);
         let until = self.expiry.now_ms - self.expiry.timeout_ms;
+        let mut from = read_mark(tx, &mark).await?;
+        if from > until {
+            // The clock was set back. What is accepted from now on must not lie before the mark when its time
+            // has come.
+            write_mark(tx, &mark, until).await?;
+            from = until;
+        }
         let sql = format!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
                  d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier
@@ -80,6 +86,11 @@ impl Change for Expire {
         }
         Ok((settled, more))
     }
+}
+
+/// How far recipients of a gateway's messages have been expired.
+pub(crate) fn expired_mark(gateway: Gateway, bucket: Bucket) -> String {
+    format!("expired-{}-{}", gateway.as_str(), bucket.0)
 }
 
 async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) -> Result<Settled> {

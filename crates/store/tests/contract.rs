@@ -33,6 +33,7 @@ mod contract {
     mod schema;
     mod severed;
     mod sources;
+    mod storm;
     mod sweeps;
     mod velocity;
     mod verification;

@@ -61,6 +61,7 @@ pub(super) struct Desk {
     pub(super) receipts: Vec<Heard>,
     pub(super) done: mpsc::UnboundedSender<Done>,
     pub(super) busy: Busy,
+    /// By the steady time, as is the pace: how long something takes is no matter of the clock.
     pub(super) down_since_ms: i64,
     pub(super) closing: bool,
 }
@@ -119,20 +120,20 @@ impl Desk {
         done: mpsc::UnboundedSender<Done>,
         slots: Slots,
     ) -> Self {
-        let now_ms = shared.clock.now_ms();
+        let steady_ms = shared.clock.steady_ms();
         let settings = carrier.settings.as_ref();
         Self {
             measures: CarrierMeasures::new(&carrier.name),
             ids: settings.map_or(ReceiptIds::Exact, |settings| settings.receipt_ids),
             pace: Pace::new(
                 settings.and_then(|settings| settings.max_per_second),
-                now_ms,
+                steady_ms,
             ),
             hand: Hand::default(),
             wires: BTreeMap::new(),
             receipts: Vec::new(),
             busy: Busy::default(),
-            down_since_ms: now_ms,
+            down_since_ms: steady_ms,
             closing: false,
             shared,
             carrier,
@@ -158,8 +159,8 @@ impl Desk {
             (false, true) => self.pace.portion(),
             (false, false) => return LOOK_EVERY,
         };
-        let now_ms = self.shared.clock.now_ms();
-        let wait_ms = (self.pace.next_ms(now_ms, submits) - now_ms).clamp(1, 1_000);
+        let steady_ms = self.shared.clock.steady_ms();
+        let wait_ms = (self.pace.next_ms(steady_ms, submits) - steady_ms).clamp(1, 1_000);
         Duration::from_millis(wait_ms.unsigned_abs())
     }
 
@@ -213,7 +214,7 @@ impl Desk {
     pub(super) fn count_wires(&mut self) {
         let up = self.wires.values().filter(|bound| bound.submits).count();
         if up == 0 && self.carrier.is_up() {
-            self.down_since_ms = self.shared.clock.now_ms();
+            self.down_since_ms = self.shared.clock.steady_ms();
         }
         self.carrier.up.store(up, Ordering::Relaxed);
         self.note_bound();
@@ -289,7 +290,7 @@ impl Desk {
         if let Answer::Rejected(status) = &answer
             && say::fault(*status) == SubmitFault::Throttled
         {
-            self.pace.throttled(now_ms);
+            self.pace.throttled(self.shared.clock.steady_ms());
         }
         let plan = &self.shared.plan;
         let fate = say::fate(plan, &batch, &content, recipient, answer, self.ids, now_ms);

@@ -38,7 +38,7 @@ impl Desk {
             return;
         }
         let now_ms = self.shared.clock.now_ms();
-        let mut room = self.pace.room(now_ms);
+        let mut room = self.pace.room(self.shared.clock.steady_ms());
         let mut loads: Vec<(usize, LinkId)> = self
             .wires
             .iter()
@@ -90,9 +90,13 @@ impl Desk {
         let Some((room, priority)) = self.carrier.claimable() else {
             return;
         };
-        let now_ms = self.shared.clock.now_ms();
+        let clock = &self.shared.clock;
+        let (now_ms, steady_ms) = (clock.now_ms(), clock.steady_ms());
         // What waits in hand uses up the pace first. A portion at a time: a claim costs the same for one.
-        let pace = self.pace.room(now_ms).saturating_sub(self.hand.waiting());
+        let pace = self
+            .pace
+            .room(steady_ms)
+            .saturating_sub(self.hand.waiting());
         let asked = room.min(pace);
         if asked == 0
             || pace < self.pace.portion()

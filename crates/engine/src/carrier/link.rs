@@ -225,3 +225,20 @@ async fn bind(
         .map_err(|_| BindError::TimedOut)??;
     smpp::bind(stream, &options).await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_carrier_that_refuses_the_bind_is_asked_some_times_an_hour() {
+        for _ in 0..100 {
+            let (mut tries, mut waited) = (0, Duration::ZERO);
+            while waited < Duration::from_hours(1) {
+                tries += 1;
+                waited += back_off(REFUSED_BACK_OFF, tries);
+            }
+            assert!((12..=22).contains(&tries), "{tries}");
+        }
+    }
+}

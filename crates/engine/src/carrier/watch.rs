@@ -34,7 +34,7 @@ impl Desk {
                 let due = next.is_ok_and(|next| next.is_some_and(|due_ms| due_ms <= now_ms));
                 let _ = done.send(Done::Looked { due });
             });
-        } else if self.is_to_fail_over(now_ms) {
+        } else if self.is_to_fail_over() {
             // What is in hand and was not sent goes back first, and is moved the next time.
             self.put_back_unsent();
             tokio::spawn(async move {
@@ -49,11 +49,11 @@ impl Desk {
 
 impl Desk {
     /// Only a node that has connections to lose can tell that a carrier is down, and only if none has any.
-    fn is_to_fail_over(&self, now_ms: i64) -> bool {
+    fn is_to_fail_over(&self) -> bool {
         let judges = self.carrier.settings.is_some() && !self.carrier.slots.borrow().is_empty();
         judges
             && !self.carrier.is_up_anywhere()
-            && now_ms - self.down_since_ms >= FAIL_OVER_MS
+            && self.shared.clock.steady_ms() - self.down_since_ms >= FAIL_OVER_MS
             && self.shared.has_alternative(&self.carrier)
     }
 }

@@ -4,6 +4,7 @@ use super::Surroundings;
 use super::answer::{Answer, Failure};
 use super::signals;
 use crate::{app, logs};
+use engine::Clock;
 use serde_json::json;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
@@ -22,7 +23,7 @@ pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
     }
     let stop = signals::stop()?;
     let listener = bind(config.http.listen).await?;
-    app::serve(config, listener, stop).await?;
+    app::serve(config, Clock::system(), listener, stop).await?;
     Answer::new("Stopped.", &json!({ "stopped": true }))
 }
 

@@ -133,6 +133,7 @@ impl Setup {
             smscs,
             lines,
             config,
+            clock: Clock::running(),
             running: None,
             ended: false,
             schema,
@@ -170,6 +171,8 @@ pub(crate) struct Ogene {
     smscs: BTreeMap<String, Smsc>,
     lines: String,
     config: Config,
+    /// By which the service goes. It runs as the system's does until it is set.
+    pub(crate) clock: Clock,
     running: Option<Running>,
     ended: bool,
     /// Where the tests run on PostgreSQL.
@@ -198,6 +201,7 @@ enum End {
 /// Runs the service until it is ended; nothing comes back from a killed one.
 fn run(
     config: Config,
+    clock: Clock,
     listener: TcpListener,
     stopped: oneshot::Receiver<End>,
 ) -> Option<Result<(), app::Error>> {
@@ -223,7 +227,7 @@ fn run(
             }
         };
         tokio::select! {
-            ended = app::serve(config, listener, shutdown) => Some(ended),
+            ended = app::serve(config, clock, listener, shutdown) => Some(ended),
             () = killed => None,
         }
     });
@@ -245,9 +249,9 @@ impl Ogene {
         self.address = listener.local_addr().expect("an address");
         let (stop, stopped) = oneshot::channel();
         let (done, ended) = oneshot::channel();
-        let config = self.config.clone();
+        let (config, clock) = (self.config.clone(), self.clock.clone());
         std::thread::spawn(move || {
-            let _ = done.send(run(config, listener, stopped));
+            let _ = done.send(run(config, clock, listener, stopped));
         });
         self.running = Some(Running { stop, ended });
         if self.config.http.tls.is_none() {

@@ -11,11 +11,15 @@ mod callbacks;
 #[cfg(test)]
 mod carriers;
 #[cfg(test)]
+mod clock;
+#[cfg(test)]
 mod documentation;
 #[cfg(test)]
 mod doubt;
 #[cfg(test)]
 mod errors;
+#[cfg(test)]
+mod faults;
 #[cfg(test)]
 mod fraud;
 #[cfg(test)]

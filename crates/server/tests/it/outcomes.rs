@@ -227,6 +227,41 @@ async fn a_final_status_never_changes() {
 }
 
 #[tokio::test]
+async fn a_receipt_is_answered_only_once_it_is_kept() {
+    let ogene = Setup::new()
+        .set("carriers.mtn.binds", "1")
+        .script(script())
+        .start()
+        .await;
+    let id = ogene.sent_id(to("2348031234511", "Hello")).await;
+    let received = ogene.received(1).await.remove(0);
+    let receipt = wire::written(&received, "DELIVRD");
+    let ordinary = DeliverSm {
+        esm_class: 0,
+        short_message: "STOP".into(),
+        ..receipt.clone()
+    };
+    // Nothing can be settled now; an ordinary message is answered without.
+    ogene.hide_messages();
+    ogene.smsc().send("ogene", receipt);
+    for answers in 1..=3 {
+        ogene.smsc().send("ogene", ordinary.clone());
+        until("the ordinary message is answered", async || {
+            (ogene.smsc().stats().answered >= answers).then_some(())
+        })
+        .await;
+        assert_eq!(ogene.smsc().stats().answered, answers);
+    }
+    ogene.show_messages();
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    until("the receipt is answered", async || {
+        (ogene.smsc().stats().answered == 4).then_some(())
+    })
+    .await;
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn an_ordinary_message_from_a_handset_is_answered_and_changes_nothing() {
     let ogene = Setup::new().script(script()).start().await;
     let id = ogene.sent_id(to("2348031234511", "Hello")).await;

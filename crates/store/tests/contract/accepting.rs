@@ -10,6 +10,7 @@ twins!(
     a_refusal_costs_the_others_of_the_group_nothing,
     a_refused_send_never_arms_the_window,
     the_window_closes_after_exactly_60_seconds,
+    open_windows_go_with_a_clock_that_is_set,
     the_same_text_twice_in_one_group_is_a_duplicate,
     the_sandbox_needs_no_wallet,
     a_message_that_costs_nothing_is_accepted,
@@ -163,6 +164,27 @@ async fn the_window_closes_after_exactly_60_seconds(kit: &Kit) {
         let answers = kit.store.accept(NOW + after_ms, vec![same]).await.unwrap();
         let wanted = answer.map_or(Accepted::No(Refusal::Duplicate), yes);
         assert_eq!(answers, [wanted], "{after_ms} ms later");
+    }
+}
+
+async fn open_windows_go_with_a_clock_that_is_set(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    let mut armed_ms = NOW;
+    assert_eq!(kit.accept(&message).await, yes(94));
+    for (times, set_by_ms) in [7_200_000, -7_200_000, -90_000_000].into_iter().enumerate() {
+        let now_ms = armed_ms + 10_000 + set_by_ms;
+        kit.store.follow_clock(now_ms, set_by_ms).await.unwrap();
+        armed_ms += set_by_ms;
+        let at = async |now_ms| {
+            let again = again(kit, &message);
+            kit.store.accept(now_ms, vec![again]).await.unwrap()
+        };
+        let duplicate = [Accepted::No(Refusal::Duplicate)];
+        assert_eq!(at(now_ms).await, duplicate);
+        assert_eq!(at(armed_ms + 59_999).await, duplicate);
+        let left = 88 - 6 * i64::try_from(times).unwrap();
+        assert_eq!(at(armed_ms + 60_000).await, [yes(left)]);
+        armed_ms += 60_000;
     }
 }
 

@@ -1,9 +1,9 @@
 //! Wallets and the ledger.
 
-use super::kit::{Kit, NOW, by, credit, fresh, naira, sending, twins, undelivered};
+use super::kit::{Kit, NOW, by, credit, fresh, naira, report, sending, twins, undelivered};
 use domain::{AccountId, Component};
 use std::collections::HashSet;
-use store::{Credited, EntryKind};
+use store::{Credited, EntryKind, NewMessage};
 
 twins!(
     a_reference_credits_once,
@@ -11,6 +11,8 @@ twins!(
     a_credit_for_nobody_is_refused,
     the_ledger_refuses_update_and_delete,
     a_wallet_never_falls_below_zero,
+    the_ledger_takes_each_entry_once,
+    a_refund_that_the_ledger_has_moves_no_money,
     a_statement_tells_the_latest_entries_first,
 );
 
@@ -85,11 +87,46 @@ async fn a_wallet_never_falls_below_zero(kit: &Kit) {
     }
 }
 
+/// The refund of the first recipient of a message, as SQL past the store; no wallet is changed.
+fn refund(kit: &Kit, message: &NewMessage) -> String {
+    let (account, draft) = (message.draft.account, &message.draft);
+    let (bucket, to) = (kit.store.bucket_of(account).0, draft.recipients[0].digits());
+    let hex = message.id.0.simple().to_string();
+    let id = if kit.is_sqlite() {
+        format!("x'{hex}'")
+    } else {
+        format!("'\\x{hex}'::bytea")
+    };
+    let amount = naira(6).units();
+    format!(
+        "insert into ledger values ({bucket}, {account}, {id}, {to}, 'refund', 'sms_wallet', {amount},
+             {NOW}, null)"
+    )
+}
+
+async fn the_ledger_takes_each_entry_once(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    let receipts = vec![undelivered(message.draft.recipients[0])];
+    kit.report(report(vec![], receipts)).await;
+    assert!(kit.run(&refund(kit, &message)).await.is_err());
+}
+
+async fn a_refund_that_the_ledger_has_moves_no_money(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    kit.plant(&refund(kit, &message)).await;
+    let receipts = vec![undelivered(message.draft.recipients[0])];
+    let (settled, _) = kit.report(report(vec![], receipts)).await;
+    assert_eq!(settled.outcomes.len(), 1);
+    assert_eq!(kit.balance(message.draft.account).await, naira(94));
+}
+
 async fn a_statement_tells_the_latest_entries_first(kit: &Kit) {
     let id = kit.account(100).await;
     let message = sending(id).message(&kit.store);
     kit.submit(&message).await;
-    let late = super::kit::report(vec![], vec![undelivered(message.draft.recipients[0])]);
+    let late = report(vec![], vec![undelivered(message.draft.recipients[0])]);
     kit.report(store::CarrierReport {
         now_ms: NOW + 60_000,
         ..late

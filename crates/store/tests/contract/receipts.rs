@@ -11,6 +11,7 @@ twins!(
     a_submitted_recipient_has_a_delivery_and_its_pages,
     a_receipt_settles_its_recipient_once,
     duplicates_of_a_receipt_do_nothing,
+    a_delivery_that_comes_again_alone_is_told_to_nobody,
     a_receipt_that_is_not_final_settles_nothing,
     a_receipt_before_its_response_is_parked_and_matched_later,
     a_receipt_in_the_same_report_as_its_response_is_matched,
@@ -121,6 +122,24 @@ async fn duplicates_of_a_receipt_do_nothing(kit: &Kit) {
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Undelivered)]
     );
+}
+
+async fn a_delivery_that_comes_again_alone_is_told_to_nobody(kit: &Kit) {
+    let base = Sending {
+        recipients: 2,
+        callback_url: Some("https://example.ng/r"),
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    kit.submit(&message).await;
+    for &to in &message.draft.recipients {
+        let (settled, _) = kit.report(report(vec![], vec![delivered(to)])).await;
+        assert_eq!((settled.callbacks.len(), settled.outcomes.len()), (1, 1));
+        let (settled, parked) = kit.report(report(vec![], vec![delivered(to)])).await;
+        let told = (settled.callbacks.len(), settled.outcomes.len(), parked);
+        assert_eq!(told, (0, 0, 0));
+    }
+    assert_eq!(kit.numbers("select count(*) from callbacks").await, [2]);
 }
 
 async fn a_receipt_that_is_not_final_settles_nothing(kit: &Kit) {

@@ -16,6 +16,7 @@ twins!(
     a_message_with_many_deliveries_goes_in_steps_and_is_unknown_from_the_first,
     a_text_goes_once_its_message_is_settled_and_the_report_stays,
     a_text_that_had_to_stay_is_found_again,
+    a_text_that_came_after_the_clock_was_set_back_goes_in_its_time,
     pages_and_dead_callbacks_go_by_age_along_their_keys,
 );
 
@@ -247,6 +248,14 @@ async fn a_text_that_had_to_stay_is_found_again(kit: &Kit) {
     assert_eq!(texts(kit).await, 2);
     assert!(known(kit, &never).await.is_some());
     assert_eq!(remove_messages(kit, BEFORE).await.0, 3, "text or not");
+}
+
+async fn a_text_that_came_after_the_clock_was_set_back_goes_in_its_time(kit: &Kit) {
+    let id = kit.account(10_000).await;
+    assert_eq!(remove_texts(kit, BEFORE + 10 * DAY).await, 0);
+    assert_eq!(remove_texts(kit, BEFORE - DAY).await, 0);
+    Fate::Delivered.of(kit, id, BEFORE - 1).await;
+    assert_eq!(remove_texts(kit, BEFORE).await, 1);
 }
 
 async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {

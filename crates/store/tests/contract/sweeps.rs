@@ -9,6 +9,7 @@ use store::{CarrierReport, Expiry};
 
 twins!(
     a_recipient_without_an_outcome_in_time_expires_and_is_refunded,
+    what_is_sent_after_the_clock_was_set_back_expires_in_its_time,
     an_expiry_is_called_back_once_and_only_of_its_gateway,
     a_late_delivery_corrects_an_expiry_and_moves_no_money,
     a_late_failure_after_an_expiry_changes_nothing,
@@ -63,6 +64,27 @@ async fn a_recipient_without_an_outcome_in_time_expires_and_is_refunded(kit: &Ki
     assert_eq!(kit.statuses(&message).await, ends.map(Some));
     assert_eq!(kit.statuses(&doubt).await, [Some(DeliveryStatus::Expired)]);
     assert_eq!(kit.balance(base.account).await, naira(94));
+}
+
+async fn what_is_sent_after_the_clock_was_set_back_expires_in_its_time(kit: &Kit) {
+    let at = |now_ms| expiry(Gateway::DirectRefund, now_ms);
+    for is_swept in [true, false] {
+        kit.expire(&at(NOW + 5 * TIMEOUT)).await;
+        if is_swept {
+            kit.expire(&at(NOW)).await;
+        } else {
+            let set_by_ms = -5 * TIMEOUT;
+            kit.store.follow_clock(NOW, set_by_ms).await.unwrap();
+        }
+        let message = sending(kit.account(100).await).message(&kit.store);
+        kit.submit(&message).await;
+        kit.expire(&at(NOW + TIMEOUT)).await;
+        assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
+        kit.expire(&at(NOW + TIMEOUT + 1)).await;
+        let expired = [Some(DeliveryStatus::Expired)];
+        assert_eq!(kit.statuses(&message).await, expired);
+        assert_eq!(kit.balance(message.draft.account).await, naira(100));
+    }
 }
 
 async fn an_expiry_is_called_back_once_and_only_of_its_gateway(kit: &Kit) {

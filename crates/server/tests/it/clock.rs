@@ -1,0 +1,154 @@
+//! The clock is set back and forth by hours while all runs: nothing is sent, charged or refunded twice, and windows
+//! last as long as they should.
+
+use crate::kit::http::Request;
+use crate::kit::wire::count;
+use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, until};
+use serde_json::json;
+use smpp::CommandStatus;
+use smpp::smsc::{Fate, Fault, Script};
+
+const SECOND: i64 = 1_000;
+const HOUR: i64 = 3_600 * SECOND;
+const DAY: i64 = 24 * HOUR;
+
+/// Sets the clock so many hours on, or back.
+fn pass(ogene: &Ogene, hours: i64) {
+    ogene.clock.set(ogene.clock.now_ms() + hours * HOUR);
+}
+
+#[tokio::test]
+async fn nobody_is_sent_or_charged_twice_however_the_clock_is_set() {
+    let faults = vec![
+        (17, Fault::Refuse(CommandStatus::RTHROTTLED)),
+        (14, Fault::Refuse(CommandStatus::RMSGQFUL)),
+    ];
+    let ogene = Setup::new()
+        .set("carriers.mtn.window", "5")
+        .script(Script {
+            faults,
+            ..Script::default()
+        })
+        .start()
+        .await;
+    let numbers: Vec<u64> = (0..40).map(|last| 2_348_031_000_000 + last).collect();
+    let campaign = json!({"from": SENDER, "to": numbers, "body": "Dear customer"});
+    let id = ogene.sent_id(campaign.clone()).await;
+    // In the end it is later than it ever was, so that nothing waits for its time.
+    for (step, hours) in [3, -5, 7, -6, 9].into_iter().enumerate() {
+        ogene.received(1 + step).await;
+        pass(&ogene, hours);
+        let probe = to(GLO, &format!("Probe {step}"));
+        assert_eq!(ogene.send(probe).await.status, 200);
+        assert_eq!(ogene.send(campaign.clone()).await.code(), "API-2012");
+    }
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 40]);
+    until("the probes have arrived", async || {
+        let received = ogene.smsc().received().into_iter();
+        let taken: Vec<_> = received.filter(|one| one.message_id.is_some()).collect();
+        (count(&taken, GLO) == 5).then_some(())
+    })
+    .await;
+    let received = ogene.smsc().received().into_iter();
+    let taken: Vec<_> = received.filter(|one| one.message_id.is_some()).collect();
+    for number in numbers {
+        assert_eq!(count(&taken, &number.to_string()), 1, "{number}");
+    }
+    let spent = 6 * (40 + 5);
+    assert_eq!(ogene.total().await.to_string(), (1_000 - spent).to_string());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn windows_last_as_long_as_they_should_however_the_clock_is_set() {
+    let ogene = Setup::new()
+        .set("limits.sends_per_minute", "6")
+        .start()
+        .await;
+    let hello = to(MTN, "Hello");
+    ogene.sent(hello.clone()).await;
+    for hours in [-3, 7, -100, 96] {
+        pass(&ogene, hours);
+        let again = ogene.send(hello.clone()).await;
+        assert_eq!(again.code(), "API-2012", "{hours} hours");
+    }
+    assert_eq!(ogene.send(to(AIRTEL, "Hello")).await.status, 200);
+    for hours in [0, 5, -9] {
+        pass(&ogene, hours);
+        let refused = ogene.send(to(GLO, "Hello")).await;
+        assert_eq!(refused.code(), "API-3004", "{hours} hours");
+        let wait = refused.header("retry-after").expect("a wait");
+        let wait: u64 = wait.parse().expect("seconds");
+        assert!((1..=61).contains(&wait), "{wait}");
+    }
+    assert_eq!(ogene.total().await.to_string(), "988");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn quiet_hours_end_when_the_clock_says_so() {
+    let ogene = Setup::new()
+        .set("gateways.direct-refund.quiet_hours", r#""20:00-08:00""#)
+        .start()
+        .await;
+    ogene.bound("mtn", 2).await;
+    let midnight = ogene.clock.now_ms().div_euclid(DAY) * DAY;
+    // Lagos is an hour before UTC.
+    let (evening, morning) = (midnight + 19 * HOUR, midnight + 31 * HOUR);
+    ogene.clock.set(evening - 30 * SECOND);
+    let before = ogene.sent_id(to(MTN, "Hello")).await;
+    assert_eq!(ogene.outcome(&before).await, ["delivrd"]);
+    ogene.clock.set(evening);
+    let held = ogene.sent_id(to(AIRTEL, "Hello")).await;
+    for at_ms in [evening - 2 * HOUR, evening + 5 * HOUR, morning - 2 * SECOND] {
+        ogene.clock.set(at_ms);
+        if at_ms < morning - HOUR {
+            // What goes out now would have gone out before it.
+            let otp = crate::kit::with(to(GLO, "Your OTP is 483920"), json!({"gateway": "otp"}));
+            let body = json!({"body": format!("Your OTP is {at_ms}")});
+            let otp = ogene.sent_id(crate::kit::with(otp, body)).await;
+            assert_eq!(ogene.outcome(&otp).await, ["delivrd"]);
+        }
+        assert_eq!(count(&ogene.smsc().received(), AIRTEL), 0);
+    }
+    until("it has arrived", async || {
+        (count(&ogene.smsc().received(), AIRTEL) == 1).then_some(())
+    })
+    .await;
+    let late_ms = ogene.clock.now_ms() - morning;
+    assert!((0..10 * SECOND).contains(&late_ms), "{late_ms}");
+    assert_eq!(ogene.outcome(&held).await, ["delivrd"]);
+    assert_eq!(count(&ogene.smsc().received(), AIRTEL), 1);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_expires_is_refunded_once_however_the_clock_is_set() {
+    let ogene = Setup::new()
+        .set("gateways.direct-refund.receipt_timeout", r#""2h""#)
+        .script(Script {
+            mix: vec![(1, Fate::Pending)],
+            ..Script::default()
+        })
+        .start()
+        .await;
+    let id = ogene.sent_id(to(MTN, "Hello")).await;
+    ogene.received(1).await;
+    pass(&ogene, -5);
+    let later = ogene.sent_id(to(AIRTEL, "Hello")).await;
+    ogene.received(2).await;
+    pass(&ogene, 8);
+    assert_eq!(ogene.outcome(&id).await, ["expired"]);
+    assert_eq!(ogene.outcome(&later).await, ["expired"]);
+    for hours in [-6, 9] {
+        pass(&ogene, hours);
+        let one = ogene.sent_id(to(GLO, &format!("Hello {hours}"))).await;
+        pass(&ogene, 3);
+        assert_eq!(ogene.outcome(&one).await, ["expired"], "{hours}");
+    }
+    assert_eq!(ogene.total().await.to_string(), "1000");
+    assert_eq!(ogene.smsc().stats().submits, 4);
+    let request = Request::get("/readyz");
+    assert_eq!(ogene.ask(&request).await.status, 200);
+    ogene.end().await;
+}

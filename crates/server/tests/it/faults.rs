@@ -1,0 +1,237 @@
+//! What SMSCs do wrong (smpp.md, section 9): nothing is lost, nobody gets more copies than the rule about doubt
+//! allows, and who is in doubt and how the carrier stands is seen on `/metrics`.
+
+use crate::kit::http::Request;
+use crate::kit::wire::count;
+use crate::kit::{Ogene, SENDER, Setup, until};
+use serde_json::json;
+use smpp::CommandStatus;
+use smpp::smsc::{BindRules, Delay, Fate, Fault, Script};
+use std::time::Duration;
+
+/// Each test has a carrier of its own name: metrics are of the whole process.
+fn setup(carrier: &str, script: Script) -> Setup {
+    let none = Setup::new().without_carriers().without("carriers.mtn");
+    let gateways = ["direct-refund", "direct-corporate", "otp", "international"];
+    let with_gateways = gateways.iter().fold(none, |setup, gateway| {
+        setup.set(
+            &format!("gateways.{gateway}.carriers"),
+            &format!("[{carrier:?}]"),
+        )
+    });
+    with_gateways
+        .carrier(carrier, script)
+        .set(&format!("carriers.{carrier}.binds"), "1")
+        .set(&format!("carriers.{carrier}.window"), "10")
+        .set(&format!("carriers.{carrier}.enquire_link"), r#""2s""#)
+        .set(&format!("carriers.{carrier}.response_timeout"), r#""1s""#)
+}
+
+fn good() -> Script {
+    Script {
+        record: 10_000,
+        ..Script::default()
+    }
+}
+
+fn numbers(many: u64) -> Vec<String> {
+    (0..many)
+        .map(|last| (2_348_031_000_000 + last).to_string())
+        .collect()
+}
+
+async fn campaign(ogene: &Ogene, many: u64) -> String {
+    ogene
+        .sent_id(json!({"from": SENDER, "to": numbers(many), "body": "Dear customer"}))
+        .await
+}
+
+/// The values of a metric of a carrier, added up: several where it is told by status.
+async fn metric(ogene: &Ogene, name: &str, carrier: &str, also: &str) -> u64 {
+    let answer = ogene.ask(&Request::get("/metrics")).await;
+    let label = format!("carrier=\"{carrier}\"");
+    let lines = answer.text().lines().map(str::to_owned);
+    let of_it = lines.filter(|line| {
+        line.starts_with(&format!("{name}{{")) && line.contains(&label) && line.contains(also)
+    });
+    of_it
+        .filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok())
+        .sum()
+}
+
+/// How many copies each number got.
+fn copies(ogene: &Ogene, carrier: &str, many: u64) -> Vec<usize> {
+    let received = ogene.smsc_of(carrier).received();
+    let copies = numbers(many).into_iter();
+    copies.map(|number| count(&received, &number)).collect()
+}
+
+/// A campaign on a carrier that begins with this script and is well once so many submits have come. Everybody gets
+/// it, nobody more than twice, and only who was in doubt a second time; each is charged once.
+async fn is_survived(carrier: &str, script: Script, many: u64, well_after: usize) {
+    let ogene = setup(carrier, script).start().await;
+    ogene.bound(carrier, 1).await;
+    let id = campaign(&ogene, many).await;
+    ogene.received_by(carrier, well_after).await;
+    ogene.smsc_of(carrier).set_script(good());
+    let wanted = vec!["delivrd"; usize::try_from(many).expect("few")];
+    assert_eq!(ogene.outcome(&id).await, wanted);
+    let copies = copies(&ogene, carrier, many);
+    assert!(
+        copies.iter().all(|copies| (1..=2).contains(copies)),
+        "{copies:?}"
+    );
+    let twice = copies.iter().filter(|copies| **copies == 2).count() as u64;
+    let in_doubt = metric(&ogene, "ogene_in_doubt_total", carrier, "").await;
+    assert!(in_doubt > 0, "somebody was in doubt");
+    assert!(twice <= in_doubt, "{twice} copies, {in_doubt} in doubt");
+    let unknown = metric(&ogene, "ogene_responses_total", carrier, "unknown").await;
+    assert_eq!(unknown, in_doubt, "each doubt is an answer that never came");
+    assert_eq!(metric(&ogene, "ogene_binds", carrier, "").await, 1, "bound");
+    let left = 1_000 - 6 * many;
+    assert_eq!(ogene.total().await.to_string(), left.to_string());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_reset_with_a_full_window_is_survived() {
+    let script = Script {
+        drop_at_window: Some(10),
+        ..Script::default()
+    };
+    is_survived("resetting", script, 40, 10).await;
+}
+
+#[tokio::test]
+async fn a_half_open_connection_is_survived() {
+    let script = Script {
+        faults: vec![(7, Fault::HalfOpen)],
+        ..Script::default()
+    };
+    is_survived("half-open", script, 40, 7).await;
+}
+
+#[tokio::test]
+async fn responses_that_come_too_late_are_survived() {
+    let script = Script {
+        response_delay: Delay::fixed(Duration::from_millis(1_500)),
+        receipt_delay: Delay::fixed(Duration::from_hours(1)),
+        ..Script::default()
+    };
+    is_survived("late", script, 20, 10).await;
+}
+
+#[tokio::test]
+async fn responses_to_what_nobody_asked_are_survived() {
+    let script = Script {
+        faults: vec![(3, Fault::WrongSequence)],
+        ..Script::default()
+    };
+    is_survived("confused", script, 30, 12).await;
+}
+
+#[tokio::test]
+async fn octets_out_of_step_are_survived() {
+    let script = Script {
+        faults: vec![(11, Fault::Drop), (6, Fault::BrokenLength)],
+        response_delay: Delay::fixed(Duration::from_millis(100)),
+        ..Script::default()
+    };
+    is_survived("babbling", script, 40, 12).await;
+}
+
+#[tokio::test]
+async fn where_doubt_is_held_a_lost_window_costs_no_copy_and_stays_visible() {
+    let carrier = "lossy";
+    let script = Script {
+        drop_at_window: Some(10),
+        ..Script::default()
+    };
+    let ogene = setup(carrier, script)
+        .set("gateways.direct-refund.in_doubt", r#""hold""#)
+        .start()
+        .await;
+    ogene.bound(carrier, 1).await;
+    let id = campaign(&ogene, 30).await;
+    ogene.received_by(carrier, 10).await;
+    ogene.smsc_of(carrier).set_script(good());
+    let lost = until("all but those in doubt are delivered", async || {
+        let lost = metric(&ogene, "ogene_in_doubt_total", carrier, "").await;
+        let summary = ogene.report(&id).await["summary"].clone();
+        let delivered = summary["delivered"].as_u64()?;
+        (lost > 0 && delivered + lost == 30).then_some(lost)
+    })
+    .await;
+    let pending = ogene.statuses(&id).await.into_iter();
+    let pending = pending.filter(|status| status == "sent awaiting status");
+    assert_eq!(pending.count() as u64, lost, "they are told as pending");
+    let copies = copies(&ogene, carrier, 30);
+    assert!(copies.iter().all(|copies| *copies <= 1), "{copies:?}");
+    assert_eq!(ogene.total().await.to_string(), "820");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn throttling_without_end_loses_nothing_and_costs_no_copy() {
+    let carrier = "throttling";
+    let script = Script {
+        mix: vec![(1, Fate::Refuse(CommandStatus::RTHROTTLED))],
+        ..Script::default()
+    };
+    // At the slowest pace, one in a second: for minutes where there is time for it.
+    let tens = if std::env::var_os("OGENE_LONG").is_some() {
+        15
+    } else {
+        1
+    };
+    let ogene = setup(carrier, script).start().await;
+    let id = campaign(&ogene, 20).await;
+    for refusals in (1..=tens).map(|tens| 10 * tens) {
+        until("the carrier has refused for a while", async || {
+            let refused = metric(&ogene, "ogene_responses_total", carrier, "THROTTLED").await;
+            (refused >= refusals).then_some(())
+        })
+        .await;
+    }
+    assert_eq!(ogene.report(&id).await["summary"]["pending"], 20);
+    assert_eq!(metric(&ogene, "ogene_in_doubt_total", carrier, "").await, 0);
+    ogene.smsc_of(carrier).set_script(good());
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 20]);
+    let received = ogene.smsc_of(carrier).received().into_iter();
+    let taken: Vec<_> = received.filter(|one| one.message_id.is_some()).collect();
+    for number in numbers(20) {
+        assert_eq!(count(&taken, &number), 1, "{number}");
+    }
+    assert_eq!(ogene.total().await.to_string(), "880");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_bind_refused_for_an_hour_loses_nothing_and_shows() {
+    let carrier = "refusing";
+    let script = Script {
+        binds: BindRules {
+            refuse: Some(CommandStatus::RINVPASWD),
+            ..BindRules::default()
+        },
+        ..Script::default()
+    };
+    let ogene = setup(carrier, script).start().await;
+    let id = campaign(&ogene, 20).await;
+    until("the carrier is seen to be down", async || {
+        let binds = metric(&ogene, "ogene_binds", carrier, "").await;
+        let queued = metric(&ogene, "ogene_queued_recipients", carrier, "").await;
+        let refused = ogene.smsc_of(carrier).stats().refused_binds;
+        (binds == 0 && queued == 20 && refused > 0).then_some(())
+    })
+    .await;
+    ogene.clock.set(ogene.clock.now_ms() + 3_600_000);
+    assert!(ogene.smsc_of(carrier).stats().refused_binds < 5, "slowly");
+    assert_eq!(ogene.report(&id).await["summary"]["pending"], 20);
+    ogene.smsc_of(carrier).set_script(good());
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 20]);
+    assert_eq!(copies(&ogene, carrier, 20), vec![1; 20]);
+    assert_eq!(metric(&ogene, "ogene_in_doubt_total", carrier, "").await, 0);
+    assert_eq!(ogene.total().await.to_string(), "880");
+    ogene.end().await;
+}

@@ -1,0 +1,60 @@
+//! What follows a clock that is set: duplicate windows, and the marks of how far sweeps have come.
+
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::sql::on;
+use crate::{Store, retention, sweep};
+use domain::{Bucket, Gateway};
+
+struct FollowClock {
+    bucket: Bucket,
+    now_ms: i64,
+    set_by_ms: i64,
+}
+
+impl Change for FollowClock {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        on!(tx, |connection| sqlx::query(
+            "update recent_sends set expires_at_ms = expires_at_ms + $3
+             where bucket = $1 and expires_at_ms > $2",
+        )
+        .bind(self.bucket.0)
+        .bind(self.now_ms - self.set_by_ms)
+        .bind(self.set_by_ms)
+        .execute(connection)
+        .await
+        .map(drop))?;
+        // What is accepted from now on must not lie before a mark when its time has come.
+        let gateways = Gateway::ALL.iter();
+        let expired = gateways.map(|&gateway| sweep::expired_mark(gateway, self.bucket));
+        for mark in expired.chain([retention::texts_mark(self.bucket)]) {
+            on!(tx, |connection| sqlx::query(
+                "update marks set value = $2 where name = $1 and value > $2",
+            )
+            .bind(&mark)
+            .bind(self.now_ms)
+            .execute(connection)
+            .await
+            .map(drop))?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The clock was set by so many milliseconds, negative where it was set back, and tells `now_ms` since: the
+    /// duplicate windows that are open go with it.
+    pub async fn follow_clock(&self, now_ms: i64, set_by_ms: i64) -> Result<()> {
+        for bucket in self.buckets() {
+            let change = FollowClock {
+                bucket,
+                now_ms,
+                set_by_ms,
+            };
+            self.db.change(change).await?;
+        }
+        Ok(())
+    }
+}
