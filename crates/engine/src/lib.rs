@@ -63,6 +63,7 @@ use std::time::Duration;
 use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsConnector;
 
 /// How long a request waits for an answer of the database, where it changes nothing.
 const READ_PATIENCE: Duration = Duration::from_secs(5);
@@ -133,6 +134,22 @@ struct Tasks {
     others: Vec<JoinHandle<()>>,
 }
 
+/// Starts the task of each carrier; the sandbox is the last, and speaks no TLS.
+fn run_carriers(
+    shared: &Arc<Shared>,
+    connectors: Vec<Option<TlsConnector>>,
+    closing: &watch::Sender<bool>,
+) -> Vec<JoinHandle<()>> {
+    let connectors = connectors.into_iter().chain([None]);
+    let carriers = shared.carriers.iter().zip(connectors);
+    carriers
+        .map(|(carrier, tls)| {
+            let (shared, carrier) = (Arc::clone(shared), Arc::clone(carrier));
+            tokio::spawn(carrier::run(shared, carrier, tls, closing.subscribe()))
+        })
+        .collect()
+}
+
 impl Engine {
     /// Recovers what the last process left, binds to the carriers and begins to work.
     pub async fn start(store: Store, settings: Settings, clock: Clock) -> Result<Self, StartError> {
@@ -173,16 +190,7 @@ impl Engine {
         let (closing, _) = watch::channel(false);
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
-        let connectors = connectors.into_iter().chain([None]);
-        for (carrier, tls) in shared.carriers.iter().zip(connectors) {
-            let (shared, carrier) = (Arc::clone(&shared), Arc::clone(carrier));
-            tasks.carriers.push(tokio::spawn(carrier::run(
-                shared,
-                carrier,
-                tls,
-                closing.subscribe(),
-            )));
-        }
+        tasks.carriers = run_carriers(&shared, connectors, &closing);
         let following = Arc::clone(&rates).follow(shared.clock.clone());
         tasks.others.extend([
             accepting,

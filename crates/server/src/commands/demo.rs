@@ -100,7 +100,7 @@ impl Demo {
             .answer()?
             .write(around.global.json, &mut io::stdout())?;
         io::stdout().flush()?;
-        app::serve(config, clock, listener, stop).await?;
+        app::serve(config, operator.clock().clone(), listener, stop).await?;
         smsc.stop().await;
         Ok(Answer::none())
     }
