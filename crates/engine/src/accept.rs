@@ -211,6 +211,8 @@ async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: 
                 answered(shared, entering, answer, took_ms);
             }
         }
+        // The process is about to end, and the next one will know: no answer is the true one.
+        Err(error) if error.is_unknown() => std::future::pending().await,
         Err(error) => {
             let error = Arc::new(error);
             for entering in entering {

@@ -55,6 +55,11 @@ pub enum Error {
     /// The engine.
     #[error(transparent)]
     Engine(#[from] engine::StartError),
+    /// The database changes nothing any more.
+    #[error(
+        "the disk failed to keep what was written: see to it, and start again; what was answered is there"
+    )]
+    Disk,
     /// The HTTP server.
     #[error("the HTTP server stopped: {0}")]
     Http(#[source] io::Error),
@@ -76,7 +81,7 @@ pub async fn serve(
         Target::Directory(directory) => Some(lock::serve(&directory)?),
         Target::Postgres(_) => None,
     };
-    let engine = Engine::start(store, config.settings(), clock).await?;
+    let engine = Engine::start(store.clone(), config.settings(), clock).await?;
     let router = http::router(http::State {
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),
@@ -110,6 +115,7 @@ pub async fn serve(
     let ended = tokio::select! {
         ended = &mut server => Some(ended),
         () = &mut shutdown => None,
+        () = store.ended() => return Err(Error::Disk),
     };
     let ended = if let Some(ended) = ended {
         ended

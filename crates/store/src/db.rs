@@ -46,9 +46,6 @@ const TURN_PAUSE: Duration = Duration::from_millis(20);
 /// The size of a page of a new file: each commit writes every page that it touched whole, and a message alone
 /// touches a dozen.
 const PAGE_BYTES: &str = "2048";
-/// Pages after which the write-ahead log is folded back, by the writer: so few that whoever waits for a commit
-/// meanwhile does not wait long.
-const CHECKPOINT_PAGES: &str = "2000";
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -247,6 +244,14 @@ impl Db {
         matches!(self, Self::Sqlite { .. })
     }
 
+    /// Comes back when nothing can be changed any more: the database was closed, or its disk cannot be trusted.
+    pub(crate) async fn ended(&self) {
+        match self {
+            Self::Sqlite { writer, .. } => writer.ended().await,
+            Self::Postgres(pool) => pool.close_event().await,
+        }
+    }
+
     /// Ends all connections; the write-ahead log is folded back.
     pub(crate) async fn close(&self) {
         match self {
@@ -295,11 +300,14 @@ async fn open_sqlite(options: Options) -> Result<Db> {
         .pragma("page_size", PAGE_BYTES)
         .pragma("journal_mode", "wal")
         .pragma("synchronous", "full")
-        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
         .pragma("cache_size", "-64000")
         .pragma("temp_store", "memory");
     let mut writer = options.connect().await?;
     read_back(&mut writer).await?;
+    writer.keep_log();
+    // A process that ended with a failed sync may have left in the log what is in the system's memory alone, and
+    // what is written after it would be lost with it.
+    writer.fold_back()?;
     open::migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
     let readers = PoolOptions::new()
         .max_connections(READERS)

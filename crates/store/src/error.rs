@@ -8,7 +8,7 @@ use std::path::Path;
 pub enum Error {
     /// The database did not do what it was asked.
     #[error("the database failed: {0}")]
-    Database(#[from] sqlx::Error),
+    Database(#[source] sqlx::Error),
     /// The schema could not be brought up to date.
     #[error("the schema could not be brought up to date: {0}")]
     Migration(#[source] sqlx::migrate::MigrateError),
@@ -56,6 +56,12 @@ pub enum Error {
     /// The server did not answer in time.
     #[error("the database did not answer in time")]
     TimedOut,
+    /// The disk did not take what was written. Whether it is there will be known when the database is opened
+    /// again: nothing more is committed until then.
+    #[error(
+        "the disk failed to keep what was written ({0}): see to it, and start again. What was answered is there"
+    )]
+    Unsynced(#[source] sqlx::Error),
     /// The writer has stopped.
     #[error("the database is closed")]
     Closed,
@@ -87,11 +93,33 @@ impl Error {
             | Self::Setting { .. }
             | Self::Directory { .. }
             | Self::Unreadable(_)
-            | Self::Impossible(_) => false,
+            | Self::Impossible(_)
+            | Self::Unsynced(_) => false,
+        }
+    }
+
+    /// Whether nobody can tell now what became of a change.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unsynced(_))
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        let code = match &error {
+            sqlx::Error::Database(said) => said.code(),
+            _ => None,
+        };
+        if code.is_some_and(|code| UNSYNCED_CODES.contains(&&*code)) {
+            Self::Unsynced(error)
+        } else {
+            Self::Database(error)
         }
     }
 }
 
+/// SQLite's extended codes for a sync that failed, of a file and of its directory.
+const UNSYNCED_CODES: [&str; 2] = ["1034", "1290"];
 /// PostgreSQL's classes: connection, rollback asked for, resources, operator intervention, system.
 const PASSING_CLASSES: [&str; 5] = ["08", "40", "53", "57", "58"];
 /// Its codes for a server that has become a standby, for a node that stood still within a transaction, and for

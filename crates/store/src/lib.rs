@@ -79,6 +79,12 @@ impl Store {
         })
     }
 
+    /// Comes back when nothing can be changed any more: the database was closed, or its disk has failed to keep
+    /// what was written to an embedded one, and whoever serves it has to end.
+    pub async fn ended(&self) {
+        self.db.ended().await;
+    }
+
     /// Finishes what waits and ends all connections.
     pub async fn close(&self) {
         self.db.close().await;

@@ -28,7 +28,7 @@ struct Check {
 
 /// What must always hold; at most 20 rows of a kind are named. Old messages are gone, and those with an empty
 /// list are going: their entries stay, and only the sums of these can be judged.
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 16] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -103,6 +103,47 @@ const CHECKS: [Check; 12] = [
               where length(m.recipients) > 0
               group by m.bucket, m.message_id, m.recipients
               having count(*) > length(m.recipients) / 7 limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} has no outcome, and is not to be sent to either",
+        sql: "select lower(hex(m.message_id)) from messages m
+              left join (
+                  select bucket, message_id, count(*) as known from deliveries
+                  group by bucket, message_id
+              ) d on d.bucket = m.bucket and d.message_id = m.message_id
+              left join (
+                  select bucket, message_id, sum(length(recipients) / 7) as waiting from batches
+                  where kind = 'first' group by bucket, message_id
+              ) b on b.bucket = m.bucket and b.message_id = m.message_id
+              where length(m.recipients) / 7 > coalesce(d.known, 0) + coalesce(b.waiting, 0)
+              limit 20",
+    },
+    Check {
+        sentence: "the cost of message {} is not what its recipients were charged",
+        sql: "select lower(hex(m.message_id)) from messages m
+              join (
+                  select bucket, message_id, count(*) as known, sum(charge) as charged
+                  from deliveries group by bucket, message_id
+              ) d on d.bucket = m.bucket and d.message_id = m.message_id
+              where d.known = length(m.recipients) / 7 and d.charged <> m.cost limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} was settled without an outcome, or has one of no time",
+        sql: "select distinct lower(hex(message_id)) from deliveries
+              where case when status in ('sent', 'in_doubt') then settled_at_ms is not null
+                  when status in ('delivrd', 'undeliv', 'expired', 'rejectd', 'failed')
+                      then settled_at_ms is null
+                  else true end
+              limit 20",
+    },
+    Check {
+        sentence: "a callback of message {} tells an outcome that its recipient has not",
+        sql: "select distinct lower(hex(m.message_id)) from callbacks c
+              join messages m on m.bucket = c.bucket and m.message_id = c.message_id
+                  and length(m.recipients) > 0
+              left join deliveries d on d.bucket = c.bucket and d.message_id = c.message_id
+                  and d.recipient = c.recipient
+              where coalesce(d.status, 'sent') in ('sent', 'in_doubt') limit 20",
     },
     Check {
         sentence: "message {} is gone, and its deliveries are not",

@@ -1,5 +1,8 @@
 //! SQLite's one writer, a thread of its own. Changes that arrive together share one durable commit.
 //!
+//! Once a sync has failed, the writer ends. The system forgets what it could not write, so that a later sync
+//! would succeed without it: nothing more may be promised before the database is opened again.
+//!
 //! There is no linger where somebody waits: whatever arrived while the last commit ran is the next group. What
 //! nobody waits for (outcomes of deliveries and callbacks) rides with these, or is the next group some
 //! milliseconds after the last: alone, and under load, it never waits. Each change of a group runs in a savepoint
@@ -106,6 +109,11 @@ impl Writer {
         result.await.map_err(|_| Error::Closed)?
     }
 
+    /// Comes back when the writer has ended: it was closed, or can promise nothing more.
+    pub(crate) async fn ended(&self) {
+        self.queue.closed().await;
+    }
+
     /// Finishes what waits, then closes the connection.
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
@@ -135,8 +143,11 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
                 Order::Close(done) => closing = Some(done),
             }
         }
-        if !group.is_empty() {
-            commit(&mut tx, group);
+        let is_sound = group.is_empty() || (commit(&mut tx, group) && fold_back(&mut tx));
+        if !is_sound {
+            // Nothing of the log is folded back by closing it: the disk may have less than what is read from it.
+            std::mem::forget(tx);
+            return;
         }
     }
     if let Tx::Sqlite(connection) = tx
@@ -163,18 +174,36 @@ async fn company(orders: &mut mpsc::Receiver<Order>, received: &mut Vec<Order>, 
     let _ = timeout(most, arrival).await;
 }
 
-/// Applies a group of changes, commits them together, and answers those who asked.
-fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) {
+/// Applies a group of changes, commits them together, and answers those who asked. Gives whether more can be
+/// committed.
+fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) -> bool {
     let mut failures = Vec::with_capacity(group.len());
     let mut fate = apply(tx, &mut group, &mut failures).err().map(Fate::new);
     if fate.is_some() {
         // Some failures have ended the transaction already: then there is nothing to roll back.
         let _ = command(tx, "rollback");
     }
+    let is_sound = fate.as_ref().is_none_or(|fate| fate.kind != Kind::Unknown);
     let failures = failures.into_iter().chain(repeat_with(|| None));
     for (change, failure) in group.into_iter().zip(failures) {
         change.answer(failure.or_else(|| fate.as_mut().map(Fate::share)));
     }
+    is_sound
+}
+
+/// Folds the log back where it has become long, now that nobody waits for this commit any more. Gives whether more
+/// can be committed.
+fn fold_back(tx: &mut Tx) -> bool {
+    if !sqlite::Connection::has_long_log() {
+        return true;
+    }
+    let folded = tx
+        .sqlite()
+        .and_then(|connection| Ok(connection.fold_back()?));
+    if let Err(error) = &folded {
+        tracing::error!(%error, "nothing more is committed");
+    }
+    folded.is_ok()
 }
 
 /// Applies a group in one transaction; what is given back ends all of it. `failures` are those of single changes.
@@ -214,14 +243,29 @@ fn attempt(tx: &mut Tx, change: &mut dyn Pending) -> Result<Option<Error>> {
 /// The failure of a whole group, told to each of its changes.
 struct Fate {
     first: Option<Error>,
-    unavailable: bool,
+    kind: Kind,
     text: String,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Kind {
+    Passing,
+    Unknown,
+    Other,
 }
 
 impl Fate {
     fn new(error: Error) -> Self {
+        let kind = if error.is_unknown() {
+            tracing::error!(%error, "nothing more is committed");
+            Kind::Unknown
+        } else if error.is_unavailable() {
+            Kind::Passing
+        } else {
+            Kind::Other
+        };
         Self {
-            unavailable: error.is_unavailable(),
+            kind,
             text: error.to_string(),
             first: Some(error),
         }
@@ -229,10 +273,11 @@ impl Fate {
 
     fn share(&mut self) -> Error {
         self.first.take().unwrap_or_else(|| {
-            if self.unavailable {
-                Error::Database(sqlx::Error::Io(std::io::Error::other(self.text.clone())))
-            } else {
-                Error::Database(sqlx::Error::Protocol(self.text.clone()))
+            let text = self.text.clone();
+            match self.kind {
+                Kind::Passing => Error::Database(sqlx::Error::Io(std::io::Error::other(text))),
+                Kind::Unknown => Error::Unsynced(sqlx::Error::Protocol(text)),
+                Kind::Other => Error::Database(sqlx::Error::Protocol(text)),
             }
         })
     }

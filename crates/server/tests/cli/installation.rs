@@ -61,7 +61,10 @@ impl Installation {
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ogene"));
+        // Another binary than this build's, such as the release build, where one is named.
+        let named = std::env::var_os("OGENE_BINARY");
+        let binary = named.unwrap_or_else(|| env!("CARGO_BIN_EXE_ogene").into());
+        let mut command = Command::new(binary);
         command.current_dir(self.path()).env_clear().args(arguments);
         command
     }

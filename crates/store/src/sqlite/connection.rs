@@ -1,7 +1,7 @@
 //! A connection, and how statements run on it.
 
 use super::Sqlite;
-use super::failure::failure;
+use super::failure::{failure, is_unsynced};
 use super::options::Options;
 use super::row::{Column, Row, Statement};
 use super::value::{Arguments, Value};
@@ -10,10 +10,21 @@ use futures_core::stream::BoxStream;
 use futures_util::stream;
 use sqlx::{Either, Execute, Executor, SqlStr};
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::ffi::c_int;
 use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// Pages after which the write-ahead log is folded back, by the writer: so few that whoever waits for a commit
+/// meanwhile does not wait long.
+const LONG_LOG_PAGES: c_int = 2_000;
+
+thread_local! {
+    /// Pages in the log after the last commit on this thread; a hook of SQLite's has no other place for it.
+    static LOG_PAGES: Cell<c_int> = const { Cell::new(0) };
+}
 
 /// A connection to a database file.
 pub(crate) struct Connection {
@@ -59,6 +70,29 @@ impl Connection {
         made.and_then(|mut statement| statement.raw_execute())
             .map(drop)
             .map_err(failure)
+    }
+
+    /// Leaves it to [`Self::fold_back`] to fold the write-ahead log back: SQLite would do it by itself, and not say
+    /// when a sync fails.
+    pub(crate) fn keep_log(&self) {
+        self.raw.wal_hook(Some(|_, pages| {
+            LOG_PAGES.set(pages);
+            Ok(())
+        }));
+    }
+
+    /// Whether the log is long, as far as commits on this thread tell.
+    pub(crate) fn has_long_log() -> bool {
+        LOG_PAGES.get() >= LONG_LOG_PAGES
+    }
+
+    /// Folds the log back into the database. Whatever keeps it from that passes, and the log holds it all
+    /// meanwhile; but for a sync that fails.
+    pub(crate) fn fold_back(&self) -> sqlx::Result<()> {
+        match self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(())) {
+            Err(error) if is_unsynced(&error) => Err(failure(error)),
+            _ => Ok(()),
+        }
     }
 
     /// Runs one statement and gives the rows that it returns, at most so many.

@@ -29,6 +29,15 @@ pub(super) fn failure(error: rusqlite::Error) -> sqlx::Error {
     }))
 }
 
+/// Whether a sync has failed.
+pub(super) fn is_unsynced(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|said| said.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
+    )
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "(code: {}) {}", self.code, self.message)

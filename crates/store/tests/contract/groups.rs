@@ -113,6 +113,7 @@ async fn a_closed_store_says_so(kit: &Kit) {
     let id = kit.account(100).await;
     let other = Store::open(&kit.target).await.unwrap();
     other.close().await;
+    other.ended().await;
     let error: Error = other
         .accept(NOW, vec![sending(id).message(&other)])
         .await

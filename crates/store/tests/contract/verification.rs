@@ -14,6 +14,10 @@ twins!(
     a_recipient_refunded_more_than_its_charge_is_found,
     a_refund_without_a_final_status_is_found,
     deliveries_beyond_the_recipients_are_found,
+    a_recipient_that_is_lost_is_found,
+    a_cost_that_is_not_the_sum_of_the_charges_is_found,
+    an_outcome_without_a_time_and_a_time_without_an_outcome_are_found,
+    a_callback_before_the_outcome_is_found,
     deliveries_without_their_message_are_found,
     a_refund_that_is_owed_is_found,
     an_entry_that_the_audit_has_lost_is_found,
@@ -197,6 +201,76 @@ async fn deliveries_beyond_the_recipients_are_found(kit: &Kit) {
     assert_eq!(violations(kit).await, [sentence]);
 }
 
+async fn a_recipient_that_is_lost_is_found(kit: &Kit) {
+    let sentence = |message: &NewMessage| {
+        format!(
+            "a recipient of message {} has no outcome, and is not to be sent to either",
+            hex(message)
+        )
+    };
+    let waiting = sending(kit.account(100).await).message(&kit.store);
+    kit.accept(&waiting).await;
+    kit.plant("delete from batches").await;
+    assert_eq!(violations(kit).await, [sentence(&waiting)]);
+    let sent = Sending {
+        recipients: 2,
+        first_number: 20,
+        ..sending(kit.account(100).await)
+    }
+    .message(&kit.store);
+    kit.submit(&sent).await;
+    assert_eq!(violations(kit).await, [sentence(&waiting)]);
+    let number = sent.draft.recipients[0].digits();
+    kit.plant(&format!(
+        "delete from deliveries where recipient = {number}"
+    ))
+    .await;
+    assert!(violations(kit).await.contains(&sentence(&sent)));
+}
+
+async fn a_cost_that_is_not_the_sum_of_the_charges_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    kit.plant("update deliveries set charge = charge + 1").await;
+    let sentence = format!(
+        "the cost of message {} is not what its recipients were charged",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn an_outcome_without_a_time_and_a_time_without_an_outcome_are_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    let sentence = format!(
+        "a recipient of message {} was settled without an outcome, or has one of no time",
+        hex(&message)
+    );
+    for planted in [
+        format!("settled_at_ms = {NOW}"),
+        "settled_at_ms = null, status = 'delivrd'".to_owned(),
+        format!("settled_at_ms = {NOW}, status = 'gone'"),
+    ] {
+        kit.plant(&format!("update deliveries set {planted}")).await;
+        assert_eq!(violations(kit).await, [sentence.as_str()], "{planted}");
+    }
+}
+
+async fn a_callback_before_the_outcome_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    kit.plant(
+        "insert into callbacks select bucket, 'due', 1, 'https://a.example', 1, message_id, recipient,
+             'delivrd', 0, 0, 0 from deliveries",
+    )
+    .await;
+    let sentence = format!(
+        "a callback of message {} tells an outcome that its recipient has not",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
 async fn deliveries_without_their_message_are_found(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.submit(&message).await;
@@ -211,7 +285,8 @@ async fn deliveries_without_their_message_are_found(kit: &Kit) {
 async fn a_refund_that_is_owed_is_found(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.submit(&message).await;
-    kit.plant("update deliveries set status = 'undeliv'").await;
+    kit.plant("update deliveries set status = 'undeliv', settled_at_ms = submitted_at_ms")
+        .await;
     let sentence = format!(
         "a live recipient of message {} that was to be refunded is not",
         hex(&message)

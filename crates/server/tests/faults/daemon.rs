@@ -1,0 +1,116 @@
+//! A service that may end at any moment.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long it may take to begin, and to end.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A running service, or what is left of it. It is killed when it is dropped.
+pub(crate) struct Daemon {
+    child: Child,
+    /// What it says on standard error, read at once: a process whose pipe is full stands still.
+    said: Receiver<String>,
+    log: String,
+    /// Where it listens, if it came that far.
+    pub(crate) address: Option<String>,
+}
+
+impl Daemon {
+    /// Starts it, and waits until it listens or has ended.
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let (tell, said) = channel();
+        thread::spawn(move || {
+            let mut lines = lines.map_while(Result::ok);
+            lines.try_for_each(|line| tell.send(line).map_err(drop))
+        });
+        let mut service = Self {
+            child,
+            said,
+            log: String::new(),
+            address: None,
+        };
+        service.address = service.listens();
+        service
+    }
+
+    fn listens(&mut self) -> Option<String> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.said.recv_timeout(left) {
+                Ok(line) => {
+                    self.keep(&line);
+                    if let Some((_, address)) = line.split_once("\"http.address\":\"http://") {
+                        return address.split('"').next().map(str::to_owned);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => panic!("it did not begin in time: {}", self.log),
+            }
+        }
+    }
+
+    fn keep(&mut self, line: &str) {
+        self.log.push_str(line);
+        self.log.push('\n');
+    }
+
+    /// All that it has said so far.
+    pub(crate) fn log(&mut self) -> &str {
+        while let Ok(line) = self.said.try_recv() {
+            self.keep(&line);
+        }
+        &self.log
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("it is ours").is_some()
+    }
+
+    /// Asks it to end.
+    pub(crate) fn terminate(&self) {
+        let pid = self.child.id().to_string();
+        let mut kill = Command::new("kill");
+        // A process that has ended takes no signal, and may do so at any moment.
+        let _ = kill
+            .args(["-s", "TERM", &pid])
+            .stderr(Stdio::null())
+            .status();
+    }
+
+    /// Waits for its end; kills it where it does not come. Gives its status and what it said.
+    pub(crate) fn end(mut self) -> (ExitStatus, String) {
+        let end = Instant::now() + PATIENCE;
+        while !self.has_ended() && Instant::now() < end {
+            thread::park_timeout(Duration::from_millis(5));
+        }
+        assert!(self.has_ended(), "it did not end in time: {}", self.log());
+        let status = self.child.wait().expect("it is ours");
+        while let Ok(line) = self.said.recv_timeout(PATIENCE) {
+            self.keep(&line);
+        }
+        (status, std::mem::take(&mut self.log))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It is gone already where its end was waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("{}", self.log());
+        }
+    }
+}

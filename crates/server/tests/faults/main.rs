@@ -1,0 +1,48 @@
+//! The real service, killed at each write, sync and socket send in turn, or told there that the disk has failed or
+//! is full; started again; and judged by what the outside saw of it, and by `ogene verify`.
+//!
+//! A point is a place in the service's life where something befalls it, as strace writes it:
+//! `pwrite64:signal=SIGKILL:when=17` is the 17th call of a thread. `OGENE_FAULTS` says which points are tried: a
+//! number of them (100, and 20 on PostgreSQL), `all`, or one alone. `OGENE_BINARY` names another binary.
+
+#[cfg(test)]
+#[expect(dead_code, reason = "other tests use more of it")]
+#[path = "../cli/customer.rs"]
+mod customer;
+#[cfg(test)]
+mod daemon;
+#[cfg(test)]
+mod disk;
+#[cfg(test)]
+#[expect(dead_code, reason = "other tests use more of it")]
+#[path = "../cli/installation.rs"]
+mod installation;
+#[cfg(test)]
+mod invariants;
+#[cfg(test)]
+mod kept;
+#[cfg(test)]
+mod points;
+#[cfg(test)]
+#[expect(dead_code, reason = "the tests of nodes use more of it")]
+#[path = "../nodes/receiver.rs"]
+mod receiver;
+#[cfg(test)]
+#[path = "../databases/schema.rs"]
+mod schema;
+#[cfg(test)]
+mod trial;
+#[cfg(test)]
+mod workload;
+
+#[test]
+#[ignore = "needs strace"]
+fn the_invariants_hold_on_sqlite_wherever_the_service_is_killed_or_its_disk_fails() {
+    trial::run(&kept::Kept::embedded(), 100);
+}
+
+#[test]
+#[ignore = "needs strace and PostgreSQL"]
+fn the_invariants_hold_on_postgresql_wherever_the_service_is_killed_or_a_socket_fails() {
+    trial::run(&kept::Kept::on_postgres(), 20);
+}

@@ -1,0 +1,250 @@
+//! One point after the other: what befalls the service, what it is after that, and whether all is well.
+
+use crate::customer::{Client, wait_until};
+use crate::daemon::Daemon;
+use crate::installation::Installation;
+use crate::invariants;
+use crate::kept::Kept;
+use crate::points::{self, Point};
+use crate::receiver::Receiver;
+use crate::workload::{self, REFUSED, UNREACHED, Workload};
+use smpp::smsc::{Delay, Fate, Rule, Script, Smsc};
+use smpp::{CommandStatus, ReceiptState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+
+/// How long outcomes are waited for before the service is asked to end.
+const FIRST_PATIENCE: Duration = Duration::from_secs(3);
+const LONG_PATIENCE: Duration = Duration::from_mins(1);
+/// Points tried at once: the services mostly wait, on PostgreSQL until a dead node is buried.
+const EMBEDDED_AT_ONCE: usize = 8;
+const SERVED_AT_ONCE: usize = 12;
+/// How often a point is tried while the machine is too slow.
+const TRIES: usize = 5;
+/// Binds, and the window of each: so many may be in doubt after one fault.
+pub(crate) const BINDS: usize = 2;
+pub(crate) const WINDOW: usize = 10;
+
+/// What is around an installation: the carrier and the customer's receiver. The runtime ends after them.
+pub(crate) struct Stage {
+    pub(crate) smsc: Smsc,
+    pub(crate) receiver: Receiver,
+    _runtime: Runtime,
+}
+
+impl Stage {
+    pub(crate) fn set(ogene: &Installation) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let fate = |last: u64, fate| Rule {
+            suffix: last.to_string(),
+            fate,
+        };
+        let within = |to| Delay {
+            from: Duration::ZERO,
+            to: Duration::from_millis(to),
+        };
+        let script = Script {
+            record: 10_000,
+            rules: vec![
+                fate(UNREACHED, Fate::Receipt(ReceiptState::Undeliverable)),
+                fate(REFUSED, Fate::Refuse(CommandStatus::RINVDSTADR)),
+            ],
+            response_delay: within(5),
+            receipt_delay: within(20),
+            ..Script::default()
+        };
+        let smsc = runtime.block_on(Smsc::start(script)).expect("started");
+        let receiver = runtime.block_on(Receiver::start());
+        let delays = ["\"200ms\""; 20].join(", ");
+        ogene.configure(&format!(
+            "[limits]\nsends_per_minute = 1000000\nreports_per_minute = 1000000\n\
+             reads_per_minute = 1000000\n\
+             [callbacks]\nallow_private_targets = true\nretry_delays = [{delays}]\n\
+             [carriers.mtn]\naddress = \"{}\"\nsystem_id = \"ogene\"\npassword = \"secret\"\n\
+             binds = {BINDS}\nwindow = {WINDOW}\n\
+             [gateways.direct-refund]\ncarriers = [\"mtn\"]\nprice = \"6.00\"\nin_doubt_hold = \"300ms\"\n\
+             [gateways.direct-corporate]\ncarriers = [\"mtn\"]\nprice = \"7.50\"\nin_doubt_hold = \"300ms\"\n",
+            smsc.address(),
+        ));
+        Self {
+            smsc,
+            receiver,
+            _runtime: runtime,
+        }
+    }
+
+    pub(crate) fn has_told(&self, numbers: &[u64]) -> bool {
+        let calls = self.receiver.calls();
+        numbers.iter().all(|number| calls.contains_key(number))
+    }
+}
+
+/// Does the workload, until it is done or the service is gone; then asks this one to end, unless what befell it is
+/// fatal. Without a point nothing befalls it, and its calls are written down.
+fn live(
+    kept: &Kept,
+    ogene: &Installation,
+    stage: &Stage,
+    point: Option<&Point>,
+) -> (Workload, Life) {
+    let mut workload = Workload::new();
+    let (command, patience) = match point {
+        Some(point) => (point.serve(ogene), FIRST_PATIENCE),
+        None => (points::recorded(ogene), LONG_PATIENCE),
+    };
+    let mut service = Daemon::start(command);
+    if let Some(address) = service.address.clone() {
+        let mut crediting = workload::credit(ogene, &kept.customer);
+        let mut client = Client::new(&address, &kept.customer.token);
+        workload.send(&mut client, &stage.receiver.url);
+        let told = workload.to_be_told();
+        let end = Instant::now() + patience;
+        while workload::lives(&mut service) && !stage.has_told(&told) && Instant::now() < end {
+            thread::park_timeout(Duration::from_millis(5));
+        }
+        workload.read_balance(&mut client);
+        workload.read_reports(&mut client);
+        crediting.wait().expect("it is ours");
+    }
+    let listened = service.address.is_some();
+    if point.is_some_and(Point::is_sync) && Point::has_failed(ogene) {
+        wait_until("it ends by itself", || service.has_ended());
+    }
+    let ended_alone = service.has_ended();
+    service.terminate();
+    let (status, log) = service.end();
+    let life = Life {
+        listened,
+        ended_alone,
+        code: status.code(),
+        log,
+    };
+    (workload, life)
+}
+
+/// How a service lived and ended.
+#[derive(Debug)]
+pub(crate) struct Life {
+    pub(crate) listened: bool,
+    pub(crate) ended_alone: bool,
+    pub(crate) code: Option<i32>,
+    pub(crate) log: String,
+}
+
+/// Tries one point; gives whether it was reached. Nothing, where the machine was too slow to tell anything.
+fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
+    let (ogene, _database) = kept.copy();
+    let stage = Stage::set(&ogene);
+    let (mut workload, life) = live(kept, &ogene, &stage, Some(point));
+    let reached = if point.kills() {
+        life.code.is_none()
+    } else {
+        Point::has_failed(&ogene)
+    };
+    invariants::ended_as_it_should(point, reached, &life);
+
+    let service = Daemon::start(ogene.command(&["serve"]));
+    let address = service.address.clone().expect("it serves again");
+    let mut client = Client::new(&address, &kept.customer.token);
+    let entries = invariants::statement(&ogene, &kept.customer);
+    workload::credit_again(&ogene, &kept.customer);
+    if !workload.is_recent() {
+        return None;
+    }
+    workload.send_again(&mut client, &stage.receiver.url);
+    let told = workload.to_be_told();
+    wait_until("everybody was told of", || stage.has_told(&told));
+    invariants::judge(kept, &ogene, &stage, &mut workload, &mut client, &entries);
+    service.terminate();
+    assert_eq!(service.end().0.code(), Some(0));
+    let verified = ogene.json(&["verify"]);
+    assert_eq!(verified["violations"], serde_json::json!([]));
+    Some(reached)
+}
+
+/// Tries it until the machine was fast enough.
+fn persist(kept: &Kept, point: &Point) -> bool {
+    let mut tries = (0..TRIES).filter_map(|_| attempt(kept, point));
+    tries.next().expect("the machine is fast enough")
+}
+
+/// The points of an undisturbed life.
+fn record(kept: &Kept) -> Vec<Point> {
+    let (ogene, _database) = kept.copy();
+    let stage = Stage::set(&ogene);
+    let (workload, life) = live(kept, &ogene, &stage, None);
+    assert!(life.code == Some(0), "{life:?}");
+    let told = workload.to_be_told();
+    assert!(stage.has_told(&told) && !told.is_empty());
+    points::all(&ogene)
+}
+
+/// Those that are asked for.
+fn chosen(kept: &Kept, count: usize) -> Vec<Point> {
+    let asked = std::env::var("OGENE_FAULTS").unwrap_or_else(|_| count.to_string());
+    if asked.contains(':') {
+        return vec![Point(asked)];
+    }
+    let points = record(kept);
+    let Ok(count) = asked.parse::<usize>() else {
+        assert_eq!(
+            asked, "all",
+            "OGENE_FAULTS is a number, `all`, or one point"
+        );
+        return points;
+    };
+    let seed = u64::from(std::process::id());
+    println!("{count} of {} points, from seed {seed}", points.len());
+    points::sample(points, count, seed)
+}
+
+/// Tries points, some at a time, and fails with those at which something was wrong.
+pub(crate) fn run(kept: &Kept, count: usize) {
+    let began = Instant::now();
+    let points = chosen(kept, count);
+    let (next, reached) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let wrong = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let began = Instant::now();
+            if let Ok(was) = catch_unwind(AssertUnwindSafe(|| persist(kept, point))) {
+                reached.fetch_add(usize::from(was), Ordering::Relaxed);
+                let word = if was { "reached" } else { "not reached" };
+                println!("{point}: {word}, {} ms", began.elapsed().as_millis());
+            } else {
+                eprintln!("wrong at OGENE_FAULTS='{point}'");
+                wrong.lock().expect("pushed").push(point.to_string());
+            }
+        }
+    };
+    let at_once = if kept.is_embedded() {
+        EMBEDDED_AT_ONCE
+    } else {
+        SERVED_AT_ONCE
+    };
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(work);
+        }
+    });
+    let (all, reached) = (points.len(), reached.into_inner());
+    let wrong = wrong.into_inner().expect("no worker failed");
+    println!(
+        "{all} points, {reached} of them reached, {} wrong, {} s",
+        wrong.len(),
+        began.elapsed().as_secs()
+    );
+    assert!(
+        wrong.is_empty(),
+        "each alone: OGENE_FAULTS=POINT cargo test -p server --test faults -- --ignored\n{}",
+        wrong.join("\n")
+    );
+}
