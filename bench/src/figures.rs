@@ -77,6 +77,11 @@ impl Latencies {
         let _ = self.0.add(&other.0);
     }
 
+    /// What so great a share of them does not exceed, milliseconds.
+    pub(crate) fn quantile_ms(&self, share: f64) -> f64 {
+        Duration::from_micros(self.0.value_at_quantile(share)).as_secs_f64() * 1e3
+    }
+
     pub(crate) fn record(&mut self, latency: Duration) {
         let us = u64::try_from(latency.as_micros()).unwrap_or(LONGEST_US);
         self.0.saturating_record(us.max(1));

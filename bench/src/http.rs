@@ -18,7 +18,15 @@ pub(crate) struct Connection {
 /// An answer, borrowed from the connection until the next request.
 pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
+    head: &'a [u8],
     pub(crate) body: &'a [u8],
+}
+
+impl Answer<'_> {
+    /// A header, by its name in lower case.
+    pub(crate) fn header(&self, name: &[u8]) -> Option<&[u8]> {
+        header(self.head, name)
+    }
 }
 
 impl Connection {
@@ -43,6 +51,7 @@ impl Connection {
                 let status = self.buffer.get(9..12).and_then(digits);
                 return Ok(Answer {
                     status: u16::try_from(status.unwrap_or(0))?,
+                    head: &self.buffer[..message.head],
                     body: &self.buffer[message.head..message.length],
                 });
             }

@@ -209,6 +209,7 @@ impl Conduct {
             database,
             nodes,
             stored: self.stored,
+            limits: site::LIMITS,
         })
     }
 }

@@ -10,6 +10,7 @@ mod dead_receivers;
 mod distant;
 mod large;
 mod latency;
+mod overload;
 mod overtake;
 mod queued;
 mod reports;
@@ -57,6 +58,8 @@ pub(crate) enum Scenario {
     Overtake,
     /// The rate to a receiver that is well, beside 1,000 dead ones
     DeadReceivers,
+    /// Ten times the sustained rate for a minute, and how soon all is well again
+    Overload,
     /// What a message costs with more accounts
     Accounts,
     /// What a message costs with more recipients queued
@@ -104,6 +107,11 @@ impl Scenario {
             Self::Distant => &[Goal::AtLeast("submits_per_s", 1_950.0, 1_950.0)],
             Self::Overtake => &[Goal::AtMost("otp_due_to_submit_p99_ms", 20.0, 20.0)],
             Self::DeadReceivers => &[Goal::AtLeast("share_of_rate_alone", 0.5, 0.5)],
+            Self::Overload => &[
+                Goal::AtLeast("goodput_share", 0.9, 0.9),
+                Goal::AtMost("peak_mb", 512.0, 512.0),
+                Goal::AtMost("recovery_s", 10.0, 10.0),
+            ],
             Self::Accounts | Self::Backlog | Self::Carriers => {
                 &[Goal::AtMost("cpu_growth", GROWTH, GROWTH)]
             }
@@ -133,6 +141,7 @@ impl Scenario {
                 Self::Distant => distant::run(setup, quick).await,
                 Self::Overtake => overtake::run(setup, quick).await,
                 Self::DeadReceivers => dead_receivers::run(setup, quick).await,
+                Self::Overload => overload::run(setup, quick).await,
                 Self::Accounts => accounts::run(setup, quick).await,
                 Self::Backlog => backlog::run(setup, quick).await,
                 Self::Carriers => carriers::run(setup, quick).await,

@@ -2,7 +2,7 @@
 
 mod configuration;
 
-pub(crate) use configuration::{HELD, OTP};
+pub(crate) use configuration::{HELD, LIMITS, OTP};
 
 use crate::database::{Database, Kind};
 use crate::http::Connection;
@@ -50,6 +50,8 @@ pub(crate) struct Setup {
     pub(crate) nodes: usize,
     /// Settled messages in the scenario that is about them.
     pub(crate) stored: u64,
+    /// The section `[limits]`.
+    pub(crate) limits: &'static str,
 }
 
 /// One customer's service, and how to reach it.

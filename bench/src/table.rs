@@ -119,6 +119,17 @@ const ROWS: [Row; 24] = [
         Scenario::DeadReceivers,
         "share_of_rate_alone",
     ),
+    row(
+        "ten times the sustained rate for a minute: share of it still accepted",
+        Scenario::Overload,
+        "goodput_share",
+    ),
+    row("memory meanwhile, MB", Scenario::Overload, "peak_mb"),
+    row(
+        "all as before after it, s",
+        Scenario::Overload,
+        "recovery_s",
+    ),
     row("memory idle, MB", Scenario::Queued, "idle_mb"),
     row(
         "memory with 1,000,000 recipients queued, MB",

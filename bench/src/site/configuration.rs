@@ -8,6 +8,9 @@ use std::net::SocketAddr;
 
 /// The gateway of every message that names none.
 const GATEWAY: &str = "direct-refund";
+/// What a scenario does not set: no limit is in the way of the load.
+pub(crate) const LIMITS: &str =
+    "sends_per_minute = 1000000\nreports_per_minute = 1000000\nmax_recipients = 100000\n";
 /// One-time passwords.
 pub(crate) const OTP: &str = "otp";
 /// Its messages are held: it has quiet hours, and they are now.
@@ -21,13 +24,11 @@ pub(super) fn text(setup: &Setup, database: &Database, smsc: SocketAddr) -> Stri
     let mut text = format!(
         "{}
 [limits]
-sends_per_minute = 1000000
-reports_per_minute = 1000000
-max_recipients = 100000
-[callbacks]
+{}[callbacks]
 allow_private_targets = true
 ",
-        database.configuration()
+        database.configuration(),
+        setup.limits
     );
     for carrier in 0..setup.carriers {
         let (name, binds, window) = (name(carrier), setup.binds, setup.window);

@@ -1,0 +1,206 @@
+//! Ten times what the service can sustain, for a minute: what is still accepted, how the rest is refused, how much
+//! memory it takes, and how soon all is as before.
+//!
+//! The load is bounded: each connection has one request at a time, and one that is late by a second leaves out what
+//! it could not offer. How much was offered in fact is one of the figures, since the load has the same cores.
+
+use super::{SETTLE_PATIENCE, finish, spent};
+use crate::figures::{Figures, Latencies, float};
+use crate::http::Connection;
+use crate::load::{self, Request, closed_loop};
+use crate::site::{Setup, Site};
+use anyhow::{Context, Result, bail};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+/// Room for fewer sends than there are connections, or nothing would ever be refused; and no rate limit before it.
+const LIMITS: &str =
+    "sends_per_minute = 1000000000\nreports_per_minute = 1000000\naccept_queue = 500\n";
+const CONNECTIONS: usize = 1_500;
+/// What sustains a closed loop, and what is offered while all is well.
+const FEW_CONNECTIONS: usize = 256;
+const WARM_UP: u64 = 1_000;
+/// More than can be accepted.
+const MOST: u64 = 80_000_000;
+const TIMES: f64 = 10.0;
+/// The share of the sustained rate at which all is well.
+const WELL: f64 = 0.5;
+/// All is as before when the slowest of a hundred takes no more than so many times as long, and a little.
+const AS_BEFORE: f64 = 2.0;
+const LITTLE_MS: f64 = 5.0;
+/// How long that is waited for.
+const MOST_SECONDS: u32 = 30;
+const LATE: Duration = Duration::from_secs(1);
+
+pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
+    let (long, short) = if quick { (3, 2) } else { (60, 10) };
+    let mut site = Site::prepare(&Setup {
+        limits: LIMITS,
+        ..setup.clone()
+    })?;
+    site.start().await?;
+    let request = Request::new(&site, 1, None);
+    let few = FEW_CONNECTIONS;
+    closed_loop(&site.http, &request, few, 0..WARM_UP, Duration::MAX).await?;
+    let short = Duration::from_secs(short);
+    let sustained = closed_loop(&site.http, &request, few, WARM_UP..MOST, short).await?;
+    let mut figures = Figures::default();
+    figures.rate("sustained_per_s", sustained.accepted, sustained.time);
+    let per_s = float(sustained.accepted) / sustained.time.as_secs_f64();
+    let mut accepted = WARM_UP + sustained.accepted;
+    site.wait_for("ogene_settled_total", accepted, SETTLE_PATIENCE)
+        .await?;
+
+    let mut crowd = Crowd::new(&site, request, WARM_UP + sustained.accepted + few as u64).await?;
+    let before = site.usage()?;
+    let well = crowd.offer(few, per_s * WELL, short).await?;
+    let over = Duration::from_secs(long);
+    let overloaded = crowd.offer(CONNECTIONS, per_s * TIMES, over).await?;
+    let (recovered_s, after) = crowd.recover(per_s * WELL, well.p99_ms()).await?;
+    accepted += well.accepted + overloaded.accepted + after;
+
+    figures.set(
+        "offered_per_s",
+        float(overloaded.offered()) / over.as_secs_f64(),
+    );
+    let goodput = float(overloaded.accepted) / over.as_secs_f64();
+    figures.set("goodput_per_s", goodput);
+    figures.set("goodput_share", goodput / per_s);
+    let share = |count: u64| float(count) / float(overloaded.offered().max(1));
+    figures.set("refused_503_share", share(overloaded.unavailable));
+    figures.set("refused_429_share", share(overloaded.limited));
+    figures.expect("refusals without Retry-After", 0, overloaded.silent);
+    figures.latency("well", &well.latencies);
+    figures.latency("overloaded", &overloaded.latencies);
+    figures.set("recovery_s", recovered_s);
+    site.wait_for("ogene_settled_total", accepted, SETTLE_PATIENCE)
+        .await?;
+    spent(&mut figures, &before, &site.usage()?, accepted);
+    finish(&mut figures, site, accepted, accepted, 0).await?;
+    Ok(figures)
+}
+
+/// What came of an offer.
+struct Offered {
+    accepted: u64,
+    unavailable: u64,
+    limited: u64,
+    /// Refusals that do not say when to come back.
+    silent: u64,
+    /// Of what was accepted.
+    latencies: Latencies,
+}
+
+impl Offered {
+    fn new() -> Result<Self> {
+        Ok(Self {
+            accepted: 0,
+            unavailable: 0,
+            limited: 0,
+            silent: 0,
+            latencies: Latencies::new()?,
+        })
+    }
+
+    fn offered(&self) -> u64 {
+        self.accepted + self.unavailable + self.limited
+    }
+
+    fn p99_ms(&self) -> f64 {
+        self.latencies.quantile_ms(0.99)
+    }
+
+    async fn send(&mut self, to: &mut Connection, octets: &[u8]) -> Result<()> {
+        let began = Instant::now();
+        let answer = to.ask(octets).await?;
+        match answer.status {
+            200 => {
+                self.accepted += 1;
+                self.latencies.record(began.elapsed());
+                return Ok(());
+            }
+            429 => self.limited += 1,
+            503 => self.unavailable += 1,
+            other => bail!("a send is answered {other}"),
+        }
+        self.silent += u64::from(answer.header(b"retry-after").is_none());
+        Ok(())
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.accepted += other.accepted;
+        self.unavailable += other.unavailable;
+        self.limited += other.limited;
+        self.silent += other.silent;
+        self.latencies.join(&other.latencies);
+    }
+}
+
+/// Connections that stay, and the number of the next send.
+struct Crowd {
+    streams: Vec<Connection>,
+    request: Request,
+    next: Arc<AtomicU64>,
+}
+
+impl Crowd {
+    async fn new(site: &Site, request: Request, first: u64) -> Result<Self> {
+        Ok(Self {
+            streams: load::open(&site.http, CONNECTIONS).await?,
+            request,
+            next: Arc::new(first.into()),
+        })
+    }
+
+    /// Offers so many sends a second on that many connections, each at its own times.
+    async fn offer(&mut self, connections: usize, per_s: f64, time: Duration) -> Result<Offered> {
+        let every = Duration::from_secs_f64(float(connections as u64) / per_s.max(1.0));
+        let began = Instant::now();
+        let mut senders = JoinSet::new();
+        let rest = self.streams.split_off(connections);
+        for (place, mut stream) in (0_u32..).zip(std::mem::replace(&mut self.streams, rest)) {
+            let (mut request, next) = (self.request.clone(), Arc::clone(&self.next));
+            // They take turns, or all would send at one moment.
+            let mut due = began + every.mul_f64(f64::from(place) / float(connections as u64));
+            senders.spawn(async move {
+                let mut offered = Offered::new()?;
+                while due < began + time {
+                    tokio::time::sleep_until(due.into()).await;
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    offered.send(&mut stream, request.fill(number)).await?;
+                    due += every;
+                    let late = due.elapsed();
+                    if late > LATE {
+                        due += late;
+                    }
+                }
+                anyhow::Ok((offered, stream))
+            });
+        }
+        let mut all = Offered::new()?;
+        while let Some(sender) = senders.join_next().await {
+            let (offered, stream) = sender.context("a sender panicked")??;
+            all.join(&offered);
+            self.streams.push(stream);
+        }
+        Ok(all)
+    }
+
+    /// Offers what goes well until sends are as fast as before: after how many seconds, and how many were accepted.
+    async fn recover(&mut self, per_s: f64, well_ms: f64) -> Result<(f64, u64)> {
+        let (began, mut accepted) = (Instant::now(), 0);
+        for _ in 0..MOST_SECONDS {
+            let at_s = began.elapsed().as_secs_f64();
+            let second = Duration::from_secs(1);
+            let offered = self.offer(FEW_CONNECTIONS, per_s, second).await?;
+            accepted += offered.accepted;
+            let refused = offered.offered() - offered.accepted;
+            if refused == 0 && offered.p99_ms() <= well_ms * AS_BEFORE + LITTLE_MS {
+                return Ok((at_s, accepted));
+            }
+        }
+        bail!("it is not as before after {MOST_SECONDS} s");
+    }
+}
