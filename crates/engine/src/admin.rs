@@ -7,7 +7,7 @@ pub use callbacks::{
     replay_callbacks, revoke_secrets, rotate_secret,
 };
 
-use crate::{Clock, chance};
+use crate::{Chance, Clock};
 use domain::callback::signature::MOST_SECRETS;
 use domain::token::{self, Terms, TokenHash};
 use domain::{
@@ -123,7 +123,7 @@ pub async fn create_account(
         return Err(AdminError::Email(email));
     }
     let now_ms = clock.now_ms();
-    let chance = u32::from_be_bytes(chance::bytes());
+    let chance = Chance::system().small();
     let account = Account {
         id: AccountId::new(now_ms, chance),
         email,
@@ -184,9 +184,9 @@ pub async fn create_token(
     if terms.allowed.0.len() > MOST_RANGES {
         return Err(AdminError::Ranges);
     }
-    let text = token::make(&chance::bytes()).ok_or(AdminError::NoChance)?;
+    let text = token::make(&Chance::system().bytes()).ok_or(AdminError::NoChance)?;
     let info = TokenInfo {
-        id: format!("tok_{:016x}", chance::number()),
+        id: format!("tok_{:016x}", Chance::system().number()),
         account: id,
         name: checked("the name", name)?,
         terms,
@@ -280,7 +280,7 @@ pub async fn credit(
     let now_ms = clock.now_ms();
     let entry = LedgerEntry {
         account: id,
-        subject: MessageId::new(now_ms, chance::bytes()),
+        subject: MessageId::new(now_ms, Chance::system().bytes()),
         recipient: None,
         kind: EntryKind::Credit,
         component,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use tokio::time::Instant;
 
 /// What time it is.
 #[derive(Clone, Debug)]
@@ -11,6 +12,8 @@ pub struct Clock(Source);
 enum Source {
     System,
     Manual(Arc<AtomicI64>),
+    /// Unix milliseconds at an instant of the runtime's timer.
+    Timer(Arc<AtomicI64>, Instant),
 }
 
 impl Clock {
@@ -24,10 +27,21 @@ impl Clock {
         Self(Source::Manual(Arc::new(AtomicI64::new(now_ms))))
     }
 
-    /// Sets a manual clock; the system's is not ours to set.
+    /// A clock that goes with the timer of the runtime, from this time (Unix milliseconds): where that one is
+    /// paused, time passes only while everybody waits.
+    pub fn timer(now_ms: i64) -> Self {
+        Self(Source::Timer(
+            Arc::new(AtomicI64::new(now_ms)),
+            Instant::now(),
+        ))
+    }
+
+    /// Sets a clock that is not the system's, which is not ours to set.
     pub fn set(&self, now_ms: i64) {
-        if let Source::Manual(time) = &self.0 {
-            time.store(now_ms, Ordering::Relaxed);
+        match &self.0 {
+            Source::System => {}
+            Source::Manual(time) => time.store(now_ms, Ordering::Relaxed),
+            Source::Timer(time, since) => time.store(now_ms - passed_ms(*since), Ordering::Relaxed),
         }
     }
 
@@ -45,6 +59,11 @@ impl Clock {
                 })
             }
             Source::Manual(time) => time.load(Ordering::Relaxed),
+            Source::Timer(time, since) => time.load(Ordering::Relaxed) + passed_ms(*since),
         }
     }
+}
+
+fn passed_ms(since: Instant) -> i64 {
+    i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX)
 }

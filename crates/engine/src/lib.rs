@@ -10,8 +10,8 @@
 //! | what time does; what is kept no longer; what a node that is gone left | `sweep`, `retention`, `recover` |
 //! | what an operator does | `admin` |
 //!
-//! HTTP requests are deliberately not known here, and neither is SQL. Time and chance come from [`Clock`] and
-//! `chance` alone.
+//! HTTP requests are deliberately not known here, and neither is SQL. Time, chance and connections come from the
+//! [`World`] that the engine is given.
 
 mod accept;
 pub mod admin;
@@ -21,6 +21,7 @@ mod chance;
 mod clock;
 mod customers;
 mod measure;
+mod network;
 mod nodes;
 mod plan;
 mod rate;
@@ -32,15 +33,19 @@ mod settings;
 mod shared;
 mod sweep;
 mod tls;
+mod world;
 
 pub use accept::Sent;
 pub use callback::CallbackSettings;
+pub use chance::Chance;
 pub use clock::Clock;
 pub use customers::Caller;
 pub use domain::rate::{Rate, RateKind};
+pub use network::{Asked, Network, Wire};
 pub use plan::SANDBOX;
 pub use report::Report;
 pub use settings::{BindMode, CarrierSettings, Limits, Retention, Settings};
+pub use world::World;
 
 use callback::Callbacks;
 use carrier::Carrier;
@@ -93,6 +98,9 @@ pub enum StartError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The resolver does not take the system's configuration.
+    #[error("the resolver cannot be set up")]
+    Resolver(#[source] std::io::Error),
     /// Callbacks cannot be made.
     #[error("callbacks cannot be started: {0}")]
     Callbacks(#[from] callback::StartError),
@@ -115,7 +123,8 @@ pub struct Engine {
     limits: Limits,
     door: accept::Door,
     open: Arc<AtomicBool>,
-    closing: watch::Sender<bool>,
+    /// Tells each carrier that the engine closes.
+    closing: Arc<[watch::Sender<bool>]>,
     tasks: Arc<Mutex<Tasks>>,
 }
 
@@ -128,20 +137,17 @@ struct Tasks {
 
 impl Engine {
     /// Recovers what the last process left, binds to the carriers and begins to work.
-    pub async fn start(store: Store, settings: Settings, clock: Clock) -> Result<Self, StartError> {
-        let node = i64::try_from(chance::number() >> 2).unwrap_or(0).max(1);
+    pub async fn start(store: Store, settings: Settings, world: World) -> Result<Self, StartError> {
+        let node = i64::try_from(world.chance.number() >> 2)
+            .unwrap_or(0)
+            .max(1);
         let connectors = tls::connectors(&settings.carriers)?;
         let most_guesses = settings.limits.unknown_tokens_per_minute;
         let customers = Arc::new(Customers::new(store.clone(), most_guesses).await?);
-        let callbacks = Callbacks::start(
-            store.clone(),
-            node,
-            &settings.callbacks,
-            clock.clone(),
-            customers.revision(),
-        )
-        .await?;
-        let numbers = chance::Numbers::new(clock.now_ms());
+        let (revision, calling) = (customers.revision(), &settings.callbacks);
+        let callbacks =
+            Callbacks::start(store.clone(), node, calling, world.clone(), revision).await?;
+        let numbers = chance::Numbers::new(world.clock.now_ms(), &world.chance);
         let sandbox = Arc::new(Carrier::new(SANDBOX.into(), None));
         let named = settings
             .carriers
@@ -149,29 +155,32 @@ impl Engine {
             .map(|carrier| Arc::new(Carrier::new(carrier.name.as_str().into(), Some(carrier))));
         let shared = Arc::new(Shared {
             plan: Plan::new(settings.rules, numbers),
-            message_ids: chance::MessageIds::new(),
+            message_ids: chance::MessageIds::new(&world.chance),
             carriers: named.chain([sandbox]).collect(),
             callbacks,
             nodes: Nodes::join(&store, node).await?,
             store: store.clone(),
-            clock,
+            clock: world.clock,
+            chance: world.chance,
+            network: world.network,
             node,
         });
         recover::recover(&shared).await?;
         let rates = Arc::new(rate::Rates::new(&store));
-        let (closing, _) = watch::channel(false);
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
         let mut tasks = Tasks::default();
+        // One for each: who else waits on the same one would be told in any order.
+        let closing: Arc<[_]> = shared
+            .carriers
+            .iter()
+            .map(|_| watch::Sender::new(false))
+            .collect();
         let connectors = connectors.into_iter().chain([None]);
-        for (carrier, tls) in shared.carriers.iter().zip(connectors) {
+        for ((carrier, tls), closing) in shared.carriers.iter().zip(connectors).zip(&*closing) {
             let (shared, carrier) = (Arc::clone(&shared), Arc::clone(carrier));
-            tasks.carriers.push(tokio::spawn(carrier::run(
-                shared,
-                carrier,
-                tls,
-                closing.subscribe(),
-            )));
+            let running = carrier::run(shared, carrier, tls, closing.subscribe());
+            tasks.carriers.push(tokio::spawn(running));
         }
         let following = Arc::clone(&rates).follow(shared.clock.clone());
         let retention = retention::run(Arc::clone(&shared), settings.retention);
@@ -285,7 +294,9 @@ impl Engine {
     /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
     pub async fn shutdown(&self) {
         self.open.store(false, Ordering::Relaxed);
-        self.closing.send_replace(true);
+        for closing in &*self.closing {
+            closing.send_replace(true);
+        }
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         let carriers = async {
             for task in tasks.carriers {

@@ -5,7 +5,7 @@ mod metrics;
 
 use crate::config::Config;
 use crate::http;
-use engine::{Clock, Engine};
+use engine::{Engine, World};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,7 +75,7 @@ pub async fn serve(
         Target::Directory(directory) => Some(lock::serve(&directory)?),
         Target::Postgres(_) => None,
     };
-    let engine = Engine::start(store, config.settings(), Clock::system()).await?;
+    let engine = Engine::start(store, config.settings(), World::system()?).await?;
     let router = http::router(http::State {
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),

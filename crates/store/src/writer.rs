@@ -1,7 +1,9 @@
-//! SQLite's one writer, a thread of its own. Changes that arrive together share one durable commit.
+//! SQLite's one writer, a thread of its own; a task where the database is in memory (`in_place`). Changes that arrive together share one durable commit.
 //!
 //! There is no linger: whatever arrived while the last commit ran is the next group. Each change of a
 //! group runs in a savepoint of its own, so that one that fails costs the others nothing.
+
+mod in_place;
 
 use crate::db::{Change, SqliteTx, Tx};
 use crate::error::{Error, Result};
@@ -22,7 +24,7 @@ const QUEUE: usize = 256;
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The way to the thread that owns the writing connection.
+/// The way to the thread or task that owns the writing connection.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Order>,
@@ -105,17 +107,31 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
     let mut received = Vec::with_capacity(MOST_CHANGES);
     let mut closing = None;
     while closing.is_none() && orders.blocking_recv_many(&mut received, MOST_CHANGES) > 0 {
-        let mut group = Vec::with_capacity(received.len());
-        for order in received.drain(..) {
-            match order {
-                Order::Change(change) => group.push(change),
-                Order::Close(done) => closing = Some(done),
-            }
-        }
+        let group = group(&mut received, &mut closing);
         if !group.is_empty() {
             commit(&mut tx, group);
         }
     }
+    close(tx, closing);
+}
+
+/// The changes among what was received; `closing` gets the wish to close.
+fn group(
+    received: &mut Vec<Order>,
+    closing: &mut Option<oneshot::Sender<()>>,
+) -> Vec<Box<dyn Pending>> {
+    let mut group = Vec::with_capacity(received.len());
+    for order in received.drain(..) {
+        match order {
+            Order::Change(change) => group.push(change),
+            Order::Close(done) => *closing = Some(done),
+        }
+    }
+    group
+}
+
+/// Closes the connection, and says so to whoever wished it.
+fn close(tx: Tx, closing: Option<oneshot::Sender<()>>) {
     if let Tx::Sqlite(connection) = tx
         && let SqliteTx::Writer(connection) = *connection
         && let Err(error) = now(async { Ok(connection.close().await?) })
@@ -129,12 +145,24 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
 
 /// Applies a group of changes, commits them together, and answers those who asked.
 fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) {
+    let made = make(tx, &mut group);
+    answer(group, made);
+}
+
+/// What became of a group: the failures of single changes, and what ended all of it.
+type Made = (Vec<Option<Error>>, Option<Fate>);
+
+fn make(tx: &mut Tx, group: &mut [Box<dyn Pending>]) -> Made {
     let mut failures = Vec::with_capacity(group.len());
-    let mut fate = apply(tx, &mut group, &mut failures).err().map(Fate::new);
+    let fate = apply(tx, group, &mut failures).err().map(Fate::new);
     if fate.is_some() {
         // Some failures have ended the transaction already: then there is nothing to roll back.
         let _ = command(tx, "rollback");
     }
+    (failures, fate)
+}
+
+fn answer(group: Vec<Box<dyn Pending>>, (failures, mut fate): Made) {
     let failures = failures.into_iter().chain(repeat_with(|| None));
     for (change, failure) in group.into_iter().zip(failures) {
         change.answer(failure.or_else(|| fate.as_mut().map(Fate::share)));

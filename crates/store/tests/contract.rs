@@ -19,6 +19,7 @@ mod contract {
     mod import;
     mod kit;
     mod legs;
+    mod memory;
     mod money;
     mod nodes;
     mod plans;
