@@ -13,7 +13,7 @@ pub use content::{add_content_rule, list_content_rules, remove_content_rule};
 pub use operator::Operator;
 pub use velocity::{paused_blocks, release_block};
 
-use crate::chance;
+use crate::Chance;
 use domain::callback::signature::MOST_SECRETS;
 use domain::token::{self, Terms, TokenHash};
 use domain::velocity::Block;
@@ -149,7 +149,7 @@ pub async fn create_account(
         return Err(AdminError::Email(email));
     }
     let by = operator.now();
-    let chance = u32::from_be_bytes(chance::bytes());
+    let chance = Chance::system().small();
     let account = Account {
         id: AccountId::new(by.at_ms, chance),
         email,
@@ -237,9 +237,9 @@ pub async fn create_token(
     if terms.allowed.0.len() > MOST_RANGES {
         return Err(AdminError::Ranges);
     }
-    let text = token::make(&chance::bytes()).ok_or(AdminError::NoChance)?;
+    let text = token::make(&Chance::system().bytes()).ok_or(AdminError::NoChance)?;
     let info = TokenInfo {
-        id: format!("tok_{:016x}", chance::number()),
+        id: format!("tok_{:016x}", Chance::system().number()),
         account: id,
         name: checked("the name", name)?,
         terms,
@@ -333,7 +333,7 @@ pub async fn credit(
     let by = operator.now();
     let entry = LedgerEntry {
         account: id,
-        subject: MessageId::new(by.at_ms, chance::bytes()),
+        subject: MessageId::new(by.at_ms, Chance::system().bytes()),
         recipient: None,
         kind: EntryKind::Credit,
         component,

@@ -15,7 +15,6 @@ mod desk;
 #[cfg(test)]
 mod guard_tests;
 mod lanes;
-mod network;
 mod observe;
 mod pool;
 mod secrets;
@@ -24,11 +23,10 @@ mod standing;
 mod tests;
 mod waiting;
 
-use crate::Clock;
+use crate::World;
 use client::{Client, Patience};
 use connect::Connector;
 use desk::Desk;
-use network::Internet;
 use secrets::Secrets;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -57,9 +55,6 @@ pub struct CallbackSettings {
 /// Why callbacks cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The resolver does not take the system's configuration.
-    #[error("the resolver cannot be set up")]
-    Resolver(#[source] std::io::Error),
     /// The TLS library does not take its own defaults.
     #[error("TLS cannot be set up")]
     Tls(#[source] rustls::Error),
@@ -82,33 +77,29 @@ impl Callbacks {
         store: Store,
         node: i64,
         settings: &CallbackSettings,
-        clock: Clock,
+        world: World,
         revision: watch::Receiver<i64>,
     ) -> Result<Self, StartError> {
         let patience = Patience::default();
-        Self::start_with(store, node, settings, clock, revision, patience).await
+        Self::start_with(store, node, settings, world, revision, patience).await
     }
 
     async fn start_with(
         store: Store,
         node: i64,
         settings: &CallbackSettings,
-        clock: Clock,
+        world: World,
         revision: watch::Receiver<i64>,
         patience: Patience,
     ) -> Result<Self, StartError> {
-        let network = Internet::from_system().map_err(StartError::Resolver)?;
-        let connector = Connector::new(
-            network,
-            settings.allow_private_targets,
-            connect::system_roots(),
-        )
-        .map_err(StartError::Tls)?;
+        let network = Arc::clone(&world.network);
+        let connector = Connector::new(network, settings.allow_private_targets);
+        let connector = connector.map_err(StartError::Tls)?;
         let client = Client::new(connector, settings.concurrency_per_origin, patience);
         let (outcomes, finished) = mpsc::channel(OUTCOME_QUEUE);
         let secrets = Secrets::load(&store).await?;
         let desk = Arc::new(Desk::new(
-            store, node, client, secrets, clock, settings, outcomes,
+            store, node, client, secrets, world, settings, outcomes,
         ));
         let tasks = vec![
             tokio::spawn(desk::claim(Arc::clone(&desk))),

@@ -1,26 +1,61 @@
 //! Chance: only this file asks the system for it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// Bytes that nobody can guess, from the operating system; zeros if it has none to give, which it always
-/// has once it has booted.
-pub(crate) fn bytes<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    if let Err(error) = getrandom::fill(&mut bytes) {
-        tracing::error!(%error, "the system gave no random bytes");
+/// What chance gives.
+#[derive(Clone, Debug)]
+pub struct Chance(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    System,
+    Seeded(Arc<AtomicU64>),
+}
+
+impl Chance {
+    /// What nobody can guess, from the operating system.
+    pub const fn system() -> Self {
+        Self(Source::System)
     }
-    bytes
+
+    /// The same from the same seed, which anybody can guess: for tests.
+    pub fn seeded(seed: u64) -> Self {
+        Self(Source::Seeded(Arc::new(AtomicU64::new(seed))))
+    }
+
+    /// So many bytes; zeros if the system has none to give, which it always has once it has booted.
+    pub(crate) fn bytes<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        match &self.0 {
+            Source::System => {
+                if let Err(error) = getrandom::fill(&mut bytes) {
+                    tracing::error!(%error, "the system gave no random bytes");
+                }
+            }
+            Source::Seeded(state) => {
+                for some in bytes.chunks_mut(8) {
+                    let count = state.fetch_add(GOLDEN, Ordering::Relaxed);
+                    some.copy_from_slice(&mix(count).to_be_bytes()[..some.len()]);
+                }
+            }
+        }
+        bytes
+    }
+
+    /// A number.
+    pub(crate) fn number(&self) -> u64 {
+        u64::from_be_bytes(self.bytes())
+    }
+
+    /// As that, but small.
+    pub(crate) fn small(&self) -> u32 {
+        u32::from_be_bytes(self.bytes())
+    }
 }
 
-/// A number that nobody can guess.
-pub(crate) fn number() -> u64 {
-    u64::from_be_bytes(bytes())
-}
-
-/// As that, but small.
-pub(crate) fn small() -> u32 {
-    u32::from_be_bytes(bytes())
-}
+/// The step of `SplitMix64`.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Makes numbers for batches and parked receipts: they grow with time, and two processes that start in the
 /// same millisecond begin far apart.
@@ -28,8 +63,8 @@ pub(crate) fn small() -> u32 {
 pub(crate) struct Numbers(AtomicI64);
 
 impl Numbers {
-    pub(crate) fn new(now_ms: i64) -> Self {
-        let apart = i64::try_from(number() & 0xF_FFFF).unwrap_or_default();
+    pub(crate) fn new(now_ms: i64, chance: &Chance) -> Self {
+        let apart = i64::try_from(chance.number() & 0xF_FFFF).unwrap_or_default();
         Self(AtomicI64::new((now_ms << 20) | apart))
     }
 
@@ -48,9 +83,9 @@ pub(crate) struct MessageIds {
 }
 
 impl MessageIds {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(chance: &Chance) -> Self {
         Self {
-            key: [number(), number()],
+            key: [chance.number(), chance.number()],
             count: AtomicU64::new(0),
         }
     }

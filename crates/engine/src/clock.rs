@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use tokio::time::Instant;
 
 /// What time it is.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ enum Source {
     /// The system's, so many milliseconds on.
     Shifted(Arc<AtomicI64>),
     Manual(Arc<AtomicI64>),
+    /// Unix milliseconds at an instant of the runtime's timer.
+    Timer(Arc<AtomicI64>, Instant),
 }
 
 impl Clock {
@@ -32,12 +34,22 @@ impl Clock {
         Self(Source::Manual(Arc::new(AtomicI64::new(now_ms))))
     }
 
-    /// Sets a clock for tests; the system's is not ours to set.
+    /// A clock that goes with the timer of the runtime, from this time (Unix milliseconds): where that one is
+    /// paused, time passes only while everybody waits.
+    pub fn timer(now_ms: i64) -> Self {
+        Self(Source::Timer(
+            Arc::new(AtomicI64::new(now_ms)),
+            Instant::now(),
+        ))
+    }
+
+    /// Sets a clock that is not the system's, which is not ours to set.
     pub fn set(&self, now_ms: i64) {
         match &self.0 {
             Source::System => {}
             Source::Shifted(shift) => shift.store(now_ms - system_ms(), Ordering::Relaxed),
             Source::Manual(time) => time.store(now_ms, Ordering::Relaxed),
+            Source::Timer(time, since) => time.store(now_ms - passed_ms(*since), Ordering::Relaxed),
         }
     }
 
@@ -47,6 +59,7 @@ impl Clock {
             Source::System => system_ms(),
             Source::Shifted(shift) => system_ms() + shift.load(Ordering::Relaxed),
             Source::Manual(time) => time.load(Ordering::Relaxed),
+            Source::Timer(time, since) => time.load(Ordering::Relaxed) + passed_ms(*since),
         }
     }
 
@@ -55,6 +68,7 @@ impl Clock {
         match &self.0 {
             Source::System | Source::Shifted(_) => steady_ms(),
             Source::Manual(time) => time.load(Ordering::Relaxed),
+            Source::Timer(_, since) => passed_ms(*since),
         }
     }
 }
@@ -87,9 +101,13 @@ fn system_ms() -> i64 {
 }
 
 fn steady_ms() -> i64 {
-    static BEGAN: OnceLock<Instant> = OnceLock::new();
-    let passed = BEGAN.get_or_init(Instant::now).elapsed();
+    static BEGAN: OnceLock<std::time::Instant> = OnceLock::new();
+    let passed = BEGAN.get_or_init(std::time::Instant::now).elapsed();
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn passed_ms(since: Instant) -> i64 {
+    i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Notices when the clock is set: it has not gone on by as much as time has passed.

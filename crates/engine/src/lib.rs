@@ -11,8 +11,8 @@
 //! | what time does; what is kept no longer; what a node that is gone left | `sweep`, `retention`, `recover` |
 //! | what an operator does | `admin` |
 //!
-//! HTTP requests are deliberately not known here, and neither is SQL. Time and chance come from [`Clock`] and
-//! `chance` alone.
+//! HTTP requests are deliberately not known here, and neither is SQL. Time, chance and connections come from the
+//! [`World`] that the engine is given.
 
 mod accept;
 pub mod admin;
@@ -25,6 +25,7 @@ mod customers;
 mod follow;
 mod guards;
 mod measure;
+mod network;
 mod nodes;
 mod plan;
 mod rate;
@@ -37,15 +38,19 @@ mod shared;
 mod sweep;
 mod tls;
 mod velocity;
+mod world;
 
 pub use accept::Sent;
 pub use callback::CallbackSettings;
+pub use chance::Chance;
 pub use clock::Clock;
 pub use customers::Caller;
 pub use domain::rate::{Rate, RateKind};
+pub use network::{Asked, Network, Wire};
 pub use plan::SANDBOX;
 pub use report::Report;
 pub use settings::{BindMode, CarrierSettings, GuardSettings, Limits, Retention, Settings};
+pub use world::World;
 
 use callback::Callbacks;
 use carrier::Carrier;
@@ -100,6 +105,9 @@ pub enum StartError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The resolver does not take the system's configuration.
+    #[error("the resolver cannot be set up")]
+    Resolver(#[source] std::io::Error),
     /// Callbacks cannot be made.
     #[error("callbacks cannot be started: {0}")]
     Callbacks(#[from] callback::StartError),
@@ -123,7 +131,8 @@ pub struct Engine {
     limits: Limits,
     door: accept::Door,
     open: Arc<AtomicBool>,
-    closing: watch::Sender<bool>,
+    /// Tells each carrier that the engine closes.
+    closing: Arc<[watch::Sender<bool>]>,
     tasks: Arc<Mutex<Tasks>>,
 }
 
@@ -138,12 +147,12 @@ struct Tasks {
 fn run_carriers(
     shared: &Arc<Shared>,
     connectors: Vec<Option<TlsConnector>>,
-    closing: &watch::Sender<bool>,
+    closing: &[watch::Sender<bool>],
 ) -> Vec<JoinHandle<()>> {
     let connectors = connectors.into_iter().chain([None]);
-    let carriers = shared.carriers.iter().zip(connectors);
+    let carriers = shared.carriers.iter().zip(connectors).zip(closing);
     carriers
-        .map(|(carrier, tls)| {
+        .map(|((carrier, tls), closing)| {
             let (shared, carrier) = (Arc::clone(shared), Arc::clone(carrier));
             tokio::spawn(carrier::run(shared, carrier, tls, closing.subscribe()))
         })
@@ -152,20 +161,17 @@ fn run_carriers(
 
 impl Engine {
     /// Recovers what the last process left, binds to the carriers and begins to work.
-    pub async fn start(store: Store, settings: Settings, clock: Clock) -> Result<Self, StartError> {
-        let node = i64::try_from(chance::number() >> 2).unwrap_or(0).max(1);
+    pub async fn start(store: Store, settings: Settings, world: World) -> Result<Self, StartError> {
+        let node = i64::try_from(world.chance.number() >> 2)
+            .unwrap_or(0)
+            .max(1);
         let connectors = tls::connectors(&settings.carriers)?;
         let most_guesses = settings.limits.unknown_tokens_per_minute;
         let customers = Arc::new(Customers::new(store.clone(), most_guesses).await?);
-        let callbacks = Callbacks::start(
-            store.clone(),
-            node,
-            &settings.callbacks,
-            clock.clone(),
-            customers.revision(),
-        )
-        .await?;
-        let numbers = chance::Numbers::new(clock.now_ms());
+        let (revision, calling) = (customers.revision(), &settings.callbacks);
+        let callbacks =
+            Callbacks::start(store.clone(), node, calling, world.clone(), revision).await?;
+        let numbers = chance::Numbers::new(world.clock.now_ms(), &world.chance);
         let sandbox = Arc::new(Carrier::new(SANDBOX.into(), None));
         let named = settings
             .carriers
@@ -173,13 +179,15 @@ impl Engine {
             .map(|carrier| Arc::new(Carrier::new(carrier.name.as_str().into(), Some(carrier))));
         let shared = Arc::new(Shared {
             plan: Plan::new(settings.rules, numbers),
-            message_ids: chance::MessageIds::new(),
+            message_ids: chance::MessageIds::new(&world.chance),
             carriers: named.chain([sandbox]).collect(),
             callbacks,
             nodes: Nodes::join(&store, node).await?,
-            follower: tokio::sync::Mutex::new(follow::Follower::new(&clock)),
+            follower: tokio::sync::Mutex::new(follow::Follower::new(&world.clock)),
             store: store.clone(),
-            clock,
+            clock: world.clock,
+            chance: world.chance,
+            network: world.network,
             node,
         });
         let mut tasks = Tasks::default();
@@ -187,9 +195,14 @@ impl Engine {
         let guards = Guards::start(&shared, settings.guards, changes, &mut tasks.others).await?;
         recover::recover(&shared).await?;
         let rates = Arc::new(rate::Rates::new(&store));
-        let (closing, _) = watch::channel(false);
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
+        // One for each: who else waits on the same one would be told in any order.
+        let closing: Arc<[_]> = shared
+            .carriers
+            .iter()
+            .map(|_| watch::Sender::new(false))
+            .collect();
         tasks.carriers = run_carriers(&shared, connectors, &closing);
         let following = Arc::clone(&rates).follow(shared.clock.clone());
         tasks.others.extend([
@@ -304,7 +317,9 @@ impl Engine {
     /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
     pub async fn shutdown(&self) {
         self.open.store(false, Ordering::Relaxed);
-        self.closing.send_replace(true);
+        for closing in &*self.closing {
+            closing.send_replace(true);
+        }
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         let carriers = async {
             for task in tasks.carriers {

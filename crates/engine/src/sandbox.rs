@@ -3,6 +3,7 @@
 //! A message is answered about a second after it came, and its receipt follows at once. Until then its batch
 //! is in hand, so a process that dies in between loses nothing.
 
+use crate::Chance;
 use crate::carrier::LinkEvent;
 use domain::{Component, Money, Purse, Recipient, SandboxOutcome};
 use smpp::{DeliverSm, Event, Outcome, ReceiptState, Submit, SubmitSm, Tlv, esm_class, tag};
@@ -23,10 +24,10 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// Starts the simulated carrier.
-    pub(crate) fn start(events: mpsc::Sender<LinkEvent>) -> Self {
+    pub(crate) fn start(events: mpsc::Sender<LinkEvent>, chance: Chance) -> Self {
         // No more comes in than the carrier's budget lets out.
         let (orders, received) = mpsc::unbounded_channel();
-        tokio::spawn(simulate(received, events));
+        tokio::spawn(simulate(received, events, chance));
         Self { orders }
     }
 
@@ -43,6 +44,7 @@ impl Wire {
 async fn simulate(
     mut orders: mpsc::UnboundedReceiver<Vec<Submit>>,
     events: mpsc::Sender<LinkEvent>,
+    chance: Chance,
 ) {
     let mut answers = JoinSet::new();
     while let Some(submits) = orders.recv().await {
@@ -50,14 +52,14 @@ async fn simulate(
             break;
         }
         while answers.try_join_next().is_some() {}
-        let events = events.clone();
+        let (events, chance) = (events.clone(), chance.clone());
         answers.spawn(async move {
             tokio::time::sleep(TAKES).await;
             // An error means that the engine has closed: the batch is in hand and comes again.
             let _ = events
                 .send(LinkEvent::Events {
                     link: 0,
-                    events: outcomes(submits),
+                    events: outcomes(submits, &chance),
                 })
                 .await;
         });
@@ -66,13 +68,13 @@ async fn simulate(
     let _ = events.send(LinkEvent::Down { link: 0 }).await;
 }
 
-fn outcomes(submits: Vec<Submit>) -> Vec<Event> {
+fn outcomes(submits: Vec<Submit>, chance: &Chance) -> Vec<Event> {
     let mut receipts = Vec::new();
     let mut events: Vec<Event> = submits
         .into_iter()
         .map(|submit| {
             // Carrier ids must differ between messages that the same number gets.
-            let message_id = format!("{:016x}", crate::chance::number());
+            let message_id = format!("{:016x}", chance.number());
             receipts.extend(
                 receipt(&submit.pdu, &message_id).map(|deliver| Event::Deliver {
                     sequence: 0,

@@ -5,7 +5,7 @@ use crate::carrier::Carrier;
 use crate::follow::Follower;
 use crate::nodes::Nodes;
 use crate::plan::Plan;
-use crate::{Clock, chance, measure};
+use crate::{Chance, Clock, Network, chance, measure};
 use domain::Priority;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) plan: Plan,
     pub(crate) clock: Clock,
+    pub(crate) chance: Chance,
+    pub(crate) network: Arc<dyn Network>,
     /// The number of this process among all that share the database; never 0.
     pub(crate) node: i64,
     pub(crate) nodes: Nodes,

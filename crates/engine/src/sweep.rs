@@ -32,10 +32,12 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     let mut again = tokio::time::interval(LOOK_AGAIN_EVERY);
     loop {
         let swept = tokio::select! {
+            // What is rare comes first, so that everything gets its turn.
+            biased;
+            _ = forget.tick() => forget_all(&shared).await,
             _ = expire.tick() => expire_all(&shared).await,
             _ = tidy.tick() => tidy_all(&shared).await,
             _ = measure.tick() => measure_all(&shared).await,
-            _ = forget.tick() => forget_all(&shared).await,
             _ = again.tick() => look_again(&shared).await,
         };
         if let Err(error) = swept {

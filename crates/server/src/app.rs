@@ -5,7 +5,7 @@ mod metrics;
 
 use crate::config::Config;
 use crate::http;
-use engine::{Clock, Engine};
+use engine::{Clock, Engine, World};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +81,11 @@ pub async fn serve(
         Target::Directory(directory) => Some(lock::serve(&directory)?),
         Target::Postgres(_) => None,
     };
-    let engine = Engine::start(store.clone(), config.settings(), clock).await?;
+    let world = World {
+        clock,
+        ..World::system()?
+    };
+    let engine = Engine::start(store.clone(), config.settings(), world).await?;
     let router = http::router(http::State {
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),

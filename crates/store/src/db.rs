@@ -3,6 +3,7 @@
 mod commit;
 pub(crate) mod copy;
 mod lent;
+mod memory;
 mod open;
 mod server;
 mod unusable;
@@ -309,19 +310,20 @@ async fn open_sqlite(options: Options) -> Result<Db> {
     // what is written after it would be lost with it.
     writer.fold_back()?;
     open::migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
-    let readers = PoolOptions::new()
-        .max_connections(READERS)
-        .min_connections(0)
-        .connect_with(
-            options
-                .pragma("cache_size", "-4000")
-                .pragma("query_only", "on"),
-        )
-        .await?;
     Ok(Db::Sqlite {
+        readers: readers(options).await?,
         writer: Writer::start(writer)?,
-        readers,
     })
+}
+
+async fn readers(options: Options) -> Result<Readers> {
+    let options = options
+        .pragma("cache_size", "-4000")
+        .pragma("query_only", "on");
+    let pool = PoolOptions::new()
+        .max_connections(READERS)
+        .min_connections(0);
+    Ok(pool.connect_with(options).await?)
 }
 
 /// A failed switch to WAL is silent unless its result is read.

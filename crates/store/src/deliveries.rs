@@ -6,7 +6,7 @@ use crate::rows::{id_bytes, message_id, named, number, one_bucket, recipient};
 use crate::settle::Case;
 use crate::sql::fetch_rows;
 use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The columns of a delivery that settling needs.
 #[derive(sqlx::FromRow)]
@@ -59,9 +59,9 @@ impl CaseRow {
 pub(crate) async fn stored(
     tx: &mut Tx,
     keys: &[(Bucket, MessageId, Recipient)],
-) -> Result<HashMap<(MessageId, Recipient), Case>> {
+) -> Result<BTreeMap<(MessageId, Recipient), Case>> {
     let Some(bucket) = one_bucket(keys.iter().map(|key| key.0))? else {
-        return Ok(HashMap::new());
+        return Ok(BTreeMap::new());
     };
     let sql = format!(
         "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,

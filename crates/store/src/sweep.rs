@@ -113,6 +113,44 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
     settle::settle(tx, store, &terrain, cases, &messages).await
 }
 
+/// How far a gateway's messages were swept.
+fn mark(gateway: Gateway, bucket: Bucket) -> String {
+    format!("expired-{}-{}", gateway.as_str(), bucket.0)
+}
+
+/// Has the sweeps begin again at a message that was accepted then, where they have passed it: only now some of
+/// its recipients are on the wire. The youngest messages no sweep has passed.
+pub(crate) async fn look_back(
+    tx: &mut Tx,
+    bucket: Bucket,
+    accepted_at_ms: i64,
+    now_ms: i64,
+) -> Result<()> {
+    if now_ms - accepted_at_ms <= OVERLAP_MS {
+        return Ok(());
+    }
+    let marks: Vec<String> = Gateway::ALL
+        .iter()
+        .map(|&gateway| mark(gateway, bucket))
+        .collect();
+    let [refund, corporate, otp, dual, abroad] = &marks[..] else {
+        return Ok(());
+    };
+    on!(tx, |connection| sqlx::query(
+        "update marks set value = $1 where name in ($2, $3, $4, $5, $6) and value > $1",
+    )
+    .bind(accepted_at_ms)
+    .bind(refund)
+    .bind(corporate)
+    .bind(otp)
+    .bind(dual)
+    .bind(abroad)
+    .execute(connection)
+    .await
+    .map(drop))?;
+    Ok(())
+}
+
 pub(crate) async fn read_mark(tx: &mut Tx, name: &str) -> Result<i64> {
     let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
         "select value from marks where name = $1"

@@ -1,4 +1,5 @@
-//! SQLite's one writer, a thread of its own. Changes that arrive together share one durable commit.
+//! SQLite's one writer, a thread of its own, or a task where the database is in memory (`in_place`). Changes that
+//! arrive together share one durable commit.
 //!
 //! Once a sync has failed, the writer ends. The system forgets what it could not write, so that a later sync
 //! would succeed without it: nothing more may be promised before the database is opened again.
@@ -7,6 +8,8 @@
 //! nobody waits for (outcomes of deliveries and callbacks) rides with these, or is the next group some
 //! milliseconds after the last: alone, and under load, it never waits. Each change of a group runs in a savepoint
 //! of its own, so that one that fails costs the others nothing.
+
+mod in_place;
 
 use crate::db::{Change, SqliteTx, Tx};
 use crate::error::{Error, Result};
@@ -31,7 +34,7 @@ const QUEUE: usize = 256;
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The way to the thread that owns the writing connection.
+/// The way to the thread or task that owns the writing connection.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Order>,
@@ -136,13 +139,7 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
             runtime.block_on(company(&mut orders, &mut received, early));
         }
         began = Instant::now();
-        let mut group = Vec::with_capacity(received.len());
-        for order in received.drain(..) {
-            match order {
-                Order::Change(change) => group.push(change),
-                Order::Close(done) => closing = Some(done),
-            }
-        }
+        let group = group(&mut received, &mut closing);
         let is_sound = group.is_empty() || (commit(&mut tx, group) && fold_back(&mut tx));
         if !is_sound {
             // Nothing of the log is folded back by closing it: the disk may have less than what is read from it.
@@ -150,6 +147,26 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
             return;
         }
     }
+    close(tx, closing);
+}
+
+/// The changes among what was received; `closing` gets the wish to close.
+fn group(
+    received: &mut Vec<Order>,
+    closing: &mut Option<oneshot::Sender<()>>,
+) -> Vec<Box<dyn Pending>> {
+    let mut group = Vec::with_capacity(received.len());
+    for order in received.drain(..) {
+        match order {
+            Order::Change(change) => group.push(change),
+            Order::Close(done) => *closing = Some(done),
+        }
+    }
+    group
+}
+
+/// Closes the connection, and says so to whoever wished it.
+fn close(tx: Tx, closing: Option<oneshot::Sender<()>>) {
     if let Tx::Sqlite(connection) = tx
         && let SqliteTx::Writer(connection) = *connection
         && let Err(error) = now(async { Ok(connection.close().await?) })
@@ -177,12 +194,25 @@ async fn company(orders: &mut mpsc::Receiver<Order>, received: &mut Vec<Order>, 
 /// Applies a group of changes, commits them together, and answers those who asked. Gives whether more can be
 /// committed.
 fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) -> bool {
+    let made = make(tx, &mut group);
+    answer(group, made)
+}
+
+/// What became of a group: the failures of single changes, and what ended all of it.
+type Made = (Vec<Option<Error>>, Option<Fate>);
+
+fn make(tx: &mut Tx, group: &mut [Box<dyn Pending>]) -> Made {
     let mut failures = Vec::with_capacity(group.len());
-    let mut fate = apply(tx, &mut group, &mut failures).err().map(Fate::new);
+    let fate = apply(tx, group, &mut failures).err().map(Fate::new);
     if fate.is_some() {
         // Some failures have ended the transaction already: then there is nothing to roll back.
         let _ = command(tx, "rollback");
     }
+    (failures, fate)
+}
+
+/// Answers those who asked. Gives whether more can be committed.
+fn answer(group: Vec<Box<dyn Pending>>, (failures, mut fate): Made) -> bool {
     let is_sound = fate.as_ref().is_none_or(|fate| fate.kind != Kind::Unknown);
     let failures = failures.into_iter().chain(repeat_with(|| None));
     for (change, failure) in group.into_iter().zip(failures) {

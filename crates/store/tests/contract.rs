@@ -22,6 +22,7 @@ mod contract {
     mod kit;
     mod legs;
     mod limits;
+    mod memory;
     mod money;
     mod nodes;
     mod plans;

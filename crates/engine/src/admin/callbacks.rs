@@ -1,7 +1,7 @@
 //! What an operator does about callbacks.
 
 use super::{AdminError, Operator, Result, account};
-use crate::{Clock, chance};
+use crate::{Chance, Clock};
 use domain::callback::signature::{CHANCE_BYTES, MOST_SECRETS, Secret, Signing};
 use domain::{AccountId, MessageId};
 use std::time::Duration;
@@ -101,7 +101,7 @@ pub async fn rotate_secret(
 }
 
 fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
-    let chance = chance::bytes();
+    let chance = Chance::system().bytes();
     if chance == [0; CHANCE_BYTES] {
         return Err(AdminError::NoChance);
     }

@@ -1,7 +1,6 @@
 //! One attempt: POST the body, read the head of the answer, and make the connection ready for the next.
 
 use super::connect::{Connector, Fault};
-use super::network::Network;
 use super::pool::{Connection, Pool};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -67,15 +66,15 @@ pub(super) struct Answer {
 }
 
 /// Posts callbacks. It follows no redirect and knows no proxy.
-pub(super) struct Client<N> {
-    connector: Connector<N>,
+pub(super) struct Client {
+    connector: Connector,
     pool: Pool,
     patience: Patience,
 }
 
-impl<N: Network> Client<N> {
+impl Client {
     /// Keeps at most `per_receiver` idle connections to a receiver.
-    pub(super) fn new(connector: Connector<N>, per_receiver: usize, patience: Patience) -> Self {
+    pub(super) fn new(connector: Connector, per_receiver: usize, patience: Patience) -> Self {
         Self {
             connector,
             pool: Pool::new(per_receiver),

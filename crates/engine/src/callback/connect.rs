@@ -4,15 +4,14 @@
 //! exactly a checked one, then TLS under the original name. That covers literals of any notation, names
 //! that lead inside, names that lead elsewhere at the second look (there is none), and mapped addresses.
 
-use super::network::Network;
+use crate::network::{Network, Wire};
 use domain::address;
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
@@ -61,28 +60,23 @@ impl Fault {
     }
 }
 
-/// An open connection, encrypted or not.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
-
 /// Opens connections that the guard lets through.
-pub(super) struct Connector<N> {
-    network: N,
+pub(super) struct Connector {
+    network: Arc<dyn Network>,
     allow_private: bool,
     tls: TlsConnector,
 }
 
-impl<N: Network> Connector<N> {
-    /// Trusts `roots`; `allow_private` switches the guard off.
+impl Connector {
+    /// Trusts whom the network trusts; `allow_private` switches the guard off.
     pub(super) fn new(
-        network: N,
+        network: Arc<dyn Network>,
         allow_private: bool,
-        roots: RootCertStore,
     ) -> Result<Self, rustls::Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
+            .with_root_certificates(network.roots())
             .with_no_client_auth();
         Ok(Self {
             network,
@@ -105,7 +99,7 @@ impl<N: Network> Connector<N> {
         let addresses = self.allowed(&host).await?;
         let stream = self.dial_any(&addresses, port, deadline).await?;
         if url.scheme() != "https" {
-            return Ok(Box::new(stream));
+            return Ok(stream);
         }
         let name = server_name(&host).ok_or(Fault::Url)?;
         let stream = self.tls.connect(name, stream).await.map_err(Fault::Tls)?;
@@ -141,7 +135,7 @@ impl<N: Network> Connector<N> {
         addresses: &[IpAddr],
         port: u16,
         deadline: Instant,
-    ) -> Result<N::Stream, Fault> {
+    ) -> Result<Box<dyn Wire>, Fault> {
         let mut last = Fault::TimedOut;
         for (&address, left) in addresses
             .iter()
@@ -157,19 +151,6 @@ impl<N: Network> Connector<N> {
         }
         Err(last)
     }
-}
-
-/// The certificates that the system trusts; says so in the log when there are none.
-pub(super) fn system_roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    let (added, _unreadable) = roots.add_parsable_certificates(found.certs);
-    if added == 0 {
-        tracing::error!(
-            "no trusted certificates found on this system: callbacks to https will fail"
-        );
-    }
-    roots
 }
 
 fn count(addresses: &[IpAddr]) -> u32 {

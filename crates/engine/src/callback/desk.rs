@@ -5,11 +5,10 @@ mod attempt;
 use super::CallbackSettings;
 use super::client::Client;
 use super::lanes::{InLane, Lanes, Limits};
-use super::network::Internet;
 use super::observe;
 use super::secrets::Secrets;
 use super::standing::Went;
-use crate::Clock;
+use crate::{Chance, Clock, World};
 use attempt::Ended;
 use domain::AccountId;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,9 +54,10 @@ pub(super) struct Desk {
     store: Store,
     /// The number of this process among all that share the database.
     node: i64,
-    client: Client<Internet>,
+    client: Client,
     secrets: Secrets,
     clock: Clock,
+    chance: Chance,
     delays_ms: Vec<i64>,
     lanes: Mutex<Lanes<InHand>>,
     outcomes: mpsc::Sender<Outcome>,
@@ -98,9 +98,9 @@ impl Desk {
     pub(super) fn new(
         store: Store,
         node: i64,
-        client: Client<Internet>,
+        client: Client,
         secrets: Secrets,
-        clock: Clock,
+        world: World,
         settings: &CallbackSettings,
         outcomes: mpsc::Sender<Outcome>,
     ) -> Self {
@@ -115,7 +115,8 @@ impl Desk {
             node,
             client,
             secrets,
-            clock,
+            clock: world.clock,
+            chance: world.chance,
             delays_ms: delays
                 .map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
                 .collect(),
@@ -285,6 +286,7 @@ pub(super) async fn claim(desk: Arc<Desk>) {
         }
         desk.client.sweep();
         tokio::select! {
+            biased;
             _ = phase.changed() => {}
             () = sleep(LOOK_EVERY) => {}
             () = desk.due.notified() => sleep(LOOK_PAUSE).await,
@@ -296,8 +298,9 @@ pub(super) async fn claim(desk: Arc<Desk>) {
 pub(super) async fn follow(desk: Arc<Desk>, revision: watch::Receiver<i64>) {
     let mut phase = desk.phase.subscribe();
     tokio::select! {
-        () = desk.secrets.follow(&desk.store, revision) => {}
+        biased;
         () = reached(&mut phase, Phase::Closing) => {}
+        () = desk.secrets.follow(&desk.store, revision) => {}
     }
 }
 
@@ -307,13 +310,14 @@ pub(super) async fn commit(desk: Arc<Desk>, mut finished: mpsc::Receiver<Outcome
     let mut group = Vec::new();
     loop {
         tokio::select! {
+            biased;
+            () = reached(&mut phase, Phase::Quiet), if !finished.is_closed() => finished.close(),
             count = finished.recv_many(&mut group, COMMIT_GROUP) => {
                 if count == 0 {
                     return;
                 }
                 desk.write_down(std::mem::take(&mut group)).await;
             }
-            () = reached(&mut phase, Phase::Quiet), if !finished.is_closed() => finished.close(),
         }
     }
 }
@@ -324,8 +328,9 @@ async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
     loop {
         let is_stale = desk.clock.now_ms() - in_hand.since_ms > MAX_HELD_MS;
         let ended = tokio::select! {
-            ended = desk.attempt(&in_hand.callback), if !is_stale => ended,
+            biased;
             () = reached(&mut phase, Phase::BreakingOff), if !is_stale => Ended::UNTOUCHED,
+            ended = desk.attempt(&in_hand.callback), if !is_stale => ended,
             else => Ended::UNTOUCHED,
         };
         match desk.land(in_hand, ended).await {

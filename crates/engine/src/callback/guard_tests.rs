@@ -2,16 +2,16 @@
 
 use super::client::{Client, Patience, Post};
 use super::connect::{Connector, Fault};
-use super::network::Network;
+use crate::network::{Asked, Network, Wire};
 use domain::address;
 use percent_encoding::NON_ALPHANUMERIC;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rustls::RootCertStore;
+use std::future::ready;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
-use tokio::io::DuplexStream;
 
 /// Resolves every name to what the script says, anew at each look, and writes down who was dialled.
 #[derive(Clone, Default)]
@@ -21,15 +21,22 @@ struct Recording {
 }
 
 impl Network for Recording {
-    type Stream = DuplexStream;
-
-    async fn resolve(&self, _name: &str) -> io::Result<Vec<IpAddr>> {
-        Ok(self.looks.lock().unwrap().pop().unwrap_or_default())
+    fn resolve(&self, _name: &str) -> Asked<'_, Vec<IpAddr>> {
+        let look = self.looks.lock().unwrap().pop().unwrap_or_default();
+        Box::pin(ready(Ok(look)))
     }
 
-    async fn dial(&self, address: SocketAddr) -> io::Result<DuplexStream> {
+    fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>> {
         self.dialled.lock().unwrap().push(address);
-        Err(io::ErrorKind::ConnectionRefused.into())
+        Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into())))
+    }
+
+    fn dial_carrier(&self, _address: &str) -> Asked<'_, Box<dyn Wire>> {
+        unreachable!("callbacks have no carrier")
+    }
+
+    fn roots(&self) -> RootCertStore {
+        RootCertStore::empty()
     }
 }
 
@@ -39,7 +46,8 @@ fn dialled(url: &str, looks: Vec<Vec<IpAddr>>, allow_private: bool) -> (Fault, V
         looks: Arc::new(Mutex::new(looks)),
         ..Recording::default()
     };
-    let connector = Connector::new(network.clone(), allow_private, RootCertStore::empty()).unwrap();
+    let connector = Connector::new(Arc::new(network.clone()), allow_private);
+    let connector = connector.unwrap();
     let client = Client::new(connector, 1, Patience::default());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

@@ -1,6 +1,7 @@
 //! Connections kept open between callbacks to the same receiver.
 
-use super::connect::{Fault, Wire};
+use super::connect::Fault;
+use crate::network::Wire;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;

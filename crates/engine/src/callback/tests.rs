@@ -2,7 +2,7 @@
 
 use super::client::Patience;
 use super::{CallbackSettings, Callbacks};
-use crate::Clock;
+use crate::{Clock, World};
 use domain::{
     AccountId, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money, Priority, Recipient,
     Terms, Text,
@@ -195,6 +195,10 @@ impl Kit {
             .await
             .unwrap();
         let clock = Clock::manual(NOW);
+        let world = World {
+            clock: clock.clone(),
+            ..World::system().unwrap()
+        };
         let settings = CallbackSettings {
             allow_private_targets,
             retry_delays: vec![Duration::from_secs(5), Duration::from_secs(30)],
@@ -203,16 +207,10 @@ impl Kit {
         };
         // Nobody tells of changes: none is made.
         let (_, revision) = watch::channel(0);
-        let callbacks = Callbacks::start_with(
-            store.clone(),
-            NODE,
-            &settings,
-            clock.clone(),
-            revision,
-            patience,
-        )
-        .await
-        .unwrap();
+        let callbacks =
+            Callbacks::start_with(store.clone(), NODE, &settings, world, revision, patience)
+                .await
+                .unwrap();
         Self {
             callbacks,
             store,

@@ -86,20 +86,22 @@ pub(crate) async fn run(
     let mut look = tokio::time::interval(LOOK_EVERY);
     while !desk.closing || !desk.slots.tasks.is_empty() || !desk.is_idle() {
         let pause = desk.pause();
+        // What is rare comes first: what is not is looked at below, whatever happened.
         tokio::select! {
-            Some(event) = arrived.recv(), if desk.receipts.len() < MOST_WAITING => desk.link_event(event),
-            Some(done) = finished.recv() => desk.finished(done),
-            Some(Ok(slot)) = desk.slots.tasks.join_next() => desk.slot_ended(slot),
-            // The sender is the carrier's, which lives as long as its desk.
-            _ = given.changed() => desk.reslot(),
-            () = carrier.wake.notified() => {}
+            biased;
+            _ = closing.wait_for(|closing| *closing), if !desk.closing => desk.close(),
             _ = look.tick() => {
                 // Whether this node still holds what it was given is a matter of time.
                 desk.reslot();
                 desk.look();
             }
+            // The sender is the carrier's, which lives as long as its desk.
+            _ = given.changed() => desk.reslot(),
+            Some(Ok(slot)) = desk.slots.tasks.join_next() => desk.slot_ended(slot),
+            () = carrier.wake.notified() => {}
+            Some(done) = finished.recv() => desk.finished(done),
+            Some(event) = arrived.recv(), if desk.receipts.len() < MOST_WAITING => desk.link_event(event),
             () = tokio::time::sleep(pause) => {}
-            _ = closing.wait_for(|closing| *closing), if !desk.closing => desk.close(),
         }
         while desk.receipts.len() < MOST_WAITING
             && let Ok(event) = arrived.try_recv()
@@ -321,6 +323,11 @@ impl Desk {
         let Some((batch, _)) = self.hand.batch(tag) else {
             return;
         };
+        if self.hand.is_begun(tag) {
+            // From a row all pages would go out, also those that the carrier has.
+            self.answered(tag, Answer::Unknown);
+            return;
+        }
         let later = Later {
             due_at_ms: now_ms,
             carrier: Arc::clone(&batch.carrier),

@@ -25,10 +25,7 @@ impl Desk {
         let pages = Pages::new(&claimed, service_type, validity_ms);
         let late = now_ms >= batch.expires_at_ms;
         for tag in self.hand.take(claimed, pages, !late) {
-            self.hand.decide(
-                tag,
-                Fate::Ended(DeliveryStatus::Expired, "validity passed".to_owned()),
-            );
+            self.hand.decide(tag, self::late());
         }
     }
 
@@ -51,7 +48,12 @@ impl Desk {
             let mut submits = Vec::with_capacity(share.min(1_024));
             while submits.len() < share && room > 0 {
                 let Some(ready) = self.hand.next() else { break };
-                let pages = ready.pages.count();
+                if now_ms >= ready.batch.expires_at_ms {
+                    // It waited too long in hand, for pace or for a carrier that throttles.
+                    self.hand.decide(ready.tag, late());
+                    continue;
+                }
+                let pages = ready.due().count();
                 self.pace.spend(pages);
                 room = room.saturating_sub(pages);
                 self.measures.submitted(&ready.batch, now_ms);
@@ -142,8 +144,12 @@ impl Desk {
     }
 }
 
+fn late() -> Fate {
+    Fate::Ended(DeliveryStatus::Expired, "validity passed".to_owned())
+}
+
 fn push_pages(submits: &mut Vec<Submit>, ready: &Ready) {
-    for page in 0..ready.pages.count() {
+    for page in ready.due() {
         let tag = Tag {
             page: u8::try_from(page).unwrap_or(u8::MAX),
             ..ready.tag

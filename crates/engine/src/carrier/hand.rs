@@ -1,8 +1,11 @@
 //! The batches a carrier has in hand: which recipients are still to be sent, which are on the wire, and what
 //! became of the others and is not in the database yet. No effects here.
 
+mod flight;
+
 use super::pages::Pages;
 use domain::{DeliveryStatus, Priority, Recipient};
+use flight::Flight;
 use smpp::{CommandStatus, Outcome};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +22,7 @@ pub(crate) enum Fate {
     Ended(DeliveryStatus, String),
     /// It goes into a batch of its own.
     Later(Later),
-    /// It goes out again as soon as there is room.
+    /// It goes out again as soon as there is room: the pages of it that the carrier has not taken.
     AtOnce,
 }
 
@@ -95,22 +98,21 @@ struct News {
     count: usize,
 }
 
-/// Pages of one recipient that are on the wire.
-#[derive(Default)]
-struct Flight {
-    ids: Vec<String>,
-    outstanding: usize,
-    rejected: Option<CommandStatus>,
-    not_sent: bool,
-    unknown: bool,
-}
-
 /// What is to be sent next.
 pub(crate) struct Ready {
     pub(crate) tag: Tag,
     pub(crate) recipient: Recipient,
     pub(crate) batch: Arc<Batch>,
     pub(crate) pages: Arc<Pages>,
+    /// Which of the pages: bit 0 is the first.
+    due: u64,
+}
+
+impl Ready {
+    /// The pages that go out, counted from 0.
+    pub(crate) fn due(&self) -> impl Iterator<Item = usize> {
+        (0..self.pages.count()).filter(|page| self.due & (1 << page) != 0)
+    }
 }
 
 /// All batches in hand.
@@ -170,18 +172,15 @@ impl Hand {
         let (slot, place) = self.ready.iter_mut().find_map(VecDeque::pop_front)?;
         let held = self.slots.get(slot as usize)?.as_ref()?;
         let recipient = *held.batch.recipients.get(usize::from(place))?;
-        if held.pages.count() > 1 {
-            let outstanding = held.pages.count();
-            let ids = vec![String::new(); outstanding];
-            self.flights.insert(
-                (slot, place),
-                Flight {
-                    ids,
-                    outstanding,
-                    ..Flight::default()
-                },
-            );
-        }
+        let pages = held.pages.count();
+        let due = if pages > 1 {
+            self.flights
+                .entry((slot, place))
+                .or_default()
+                .set_out(pages)
+        } else {
+            1
+        };
         let tag = Tag {
             slot,
             recipient: place,
@@ -192,6 +191,7 @@ impl Hand {
             recipient,
             batch: Arc::clone(&held.batch),
             pages: Arc::clone(&held.pages),
+            due,
         })
     }
 
@@ -223,27 +223,13 @@ impl Hand {
                 Outcome::Unknown => Answer::Unknown,
             });
         };
-        flight.outstanding = flight.outstanding.saturating_sub(1);
-        match outcome {
-            Outcome::Accepted { message_id } => {
-                if let Some(id) = flight.ids.get_mut(usize::from(tag.page)) {
-                    *id = message_id;
-                }
-            }
-            Outcome::Rejected(status) => flight.rejected = flight.rejected.or(Some(status)),
-            Outcome::NotSent => flight.not_sent = true,
-            Outcome::Unknown => flight.unknown = true,
-        }
-        if flight.outstanding > 0 {
-            return None;
-        }
-        let flight = self.flights.remove(&key)?;
-        Some(match flight.rejected {
-            Some(status) => Answer::Rejected(status),
-            None if flight.unknown => Answer::Unknown,
-            None if flight.not_sent => Answer::NotSent,
-            None => Answer::Accepted(flight.ids),
-        })
+        flight.land(usize::from(tag.page), outcome)
+    }
+
+    /// Whether the carrier has taken some of a recipient's pages.
+    pub(crate) fn is_begun(&self, tag: Tag) -> bool {
+        let flight = self.flights.get(&(tag.slot, tag.recipient));
+        flight.is_some_and(Flight::is_begun)
     }
 
     /// Settles in memory what becomes of a recipient.
@@ -264,6 +250,9 @@ impl Hand {
         }
         if std::mem::replace(&mut slot.done[usize::from(tag.recipient)], true) {
             return;
+        }
+        if slot.pages.count() > 1 {
+            self.flights.remove(&(tag.slot, tag.recipient));
         }
         slot.open -= 1;
         let news = &mut slot.news;

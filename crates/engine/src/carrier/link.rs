@@ -1,13 +1,13 @@
 //! One connection to a carrier: bound, watched, and bound again when it is lost.
 
+use crate::network::Wire as Stream;
 use crate::settings::{BindMode, CarrierSettings};
-use crate::{chance, sandbox};
+use crate::{Chance, Shared, sandbox};
 use smpp::{
     BindError, BindKind, BindOptions, CommandStatus, Event, EventStream, StatusClass, Submit,
 };
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
@@ -93,6 +93,7 @@ pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
 
 /// Keeps one connection bound until it is to end.
 pub(crate) async fn keep_bound(
+    shared: Arc<Shared>,
     settings: Arc<CarrierSettings>,
     tls: Option<TlsConnector>,
     link: LinkId,
@@ -103,8 +104,9 @@ pub(crate) async fn keep_bound(
     let mut failures = 0_u32;
     while !*closing.borrow() {
         let bound = tokio::select! {
-            bound = bind(&settings, tls.as_ref(), kind) => bound,
+            biased;
             _ = closing.wait_for(|closing| *closing) => return,
+            bound = bind(&shared, &settings, tls.as_ref(), kind) => bound,
         };
         let wait = match bound {
             Ok((session, stream)) => {
@@ -122,7 +124,7 @@ pub(crate) async fn keep_bound(
                 } else {
                     failures + 1
                 };
-                back_off(BACK_OFF, failures)
+                back_off(BACK_OFF, failures, &shared.chance)
             }
             Err(error) => {
                 failures += 1;
@@ -133,6 +135,7 @@ pub(crate) async fn keep_bound(
                         BACK_OFF
                     },
                     failures,
+                    &shared.chance,
                 );
                 let retry_ms = wait.as_millis();
                 tracing::warn!(carrier.name = settings.name, carrier.link = link, %error, retry_ms,
@@ -141,8 +144,9 @@ pub(crate) async fn keep_bound(
             }
         };
         tokio::select! {
-            () = tokio::time::sleep(wait) => {}
+            biased;
             _ = closing.wait_for(|closing| *closing) => return,
+            () = tokio::time::sleep(wait) => {}
         }
     }
 }
@@ -179,16 +183,17 @@ fn is_refusal(error: &BindError) -> bool {
 }
 
 /// Doubles from the first wait to the longest, give or take a quarter.
-fn back_off((first, longest): (Duration, Duration), failures: u32) -> Duration {
+fn back_off((first, longest): (Duration, Duration), failures: u32, chance: &Chance) -> Duration {
     let doubled = first
         .saturating_mul(1 << failures.saturating_sub(1).min(16))
         .min(longest);
     let quarter = u64::try_from(doubled.as_millis() / 4).unwrap_or(0).max(1);
-    let chance = Duration::from_millis(chance::number() % (2 * quarter));
+    let chance = Duration::from_millis(chance.number() % (2 * quarter));
     doubled.saturating_sub(Duration::from_millis(quarter)) + chance
 }
 
 async fn bind(
+    shared: &Shared,
     settings: &CarrierSettings,
     tls: Option<&TlsConnector>,
     kind: BindKind,
@@ -204,26 +209,27 @@ async fn bind(
         bind_timeout: BIND_TIMEOUT,
         ..BindOptions::default()
     };
+    let connected = tokio::time::timeout(BIND_TIMEOUT, connect(shared, settings, tls)).await;
+    smpp::bind(connected.map_err(|_| BindError::TimedOut)??, &options).await
+}
+
+async fn connect(
+    shared: &Shared,
+    settings: &CarrierSettings,
+    tls: Option<&TlsConnector>,
+) -> Result<Box<dyn Stream>, BindError> {
+    let stream = shared.network.dial_carrier(&settings.address).await?;
     let Some(tls) = tls else {
-        return smpp::connect(&*settings.address, &options).await;
+        return Ok(stream);
     };
-    let connected = async {
-        let stream = TcpStream::connect(&*settings.address).await?;
-        stream.set_nodelay(true)?;
-        let host = settings
-            .address
-            .rsplit_once(':')
-            .map_or(&*settings.address, |(host, _)| host);
-        let host = host.trim_matches(['[', ']']).to_owned();
-        let name = ServerName::try_from(host).map_err(|_| {
-            BindError::Protocol("the carrier's address has no name that TLS can check")
-        })?;
-        Ok::<_, BindError>(tls.connect(name, stream).await?)
-    };
-    let stream = tokio::time::timeout(BIND_TIMEOUT, connected)
-        .await
-        .map_err(|_| BindError::TimedOut)??;
-    smpp::bind(stream, &options).await
+    let host = settings
+        .address
+        .rsplit_once(':')
+        .map_or(&*settings.address, |(host, _)| host);
+    let host = host.trim_matches(['[', ']']).to_owned();
+    let name = ServerName::try_from(host)
+        .map_err(|_| BindError::Protocol("the carrier's address has no name that TLS can check"))?;
+    Ok(Box::new(tls.connect(name, stream).await?))
 }
 
 #[cfg(test)]
@@ -236,7 +242,7 @@ mod tests {
             let (mut tries, mut waited) = (0, Duration::ZERO);
             while waited < Duration::from_hours(1) {
                 tries += 1;
-                waited += back_off(REFUSED_BACK_OFF, tries);
+                waited += back_off(REFUSED_BACK_OFF, tries, &Chance::system());
             }
             assert!((12..=22).contains(&tries), "{tries}");
         }

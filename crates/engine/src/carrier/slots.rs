@@ -18,8 +18,8 @@ const LINKS: LinkId = 2;
 pub(super) struct Slots {
     tls: Option<TlsConnector>,
     events: mpsc::Sender<LinkEvent>,
-    /// The slots in use, each with the way to end it and how many tasks it has.
-    open: BTreeMap<i64, (watch::Sender<bool>, usize)>,
+    /// The slots in use, each with the ways to end its tasks and how many it has.
+    open: BTreeMap<i64, (Vec<watch::Sender<bool>>, usize)>,
     pub(super) tasks: JoinSet<i64>,
 }
 
@@ -42,7 +42,8 @@ impl Slots {
 impl Desk {
     /// The simulated carrier has one connection, which no other node needs.
     pub(super) async fn connect_sandbox(&self) {
-        let wire = Wire::Sandbox(sandbox::Wire::start(self.slots.events.clone()));
+        let (events, chance) = (self.slots.events.clone(), self.shared.chance.clone());
+        let wire = Wire::Sandbox(sandbox::Wire::start(events, chance));
         let (link, submits) = (0, true);
         // The receiver is alive: it is the caller's.
         let _ = self
@@ -67,9 +68,11 @@ impl Desk {
                 self.open(slot);
             }
         }
-        for (slot, (end, _)) in &self.slots.open {
+        for (slot, (ends, _)) in &self.slots.open {
             if !held.contains(slot) {
-                end.send_replace(true);
+                for end in ends {
+                    end.send_replace(true);
+                }
             }
         }
         let given = |link: &LinkId| held.contains(&Slots::of(*link));
@@ -101,24 +104,27 @@ impl Desk {
         let Some(settings) = &self.carrier.settings else {
             return;
         };
-        let (end, ending) = watch::channel(false);
+        let mut ends = Vec::new();
         let kinds = link::kinds(settings);
         let first = usize::try_from(slot).unwrap_or(0) * LINKS;
         for (link, &kind) in (first..).zip(kinds) {
+            let (end, ending) = watch::channel(false);
+            ends.push(end);
             let keeping = link::keep_bound(
+                Arc::clone(&self.shared),
                 Arc::clone(settings),
                 self.slots.tls.clone(),
                 link,
                 kind,
                 self.slots.events.clone(),
-                ending.clone(),
+                ending,
             );
             self.slots.tasks.spawn(async move {
                 keeping.await;
                 slot
             });
         }
-        self.slots.open.insert(slot, (end, kinds.len()));
+        self.slots.open.insert(slot, (ends, kinds.len()));
     }
 
     /// A connection has ended for good. When the last of a slot has, the slot is another node's to take.

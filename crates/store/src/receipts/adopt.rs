@@ -11,13 +11,13 @@ use crate::rows::{message_id, number, recipient};
 use crate::settle::Case;
 use crate::sql::{fetch_rows, on};
 use domain::{Bucket, DeliveryStatus, MessageId, Recipient};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Most messages in doubt to one number that a receipt chooses from.
 const MOST_CHOICES: i64 = 16;
 
 /// What is open, by message and recipient.
-type Cases = HashMap<(MessageId, Recipient), Case>;
+type Cases = BTreeMap<(MessageId, Recipient), Case>;
 
 /// In which bucket somebody with the number of a receipt is in doubt. Looks into all of them: few are in doubt.
 pub(super) async fn homes(

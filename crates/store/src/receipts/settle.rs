@@ -7,9 +7,9 @@ use crate::deliveries::stored;
 use crate::error::Result;
 use crate::parts::Part;
 use crate::settle::{self, Case, Settled, Settling};
-use crate::{Store, callbacks, parts};
+use crate::{Store, callbacks, parts, sweep};
 use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, MessageId, Recipient};
-use std::collections::hash_map::Entry;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -91,6 +91,10 @@ impl Portion {
         let messages = settle::messages(tx, &fresh).await?;
         let cases = self.known(tx, fresh, &messages).await?;
         let terrain = self.news.report.terrain();
+        let oldest = cases.iter().map(|case| case.message.accepted_at_ms()).min();
+        if let Some(accepted_at_ms) = oldest {
+            sweep::look_back(tx, self.bucket, accepted_at_ms, terrain.now_ms).await?;
+        }
         let mut settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
         if self.parts.is_none() {
             let carrier = &self.news.report.carrier;
@@ -144,7 +148,7 @@ impl Portion {
         if known.is_empty() {
             return Ok(all);
         }
-        let mut known_once: HashMap<(MessageId, Recipient), Case> = HashMap::new();
+        let mut known_once: BTreeMap<(MessageId, Recipient), Case> = BTreeMap::new();
         for case in known {
             match known_once.entry((case.message, case.recipient)) {
                 Entry::Vacant(entry) => drop(entry.insert(case)),

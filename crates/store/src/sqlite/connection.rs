@@ -95,6 +95,20 @@ impl Connection {
         }
     }
 
+    /// Has the file grow no further, or as far as it may.
+    pub(crate) fn keep_from_growing(&mut self, is_full: bool) -> sqlx::Result<()> {
+        let pages: sqlx::Result<i64> = if is_full {
+            let count = self
+                .raw
+                .pragma_query_value(None, "page_count", |row| row.get(0));
+            count.map_err(failure)
+        } else {
+            Ok(i64::from(u32::MAX - 1))
+        };
+        let set = self.raw.pragma_update(None, "max_page_count", pages?);
+        set.map_err(failure)
+    }
+
     /// Runs one statement and gives the rows that it returns, at most so many.
     fn run(
         &mut self,

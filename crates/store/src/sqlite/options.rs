@@ -32,6 +32,17 @@ impl Options {
         }
     }
 
+    /// Opens or makes a database in memory. It has no log: a transaction that is rolled back finds what was in
+    /// memory as well.
+    pub(crate) fn in_memory(name: &str) -> Self {
+        let file = PathBuf::from(format!("file:/{name}?vfs=memdb"));
+        let mut options = Self::new(&file, Duration::ZERO).create();
+        options.flags |= OpenFlags::SQLITE_OPEN_URI;
+        options
+            .pragma("journal_mode", "memory")
+            .pragma("temp_store", "memory")
+    }
+
     /// Makes the file where it is not there.
     pub(crate) fn create(mut self) -> Self {
         self.flags |= OpenFlags::SQLITE_OPEN_CREATE;

@@ -15,6 +15,7 @@ twins!(
     a_late_failure_after_an_expiry_changes_nothing,
     an_expiry_of_many_goes_in_steps,
     what_was_submitted_just_before_its_end_expires_too,
+    what_was_submitted_long_after_its_end_expires_too,
     expiries_at_the_same_moment_settle_once,
     tidying_forgets_closed_windows_and_old_parked_receipts,
 );
@@ -85,6 +86,23 @@ async fn what_is_sent_after_the_clock_was_set_back_expires_in_its_time(kit: &Kit
         assert_eq!(kit.statuses(&message).await, expired);
         assert_eq!(kit.balance(message.draft.account).await, naira(100));
     }
+}
+
+async fn what_was_submitted_long_after_its_end_expires_too(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let message = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    // It stays in hand while sweeps pass it: a carrier throttles, or a clock was wrong.
+    let now_ms = NOW + TIMEOUT + 3_600_000;
+    kit.expire(&expiry(Gateway::DirectRefund, now_ms)).await;
+    let late = CarrierReport {
+        now_ms,
+        ..report(vec![taken(&claimed[0])], vec![])
+    };
+    kit.report(late).await;
+    kit.expire(&expiry(Gateway::DirectRefund, now_ms + 1)).await;
+    let ends = kit.statuses(&message).await;
+    assert!(ends.iter().all(|end| *end == Some(DeliveryStatus::Expired)));
 }
 
 async fn an_expiry_is_called_back_once_and_only_of_its_gateway(kit: &Kit) {

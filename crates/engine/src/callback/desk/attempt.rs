@@ -5,7 +5,6 @@ use crate::callback::client::{Answer, Post};
 use crate::callback::connect::Fault;
 use crate::callback::observe;
 use crate::callback::standing::Went;
-use crate::chance;
 use domain::callback::{self, Attempt, Next, log, signature};
 use store::{Attempted, Callback, Finished};
 use tokio::time::Instant;
@@ -96,7 +95,7 @@ impl Desk {
         };
         let verdict = callback::verdict(attempt, now_ms);
         let made = usize::try_from(number).unwrap_or(usize::MAX);
-        callback::next(made, &self.delays_ms, verdict, chance::small(), now_ms)
+        callback::next(made, &self.delays_ms, verdict, self.chance.small(), now_ms)
     }
 }
 

@@ -1,0 +1,95 @@
+//! The network, as an argument: names, addresses and connections.
+
+use hickory_resolver::config::{LookupIpStrategy, ResolveHosts, ResolverConfig};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::{Resolver, TokioResolver};
+use rustls::RootCertStore;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, ToSocketAddrs};
+
+/// An open connection.
+pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+/// What the network will say.
+pub type Asked<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'a>>;
+
+/// What carriers and callbacks need of the network, so that tests can be one.
+pub trait Network: Send + Sync + 'static {
+    /// The addresses of a name, as they are now.
+    fn resolve<'a>(&'a self, name: &'a str) -> Asked<'a, Vec<IpAddr>>;
+
+    /// Connects to exactly this address.
+    fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>>;
+
+    /// Connects to a carrier, by host and port.
+    fn dial_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Box<dyn Wire>>;
+
+    /// The authorities that vouch for those who are called back.
+    fn roots(&self) -> RootCertStore;
+}
+
+/// The real network: the system's name servers and hosts file, as they were at the start, and TCP.
+pub(crate) struct Internet {
+    resolver: TokioResolver,
+}
+
+impl Internet {
+    /// Reads the system's configuration. Without one, only the hosts file and `localhost` have addresses.
+    pub(crate) fn from_system() -> io::Result<Self> {
+        let mut builder = Resolver::builder_tokio().unwrap_or_else(|error| {
+            tracing::error!(
+                error = %error,
+                "no name servers known: callbacks to names outside the hosts file will fail and be retried",
+            );
+            let nowhere = ResolverConfig::from_parts(None, Vec::new(), Vec::new());
+            Resolver::builder_with_config(nowhere, TokioRuntimeProvider::default())
+        });
+        let options = builder.options_mut();
+        options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+        options.use_hosts_file = ResolveHosts::Always;
+        let resolver = builder.build().map_err(io::Error::other)?;
+        Ok(Self { resolver })
+    }
+}
+
+impl Network for Internet {
+    fn resolve<'a>(&'a self, name: &'a str) -> Asked<'a, Vec<IpAddr>> {
+        Box::pin(async move {
+            let found = self.resolver.lookup_ip(name).await;
+            Ok(found.map_err(io::Error::other)?.iter().collect())
+        })
+    }
+
+    fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>> {
+        Box::pin(connect(address))
+    }
+
+    fn dial_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Box<dyn Wire>> {
+        Box::pin(connect(address))
+    }
+
+    /// Those that the system trusts; says so in the log when there are none.
+    fn roots(&self) -> RootCertStore {
+        let mut roots = RootCertStore::empty();
+        let found = rustls_native_certs::load_native_certs();
+        let (added, _unreadable) = roots.add_parsable_certificates(found.certs);
+        if added == 0 {
+            tracing::error!(
+                "no trusted certificates found on this system: callbacks to https will fail"
+            );
+        }
+        roots
+    }
+}
+
+/// Connects over TCP, without Nagle's delay.
+async fn connect(address: impl ToSocketAddrs) -> io::Result<Box<dyn Wire>> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(Box::new(stream))
+}

@@ -1,0 +1,310 @@
+//! The carriers: what an SMSC knows, and how it behaves on a connection.
+
+mod submit;
+
+use super::fault::Fault;
+use super::state::{Outside, State};
+use domain::DeliveryStatus;
+use smpp::codec::{self, BindRespFields, Pdu, Sm, encode, encode_empty};
+use smpp::{
+    Address, BindKind, Command, CommandStatus, DeliverSm, Frame, ReceiptState, Tlv, Tlvs,
+    esm_class, first_frame, tag,
+};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::time::timeout_at;
+
+/// How often a connection looks for receipts of other connections.
+const LOOK_EVERY_MS: u64 = 200;
+/// Receipts that may be unanswered on a connection.
+const RECEIPT_WINDOW: usize = 5;
+
+/// One page of one recipient.
+pub(crate) type Page = (u64, u8);
+
+/// What one carrier knows.
+#[derive(Default)]
+pub(crate) struct Smsc {
+    /// How often each page was taken.
+    pub(crate) taken: BTreeMap<Page, u32>,
+    /// How often each recipient was refused for now: then all its pages come again from a row.
+    pub(crate) refused: BTreeMap<u64, u32>,
+    /// Receipts that are not answered.
+    pub(crate) letters: Vec<Letter>,
+    /// What was answered for each recipient, and when by the engine's clock.
+    pub(crate) heard: BTreeMap<u64, Vec<(i64, DeliveryStatus)>>,
+    /// Until when it throttles, and cannot be bound to.
+    throttles_until_ms: u64,
+    away_until_ms: u64,
+    ids: u64,
+    connections: u64,
+}
+
+/// A receipt on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Letter {
+    due_ms: u64,
+    recipient: u64,
+    sender: Address,
+    id: String,
+    word: ReceiptState,
+    /// The connection that it was written on.
+    on: Option<u64>,
+}
+
+impl Smsc {
+    /// Receipts that were written on a connection, or any, and not answered are written again.
+    pub(crate) fn hang_up(&mut self, connection: Option<u64>) {
+        for letter in &mut self.letters {
+            if connection.is_none() || letter.on == connection {
+                letter.on = None;
+            }
+        }
+    }
+
+    pub(crate) fn is_away(&self, now_ms: u64) -> bool {
+        self.away_until_ms > now_ms
+    }
+
+    /// Something befalls the carrier as a whole.
+    pub(crate) fn befall(state: &mut State, which: usize) {
+        let now_ms = state.now_ms();
+        if state.strikes(Fault::BindRefused, 20) {
+            state.smscs[which].away_until_ms = now_ms + state.dice.between(1_000, 20_000);
+            state.note(&format!("carrier {which} goes away"));
+        }
+        if state.strikes(Fault::Throttling, 30) {
+            state.smscs[which].throttles_until_ms = now_ms + state.dice.between(500, 60_000);
+            state.note(&format!("carrier {which} throttles"));
+        }
+    }
+
+    pub(crate) fn recover(&mut self) {
+        (self.throttles_until_ms, self.away_until_ms) = (0, 0);
+    }
+}
+
+/// One connection, as the carrier sees it.
+struct Line {
+    outside: Outside,
+    which: usize,
+    number: u64,
+    kind: Option<BindKind>,
+    /// Says nothing any more.
+    mute: bool,
+    /// Ends now.
+    ended: bool,
+    out: Vec<u8>,
+    /// Responses to come, by time.
+    responses: Vec<(u64, u32, CommandStatus, String)>,
+    /// Receipts by the sequence number that they were written with.
+    written: BTreeMap<u32, Letter>,
+    sequence: u32,
+}
+
+/// Plays the carrier on one connection until it ends.
+pub(crate) async fn serve(outside: Outside, which: usize, mut stream: DuplexStream) {
+    let number = {
+        let smsc = &mut outside.lock().smscs[which];
+        smsc.connections += 1;
+        smsc.connections
+    };
+    let mut line = Line {
+        outside: outside.clone(),
+        which,
+        number,
+        kind: None,
+        mute: false,
+        ended: false,
+        out: Vec::new(),
+        responses: Vec::new(),
+        written: BTreeMap::new(),
+        sequence: 0,
+    };
+    line.talk(&mut stream).await;
+    let mut state = outside.lock();
+    state.note(&format!("carrier {which}/{number} hung up"));
+    state.smscs[which].hang_up(Some(number));
+}
+
+impl Line {
+    async fn talk(&mut self, stream: &mut DuplexStream) {
+        let mut input = Vec::new();
+        while !self.ended {
+            let (now_ms, until) = {
+                let state = self.outside.lock();
+                let now_ms = state.now_ms();
+                let next = self.responses.iter().map(|response| response.0).min();
+                let next = next.unwrap_or(u64::MAX).min(now_ms + LOOK_EVERY_MS);
+                (now_ms, state.instant(next.max(now_ms + 1)))
+            };
+            self.respond(now_ms);
+            self.write_letters(now_ms);
+            let out = std::mem::take(&mut self.out);
+            if !self.mute && stream.write_all(&out).await.is_err() {
+                return;
+            }
+            match timeout_at(until, stream.read_buf(&mut input)).await {
+                Ok(Ok(0) | Err(_)) => return,
+                Ok(Ok(_)) => self.read(&mut input),
+                Err(_) => {}
+            }
+        }
+        // What was decided in the last moment still goes out, unless the connection was reset.
+        if !self.out.is_empty() {
+            let out = std::mem::take(&mut self.out);
+            let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(&out)).await;
+        }
+    }
+
+    fn read(&mut self, input: &mut Vec<u8>) {
+        let mut read = 0;
+        while !self.ended
+            && let Some(frame) = first_frame(&input[read..]).unwrap()
+        {
+            read += frame.octets();
+            self.frame(&frame);
+        }
+        input.drain(..read);
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) {
+        let header = frame.header;
+        match codec::decode(header.command, frame.body).unwrap() {
+            Pdu::Bind(kind, _) => self.bind(kind, header.sequence),
+            Pdu::Submit(submit) => self.submit(&submit, header.sequence),
+            Pdu::DeliverResp if !self.mute => self.answered(header.sequence, header.status),
+            Pdu::EnquireLink => self.empty(Command::ENQUIRE_LINK, header.sequence),
+            Pdu::Unbind => {
+                self.empty(Command::UNBIND, header.sequence);
+                self.ended = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn empty(&mut self, request: Command, sequence: u32) {
+        let command = request.response();
+        encode_empty(&mut self.out, command, CommandStatus::ROK, sequence);
+    }
+
+    fn bind(&mut self, kind: BindKind, sequence: u32) {
+        let mut state = self.outside.lock();
+        let away = state.smscs[self.which].is_away(state.now_ms());
+        let status = if away {
+            CommandStatus::RBINDFAIL
+        } else {
+            self.kind = Some(kind);
+            CommandStatus::ROK
+        };
+        state.note(&format!(
+            "carrier {}/{} bind {status}",
+            self.which, self.number
+        ));
+        drop(state);
+        let version = [Tlv::new(tag::SC_INTERFACE_VERSION, vec![0x34])];
+        let fields = BindRespFields {
+            system_id: b"smsc",
+            tlvs: Tlvs::List(&version),
+        };
+        encode(
+            &mut self.out,
+            status,
+            sequence,
+            &Pdu::BindResp(kind, fields),
+        )
+        .unwrap();
+        self.ended = away;
+    }
+
+    /// Writes the responses whose time has come.
+    fn respond(&mut self, now_ms: u64) {
+        let (due, later) = std::mem::take(&mut self.responses)
+            .into_iter()
+            .partition(|response| response.0 <= now_ms);
+        self.responses = later;
+        let due: Vec<_> = due;
+        for (_, sequence, status, id) in due {
+            let response = Pdu::SubmitResp(id.as_bytes());
+            encode(&mut self.out, status, sequence, &response).unwrap();
+        }
+    }
+
+    /// Writes the receipts that are due, as far as they may be unanswered.
+    fn write_letters(&mut self, now_ms: u64) {
+        if self.mute || !self.kind.is_some_and(BindKind::receives) {
+            return;
+        }
+        let mut state = self.outside.lock();
+        let room = RECEIPT_WINDOW.saturating_sub(self.written.len());
+        let letters = &mut state.smscs[self.which].letters;
+        let due = letters
+            .iter_mut()
+            .filter(|letter| letter.on.is_none() && letter.due_ms <= now_ms);
+        for letter in due.take(room) {
+            letter.on = Some(self.number);
+            self.sequence += 1;
+            let deliver = letter.deliver();
+            let pdu = Pdu::Deliver(Sm::of(&deliver));
+            encode(&mut self.out, CommandStatus::ROK, self.sequence, &pdu).unwrap();
+            self.written.insert(self.sequence, letter.clone());
+        }
+    }
+
+    /// The engine took a receipt: it is durable, or was of no use.
+    fn answered(&mut self, sequence: u32, status: CommandStatus) {
+        let Some(answered) = self.written.remove(&sequence) else {
+            return;
+        };
+        let mut state = self.outside.lock();
+        state.note(&format!(
+            "receipt {} {:?} answered {status}",
+            answered.id, answered.word
+        ));
+        let clock_ms = state.clock_ms();
+        let smsc = &mut state.smscs[self.which];
+        let same = |letter: &Letter| {
+            letter.on == Some(self.number)
+                && letter.id == answered.id
+                && letter.word == answered.word
+        };
+        let at = smsc.letters.iter().position(same).unwrap();
+        if status.is_ok() {
+            smsc.letters.remove(at);
+            if let Some(end) = answered.end() {
+                let heard = smsc.heard.entry(answered.recipient).or_default();
+                heard.push((clock_ms, end));
+            }
+        } else {
+            smsc.letters[at].on = None;
+        }
+    }
+}
+
+impl Letter {
+    fn deliver(&self) -> DeliverSm {
+        DeliverSm {
+            source: Address::international(self.recipient.to_string()),
+            destination: self.sender.clone(),
+            esm_class: esm_class::RECEIPT,
+            tlvs: vec![
+                Tlv::new(tag::RECEIPTED_MESSAGE_ID, self.id.clone()),
+                Tlv::new(tag::MESSAGE_STATE, vec![self.word.number()]),
+            ],
+            ..DeliverSm::default()
+        }
+    }
+
+    /// The end that it tells of.
+    fn end(&self) -> Option<DeliveryStatus> {
+        match self.word {
+            ReceiptState::Delivered => Some(DeliveryStatus::Delivered),
+            ReceiptState::Undeliverable => Some(DeliveryStatus::Undelivered),
+            ReceiptState::Expired => Some(DeliveryStatus::Expired),
+            ReceiptState::Rejected => Some(DeliveryStatus::Rejected),
+            ReceiptState::Deleted => Some(DeliveryStatus::Failed),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! What must hold when everything is over.
+
+use super::customers::{ACCOUNTS, Send};
+use super::receiver::ORIGINS;
+use super::rules::{CARRIERS, RETRIES, TIMEOUT_MS};
+use super::state::{Outside, State};
+use domain::{DeliveryStatus, Environment, Gateway, MessageId, Money, Recipient};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use store::{Commit, EntryKind, LedgerEntry, Store};
+
+/// A message as the database has it.
+struct Message {
+    id: MessageId,
+    send: Send,
+    ends: BTreeMap<u64, DeliveryStatus>,
+}
+
+/// What there is still to do; nothing when all is over.
+pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
+    let mut left = Vec::new();
+    let sends = outside.lock().sends.clone();
+    let open = sends.iter().filter(|send| !send.settled).count();
+    if open > 0 {
+        left.push(format!("{open} sends"));
+    }
+    for (id, send) in messages(store, &sends).await {
+        let report = store.message_report(send.account, send.environment, id, 0, 0);
+        let counts = report.await.unwrap().unwrap().counts;
+        let pending = counts.total - counts.delivered - counts.failed;
+        if pending > 0 {
+            left.push(format!("{pending} recipients of {id} without an end"));
+        }
+    }
+    // Last: what an end makes comes after it.
+    for bucket in store.buckets() {
+        for (carrier, recipients) in store.queue_depths(bucket).await.unwrap() {
+            left.push(format!("{recipients} recipients for {carrier}"));
+        }
+        for (state, count) in store.callback_counts(bucket).await.unwrap() {
+            if state != "dead" {
+                left.push(format!("{count} callbacks that are {state}"));
+            }
+        }
+    }
+    left.join(", ")
+}
+
+/// How much was sent and called back so far.
+pub(crate) fn traffic(outside: &Outside) -> (u32, u64) {
+    let state = outside.lock();
+    let taken = state.smscs.iter().flat_map(|smsc| smsc.taken.values());
+    let seen = state.receivers.seen.values().map(|(attempts, _)| attempts);
+    (taken.sum(), seen.sum())
+}
+
+/// All messages that are known: those that were charged, and those that were answered for.
+async fn messages(store: &Store, sends: &[Send]) -> Vec<(MessageId, Send)> {
+    let mut found = BTreeMap::new();
+    for account in ACCOUNTS {
+        for entry in statement(store, account).await {
+            if entry.kind != EntryKind::Charge {
+                continue;
+            }
+            let report = store.message_report(account, Environment::Live, entry.subject, 0, 1);
+            let first = report.await.unwrap().unwrap().recipients[0].0.digits();
+            let send = sends.iter().find(|send| send.recipients[0] == first);
+            found.insert(entry.subject, send.unwrap().clone());
+        }
+    }
+    for send in sends {
+        for (id, _) in &send.accepted {
+            found.entry(*id).or_insert_with(|| send.clone());
+        }
+    }
+    found.into_iter().collect()
+}
+
+async fn statement(store: &Store, account: domain::AccountId) -> Vec<LedgerEntry> {
+    store.statement(account, 1_000_000).await.unwrap()
+}
+
+/// Looks for whatever is wrong.
+pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
+    let mut wrong = store.verify().await.unwrap().violations;
+    let sends = outside.lock().sends.clone();
+    let mut all = Vec::new();
+    for (id, send) in messages(store, &sends).await {
+        let count = send.recipients.len();
+        let report = store.message_report(send.account, send.environment, id, 0, count);
+        let report = report.await.unwrap().unwrap();
+        let statuses = report.recipients.into_iter();
+        let ends = statuses.filter_map(|(recipient, end)| Some((recipient.digits(), end?)));
+        let ends: BTreeMap<_, _> = ends.filter(|(_, end)| end.is_final()).collect();
+        if ends.len() != count {
+            wrong.push(format!(
+                "{id}: {} of {count} recipients have an end",
+                ends.len()
+            ));
+        }
+        all.push(Message { id, send, ends });
+    }
+    let mut ledger = Vec::new();
+    for account in ACCOUNTS {
+        ledger.extend(statement(store, account).await);
+    }
+    let dead = store.dead_origins().await.unwrap();
+    let dead = dead.into_iter().map(|dead| (dead.origin, dead.callbacks));
+    let mut dead_at: BTreeMap<String, i64> = BTreeMap::new();
+    for (origin, count) in dead {
+        // The port is named here where a URL need not.
+        let origin = origin.trim_end_matches(":80").to_owned();
+        *dead_at.entry(origin).or_default() += count;
+    }
+    let state = outside.lock();
+    check_sends(&state, &all, &mut wrong);
+    check_money(&all, &ledger, &mut wrong);
+    for message in all
+        .iter()
+        .filter(|message| message.send.environment == Environment::Live)
+    {
+        check_pages(&state, message, &mut wrong);
+        check_heard(&state, message, &mut wrong);
+    }
+    check_callbacks(&state, &all, &dead_at, &mut wrong);
+    wrong
+}
+
+/// After the end nothing is in hand.
+pub(crate) async fn check_rest(name: &str) -> Vec<String> {
+    let store = Store::in_memory(name, Arc::new(Commit::default))
+        .await
+        .unwrap();
+    let mut wrong = Vec::new();
+    for bucket in store.buckets() {
+        let depths = store.queue_depths(bucket).await.unwrap();
+        for carrier in CARRIERS.into_iter().chain([engine::SANDBOX]) {
+            let orphans = store.orphans(carrier, bucket).await.unwrap();
+            if !orphans.is_empty() || !depths.is_empty() {
+                wrong.push(format!(
+                    "{carrier} left {orphans:?} in hand, {depths:?} queued"
+                ));
+            }
+        }
+    }
+    wrong
+}
+
+/// What was accepted is there, once; what was not is not.
+fn check_sends(state: &State, all: &[Message], wrong: &mut Vec<String>) {
+    let mut by_recipient: BTreeMap<u64, Vec<&Send>> = BTreeMap::new();
+    for send in &state.sends {
+        by_recipient
+            .entry(send.recipients[0])
+            .or_default()
+            .push(send);
+    }
+    for (first, sends) in by_recipient {
+        let made: Vec<_> = all
+            .iter()
+            .filter(|message| message.send.recipients[0] == first)
+            .collect();
+        let asked = sends.iter().map(|send| send.asked_ms.len()).sum();
+        let most = if state.jumped { asked } else { 1 };
+        let told = sends
+            .iter()
+            .any(|send| send.duplicate || !send.accepted.is_empty());
+        let is_live = sends[0].environment == Environment::Live;
+        if made.len() > most || (is_live && told && made.is_empty()) {
+            wrong.push(format!("{} messages of {sends:?}", made.len()));
+        }
+        for (id, cost) in sends.iter().flat_map(|send| &send.accepted) {
+            if made.iter().all(|message| message.id != *id) || *cost != sends[0].cost() {
+                wrong.push(format!("{id} is missing, or was told to cost {cost}"));
+            }
+        }
+    }
+}
+
+/// One charge of exactly the cost, and at most one refund, after an end without delivery.
+fn check_money(all: &[Message], ledger: &[LedgerEntry], wrong: &mut Vec<String>) {
+    for message in all {
+        let of = |kind| {
+            let entries = ledger.iter().filter(move |entry| entry.kind == kind);
+            entries.filter(|entry| entry.subject == message.id)
+        };
+        let charged: Money = of(EntryKind::Charge).map(|entry| entry.amount).sum();
+        let cost = match message.send.environment {
+            Environment::Live => message.send.cost(),
+            Environment::Sandbox => Money::ZERO,
+        };
+        if charged + cost != Money::ZERO {
+            wrong.push(format!("{} was charged {charged}, not {cost}", message.id));
+        }
+        let mut refunded = BTreeSet::new();
+        for refund in of(EntryKind::Refund) {
+            let recipient = refund.recipient.map_or(0, Recipient::digits);
+            let end = message.ends.get(&recipient).copied();
+            // A delivery that was told after we gave up corrects the report, and the refund stays.
+            let once = refunded.insert((recipient, refund.component));
+            let kept = message.send.gateway == Gateway::DirectCorporate;
+            if !once || kept || end.is_none() {
+                wrong.push(format!("{refund:?} after {end:?}"));
+            }
+        }
+    }
+}
+
+/// No page was taken more often than once, and once more for each leg that may be sent again.
+fn check_pages(state: &State, message: &Message, wrong: &mut Vec<String>) {
+    let most = match message.send.gateway {
+        Gateway::DirectCorporate => 1,
+        Gateway::DirectRefund | Gateway::International => 2,
+        Gateway::Otp => state.otp_copies,
+        Gateway::DualBackup => 3,
+    };
+    for &recipient in &message.send.recipients {
+        let refused = state
+            .smscs
+            .iter()
+            .filter_map(|smsc| smsc.refused.get(&recipient));
+        // Pages that join those of before, by their reference.
+        let most = match message.send.pages {
+            1 => most,
+            _ => most + refused.sum::<u32>(),
+        };
+        let mut taken: BTreeMap<u8, u32> = BTreeMap::new();
+        for ((_, page), count) in state
+            .smscs
+            .iter()
+            .flat_map(|smsc| smsc.taken.range((recipient, 0)..=(recipient, u8::MAX)))
+        {
+            *taken.entry(*page).or_default() += count;
+        }
+        for (page, count) in taken {
+            if count > most {
+                let gateway = message.send.gateway;
+                wrong.push(format!(
+                    "page {page} to {recipient} on {gateway:?} went out {count} times"
+                ));
+            }
+        }
+    }
+}
+
+/// Where all receipts of one page that was taken once agree, and were answered in time, so it ended.
+fn check_heard(state: &State, message: &Message, wrong: &mut Vec<String>) {
+    if message.send.pages > 1 || message.send.gateway == Gateway::DualBackup {
+        return;
+    }
+    for &recipient in &message.send.recipients {
+        let taken = state
+            .smscs
+            .iter()
+            .filter_map(|smsc| smsc.taken.get(&(recipient, 1)));
+        let heard = state
+            .smscs
+            .iter()
+            .filter_map(|smsc| smsc.heard.get(&recipient));
+        let heard: Vec<_> = heard.flatten().collect();
+        let Some((first_ms, word)) = heard.first() else {
+            continue;
+        };
+        let agree = heard.iter().all(|(_, other)| other == word);
+        let in_time = *first_ms < message.id.accepted_at_ms() + TIMEOUT_MS;
+        let end = message.ends.get(&recipient);
+        if taken.sum::<u32>() == 1 && agree && in_time && !state.jumped && end != Some(word) {
+            wrong.push(format!("{recipient} ended as {end:?} after {word:?}"));
+        }
+    }
+}
+
+/// Every end was told to its receiver, or was given up after all tries; what was told is what it is.
+fn check_callbacks(
+    state: &State,
+    all: &[Message],
+    dead_at: &BTreeMap<String, i64>,
+    wrong: &mut Vec<String>,
+) {
+    let mut untold: BTreeMap<String, i64> = BTreeMap::new();
+    let mut given_up: BTreeMap<String, i64> = BTreeMap::new();
+    for message in all {
+        let Some(origin) = message.send.origin else {
+            continue;
+        };
+        for (recipient, end) in &message.ends {
+            let subject = (message.id.to_string(), *recipient);
+            let told = state.receivers.taken.get(&subject);
+            let (seen, unwanted) = state
+                .receivers
+                .seen
+                .get(&subject)
+                .copied()
+                .unwrap_or_default();
+            let origin = ORIGINS[origin].to_owned();
+            let gone = state.receivers.gone.contains(&subject.0);
+            if told.is_none() && !gone {
+                *untold.entry(origin.clone()).or_default() += 1;
+                if seen > RETRIES as u64 || unwanted || !state.faults.is_empty() {
+                    *given_up.entry(origin).or_default() += 1;
+                }
+            }
+            for told in told.into_iter().flatten() {
+                let corrected =
+                    told == DeliveryStatus::Expired.outside() && *end == DeliveryStatus::Delivered;
+                if told != end.outside() && !corrected {
+                    wrong.push(format!("{subject:?} was told {told}, and is {end:?}"));
+                }
+            }
+        }
+    }
+    for (origin, count) in untold {
+        let dead = dead_at.get(&origin).copied().unwrap_or(0);
+        let able = given_up.get(&origin).copied().unwrap_or(0);
+        if dead < count || able < count {
+            wrong.push(format!(
+                "{count} ends were not told to {origin}, {dead} are given up"
+            ));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The customers: what they send, when, and what they were told.
+
+use super::receiver::ORIGINS;
+use super::rules::PRICE;
+use super::state::{Outside, State};
+use domain::token::{self, Terms};
+use domain::{
+    Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Refusal,
+    SendFields, SenderId, SenderStatus, Verification,
+};
+use engine::{Clock, Engine, Error};
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+use store::{By, EntryKind, LedgerEntry, Store, TokenInfo};
+use tokio::time::{sleep, sleep_until};
+
+/// Where the engine's clock begins.
+pub(crate) const START_MS: i64 = 1_795_000_000_000;
+/// Sends begin before this time of the simulation.
+const LAST_SEND_MS: u64 = 22_000;
+/// Of the last digits of a number.
+const FIRST_NUMBER: u64 = 2_348_031_000_000;
+const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+pub(crate) const ACCOUNTS: [AccountId; 2] = [AccountId(10_001), AccountId(10_002)];
+
+/// One send that a customer wants to make, and makes until somebody says yes or no.
+#[derive(Clone, Debug)]
+pub(crate) struct Send {
+    at_ms: u64,
+    pub(crate) account: AccountId,
+    pub(crate) environment: Environment,
+    pub(crate) gateway: Gateway,
+    pub(crate) recipients: Vec<u64>,
+    pub(crate) pages: i64,
+    body: String,
+    pub(crate) origin: Option<usize>,
+    /// When it was asked for, by the engine's clock.
+    pub(crate) asked_ms: Vec<i64>,
+    /// What was accepted with an answer.
+    pub(crate) accepted: Vec<(MessageId, Money)>,
+    /// Whether the customer was told that it was accepted before.
+    pub(crate) duplicate: bool,
+    /// Whether the customer asks no more.
+    pub(crate) settled: bool,
+}
+
+/// Decides what will be sent.
+pub(crate) fn plan(state: &mut State) {
+    let count = state.dice.between(3, 20);
+    let mut last = FIRST_NUMBER;
+    for number in 0..count {
+        let dice = &mut state.dice;
+        let environment = if dice.percent(15) {
+            Environment::Sandbox
+        } else {
+            Environment::Live
+        };
+        let gateways = [
+            Gateway::DirectRefund,
+            Gateway::DirectCorporate,
+            Gateway::Otp,
+            Gateway::DualBackup,
+        ];
+        let (campaign, few) = (dice.between(50, 80), dice.between(1, 5));
+        let recipients = if dice.percent(5) { campaign } else { few };
+        let pages = dice.pick(&[1, 1, 1, 2, 3]);
+        let filling = "x".repeat(pages * 150 - 60);
+        let send = Send {
+            at_ms: dice.below(LAST_SEND_MS),
+            account: dice.pick(&ACCOUNTS),
+            environment,
+            gateway: dice.pick(&gateways),
+            recipients: (0..recipients).map(|place| last + place).collect(),
+            pages: i64::try_from(pages).unwrap(),
+            body: format!("Message {number} {filling}"),
+            origin: dice
+                .percent(70)
+                .then(|| usize::try_from(number % 3).unwrap()),
+            asked_ms: Vec::new(),
+            accepted: Vec::new(),
+            duplicate: false,
+            settled: false,
+        };
+        last += recipients;
+        // Some customers ask twice at once.
+        let copies = if dice.percent(15) { 2 } else { 1 };
+        if copies == 2 {
+            state.sends.push(send.clone());
+        }
+        state.sends.push(send);
+    }
+}
+
+/// Who makes them.
+fn by() -> By {
+    By {
+        actor: "cli:simulation".into(),
+        at_ms: START_MS,
+    }
+}
+
+/// Makes the accounts, with some money.
+pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
+    for (account, number) in ACCOUNTS.into_iter().zip(1_u8..) {
+        let made = Account {
+            id: account,
+            email: "a@example.com".to_owned(),
+            name: "A".to_owned(),
+            status: AccountStatus::Active,
+            verification: Verification::Verified,
+            created_at_ms: START_MS,
+        };
+        let made = store.create_account(made, by());
+        made.await.unwrap();
+        let sender = SenderId {
+            name: "Ogene".to_owned(),
+            status: SenderStatus::Pending,
+            purpose: "tests".to_owned(),
+            international: false,
+            approved_at_ms: None,
+            rejection_reason: None,
+        };
+        store.add_sender(account, sender, by()).await.unwrap();
+        let approved = SenderStatus::Approved;
+        let status = store.set_sender_status(account, "Ogene", approved, None, by());
+        assert!(status.await.unwrap());
+        let info = TokenInfo {
+            id: format!("tok_{number}"),
+            account,
+            name: "A".to_owned(),
+            terms: Terms::default(),
+            created_at_ms: START_MS,
+            revoked_at_ms: None,
+        };
+        let hash = token::hash(&token(account));
+        store.add_token(info, hash, by()).await.unwrap();
+        let naira = outside.lock().dice.between(100, 3_000);
+        let credit = LedgerEntry {
+            account,
+            subject: MessageId::new(START_MS, [number; 10]),
+            recipient: None,
+            kind: EntryKind::Credit,
+            component: Component::SmsWallet,
+            amount: Money::from_naira(i64::try_from(naira).unwrap()),
+            created_at_ms: START_MS,
+            reference: Some(format!("credit {number}")),
+        };
+        store.credit(credit, by()).await.unwrap();
+    }
+}
+
+fn token(account: AccountId) -> String {
+    let last = account.0.to_be_bytes()[7];
+    token::make(&[last; token::CHANCE_BYTES]).unwrap()
+}
+
+/// Has the customers send what they have not sent yet, in tasks of this life.
+pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
+    let state = outside.lock();
+    for (index, send) in state
+        .sends
+        .iter()
+        .enumerate()
+        .filter(|(_, send)| !send.settled)
+    {
+        let at = state.instant(send.at_ms);
+        let (outside, engine, clock) = (outside.clone(), engine.clone(), clock.clone());
+        tokio::spawn(async move {
+            sleep_until(at).await;
+            while !ask(&outside, &engine, &clock, index).await {
+                let pause_ms = outside.lock().dice.between(300, 3_000);
+                sleep(Duration::from_millis(pause_ms)).await;
+            }
+        });
+    }
+}
+
+/// Asks once; gives whether that settles it.
+async fn ask(outside: &Outside, engine: &Engine, clock: &Clock, index: usize) -> bool {
+    let send = {
+        let mut state = outside.lock();
+        state.sends[index].asked_ms.push(clock.now_ms());
+        state.note(&format!("send {index} asked"));
+        state.sends[index].clone()
+    };
+    let token = token(send.account);
+    let answer = match engine.caller(Some(&token), CLIENT).await {
+        Ok(caller) => engine.send(&caller, send.environment, fields(&send)).await,
+        Err(error) => Err(error),
+    };
+    let mut state = outside.lock();
+    state.note(&match &answer {
+        Ok(made) => format!(
+            "send {index} accepted as {} for {}",
+            made.message_id, made.cost
+        ),
+        Err(error) => format!("send {index} not accepted: {error}"),
+    });
+    let send = &mut state.sends[index];
+    send.settled = match answer {
+        Ok(made) => {
+            assert_eq!(made.page_count, send.pages);
+            send.accepted.push((made.message_id, made.cost));
+            true
+        }
+        Err(Error::Refused(Refusal::Unavailable { .. }) | Error::Store(_)) => false,
+        Err(Error::Refused(Refusal::Duplicate)) => {
+            send.duplicate = true;
+            true
+        }
+        Err(Error::Refused(Refusal::InsufficientFunds { .. })) => true,
+        Err(error @ Error::Refused(_)) => panic!("{error}"),
+    };
+    send.settled
+}
+
+fn fields(send: &Send) -> SendFields {
+    let recipients = send.recipients.iter().map(u64::to_string);
+    let numbers: Vec<String> = recipients.collect();
+    SendFields {
+        from: Some("Ogene".to_owned()),
+        to: Some(numbers.join(",")),
+        body: Some(send.body.clone()),
+        gateway: Some(send.gateway.as_str().to_owned()),
+        callback_url: send
+            .origin
+            .map(|origin| format!("{}/hook", ORIGINS[origin])),
+        ..SendFields::default()
+    }
+}
+
+impl Send {
+    /// What it costs, counted anew.
+    pub(crate) fn cost(&self) -> Money {
+        let count = i64::try_from(self.recipients.len()).unwrap();
+        Money::from_naira(PRICE * self.pages * count)
+    }
+}

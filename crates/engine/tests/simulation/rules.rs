@@ -1,0 +1,128 @@
+//! What the operator has settled. Hours are minutes here: nothing depends on their length.
+
+use super::dice::Dice;
+use super::state::State;
+use domain::{
+    CarrierRules, CodeWords, Gateway, GatewayRules, InDoubt, Legs, Money, NumberPlan, Preference,
+    Price, Rulebook, Tariff,
+};
+use engine::{
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, Settings,
+};
+use std::collections::HashMap;
+use std::time::Duration;
+
+pub(crate) const CARRIERS: [&str; 2] = ["north", "south"];
+/// How long a recipient may stay without an outcome.
+pub(crate) const TIMEOUT_MS: i64 = 120_000;
+/// What a page costs.
+pub(crate) const PRICE: i64 = 4;
+/// Attempts at a callback after the first.
+pub(crate) const RETRIES: usize = 10;
+
+/// What is done in doubt, where it is sent again.
+const RESEND: InDoubt = InDoubt::Resend { hold_ms: 10_000 };
+
+pub(crate) fn settings(state: &mut State) -> Settings {
+    let otp = state.dice.pick(&[RESEND, InDoubt::Hold]);
+    state.otp_copies = if otp == RESEND { 2 } else { 1 };
+    let dice = &mut state.dice;
+    Settings {
+        rules: rulebook(otp),
+        carriers: CARRIERS.map(|name| carrier(name, dice)).into(),
+        callbacks: CallbackSettings {
+            allow_private_targets: false,
+            retry_delays: (1..=RETRIES as u64)
+                .map(|number| Duration::from_secs(number * 2))
+                .collect(),
+            concurrency_per_origin: 2,
+            concurrency: 4,
+        },
+        limits: Limits {
+            sends_per_minute: 10_000,
+            reports_per_minute: 10_000,
+            reads_per_minute: 10_000,
+            unknown_tokens_per_minute: 100,
+            accept_queue: 64,
+        },
+        guards: GuardSettings::default(),
+        retention: Retention::default(),
+    }
+}
+
+fn carrier(name: &str, dice: &mut Dice) -> CarrierSettings {
+    CarrierSettings {
+        name: name.to_owned(),
+        address: format!("{name}:2775"),
+        system_id: "ogene".to_owned(),
+        password: "secret".to_owned(),
+        system_type: String::new(),
+        service_type: String::new(),
+        binds: usize::try_from(dice.between(1, 3)).unwrap(),
+        window: usize::try_from(dice.between(1, 9)).unwrap(),
+        max_per_second: dice.pick(&[None, Some(5), Some(50)]),
+        enquire_link: Duration::from_secs(5),
+        response_timeout: Duration::from_secs(4),
+        tls: false,
+        tls_ca: None,
+        receipt_ids: smpp::ReceiptIds::Exact,
+        bind_mode: dice.pick(&[BindMode::Transceiver, BindMode::TransmitterAndReceiver]),
+    }
+}
+
+fn rulebook(otp: InDoubt) -> Rulebook {
+    let dual = Legs {
+        first: Gateway::DirectRefund,
+        second: Gateway::DirectCorporate,
+        timeout_ms: 30_000,
+    };
+    let gateways = vec![
+        gateway(Gateway::DirectRefund, [0, 1], RESEND),
+        gateway(Gateway::DirectCorporate, [1, 0], InDoubt::Hold),
+        gateway(Gateway::Otp, [0, 1], otp),
+        GatewayRules {
+            legs: Some(dual),
+            preference: Preference::default(),
+            ..gateway(Gateway::DualBackup, [0, 1], RESEND)
+        },
+    ];
+    Rulebook {
+        plan: NumberPlan::nigeria(),
+        carriers: CARRIERS
+            .map(|name| CarrierRules {
+                name: name.to_owned(),
+                rewrites_sender: false,
+            })
+            .into(),
+        gateways,
+        code_words: CodeWords::new(&[]),
+        max_recipients: 10_000,
+        private_callbacks: false,
+    }
+}
+
+fn gateway(gateway: Gateway, carriers: [usize; 2], in_doubt: InDoubt) -> GatewayRules {
+    let price = Money::from_naira(PRICE);
+    GatewayRules {
+        gateway,
+        tariff: Tariff {
+            base: Price {
+                plain: price,
+                unicode: price,
+            },
+            networks: Vec::new(),
+            accounts: HashMap::new(),
+        },
+        preference: Preference {
+            default: carriers.into(),
+            networks: Vec::new(),
+        },
+        refund_undelivered: gateway != Gateway::DirectCorporate,
+        transactional: true,
+        in_doubt,
+        receipt_timeout_ms: TIMEOUT_MS,
+        validity_ms: TIMEOUT_MS,
+        legs: None,
+        quiet_hours: None,
+    }
+}

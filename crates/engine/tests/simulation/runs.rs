@@ -1,0 +1,88 @@
+//! How many seeds, and what is said of one that fails.
+
+use super::life::{ENDING, Ended, simulate};
+use std::env;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// Seeds that are tried, and in the long run.
+const SEEDS: u64 = 200;
+const MANY_SEEDS: u64 = 20_000;
+/// One seed in so many runs twice.
+const TWICE_EVERY: u64 = 10;
+/// Lines of what happened that are shown of a failure.
+const TAIL: usize = 40;
+
+#[test]
+fn whatever_goes_wrong_everything_comes_to_its_end_and_once() {
+    if let Some(seed) = number("SEED") {
+        let ended = simulate(seed);
+        println!("{}", ended.lines.join("\n"));
+        assert!(ended.violations.is_empty(), "{}", told(seed, &ended));
+        return;
+    }
+    let first = number("FIRST_SEED").unwrap_or(0);
+    let long = env::var_os("OGENE_LONG").is_some();
+    let count = number("SEEDS").unwrap_or(if long { MANY_SEEDS } else { SEEDS });
+    let next = AtomicU64::new(first);
+    let failures = Mutex::new(Vec::new());
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + count {
+                        return;
+                    }
+                    if let Some(failure) = failure(seed) {
+                        failures.lock().unwrap().push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    println!("{count} seeds from {first} on, {} failed", failures.len());
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+fn failure(seed: u64) -> Option<String> {
+    let Ok(ended) = thread::Builder::new()
+        .spawn(move || simulate(seed))
+        .unwrap()
+        .join()
+    else {
+        return Some(format!("SEED={seed} panicked"));
+    };
+    if !ended.violations.is_empty() {
+        return Some(told(seed, &ended));
+    }
+    // Tasks that wait for one end of the process are told of it in any order (`tokio::sync::watch`).
+    let ordered = !ended.lines.iter().any(|line| line.ends_with(ENDING));
+    if ordered && seed.is_multiple_of(TWICE_EVERY) {
+        let again = simulate(seed);
+        let pairs = ended.lines.iter().zip(&again.lines);
+        let differing = pairs.into_iter().find(|(first, second)| first != second);
+        if again.hash != ended.hash {
+            return Some(format!(
+                "SEED={seed} ran differently the second time: {differing:?}"
+            ));
+        }
+    }
+    None
+}
+
+fn told(seed: u64, ended: &Ended) -> String {
+    let tail = ended.lines.len().saturating_sub(TAIL);
+    format!(
+        "{}\n…\n{}\n\nSEED={seed} cargo test -p engine --test simulation runs it alone",
+        ended.violations.join("\n"),
+        ended.lines[tail..].join("\n"),
+    )
+}

@@ -1,0 +1,112 @@
+//! The world as the engine sees it: a network of pipes, and a disk that may fail.
+
+use super::fault::Fault;
+use super::rules::CARRIERS;
+use super::state::{Outside, State};
+use super::{carrier, receiver};
+use engine::{Asked, Network, Wire};
+use rustls::RootCertStore;
+use std::future::{pending, ready};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Commit, Disk, Verdict};
+use tokio::io::duplex;
+
+/// What a pipe holds.
+const PIPE_OCTETS: usize = 64 * 1024;
+/// Longer than any process lives here.
+const NEVER: Duration = Duration::from_hours(1_000);
+
+/// Connections are pipes to the tasks that play carriers and receivers.
+pub(crate) struct Pipes(pub(crate) Outside);
+
+impl Network for Pipes {
+    fn resolve(&self, _name: &str) -> Asked<'_, Vec<IpAddr>> {
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>> {
+        let mut state = self.0.lock();
+        if state.strikes(Fault::CallbackRefused, 30) {
+            state.note(&format!("receiver {address} refuses"));
+            return Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into())));
+        }
+        if state.strikes(Fault::CallbackHangs, 5) {
+            return Box::pin(pending());
+        }
+        let (ours, theirs) = duplex(PIPE_OCTETS);
+        tokio::spawn(receiver::serve(self.0.clone(), address, theirs));
+        Box::pin(ready(Ok(Box::new(ours) as Box<dyn Wire>)))
+    }
+
+    fn dial_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Box<dyn Wire>> {
+        let which = CARRIERS.iter().position(|name| address.starts_with(name));
+        let which = which.unwrap();
+        let mut state = self.0.lock();
+        if state.smscs[which].is_away(state.now_ms()) && state.dice.percent(50) {
+            state.note(&format!("{address} cannot be reached"));
+            return Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into())));
+        }
+        let (ours, theirs) = duplex(PIPE_OCTETS);
+        tokio::spawn(carrier::serve(self.0.clone(), which, theirs));
+        Box::pin(ready(Ok(Box::new(ours) as Box<dyn Wire>)))
+    }
+
+    fn roots(&self) -> RootCertStore {
+        RootCertStore::empty()
+    }
+}
+
+/// The disk of a process: as well or as ill as the state says.
+pub(crate) fn disk(outside: &Outside) -> Disk {
+    let outside = outside.clone();
+    Arc::new(move || {
+        let mut state = outside.lock();
+        let commit = commit(&mut state);
+        if commit != Commit::default() {
+            state.note(&format!("commit {commit:?}"));
+        }
+        commit
+    })
+}
+
+fn commit(state: &mut State) -> Commit {
+    if let Some(left) = &mut state.disk.kill_after {
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            state.disk.kill_after = None;
+            state.kill.notify_one();
+            let made = state.dice.percent(50);
+            return Commit {
+                before: if made { Duration::ZERO } else { NEVER },
+                after: NEVER,
+                ..Commit::default()
+            };
+        }
+    }
+    let ill = state.disk.until_ms > state.now_ms();
+    match state.disk.fault.filter(|_| ill && !state.well) {
+        Some(Fault::DiskFull) => Commit {
+            verdict: Verdict::Full,
+            ..Commit::default()
+        },
+        Some(Fault::DiskFails) if state.dice.percent(70) => Commit {
+            verdict: Verdict::Failed,
+            ..Commit::default()
+        },
+        Some(Fault::DiskSlow) => Commit {
+            before: Duration::from_millis(state.dice.below(1_500)),
+            after: Duration::from_millis(state.dice.below(1_500)),
+            ..Commit::default()
+        },
+        _ if state.dice.percent(30) => Commit {
+            // A sync takes some time, before and after which much can happen.
+            before: Duration::from_millis(state.dice.below(3)),
+            after: Duration::from_millis(state.dice.below(3)),
+            ..Commit::default()
+        },
+        _ => Commit::default(),
+    }
+}

@@ -1,0 +1,53 @@
+//! The writer of a database in memory: a task of the runtime that asked for it. While it works nothing else does,
+//! so a runtime whose time is paused sees no time pass, and what happens next follows from what happened before.
+
+use super::{Fate, MOST_CHANGES, QUEUE, Writer, answer, close, group, make};
+use crate::db::{SqliteTx, Tx};
+use crate::error::{Error, Result};
+use crate::memory::{Commit, Disk, Verdict};
+use crate::sqlite;
+use std::io;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+impl Writer {
+    /// Starts a writer in this runtime, whose commits go as `disk` says.
+    pub(crate) fn start_in_place(connection: sqlite::Connection, disk: Disk) -> Self {
+        let (queue, mut orders) = mpsc::channel(QUEUE);
+        tokio::spawn(async move {
+            let mut tx = Tx::Sqlite(Box::new(SqliteTx::Writer(connection)));
+            let mut received = Vec::with_capacity(MOST_CHANGES);
+            let mut closing = None;
+            while closing.is_none() && orders.recv_many(&mut received, MOST_CHANGES).await > 0 {
+                let mut group = group(&mut received, &mut closing);
+                if group.is_empty() {
+                    continue;
+                }
+                let commit = disk();
+                sleep(commit.before).await;
+                let made = match prepare(&mut tx, &commit) {
+                    Ok(()) => make(&mut tx, &mut group),
+                    Err(error) => (Vec::new(), Some(Fate::new(error))),
+                };
+                sleep(commit.after).await;
+                if !answer(group, made) {
+                    return;
+                }
+            }
+            close(tx, closing);
+        });
+        Self { queue }
+    }
+}
+
+fn prepare(tx: &mut Tx, commit: &Commit) -> Result<()> {
+    let is_full = match commit.verdict {
+        Verdict::Made => false,
+        Verdict::Full => true,
+        Verdict::Failed => {
+            let error = io::Error::other("the disk failed, as it was told to");
+            return Err(Error::Database(sqlx::Error::Io(error)));
+        }
+    };
+    Ok(tx.sqlite()?.keep_from_growing(is_full)?)
+}

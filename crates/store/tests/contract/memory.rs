@@ -1,0 +1,45 @@
+//! The database in memory, and its disk.
+
+use super::kit::by;
+use domain::{Account, AccountId, AccountStatus, Verification};
+use std::sync::{Arc, Mutex};
+use store::{Commit, Store, Verdict};
+
+fn account(number: i64) -> Account {
+    Account {
+        id: AccountId(number),
+        email: "a@example.com".to_owned(),
+        name: "x".repeat(50_000),
+        status: AccountStatus::Active,
+        verification: Verification::Unverified,
+        created_at_ms: 0,
+    }
+}
+
+#[tokio::test]
+async fn a_database_in_memory_lasts_while_it_is_open_and_refuses_what_its_disk_does_not_take() {
+    let verdict = Arc::new(Mutex::new(Verdict::Made));
+    let disk = {
+        let verdict = Arc::clone(&verdict);
+        Arc::new(move || Commit {
+            verdict: *verdict.lock().unwrap(),
+            ..Commit::default()
+        })
+    };
+    let store = Store::in_memory("contract", disk).await.unwrap();
+    store.create_account(account(1), by(0)).await.unwrap();
+    for ill in [Verdict::Full, Verdict::Failed] {
+        *verdict.lock().unwrap() = ill;
+        assert!(
+            store.create_account(account(2), by(0)).await.is_err(),
+            "{ill:?}"
+        );
+    }
+    *verdict.lock().unwrap() = Verdict::Made;
+    store.create_account(account(3), by(0)).await.unwrap();
+    let well = Arc::new(Commit::default);
+    let other = Store::in_memory("contract", well).await.unwrap();
+    store.close().await;
+    let ids = other.accounts().await.unwrap().into_iter();
+    assert_eq!(ids.map(|account| account.id.0).collect::<Vec<_>>(), [1, 3]);
+}
