@@ -140,9 +140,10 @@ async fn what_expires_is_refunded_once_however_the_clock_is_set() {
     pass(&ogene, 8);
     assert_eq!(ogene.outcome(&id).await, ["expired"]);
     assert_eq!(ogene.outcome(&later).await, ["expired"]);
-    for hours in [-6, 9] {
+    for (hours, submits) in [(-6, 3), (9, 4)] {
         pass(&ogene, hours);
         let one = ogene.sent_id(to(GLO, &format!("Hello {hours}"))).await;
+        ogene.received(submits).await;
         pass(&ogene, 3);
         assert_eq!(ogene.outcome(&one).await, ["expired"], "{hours}");
     }
