@@ -1,6 +1,7 @@
 //! What can go wrong with the database.
 
 use crate::db::Unusable;
+use crate::sqlite::is_unsynced;
 use std::path::Path;
 
 /// A failure of the database, never of the caller.
@@ -106,11 +107,7 @@ impl Error {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        let code = match &error {
-            sqlx::Error::Database(said) => said.code(),
-            _ => None,
-        };
-        if code.is_some_and(|code| UNSYNCED_CODES.contains(&&*code)) {
+        if is_unsynced(&error) {
             Self::Unsynced(error)
         } else {
             Self::Database(error)
@@ -118,8 +115,6 @@ impl From<sqlx::Error> for Error {
     }
 }
 
-/// SQLite's extended codes for a sync that failed, of a file and of its directory.
-const UNSYNCED_CODES: [&str; 2] = ["1034", "1290"];
 /// PostgreSQL's classes: connection, rollback asked for, resources, operator intervention, system.
 const PASSING_CLASSES: [&str; 5] = ["08", "40", "53", "57", "58"];
 /// Its codes for a server that has become a standby, for a node that stood still within a transaction, and for

@@ -4,7 +4,7 @@ use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::sql::on;
 use crate::{Store, retention, sweep};
-use domain::{Bucket, Gateway};
+use domain::Bucket;
 
 struct FollowClock {
     bucket: Bucket,
@@ -27,19 +27,9 @@ impl Change for FollowClock {
         .await
         .map(drop))?;
         // What is accepted from now on must not lie before a mark when its time has come.
-        let gateways = Gateway::ALL.iter();
-        let expired = gateways.map(|&gateway| sweep::expired_mark(gateway, self.bucket));
-        for mark in expired.chain([retention::texts_mark(self.bucket)]) {
-            on!(tx, |connection| sqlx::query(
-                "update marks set value = $2 where name = $1 and value > $2",
-            )
-            .bind(&mark)
-            .bind(self.now_ms)
-            .execute(connection)
-            .await
-            .map(drop))?;
-        }
-        Ok(())
+        let mut marks = sweep::expired_marks(self.bucket);
+        marks.push(retention::texts_mark(self.bucket));
+        sweep::lower_marks(tx, &marks, self.now_ms).await
     }
 }
 

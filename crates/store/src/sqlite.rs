@@ -13,6 +13,7 @@ mod row;
 mod value;
 
 pub(crate) use connection::Connection;
+pub(crate) use failure::is_unsynced;
 pub(crate) use options::Options;
 pub(crate) use value::Arguments;
 

@@ -6,7 +6,7 @@ use crate::deliveries::CaseRow;
 use crate::error::Result;
 use crate::rows::id_bytes;
 use crate::settle::{self, Case, Planner, Settled, Terrain};
-use crate::sql::on;
+use crate::sql::{execute_rows, on};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 
 /// Most recipients expired in one transaction.
@@ -89,8 +89,16 @@ impl Change for Expire {
 }
 
 /// How far recipients of a gateway's messages have been expired.
-pub(crate) fn expired_mark(gateway: Gateway, bucket: Bucket) -> String {
+fn expired_mark(gateway: Gateway, bucket: Bucket) -> String {
     format!("expired-{}-{}", gateway.as_str(), bucket.0)
+}
+
+/// How far those of each gateway have been.
+pub(crate) fn expired_marks(bucket: Bucket) -> Vec<String> {
+    let gateways = Gateway::ALL.iter();
+    gateways
+        .map(|&gateway| expired_mark(gateway, bucket))
+        .collect()
 }
 
 async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) -> Result<Settled> {
@@ -113,11 +121,6 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
     settle::settle(tx, store, &terrain, cases, &messages).await
 }
 
-/// How far a gateway's messages were swept.
-fn mark(gateway: Gateway, bucket: Bucket) -> String {
-    format!("expired-{}-{}", gateway.as_str(), bucket.0)
-}
-
 /// Has the sweeps begin again at a message that was accepted then, where they have passed it: only now some of
 /// its recipients are on the wire. The youngest messages no sweep has passed.
 pub(crate) async fn look_back(
@@ -129,25 +132,20 @@ pub(crate) async fn look_back(
     if now_ms - accepted_at_ms <= OVERLAP_MS {
         return Ok(());
     }
-    let marks: Vec<String> = Gateway::ALL
-        .iter()
-        .map(|&gateway| mark(gateway, bucket))
-        .collect();
-    let [refund, corporate, otp, dual, abroad] = &marks[..] else {
-        return Ok(());
-    };
-    on!(tx, |connection| sqlx::query(
-        "update marks set value = $1 where name in ($2, $3, $4, $5, $6) and value > $1",
-    )
-    .bind(accepted_at_ms)
-    .bind(refund)
-    .bind(corporate)
-    .bind(otp)
-    .bind(dual)
-    .bind(abroad)
-    .execute(connection)
-    .await
-    .map(drop))?;
+    lower_marks(tx, &expired_marks(bucket), accepted_at_ms).await
+}
+
+/// Takes back those of these marks that have come further than this.
+pub(crate) async fn lower_marks(tx: &mut Tx, names: &[String], to: i64) -> Result<()> {
+    execute_rows!(
+        tx,
+        names,
+        1,
+        "with v (name) as (values {rows})
+         update marks set value = {1} from v where marks.name = v.name and marks.value > {1}",
+        |query, name| query.bind(name),
+        after | query | query.bind(to)
+    );
     Ok(())
 }
 

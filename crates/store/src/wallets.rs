@@ -358,8 +358,7 @@ impl LedgerRow {
 }
 
 impl Store {
-    /// What a wallet holds.
-    pub async fn wallet(&self, account: AccountId) -> Result<Option<Purse>> {
+    async fn wallet_row(&self, account: AccountId) -> Result<Option<WalletRow>> {
         let row: Option<WalletRow> = read!(self.db, |connection| {
             sqlx::query_as("select * from wallets where bucket = $1 and account_id = $2")
                 .bind(self.bucket_of(account).0)
@@ -367,7 +366,12 @@ impl Store {
                 .fetch_optional(connection)
                 .await?
         });
-        Ok(row.map(|row| row.purse()))
+        Ok(row)
+    }
+
+    /// What a wallet holds.
+    pub async fn wallet(&self, account: AccountId) -> Result<Option<Purse>> {
+        Ok(self.wallet_row(account).await?.map(|row| row.purse()))
     }
 
     /// Adds credit from outside. The entry's reference credits once per account.

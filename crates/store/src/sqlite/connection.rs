@@ -89,8 +89,9 @@ impl Connection {
     /// Folds the log back into the database. Whatever keeps it from that passes, and the log holds it all
     /// meanwhile; but for a sync that fails.
     pub(crate) fn fold_back(&self) -> sqlx::Result<()> {
-        match self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(())) {
-            Err(error) if is_unsynced(&error) => Err(failure(error)),
+        let folded = self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(()));
+        match folded.map_err(failure) {
+            Err(error) if is_unsynced(&error) => Err(error),
             _ => Ok(()),
         }
     }

@@ -29,9 +29,13 @@ pub(super) fn failure(error: rusqlite::Error) -> sqlx::Error {
     }))
 }
 
-/// Whether a sync has failed.
-pub(super) fn is_unsynced(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error().map(|said| said.extended_code);
+/// Whether a sync has failed, of a file or of its directory.
+pub(crate) fn is_unsynced(error: &sqlx::Error) -> bool {
+    let said = match error {
+        sqlx::Error::Database(said) => said.try_downcast_ref::<Failure>(),
+        _ => None,
+    };
+    let code = said.map(|said| said.code);
     matches!(
         code,
         Some(ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)

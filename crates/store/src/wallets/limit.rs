@@ -1,12 +1,12 @@
 //! What accounts may spend in a day. It is counted on the wallet, which whoever charges has locked anyhow.
 
-use super::{Owner, WalletRow, lock};
+use super::{Owner, lock};
 use crate::Store;
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::id_bytes;
-use crate::sql::{execute_rows, on, read};
+use crate::sql::{execute_rows, on};
 use domain::{AccountId, Bucket, DailyLimit, MessageId, Money, day_begins_at, lagos_day};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -112,13 +112,7 @@ impl Store {
 
     /// The limit of an account, with what was spent on the last day.
     pub async fn daily_limit(&self, account: AccountId) -> Result<Option<DailyLimit>> {
-        let row: Option<WalletRow> = read!(self.db, |connection| {
-            sqlx::query_as("select * from wallets where bucket = $1 and account_id = $2")
-                .bind(self.bucket_of(account).0)
-                .bind(account.0)
-                .fetch_optional(connection)
-                .await?
-        });
+        let row = self.wallet_row(account).await?;
         Ok(row.and_then(|row| row.limit()))
     }
 }
