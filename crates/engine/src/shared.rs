@@ -64,7 +64,7 @@ impl Shared {
             until_ms: now_ms + CLAIM_MS,
             recipients,
             priority,
-            next_id: self.plan.numbers(recipients),
+            next_id: self.plan.numbers(self.store.split_ids()),
         }
     }
 

@@ -27,7 +27,7 @@ pub struct Claim {
     pub recipients: usize,
     /// The least urgent priority asked for.
     pub priority: Priority,
-    /// The first of as many numbers as recipients are asked for: ids for batches that are split.
+    /// The first of [`Store::split_ids`] numbers: ids for what is left of batches that are split.
     pub next_id: i64,
 }
 
@@ -108,7 +108,8 @@ impl ClaimBatches {
     }
 
     /// Claims what there is room for; the last batch is split where it is too large. That fills the room, so
-    /// there is no second one.
+    /// there is no second one. What is left of it waits under another id: whoever has read a batch that waits
+    /// finds it with these recipients, or not at all.
     async fn take(
         &self,
         tx: &mut Tx,
@@ -122,26 +123,22 @@ impl ClaimBatches {
                 break;
             }
             if count > *room {
-                let rest = claimed.batch.recipients.split_off(*room);
-                shrink(tx, &[(&claimed.batch, &rest)]).await?;
-                claimed.batch.id = self.claim.next_id;
-                self.mark(&mut claimed.batch);
-                insert(tx, &[&claimed.batch]).await?;
-                *room = 0;
-            } else {
-                *room -= count;
-                whole.push(claimed.batch.clone());
-                self.mark(&mut claimed.batch);
+                let rest = Batch {
+                    recipients: claimed.batch.recipients.split_off(*room),
+                    id: self.claim.next_id,
+                    ..claimed.batch.clone()
+                };
+                shrink(tx, &[(&claimed.batch, &claimed.batch.recipients[..])]).await?;
+                insert(tx, &[&rest]).await?;
             }
+            *room -= claimed.batch.recipients.len();
+            whole.push(claimed.batch.clone());
+            claimed.batch.claimed_by = self.claim.node;
+            claimed.batch.claimed_until_ms = self.claim.until_ms;
             taken.push(claimed);
         }
         self.claim_whole(tx, &whole).await?;
         Ok(taken)
-    }
-
-    fn mark(&self, batch: &mut Batch) {
-        batch.claimed_by = self.claim.node;
-        batch.claimed_until_ms = self.claim.until_ms;
     }
 
     async fn claim_whole(&self, tx: &mut Tx, batches: &[Batch]) -> Result<()> {
@@ -288,6 +285,11 @@ impl Change for Release {
 }
 
 impl Store {
+    /// How many ids a claim may need: one for each priority in each bucket.
+    pub fn split_ids(&self) -> usize {
+        self.buckets().count() * Priority::ALL.len()
+    }
+
     /// Claims due batches of a carrier, the most urgent first. No transaction claims in two buckets, and on
     /// PostgreSQL those without anything due are not asked.
     pub async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
@@ -296,8 +298,8 @@ impl Store {
             return self.db.change(ClaimBatches { claim, bucket }).await;
         }
         let mut claimed: Vec<Claimed> = Vec::new();
-        let mut next_id = claim.next_id;
-        for (priority, bucket) in self.due_buckets(&claim).await? {
+        let due = self.due_buckets(&claim).await?;
+        for (next_id, (priority, bucket)) in (claim.next_id..).zip(due) {
             let taken: usize = claimed.iter().map(|one| one.batch.recipients.len()).sum();
             let room = claim.recipients.saturating_sub(taken);
             if room == 0 {
@@ -310,11 +312,7 @@ impl Store {
                 ..claim.clone()
             };
             match self.db.change(ClaimBatches { claim, bucket }).await {
-                Ok(more) => {
-                    // Whatever was left out of what was claimed, an id is given once.
-                    next_id += i64::from(more.iter().any(|one| one.batch.id == next_id));
-                    claimed.extend(more);
-                }
+                Ok(more) => claimed.extend(more),
                 // What is claimed is in hand: it must not be forgotten for what is not.
                 Err(error) if claimed.is_empty() => return Err(error),
                 Err(error) => {

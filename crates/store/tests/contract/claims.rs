@@ -1,9 +1,9 @@
 //! Claims: what a node takes in hand, and what becomes of it.
 
 use super::kit::{
-    CARRIER, Kit, NOW, Sending, claim, delivered, number, report, sending, taken, twins,
+    CARRIER, Kit, NOW, Sending, claim, delivered, number, refused, report, sending, taken, twins,
 };
-use domain::{Environment, Gateway, Priority, Recipient};
+use domain::{DeliveryStatus, Environment, Gateway, Priority, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Accepted, Batch, BatchKind, Claim, Claimed, Progress, WAITING};
@@ -21,6 +21,7 @@ twins!(
     what_is_claimed_shrinks_to_what_is_left,
     batches_of_nodes_that_are_gone_are_found,
     late_batches_are_found_when_their_time_is_over,
+    who_is_claimed_while_a_sweep_looks_at_the_rest_ends_once,
     the_next_due_batch_is_known,
     queue_depths_count_recipients_that_wait,
 );
@@ -360,6 +361,32 @@ async fn late_batches_are_found_when_their_time_is_over(kit: &Kit) {
         in_hand.is_empty(),
         "what a node has in hand is its own matter"
     );
+}
+
+/// The sweep has read a batch, and what a carrier claims of it meanwhile is not late, but on the wire.
+async fn who_is_claimed_while_a_sweep_looks_at_the_rest_ends_once(kit: &Kit) {
+    let three = Sending {
+        recipients: 3,
+        ..sending(kit.account(100).await)
+    };
+    let message = three.message(&kit.store);
+    kit.accept(&message).await;
+    let ends = message.batches[0].expires_at_ms;
+    let late = kit.late_batches(ends).await;
+    let in_hand = kit.claim(1).await;
+    kit.report(report(vec![refused(&late[0])], vec![])).await;
+    assert_eq!(kit.statuses(&message).await, [None; 3], "nobody was late");
+    kit.report(report(vec![taken(&in_hand[0])], vec![])).await;
+    let rest = kit.late_batches(ends).await;
+    assert_eq!(numbers(&rest), message.draft.recipients[1..]);
+    kit.report(report(vec![refused(&rest[0])], vec![])).await;
+    let [sent, rejected] = [DeliveryStatus::Sent, DeliveryStatus::Rejected].map(Some);
+    assert_eq!(
+        kit.statuses(&message).await,
+        [sent, rejected, rejected],
+        "each once"
+    );
+    assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
 }
 
 async fn the_next_due_batch_is_known(kit: &Kit) {
