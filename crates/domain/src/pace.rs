@@ -1,13 +1,17 @@
 //! The pace of a carrier: a limit of submits a second that gives way when the carrier says it is too fast.
 
-/// What is counted in: a thousandth of a submit.
+/// A pace is counted in thousandths of a submit a second.
 const MILLI: i64 = 1_000;
+/// What has come due is counted in millionths of a submit: a pace times milliseconds, with nothing lost, however
+/// often it is asked for.
+const MICRO: i64 = 1_000_000;
 /// How long nothing is sent after the carrier said that it is too fast.
 const PAUSE_MS: i64 = 1_000;
 /// The slowest pace that throttling leads to: a submit a second.
 const SLOWEST: i64 = MILLI;
-/// What is regained each second after throttling, as a share of the pace: a twentieth.
+/// What is regained after each second without throttling, as a share of the pace: a twentieth.
 const RECOVERY: i64 = 20;
+const SECOND_MS: i64 = 1_000;
 /// Submits that may go at once: as many as come due in this time, and at least a whole long message.
 const BURST_MS: i64 = 50;
 /// See [`Pace::portion`]; less than the burst, or it would never be reached.
@@ -23,8 +27,10 @@ pub struct Pace {
     limit: Option<i64>,
     /// The same, now.
     rate: Option<i64>,
-    tokens_milli: i64,
+    tokens_micro: i64,
     counted_ms: i64,
+    /// Until when what throttling took away was regained.
+    recovered_ms: i64,
     paused_until_ms: i64,
 }
 
@@ -35,11 +41,12 @@ impl Pace {
         let mut pace = Self {
             limit,
             rate: limit,
-            tokens_milli: 0,
+            tokens_micro: 0,
             counted_ms: now_ms,
+            recovered_ms: now_ms,
             paused_until_ms: 0,
         };
-        pace.tokens_milli = pace.rate.map_or(0, burst);
+        pace.tokens_micro = pace.rate.map_or(0, burst);
         pace
     }
 
@@ -58,7 +65,7 @@ impl Pace {
             _ => limit,
         };
         self.limit = limit;
-        self.tokens_milli = self.tokens_milli.min(self.rate.map_or(0, burst));
+        self.tokens_micro = self.tokens_micro.min(self.rate.map_or(0, burst));
     }
 
     /// How many submits may go now.
@@ -71,14 +78,14 @@ impl Pace {
         };
         let passed = (now_ms - self.counted_ms).clamp(0, 10_000);
         self.counted_ms = now_ms;
-        self.tokens_milli = (self.tokens_milli + rate * passed / 1_000).min(burst(rate));
-        usize::try_from(self.tokens_milli / MILLI).unwrap_or(0)
+        self.tokens_micro = (self.tokens_micro + rate * passed).min(burst(rate));
+        usize::try_from(self.tokens_micro / MICRO).unwrap_or(0)
     }
 
     /// Counts submits that went.
     pub fn spend(&mut self, submits: usize) {
         if self.rate.is_some() {
-            self.tokens_milli -= i64::try_from(submits).unwrap_or(i64::MAX / MILLI) * MILLI;
+            self.tokens_micro -= i64::try_from(submits).unwrap_or(i64::MAX / MICRO) * MICRO;
         }
     }
 
@@ -92,11 +99,11 @@ impl Pace {
 
     /// When there is room for so many submits, Unix milliseconds; no more than a portion may be asked for.
     pub fn next_ms(&self, now_ms: i64, submits: usize) -> i64 {
-        let wanted = i64::try_from(submits).unwrap_or(1) * MILLI;
-        let missing = (wanted - self.tokens_milli).max(0);
+        let wanted = i64::try_from(submits).unwrap_or(1) * MICRO;
+        let missing = (wanted - self.tokens_micro).max(0);
         let wait = self
             .rate
-            .map_or(0, |rate| (missing * 1_000).div_euclid(rate.max(1)) + 1);
+            .map_or(0, |rate| missing.div_euclid(rate.max(1)) + 1);
         (now_ms + wait).max(self.paused_until_ms)
     }
 
@@ -108,20 +115,21 @@ impl Pace {
         }
         let rate = self.rate.unwrap_or(FIRST_UNLIMITED);
         self.rate = Some((rate / 2).max(SLOWEST));
-        self.tokens_milli = self.tokens_milli.clamp(0, MILLI);
+        self.tokens_micro = self.tokens_micro.clamp(0, MICRO);
         self.paused_until_ms = now_ms + PAUSE_MS;
         self.counted_ms = self.paused_until_ms;
+        self.recovered_ms = self.paused_until_ms;
     }
 
-    /// The pace now, after what was regained since it was last counted.
+    /// The pace now, after what was regained since it was last looked at.
     fn recovered(&mut self, now_ms: i64) -> Option<i64> {
         let rate = self.rate?;
+        let seconds = (now_ms - self.recovered_ms).max(0) / SECOND_MS;
+        self.recovered_ms += seconds * SECOND_MS;
         if Some(rate) == self.limit {
             return Some(rate);
         }
-        let passed = (now_ms - self.counted_ms).clamp(0, 60_000);
-        let regained = rate * passed / (RECOVERY * 1_000);
-        let wanted = rate + regained;
+        let wanted = rate + rate * seconds.min(60) / RECOVERY;
         self.rate = match self.limit {
             Some(limit) => Some(wanted.min(limit)),
             None if wanted >= FIRST_UNLIMITED * 10 => None,
@@ -131,9 +139,9 @@ impl Pace {
     }
 }
 
-/// What may go at once at this pace, in thousandths of a submit.
+/// What may go at once at this pace, in millionths of a submit.
 fn burst(rate: i64) -> i64 {
-    (rate * BURST_MS / 1_000).max(SMALLEST_BURST * MILLI)
+    (rate * BURST_MS).max(SMALLEST_BURST * MICRO)
 }
 
 #[cfg(test)]
@@ -250,7 +258,7 @@ mod tests {
         let mut pace = Pace::new(Some(900), 0);
         pace.set_share(Some(900), 1, 3);
         assert_eq!((pace.limit, pace.rate), (Some(300_000), Some(300_000)));
-        assert_eq!(pace.tokens_milli, 15_000, "no more than goes at once");
+        assert_eq!(pace.tokens_micro, 15_000_000, "no more than goes at once");
         pace.throttled(0);
         pace.set_share(Some(900), 3, 3);
         assert_eq!((pace.limit, pace.rate), (Some(900_000), Some(150_000)));
@@ -263,6 +271,26 @@ mod tests {
         pace.throttled(5_000);
         pace.set_share(None, 2, 0);
         assert_eq!((pace.limit, pace.rate), (None, Some(500_000)));
+    }
+
+    #[test]
+    fn nothing_is_lost_however_often_it_is_looked_at() {
+        // A third of a submit a second, and a pace that throttling has brought down, looked at for each receipt
+        // that comes in meanwhile.
+        let mut third = Pace::new(Some(1), 20_000);
+        third.set_share(Some(1), 1, 3);
+        third.spend(10);
+        let mut slow = Pace::new(Some(1_000), 0);
+        (0..20).for_each(|second| slow.throttled(second * SECOND_MS));
+        let mut gone = 0;
+        for now_ms in 20_000..140_000 {
+            let room = third.room(now_ms);
+            third.spend(room);
+            gone += room;
+            slow.room(now_ms);
+        }
+        assert!((39..=40).contains(&gone), "{gone}");
+        assert!(slow.rate.is_some_and(|rate| rate > 300_000), "{slow:?}");
     }
 
     #[test]
