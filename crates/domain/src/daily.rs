@@ -1,6 +1,7 @@
 //! What an account may spend in a day.
 
 use crate::gateway::LAGOS_OFFSET_MS;
+use crate::refusal::seconds;
 use crate::{Money, Refusal};
 
 const DAY_MS: i64 = 86_400_000;
@@ -57,7 +58,7 @@ pub fn day_begins_at(day: i64) -> i64 {
 
 fn until_tomorrow_s(now_ms: i64) -> u64 {
     let left_ms = day_begins_at(lagos_day(now_ms) + 1) - now_ms;
-    left_ms.unsigned_abs().div_ceil(1_000)
+    seconds(left_ms)
 }
 
 #[cfg(test)]

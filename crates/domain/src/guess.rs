@@ -1,6 +1,7 @@
 //! Guessing at tokens: how many unknown ones an address has named in the running minute.
 
 use crate::Refusal;
+use crate::refusal::seconds;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -42,7 +43,7 @@ impl Guesses {
         }
         let left_ms = MINUTE_MS - now_ms.rem_euclid(MINUTE_MS);
         Refusal::TokensGuessed {
-            retry_after_s: left_ms.unsigned_abs().div_ceil(1_000),
+            retry_after_s: seconds(left_ms),
         }
     }
 }

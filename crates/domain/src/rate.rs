@@ -11,6 +11,7 @@ mod window;
 pub use permits::Permits;
 pub use window::Window;
 
+use crate::refusal::seconds;
 use crate::{AccountId, Environment, Refusal, named};
 
 named! {
@@ -104,6 +105,6 @@ impl Reserved {
     /// Seconds until the oldest counted slot is past, at least one.
     fn reset_s(&self, now_ms: i64) -> u64 {
         let left_ms = (self.reset_ms - now_ms).clamp(0, window::LONGEST_MS);
-        left_ms.unsigned_abs().div_ceil(1_000).max(1)
+        seconds(left_ms).max(1)
     }
 }

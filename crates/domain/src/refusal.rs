@@ -208,3 +208,8 @@ pub enum Refusal {
         retry_after_s: u64,
     },
 }
+
+/// What is left of a wait, as `retry_after_s` tells it: whole seconds, a begun one too.
+pub(crate) fn seconds(left_ms: i64) -> u64 {
+    left_ms.unsigned_abs().div_ceil(1_000)
+}

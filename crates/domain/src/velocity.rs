@@ -4,6 +4,7 @@ mod block;
 
 pub use block::{Block, NotBlock};
 
+use crate::refusal::seconds;
 use crate::{AccountId, Recipient, Refusal};
 use std::collections::{BTreeMap, HashMap};
 
@@ -148,10 +149,6 @@ pub fn paused(block: Block, until_ms: i64, now_ms: i64) -> Refusal {
         block,
         retry_after_s: seconds(until_ms - now_ms),
     }
-}
-
-fn seconds(ms: i64) -> u64 {
-    ms.unsigned_abs().div_ceil(1_000)
 }
 
 fn count<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, u32>, key: K, more: u32) {

@@ -44,7 +44,7 @@ impl Chance {
     }
 
     /// A number.
-    pub(crate) fn number(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         u64::from_be_bytes(self.bytes())
     }
 

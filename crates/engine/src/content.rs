@@ -1,14 +1,10 @@
 //! What no text may hold: the phrases of the configuration, and those that an operator edits while the service runs.
 
+use crate::shared::read_at_last;
 use domain::Prohibited;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 use store::Store;
 use tokio::sync::watch;
-use tokio::time::sleep;
-
-/// The pause after the database failed.
-const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
 /// What is known of it.
 pub(crate) struct Content {
@@ -35,10 +31,7 @@ impl Content {
     /// nobody tells of changes any more.
     pub(crate) async fn follow(self: Arc<Self>, store: Store, mut revision: watch::Receiver<i64>) {
         while revision.changed().await.is_ok() {
-            while let Err(error) = self.read(&store).await {
-                tracing::warn!(%error, "the content rules cannot be read");
-                sleep(FAILURE_PAUSE).await;
-            }
+            read_at_last("the content rules", || self.read(&store)).await;
         }
     }
 

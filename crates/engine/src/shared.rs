@@ -32,6 +32,22 @@ pub(crate) struct Shared {
     pub(crate) carriers: Vec<Arc<Carrier>>,
 }
 
+/// Reads until it succeeds.
+pub(crate) async fn read_at_last<T, R>(what: &str, read: impl Fn() -> R) -> T
+where
+    R: Future<Output = store::Result<T>>,
+{
+    loop {
+        match read().await {
+            Ok(found) => return found,
+            Err(error) => {
+                tracing::warn!(%error, "{what} cannot be read");
+                tokio::time::sleep(FAILURE_PAUSE).await;
+            }
+        }
+    }
+}
+
 impl Shared {
     /// The carrier of that name; there are few.
     pub(crate) fn carrier(&self, name: &str) -> Option<&Arc<Carrier>> {

@@ -1,6 +1,7 @@
 //! Who sends too much to one number, or to one block of numbers. Each node counts its own sends, in memory; what is
 //! paused is paused on all nodes, and stays so when they start again.
 
+use crate::shared::read_at_last;
 use crate::{Clock, Error, measure};
 use domain::velocity::{Limits, Velocity as Counts, Verdict, paused};
 use domain::{AccountId, Draft, Recipient};
@@ -9,12 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{By, PausedBlock, Store};
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// How often pauses are read that nobody has changed.
 const READ_EVERY: Duration = Duration::from_mins(1);
-/// The pause after the database failed.
-const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
 /// What was sent lately, and what is paused.
 pub(crate) struct Velocity {
@@ -91,10 +90,7 @@ impl Velocity {
     /// too. Ends when nobody tells of changes any more.
     pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<i64>) {
         while !matches!(timeout(READ_EVERY, revision.changed()).await, Ok(Err(_))) {
-            while let Err(error) = self.read().await {
-                tracing::warn!(%error, "the paused blocks cannot be read");
-                sleep(FAILURE_PAUSE).await;
-            }
+            read_at_last("the paused blocks", || self.read()).await;
         }
     }
 

@@ -65,8 +65,8 @@ pub enum Error {
     Http(#[source] io::Error),
 }
 
-/// Runs the service on `listener`, by that clock, until `shutdown` ends: then takes no more requests, finishes what is in
-/// flight, unbinds from the carriers, and returns.
+/// Runs the service on `listener`, by that clock, until `shutdown` ends: then takes no more requests, finishes what
+/// is in flight, unbinds from the carriers, and returns.
 pub async fn serve(
     config: Config,
     clock: Clock,

@@ -1,17 +1,13 @@
 //! The secrets that callbacks are signed with, as the database has them: read whenever something about accounts has
 //! changed, so that an attempt does not have to ask for them.
 
+use crate::shared::read_at_last;
 use domain::AccountId;
 use domain::callback::signature::Signing;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 use store::Store;
 use tokio::sync::watch;
-use tokio::time::sleep;
-
-/// The pause after the database failed.
-const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
 type ByAccount = HashMap<AccountId, Arc<[Signing]>>;
 
@@ -33,15 +29,7 @@ impl Secrets {
     /// nobody tells of changes any more.
     pub(super) async fn follow(&self, store: &Store, mut revision: watch::Receiver<i64>) {
         while revision.changed().await.is_ok() {
-            let found = loop {
-                match read(store).await {
-                    Ok(found) => break found,
-                    Err(error) => {
-                        tracing::warn!(%error, "the secrets of callbacks cannot be read");
-                        sleep(FAILURE_PAUSE).await;
-                    }
-                }
-            };
+            let found = read_at_last("the secrets of callbacks", || read(store)).await;
             *self.0.write().unwrap_or_else(PoisonError::into_inner) = found;
         }
     }

@@ -1,23 +1,19 @@
 //! Chance, from the seed.
 
-/// `SplitMix64`: small, and good enough to choose faults.
-#[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
+use engine::Chance;
+
+/// Chance as the engine takes it, and what faults are chosen by.
+#[derive(Debug)]
+pub(crate) struct Dice(Chance);
 
 impl Dice {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut dice = Self(seed);
         // Seeds are small numbers that follow each other.
-        dice.0 = dice.next();
-        dice
+        Self(Chance::seeded(Chance::seeded(seed).number()))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        self.0.number()
     }
 
     /// From 0 to one less than `end`.

@@ -1,23 +1,11 @@
 //! Carriers that refuse, are slow, are down or talk nonsense: nothing is lost, and nothing is sent twice.
 
 use crate::kit::wire::{count, receipt, rule};
-use crate::kit::{MTN, Ogene, SENDER, Setup, to, until, with};
+use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, to, until, with};
 use serde_json::json;
 use smpp::smsc::{Delay, Fate, Fault, Quirk, ReceiptForm, ReceiptLabels, ReceiptStyle, Script};
 use smpp::{CommandStatus, ReceiptIds, ReceiptState};
 use std::time::Duration;
-
-fn numbers(many: u64) -> Vec<String> {
-    (0..many)
-        .map(|last| (2_348_031_000_000 + last).to_string())
-        .collect()
-}
-
-async fn campaign(ogene: &Ogene, many: u64) -> String {
-    ogene
-        .sent_id(json!({"from": SENDER, "to": numbers(many), "body": "Dear customer"}))
-        .await
-}
 
 /// Every number was accepted by the carrier once, however often it was refused before.
 fn each_accepted_once(ogene: &Ogene, carrier: &str, many: u64) {
@@ -100,7 +88,7 @@ async fn a_one_time_password_overtakes_a_campaign() {
         .start()
         .await;
     ogene.bound("mtn", 2).await;
-    let slow = campaign(&ogene, 150).await;
+    let slow = ogene.campaign(150).await;
     ogene.received(20).await;
     let otp = with(to(MTN, "Your OTP is 483920"), json!({"gateway": "otp"}));
     let id = ogene.sent_id(otp).await;
@@ -133,7 +121,7 @@ async fn throttling_and_full_queues_lose_nothing_and_send_nothing_twice() {
         })
         .start()
         .await;
-    let id = campaign(&ogene, 60).await;
+    let id = ogene.campaign(60).await;
     assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 60]);
     each_accepted_once(&ogene, "mtn", 60);
     assert!(ogene.smsc().stats().refused > 0);
@@ -150,7 +138,7 @@ async fn a_carrier_that_throttles_is_sent_to_more_slowly() {
         })
         .start()
         .await;
-    let id = campaign(&ogene, 120).await;
+    let id = ogene.campaign(120).await;
     assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 120]);
     each_accepted_once(&ogene, "mtn", 120);
     ogene.end().await;
@@ -168,7 +156,7 @@ async fn no_more_than_the_window_is_ever_unanswered() {
         .start()
         .await;
     ogene.bound("mtn", 1).await;
-    let id = campaign(&ogene, 35).await;
+    let id = ogene.campaign(35).await;
     let mut most = 0;
     until("all are accepted", async || {
         let report = ogene.report(&id).await["summary"]["delivered"]
@@ -372,7 +360,7 @@ async fn receipts_that_lose_their_connection_come_again_and_count_once() {
         })
         .start()
         .await;
-    let id = campaign(&ogene, 60).await;
+    let id = ogene.campaign(60).await;
     ogene.received(60).await;
     until("receipts are coming", async || {
         (ogene.smsc().stats().delivered > 0).then_some(())

@@ -1,23 +1,10 @@
 //! What was on the wire when the connection, the response or the process was lost (design.md, "In doubt").
 
-use crate::kit::wire::{count, written_for};
-use crate::kit::{AIRTEL, MTN, SENDER, Setup, to};
+use crate::kit::wire::{count, good, written_for};
+use crate::kit::{AIRTEL, MTN, SENDER, Setup, numbers, to};
 use serde_json::json;
 use smpp::smsc::{Delay, Fate, Fault, Script};
 use std::time::Duration;
-
-fn good() -> Script {
-    Script {
-        record: 10_000,
-        ..Script::default()
-    }
-}
-
-fn numbers(many: u64) -> Vec<String> {
-    (0..many)
-        .map(|last| (2_348_031_000_000 + last).to_string())
-        .collect()
-}
 
 /// A carrier that takes every message, answers none, and sends its receipt after so many milliseconds. What is
 /// in doubt is not resent within the time of a test.

@@ -1,10 +1,8 @@
 //! What SMSCs do wrong (smpp.md, section 9): nothing is lost, nobody gets more copies than the rule about doubt
 //! allows, and who is in doubt and how the carrier stands is seen on `/metrics`.
 
-use crate::kit::http::Request;
-use crate::kit::wire::count;
-use crate::kit::{Ogene, SENDER, Setup, until};
-use serde_json::json;
+use crate::kit::wire::{count, good};
+use crate::kit::{Ogene, Setup, numbers, until};
 use smpp::CommandStatus;
 use smpp::smsc::{BindRules, Delay, Fate, Fault, Script};
 use std::time::Duration;
@@ -27,36 +25,10 @@ fn setup(carrier: &str, script: Script) -> Setup {
         .set(&format!("carriers.{carrier}.response_timeout"), r#""1s""#)
 }
 
-fn good() -> Script {
-    Script {
-        record: 10_000,
-        ..Script::default()
-    }
-}
-
-fn numbers(many: u64) -> Vec<String> {
-    (0..many)
-        .map(|last| (2_348_031_000_000 + last).to_string())
-        .collect()
-}
-
-async fn campaign(ogene: &Ogene, many: u64) -> String {
-    ogene
-        .sent_id(json!({"from": SENDER, "to": numbers(many), "body": "Dear customer"}))
-        .await
-}
-
-/// The values of a metric of a carrier, added up: several where it is told by status.
-async fn metric(ogene: &Ogene, name: &str, carrier: &str, also: &str) -> u64 {
-    let answer = ogene.ask(&Request::get("/metrics")).await;
-    let label = format!("carrier=\"{carrier}\"");
-    let lines = answer.text().lines().map(str::to_owned);
-    let of_it = lines.filter(|line| {
-        line.starts_with(&format!("{name}{{")) && line.contains(&label) && line.contains(also)
-    });
-    of_it
-        .filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok())
-        .sum()
+/// A metric of a carrier, added up where it is told by status.
+async fn metric(ogene: &Ogene, name: &str, carrier: &str, status: &str) -> u64 {
+    let labels = [&format!("carrier=\"{carrier}\""), status];
+    ogene.metric(&format!("{name}{{"), &labels).await
 }
 
 /// How many copies each number got.
@@ -71,7 +43,7 @@ fn copies(ogene: &Ogene, carrier: &str, many: u64) -> Vec<usize> {
 async fn is_survived(carrier: &str, script: Script, many: u64, well_after: usize) {
     let ogene = setup(carrier, script).start().await;
     ogene.bound(carrier, 1).await;
-    let id = campaign(&ogene, many).await;
+    let id = ogene.campaign(many).await;
     ogene.received_by(carrier, well_after).await;
     ogene.smsc_of(carrier).set_script(good());
     let wanted = vec!["delivrd"; usize::try_from(many).expect("few")];
@@ -152,7 +124,7 @@ async fn where_doubt_is_held_a_lost_window_costs_no_copy_and_stays_visible() {
         .start()
         .await;
     ogene.bound(carrier, 1).await;
-    let id = campaign(&ogene, 30).await;
+    let id = ogene.campaign(30).await;
     ogene.received_by(carrier, 10).await;
     ogene.smsc_of(carrier).set_script(good());
     let lost = until("all but those in doubt are delivered", async || {
@@ -185,7 +157,7 @@ async fn throttling_without_end_loses_nothing_and_costs_no_copy() {
         1
     };
     let ogene = setup(carrier, script).start().await;
-    let id = campaign(&ogene, 20).await;
+    let id = ogene.campaign(20).await;
     for refusals in (1..=tens).map(|tens| 10 * tens) {
         until("the carrier has refused for a while", async || {
             let refused = metric(&ogene, "ogene_responses_total", carrier, "THROTTLED").await;
@@ -217,7 +189,7 @@ async fn a_bind_refused_for_an_hour_loses_nothing_and_shows() {
         ..Script::default()
     };
     let ogene = setup(carrier, script).start().await;
-    let id = campaign(&ogene, 20).await;
+    let id = ogene.campaign(20).await;
     until("the carrier is seen to be down", async || {
         let binds = metric(&ogene, "ogene_binds", carrier, "").await;
         let queued = metric(&ogene, "ogene_queued_recipients", carrier, "").await;

@@ -5,14 +5,6 @@ use crate::kit::http::Request;
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operator, to, until};
 use engine::admin;
 
-/// The value of a metric that all installations of this process share, 0 where it is not there yet.
-async fn metric(ogene: &Ogene, name: &str) -> u64 {
-    let text = ogene.ask(&Request::get("/metrics")).await;
-    let line = text.text().lines().find(|line| line.starts_with(name));
-    let value = line.and_then(|line| line.rsplit(' ').next());
-    value.map_or(0, |value| value.parse().expect("a number"))
-}
-
 #[tokio::test]
 async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged() {
     const REASON: &str =
@@ -24,7 +16,7 @@ async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged()
         .await
         .expect("set");
     store.close().await;
-    let before = metric(&ogene, REASON).await;
+    let before = ogene.metric(REASON, &[]).await;
 
     ogene.sent(to(MTN, "Good morning")).await;
     ogene.sent(to(AIRTEL, "Good morning")).await;
@@ -39,7 +31,7 @@ async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged()
     let again = refused.header("retry-after").expect("when to retry");
     assert!((1..=86_400).contains(&again.parse::<u32>().expect("seconds")));
     assert!((ogene.total().await - 988.0).abs() < f64::EPSILON);
-    assert!(metric(&ogene, REASON).await > before);
+    assert!(ogene.metric(REASON, &[]).await > before);
 
     let sandbox = Request::post("/api/sandbox/v2/sms").bearer(&ogene.shop.token);
     let simulated = ogene.ask(&sandbox.json(&to(GLO, "Good morning"))).await;
@@ -80,8 +72,8 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
     let setup = Setup::new().set("velocity.per_block_per_hour", "3");
     let mut ogene = setup.start().await;
     let (refusals, so_far) = (
-        metric(&ogene, PAUSED).await,
-        metric(&ogene, "ogene_velocity_pauses_total").await,
+        ogene.metric(PAUSED, &[]).await,
+        ogene.metric("ogene_velocity_pauses_total", &[]).await,
     );
     let block: Vec<String> = (0..4).map(|last| format!("234803123456{last}")).collect();
     ogene.sent(to(&block[..3].join(","), "Win")).await;
@@ -94,8 +86,8 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
         );
     }
     assert!((ogene.total().await - 982.0).abs() < f64::EPSILON);
-    assert!(metric(&ogene, PAUSED).await >= refusals + 2);
-    assert!(metric(&ogene, "ogene_velocity_pauses_total").await > so_far);
+    assert!(ogene.metric(PAUSED, &[]).await >= refusals + 2);
+    assert!(ogene.metric("ogene_velocity_pauses_total", &[]).await > so_far);
     // Others go on: other blocks, and other accounts.
     ogene.sent(to(AIRTEL, "Win")).await;
     let other = ogene.customer("10.00").await;

@@ -12,7 +12,7 @@ use domain::{AccountId, AccountStatus, Component, SenderStatus};
 use engine::Clock;
 use engine::admin::{self, Operator};
 use http::{Answer, Request};
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::app;
 use server::config::Config;
 use smpp::smsc::{Script, Smsc};
@@ -40,6 +40,13 @@ const PATIENCE: Duration = Duration::from_secs(40);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Messages that a simulator remembers.
 const RECORD: usize = 50_000;
+
+/// So many numbers of MTN.
+pub(crate) fn numbers(many: u64) -> Vec<String> {
+    (0..many)
+        .map(|last| (2_348_031_000_000 + last).to_string())
+        .collect()
+}
 
 /// An installation to be started.
 pub(crate) struct Setup {
@@ -458,6 +465,23 @@ impl Ogene {
     pub(crate) async fn sent_id(&self, fields: Value) -> String {
         let data = self.sent(fields).await;
         data["message_id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Sends one text to so many [`numbers`] with success; gives the `message_id`.
+    pub(crate) async fn campaign(&self, many: u64) -> String {
+        self.sent_id(json!({"from": SENDER, "to": numbers(many), "body": "Dear customer"}))
+            .await
+    }
+
+    /// The values of a metric, added up, of the lines that begin like that and hold all of these labels.
+    pub(crate) async fn metric(&self, begin: &str, labels: &[&str]) -> u64 {
+        let answer = self.ask(&Request::get("/metrics")).await;
+        let lines = answer.text().lines().filter(|line| {
+            line.starts_with(begin) && labels.iter().all(|label| line.contains(label))
+        });
+        lines
+            .filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok())
+            .sum()
     }
 
     /// Reads below `/api/v2` as the shop, with success.

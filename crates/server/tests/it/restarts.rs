@@ -2,16 +2,10 @@
 
 use crate::kit::http::{Request, try_ask};
 use crate::kit::wire::count;
-use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, to, until};
+use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, numbers, to, until};
 use serde_json::json;
 use smpp::smsc::{Delay, Script};
 use std::time::Duration;
-
-fn numbers(many: u64) -> Vec<String> {
-    (0..many)
-        .map(|last| (2_348_031_000_000 + last).to_string())
-        .collect()
-}
 
 #[tokio::test]
 async fn an_orderly_end_waits_for_the_responses_of_what_is_on_the_wire() {

@@ -1,6 +1,6 @@
 //! Reads what a simulator got as a handset would.
 
-use smpp::smsc::{Fate, Received, Rule};
+use smpp::smsc::{Fate, Received, Rule, Script};
 use smpp::{DeliverSm, ReceiptState, esm_class};
 use std::collections::BTreeMap;
 
@@ -75,6 +75,14 @@ pub(crate) fn text(received: &[Received], number: &str) -> String {
         0 => gsm(&octets),
         8 => ucs2(&octets),
         other => panic!("data_coding {other}"),
+    }
+}
+
+/// A simulator that does nothing wrong, and remembers what a test sends.
+pub(crate) fn good() -> Script {
+    Script {
+        record: 10_000,
+        ..Script::default()
     }
 }
 
