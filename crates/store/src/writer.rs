@@ -29,6 +29,12 @@ use tokio::time::timeout;
 const MOST_CHANGES: usize = 64;
 /// How long after the last commit began one is made of patient changes alone.
 const DISTANCE: Duration = Duration::from_millis(5);
+/// Pages after which the write-ahead log is folded back when no change waits: so few that those that come meanwhile
+/// do not wait long.
+const SOME_PAGES: u32 = 400;
+/// Pages after which it is folded back in any case. Under load many pages are in it several times, and are folded
+/// back once.
+const MANY_PAGES: u32 = 4_000;
 /// Changes that may wait for the writer; those who bring more wait themselves.
 const QUEUE: usize = 256;
 
@@ -140,7 +146,8 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
         }
         began = Instant::now();
         let group = group(&mut received, &mut closing);
-        let is_sound = group.is_empty() || (commit(&mut tx, group) && fold_back(&mut tx));
+        let is_sound =
+            group.is_empty() || (commit(&mut tx, group) && fold_back(&mut tx, orders.is_empty()));
         if !is_sound {
             // Nothing of the log is folded back by closing it: the disk may have less than what is read from it.
             std::mem::forget(tx);
@@ -223,8 +230,9 @@ fn answer(group: Vec<Box<dyn Pending>>, (failures, mut fate): Made) -> bool {
 
 /// Folds the log back where it has become long, now that nobody waits for this commit any more. Gives whether more
 /// can be committed.
-fn fold_back(tx: &mut Tx) -> bool {
-    if !sqlite::Connection::has_long_log() {
+fn fold_back(tx: &mut Tx, is_idle: bool) -> bool {
+    let most = if is_idle { SOME_PAGES } else { MANY_PAGES };
+    if sqlite::Connection::log_pages() < most {
         return true;
     }
     let folded = tx

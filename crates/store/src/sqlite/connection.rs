@@ -11,19 +11,14 @@ use futures_util::stream;
 use sqlx::{Either, Execute, Executor, SqlStr};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::ffi::c_int;
 use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Pages after which the write-ahead log is folded back, by the writer: so few that whoever waits for a commit
-/// meanwhile does not wait long.
-const LONG_LOG_PAGES: c_int = 2_000;
-
 thread_local! {
     /// Pages in the log after the last commit on this thread; a hook of SQLite's has no other place for it.
-    static LOG_PAGES: Cell<c_int> = const { Cell::new(0) };
+    static LOG_PAGES: Cell<u32> = const { Cell::new(0) };
 }
 
 /// A connection to a database file.
@@ -76,14 +71,14 @@ impl Connection {
     /// when a sync fails.
     pub(crate) fn keep_log(&self) {
         self.raw.wal_hook(Some(|_, pages| {
-            LOG_PAGES.set(pages);
+            LOG_PAGES.set(pages.unsigned_abs());
             Ok(())
         }));
     }
 
-    /// Whether the log is long, as far as commits on this thread tell.
-    pub(crate) fn has_long_log() -> bool {
-        LOG_PAGES.get() >= LONG_LOG_PAGES
+    /// Pages in the log, as far as commits on this thread tell.
+    pub(crate) fn log_pages() -> u32 {
+        LOG_PAGES.get()
     }
 
     /// Folds the log back into the database. Whatever keeps it from that passes, and the log holds it all

@@ -197,9 +197,15 @@ async fn batches_that_one_claim_splits_have_ids_of_their_own(kit: &Kit) {
         };
         send(kit, &sending).await;
     }
-    let claimed = kit.claim(3).await;
-    let ids: HashSet<i64> = claimed.iter().map(|one| one.batch.id).collect();
-    assert_eq!(ids.len(), claimed.len());
+    let claim = claim(3);
+    let ids = claim.next_id..claim.next_id + i64::try_from(kit.store.split_ids()).unwrap();
+    let claimed = kit.store.claim(claim).await.unwrap();
+    let in_hand: HashSet<i64> = claimed.iter().map(|one| one.batch.id).collect();
+    assert_eq!(in_hand.len(), claimed.len());
+    let waiting = "select batch_id from batches where claimed_by = 0";
+    let split = kit.numbers(waiting).await;
+    assert!(split.iter().any(|id| ids.contains(id)), "{split:?}");
+    assert!(split.iter().all(|id| !in_hand.contains(id)), "{split:?}");
     let batches = claimed.into_iter().map(|one| one.batch).collect();
     kit.store.release(batches, NOW, None).await.unwrap();
 }

@@ -1,8 +1,9 @@
 //! Changes that arrive together: each stands or falls alone.
 
-use super::kit::{Kit, NOW, Sending, account, by, naira, sending, twins};
+use super::kit::{Kit, NOW, Sending, account, by, naira, report, sending, taken, twins};
 use domain::{AccountId, Refusal};
-use store::{Accepted, Error, Store};
+use std::fs;
+use store::{Accepted, Error, Store, Target};
 use tokio::task::JoinSet;
 
 twins!(
@@ -12,6 +13,36 @@ twins!(
     what_was_accepted_is_there_after_closing_and_opening_again,
     a_closed_store_says_so,
 );
+
+/// Changes until the log has begun anew; far more than that takes.
+const MANY_CHANGES: u64 = 5_000;
+
+/// It would grow for ever otherwise.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_begins_anew_while_commits_go_on() {
+    let kit = Kit::sqlite().await;
+    let Target::Directory(directory) = &kit.target else {
+        unreachable!("it has one")
+    };
+    let begun = || {
+        // The header of a log counts how often it has begun (fileformat2.html, section 4.1).
+        let log = fs::read(directory.join("ogene.db-wal")).unwrap();
+        u32::from_be_bytes(log[12..16].try_into().unwrap())
+    };
+    let base = Sending {
+        recipients: 100,
+        ..sending(kit.account(10_000_000).await)
+    };
+    let (first, mut made) = (begun(), 0);
+    while begun() < first + 2 {
+        assert!(made < MANY_CHANGES, "it grows");
+        for claimed in kit.accept_and_claim(&base.message(&kit.store)).await {
+            kit.report(report(vec![taken(&claimed)], vec![])).await;
+        }
+        made += 1;
+    }
+    kit.finish().await;
+}
 
 async fn of_fifty_sends_at_once_exactly_those_are_accepted_that_the_wallet_pays(kit: &Kit) {
     let base = sending(kit.account(20 * 6 + 5).await);
