@@ -39,6 +39,38 @@ pub(crate) fn describe(dir: &Path) -> Result<Value> {
     }))
 }
 
+/// How the processors of this machine were used since it began, in its own ticks (proc(5), `/proc/stat`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Processors {
+    used: f64,
+    stolen: f64,
+}
+
+impl Processors {
+    pub(crate) fn now() -> Self {
+        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let line = stat.lines().next().unwrap_or_default();
+        let ticks: Vec<f64> = line
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        match ticks[..] {
+            [user, nice, system, _, _, irq, softirq, stolen, ..] => Self {
+                used: user + nice + system + irq + softirq,
+                stolen,
+            },
+            _ => Self::default(),
+        }
+    }
+
+    /// Of the time that was wanted since then, the share that the host gave to others. Latencies are theirs as much
+    /// as ours where this is more than a few hundredths.
+    pub(crate) fn stolen_since(&self, then: &Self) -> f64 {
+        let (used, stolen) = (self.used - then.used, self.stolen - then.stolen);
+        stolen / (used + stolen).max(1.0)
+    }
+}
+
 /// The time since 1970.
 #[expect(
     clippy::disallowed_methods,

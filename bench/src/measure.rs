@@ -2,7 +2,7 @@
 
 use crate::Load;
 use crate::figures::{self, Figures};
-use crate::machine;
+use crate::machine::{self, Processors};
 use crate::scenario::Scenario;
 use crate::site::Setup;
 use anyhow::Result;
@@ -74,8 +74,10 @@ pub(crate) async fn run_all(setup: &Setup, scenarios: &[Scenario], load: Load) -
             if run > turns {
                 continue;
             }
+            let before = Processors::now();
             let ran = scenario.run(setup, load).await;
-            let figures = ran.unwrap_or_else(|error| Figures::failed(&error));
+            let mut figures = ran.unwrap_or_else(|error| Figures::failed(&error));
+            figures.set("stolen_share", Processors::now().stolen_since(&before));
             let (name, shown) = (scenario.name(), Value::from(figures.values()));
             progress(&format!(
                 "{} {name} {run}/{turns}: {shown}",
