@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 /// How long it may take to begin, and to end.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long it may take to say that it has been asked to end. The runtime tells itself of a signal by a socket, and
+/// where no first call succeeds the signal is lost.
+const HEARD_WITHIN: Duration = Duration::from_secs(5);
 
 /// A running service, or what is left of it. It is killed when it is dropped.
 pub(crate) struct Daemon {
@@ -15,6 +18,8 @@ pub(crate) struct Daemon {
     /// What it says on standard error, read at once: a process whose pipe is full stands still.
     said: Receiver<String>,
     log: String,
+    /// When it was asked to end.
+    asked: Option<Instant>,
     /// Where it listens, if it came that far.
     pub(crate) address: Option<String>,
 }
@@ -38,6 +43,7 @@ impl Daemon {
             child,
             said,
             log: String::new(),
+            asked: None,
             address: None,
         };
         service.address = service.listens();
@@ -79,7 +85,8 @@ impl Daemon {
     }
 
     /// Asks it to end.
-    pub(crate) fn terminate(&self) {
+    pub(crate) fn terminate(&mut self) {
+        self.asked = Some(Instant::now());
         let pid = self.child.id().to_string();
         let mut kill = Command::new("kill");
         // A process that has ended takes no signal, and may do so at any moment.
@@ -94,6 +101,10 @@ impl Daemon {
         let end = Instant::now() + PATIENCE;
         while !self.has_ended() && Instant::now() < end {
             thread::park_timeout(Duration::from_millis(5));
+            let is_late = self.asked.is_some_and(|at| at.elapsed() > HEARD_WITHIN);
+            if is_late && !self.log().contains("Stopping") {
+                self.terminate();
+            }
         }
         assert!(self.has_ended(), "it did not end in time: {}", self.log());
         let status = self.child.wait().expect("it is ours");

@@ -86,7 +86,7 @@ fn ends_at_a_failed_sync(ends: &[Attempt], serve: impl FnOnce(&Installation) -> 
         "{log}"
     );
 
-    let service = Daemon::start(scene.ogene.command(&["serve"]));
+    let mut service = Daemon::start(scene.ogene.command(&["serve"]));
     let address = service.address.clone().expect("it serves again");
     let mut client = Client::new(&address, &scene.kept.customer.token);
     for sending in &mut sendings {

@@ -151,7 +151,7 @@ fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
     };
     invariants::ended_as_it_should(point, reached, &life);
 
-    let service = Daemon::start(ogene.command(&["serve"]));
+    let mut service = Daemon::start(ogene.command(&["serve"]));
     let address = service.address.clone().expect("it serves again");
     let mut client = Client::new(&address, &kept.customer.token);
     let entries = invariants::statement(&ogene, &kept.customer);
