@@ -11,6 +11,8 @@ const SEEDS: u64 = 200;
 const MANY_SEEDS: u64 = 20_000;
 /// One seed in so many runs twice.
 const TWICE_EVERY: u64 = 10;
+/// How often it is told how far it has come.
+const TOLD_EVERY: u64 = 1_000;
 /// Lines of what happened that are shown of a failure.
 const TAIL: usize = 40;
 
@@ -35,6 +37,9 @@ fn whatever_goes_wrong_everything_comes_to_its_end_and_once() {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
                     if seed >= first + count {
                         return;
+                    }
+                    if seed > first && seed.is_multiple_of(TOLD_EVERY) {
+                        eprintln!("seed {seed} of {}", first + count);
                     }
                     if let Some(failure) = failure(seed) {
                         failures.lock().unwrap().push(failure);
