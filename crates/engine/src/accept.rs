@@ -22,6 +22,9 @@ const MANY_RECIPIENTS: usize = 20_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// When a caller is told to come back after a refusal for want of room, seconds.
 const RETRY_AFTER_S: u64 = 1;
+/// How long that refusal takes. Whoever asks again the moment it is refused would otherwise have more of the
+/// processor for refusals than is left for what is accepted.
+const REFUSAL_PAUSE: Duration = Duration::from_millis(500);
 
 /// The answer to an accepted send.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -65,15 +68,17 @@ impl Door {
         (Self { queue }, tokio::spawn(run(shared, waiting)))
     }
 
-    /// Waits until the draft is a durable message, or is refused. A full queue refuses at once, and a database
-    /// that does not answer after a while: what has not begun by then is not accepted any more, and what has
-    /// is found by its fingerprint when it is sent again.
+    /// Waits until the draft is a durable message, or is refused. A full queue refuses after half a second, in which
+    /// nothing is kept of the draft, and a database that does not answer after a while: what has not begun by then
+    /// is not accepted any more, and what has is found by its fingerprint when it is sent again.
     pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
         let unavailable = Refusal::Unavailable {
             retry_after_s: RETRY_AFTER_S,
         };
-        if self.queue.try_send(Waiting { draft, answer }).is_err() {
+        if let Err(refused) = self.queue.try_send(Waiting { draft, answer }) {
+            drop(refused);
+            tokio::time::sleep(REFUSAL_PAUSE).await;
             return Err(unavailable.into());
         }
         match tokio::time::timeout(PATIENCE, result).await {
