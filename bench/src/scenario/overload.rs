@@ -19,6 +19,8 @@ use tokio::task::JoinSet;
 const LIMITS: &str =
     "sends_per_minute = 1000000000\nreports_per_minute = 1000000\naccept_queue = 500\n";
 const CONNECTIONS: usize = 1_500;
+/// What counts is what comes to its end: more is accepted for a while than can be delivered.
+const SETTLED: &str = "ogene_settled_total";
 /// What sustains a closed loop, and what is offered while all is well.
 const FEW_CONNECTIONS: usize = 256;
 const WARM_UP: u64 = 1_000;
@@ -44,20 +46,25 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let request = Request::new(&site, 1, None);
     let few = FEW_CONNECTIONS;
     closed_loop(&site.http, &request, few, 0..WARM_UP, Duration::MAX).await?;
+    site.wait_for(SETTLED, WARM_UP, SETTLE_PATIENCE).await?;
     let short = Duration::from_secs(short);
+    let began = Instant::now();
     let sustained = closed_loop(&site.http, &request, few, WARM_UP..MOST, short).await?;
     let mut figures = Figures::default();
-    figures.rate("sustained_per_s", sustained.accepted, sustained.time);
-    let per_s = float(sustained.accepted) / sustained.time.as_secs_f64();
+    figures.rate("accepted_per_s", sustained.accepted, sustained.time);
     let mut accepted = WARM_UP + sustained.accepted;
-    site.wait_for("ogene_settled_total", accepted, SETTLE_PATIENCE)
-        .await?;
+    site.wait_for(SETTLED, accepted, SETTLE_PATIENCE).await?;
+    let whole = began.elapsed();
+    figures.rate("sustained_per_s", sustained.accepted, whole);
+    let per_s = float(sustained.accepted) / whole.as_secs_f64();
 
     let mut crowd = Crowd::new(&site, request, WARM_UP + sustained.accepted + few as u64).await?;
     let before = site.usage()?;
     let well = crowd.offer(few, per_s * WELL, short).await?;
     let over = Duration::from_secs(long);
+    let settled = site.wait_for(SETTLED, 0, SETTLE_PATIENCE).await?;
     let overloaded = crowd.offer(CONNECTIONS, per_s * TIMES, over).await?;
+    let settled = site.wait_for(SETTLED, 0, SETTLE_PATIENCE).await? - settled;
     let (recovered_s, after) = crowd.recover(per_s * WELL, well.p99_ms()).await?;
     accepted += well.accepted + overloaded.accepted + after;
 
@@ -65,7 +72,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
         "offered_per_s",
         float(overloaded.offered()) / over.as_secs_f64(),
     );
-    let goodput = float(overloaded.accepted) / over.as_secs_f64();
+    let goodput = settled / over.as_secs_f64();
     figures.set("goodput_per_s", goodput);
     figures.set("goodput_share", goodput / per_s);
     let share = |count: u64| float(count) / float(overloaded.offered().max(1));
@@ -75,8 +82,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     figures.latency("well", &well.latencies);
     figures.latency("overloaded", &overloaded.latencies);
     figures.set("recovery_s", recovered_s);
-    site.wait_for("ogene_settled_total", accepted, SETTLE_PATIENCE)
-        .await?;
+    site.wait_for(SETTLED, accepted, SETTLE_PATIENCE).await?;
     spent(&mut figures, &before, &site.usage()?, accepted);
     finish(&mut figures, site, accepted, accepted, 0).await?;
     Ok(figures)
