@@ -32,6 +32,11 @@ use std::process::ExitCode;
 const AFTER_HELP: &str = "Every key of the configuration can be set by a variable, too: OGENE_HTTP_LISTEN=0.0.0.0:8080, \
     OGENE_CARRIERS_MTN_PASSWORD=…\nExit codes: 0; 1 for a failure; 2 for a wrong command line or configuration.";
 
+/// Threads that take over the work of one that reads from SQLite (decision 0010). Where there are none, its other work
+/// waits for the reading. Without a limit a machine that is short of processors had a hundred, each with memory of its
+/// own.
+const MOST_THREADS: usize = 16;
+
 /// Ogene: bulk SMS in one binary. An HTTP API, prepaid wallets, SMPP to the carriers, receipts and refunds.
 ///
 /// To see it work: `ogene demo`. To run it: `ogene config default > ogene.toml`, edit, `ogene serve`.
@@ -162,7 +167,10 @@ struct Surroundings {
 }
 
 fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(MOST_THREADS)
+        .build()?;
     let done = runtime.block_on(async {
         match command {
             Command::Serve => serve::run(around).await,
