@@ -646,7 +646,7 @@ pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> Carrier
         node: NODE,
         claimed_until_ms: NOW + LEASE_MS,
         callback_room: 100,
-        first_number: fresh() * 1_000,
+        first_number: fresh() * 1_000_000,
     }
 }
 
