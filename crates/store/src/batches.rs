@@ -31,7 +31,8 @@ domain::named! {
     BatchKind {
         /// None of them has a delivery yet; those that have one (of a backup that overtook it) are left out.
         First = "first",
-        /// They were in doubt; those that still are go out once more.
+        /// They are in doubt; those that still are go out once more. Where that copy is not taken either, the
+        /// doubt stays.
         Resend = "resend",
         /// The second leg: those that have no outcome and no second leg yet.
         Backup = "backup",
@@ -131,7 +132,7 @@ pub struct Progress {
     pub submitted: Vec<(Recipient, Vec<String>)>,
     /// Handed to the wire, outcome unknown.
     pub doubted: Vec<Recipient>,
-    /// Come to a bad end.
+    /// Come to a bad end, unless it was a resend: then they are in doubt as before.
     pub ended: Vec<Ended>,
     /// Those not accounted for after this: still with the carrier.
     pub remaining: Vec<Recipient>,

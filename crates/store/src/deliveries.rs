@@ -48,6 +48,7 @@ impl CaseRow {
             charge: Money::from_units(self.charge),
             reserve: Money::from_units(self.reserve),
             carrier: self.carrier,
+            copy_carrier: None,
             error: None,
             events: Vec::new(),
         })

@@ -98,6 +98,8 @@ pub(crate) struct Case {
     pub(crate) charge: Money,
     pub(crate) reserve: Money,
     pub(crate) carrier: String,
+    /// A second carrier that has it in doubt, where that is news.
+    pub(crate) copy_carrier: Option<String>,
     pub(crate) error: Option<String>,
     pub(crate) events: Vec<DeliveryEvent>,
 }
@@ -106,6 +108,27 @@ impl Case {
     /// The key of its delivery.
     pub(crate) fn key(&self) -> (Bucket, MessageId, Recipient) {
         (self.bucket, self.message, self.recipient)
+    }
+
+    /// What is stored, with what is told of it now. A copy that is in doubt with another carrier leaves the
+    /// first in doubt with its own.
+    pub(crate) fn told(self, news: Self) -> Self {
+        let is_doubt = |event: &DeliveryEvent| matches!(event, DeliveryEvent::Doubted { .. });
+        let doubted_twice = self.delivery.status == DeliveryStatus::InDoubt
+            && self.carrier != news.carrier
+            && news.events.iter().all(is_doubt);
+        let (carrier, copy_carrier) = if doubted_twice {
+            (self.carrier, Some(news.carrier))
+        } else {
+            (news.carrier, None)
+        };
+        Self {
+            carrier,
+            copy_carrier,
+            error: news.error,
+            events: news.events,
+            ..self
+        }
     }
 }
 
@@ -160,8 +183,8 @@ fn ended(
 }
 
 fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
-    let (mut refund, mut callback, mut second_leg, mut changed) =
-        (None, false, false, !case.stored);
+    let (mut refund, mut callback, mut second_leg) = (None, false, false);
+    let mut changed = !case.stored || case.copy_carrier.is_some();
     for event in std::mem::take(&mut case.events) {
         if let Some(change) = transition(&case.delivery, terms, event) {
             case.delivery = change.delivery;
@@ -220,12 +243,13 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
     execute_rows!(
         tx,
         outcomes,
-        12,
+        13,
         "with v (bucket, message_id, recipient, status, leg, failed_legs, first, second, gave_up, carrier,
-             error, is_final) as (values {rows})
+             copy_carrier, error, is_final) as (values {rows})
          update deliveries set status = v.status, leg = v.leg, failed_legs = v.failed_legs,
              delivered_first = v.first, delivered_second = v.second, gave_up = v.gave_up,
-             carrier = v.carrier, error = coalesce(v.error, deliveries.error),
+             carrier = v.carrier, copy_carrier = coalesce(v.copy_carrier, deliveries.copy_carrier),
+             error = coalesce(v.error, deliveries.error),
              settled_at_ms = case when v.is_final then {1} else settled_at_ms end
          from v where deliveries.bucket = v.bucket and deliveries.message_id = v.message_id
              and deliveries.recipient = v.recipient",
@@ -242,6 +266,7 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
                 .bind(delivery.delivered_pages[1])
                 .bind(delivery.gave_up)
                 .bind(&case.carrier)
+                .bind(&case.copy_carrier)
                 .bind(&case.error)
                 .bind(delivery.status.is_final())
         },

@@ -332,22 +332,27 @@ impl Hand {
     }
 }
 
+impl LaterKind {
+    /// The kind of the batch that comes after one of this kind. A resend that was not taken is still one: if its
+    /// response is lost, too, there is no third.
+    fn after(self, kind: BatchKind) -> BatchKind {
+        match (self, kind) {
+            (Self::Resend, _) | (Self::Retry, BatchKind::Resend) => BatchKind::Resend,
+            (Self::Retry, BatchKind::First) => BatchKind::First,
+            (Self::Retry, BatchKind::Backup | BatchKind::Again) => BatchKind::Again,
+        }
+    }
+}
+
 impl Later {
     fn batch(self, of: &Batch, recipients: Vec<Recipient>, id: i64) -> Batch {
-        let kind = match (self.kind, of.kind) {
-            (LaterKind::Resend, _) => BatchKind::Resend,
-            (LaterKind::Retry, BatchKind::First) => BatchKind::First,
-            (LaterKind::Retry, BatchKind::Resend | BatchKind::Backup | BatchKind::Again) => {
-                BatchKind::Again
-            }
-        };
         Batch {
             carrier: self.carrier,
             claimed_by: store::WAITING,
             claimed_until_ms: 0,
             due_at_ms: self.due_at_ms,
             id,
-            kind,
+            kind: self.kind.after(of.kind),
             tries: self.tries,
             recipients,
             priority: match of.priority {
@@ -355,6 +360,24 @@ impl Later {
                 Priority::Normal | Priority::Bulk => Priority::Normal,
             },
             ..of.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resend_that_is_tried_again_stays_the_only_one() {
+        for (later, kind, after) in [
+            (LaterKind::Resend, BatchKind::First, BatchKind::Resend),
+            (LaterKind::Retry, BatchKind::Resend, BatchKind::Resend),
+            (LaterKind::Retry, BatchKind::First, BatchKind::First),
+            (LaterKind::Retry, BatchKind::Backup, BatchKind::Again),
+            (LaterKind::Resend, BatchKind::Again, BatchKind::Resend),
+        ] {
+            assert_eq!(later.after(kind), after, "{later:?} of {kind:?}");
         }
     }
 }

@@ -35,7 +35,7 @@ pub(super) async fn homes(
         &numbers,
         1,
         "select bucket, recipient from deliveries
-         where recipient in (values {rows}) and carrier = {1} and status = 'in_doubt'",
+         where recipient in (values {rows}) and status = 'in_doubt' and (carrier = {1} or copy_carrier = {1})",
         |query, recipient| query.bind(number(*recipient)),
         after | query | query.bind(carrier)
     );
@@ -140,8 +140,8 @@ impl Portion {
         let rows: Vec<(Vec<u8>,)> = on!(tx, |connection| sqlx::query_as(
             "select d.message_id from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-             where +d.bucket = $1 and d.carrier = $2 and d.recipient = $3 and d.status = 'in_doubt'
-                 and lower(m.sender) = lower($4)
+             where +d.bucket = $1 and d.recipient = $3 and d.status = 'in_doubt'
+                 and (d.carrier = $2 or d.copy_carrier = $2) and lower(m.sender) = lower($4)
              order by d.submitted_at_ms, d.message_id limit $5",
         )
         .bind(self.bucket.0)

@@ -1,7 +1,7 @@
 //! What one transaction makes of a report.
 
 use super::{Matched, News, Receipt, ReceiptWord};
-use crate::batches::{self, Batch, Progress};
+use crate::batches::{self, Batch, BatchKind, Progress};
 use crate::db::{Change, Tx};
 use crate::deliveries::stored;
 use crate::error::Result;
@@ -165,12 +165,7 @@ impl Portion {
         let mut stored = stored(tx, &keys).await?;
         for case in known_once.into_values() {
             match stored.remove(&(case.message, case.recipient)) {
-                Some(found) => all.push(Case {
-                    carrier: case.carrier,
-                    error: case.error,
-                    events: case.events,
-                    ..found
-                }),
+                Some(found) => all.push(found.told(case)),
                 // It goes out again from the batch that it is in now: nothing is known of it here.
                 None if case.late => {}
                 None => all.push(Case {
@@ -296,7 +291,11 @@ fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
         .submitted
         .iter()
         .map(move |&(recipient, _)| case(batch, recipient, DeliveryEvent::Submitted { leg }, None));
-    let ended = progress.ended.iter().map(move |ended| {
+    // Where the copy of what is in doubt is not taken, the first may be on its way nevertheless: a receipt says
+    // so, or none comes in time.
+    let is_told = batch.kind != BatchKind::Resend;
+    let ended = progress.ended.iter().filter(move |_| is_told);
+    let ended = ended.map(move |ended| {
         let event = DeliveryEvent::Failed {
             leg,
             status: ended.status,
@@ -311,13 +310,14 @@ fn case(batch: &Batch, recipient: Recipient, event: DeliveryEvent, error: Option
         bucket: batch.bucket,
         message: batch.message,
         recipient,
-        stored: batch.kind != crate::BatchKind::First,
+        stored: batch.kind != BatchKind::First,
         late: false,
         delivery: Delivery::unsent(batch.pages),
         suffixed: batch.suffixed,
         charge: batch.charge,
         reserve: batch.reserve,
         carrier: batch.carrier.to_string(),
+        copy_carrier: None,
         error,
         events: vec![event],
     }

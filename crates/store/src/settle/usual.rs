@@ -32,6 +32,7 @@ pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case 
         charge: Money::ZERO,
         reserve: Money::ZERO,
         carrier: carrier.to_owned(),
+        copy_carrier: None,
         error: None,
         events: vec![event],
     }

@@ -1,11 +1,11 @@
 //! Recipients in doubt: handed to the wire, no response known.
 
 use super::kit::{
-    Kit, NOW, Sending, claim, delivered, doubted, naira, number, receipt, report, sending, taken,
-    twins, undelivered,
+    Kit, NOW, Sending, claim, delivered, doubted, naira, number, receipt, refused, report, sending,
+    taken, twins, undelivered,
 };
 use domain::DeliveryStatus;
-use store::{Claim, Claimed, Receipt, ReceiptWord};
+use store::{Claim, Claimed, Progress, Receipt, ReceiptWord};
 
 twins!(
     what_is_in_doubt_is_told_as_pending,
@@ -17,6 +17,8 @@ twins!(
     all_pages_of_a_message_in_doubt_are_adopted,
     only_those_still_in_doubt_are_sent_again,
     a_resend_that_is_taken_ends_the_doubt,
+    a_resend_that_is_refused_leaves_the_doubt,
+    receipts_of_both_carriers_of_a_copy_in_doubt_adopt,
 );
 
 async fn doubt(kit: &Kit, sending: &Sending) -> store::NewMessage {
@@ -225,4 +227,65 @@ async fn a_resend_that_is_taken_ends_the_doubt(kit: &Kit) {
     ];
     assert_eq!(kit.statuses(&message).await, ends);
     assert_eq!(kit.balance(base.account).await, naira(94));
+}
+
+async fn a_resend_that_is_refused_leaves_the_doubt(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let message = doubt(kit, &base).await;
+    let again = resends(kit).await;
+    let (settled, _) = kit
+        .report(report(again.iter().map(refused).collect(), vec![]))
+        .await;
+    assert_eq!(settled.outcomes.len(), 0);
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::InDoubt)]
+    );
+    let charged = kit.balance(base.account).await;
+    assert!(resends(kit).await.is_empty());
+    let to = message.draft.recipients[0];
+    let first = receipt("lost-1", to, DeliveryStatus::Delivered);
+    kit.report(report(vec![], vec![first])).await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered)]
+    );
+    assert_eq!(kit.balance(base.account).await, charged);
+}
+
+async fn receipts_of_both_carriers_of_a_copy_in_doubt_adopt(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let messages = [doubt(kit, &base).await, doubt(kit, &base).await];
+    let batches = resends(kit).await.into_iter().map(|claimed| claimed.batch);
+    let elsewhere = kit
+        .store
+        .release(batches.collect(), NOW, Some("glo".into()));
+    elsewhere.await.unwrap();
+    let copies = Claim {
+        carrier: "glo".into(),
+        ..claim(100)
+    };
+    let copies = kit.store.claim(copies).await.unwrap();
+    let of_glo = |progress, receipts| store::CarrierReport {
+        carrier: "glo".into(),
+        ..report(progress, receipts)
+    };
+    let lost = copies.iter().map(|copy| Progress {
+        again: vec![],
+        ..doubted(copy)
+    });
+    kit.report(of_glo(lost.collect(), vec![])).await;
+    let heard = receipt(
+        "lost-1",
+        messages[0].draft.recipients[0],
+        DeliveryStatus::Delivered,
+    );
+    kit.report(of_glo(vec![], vec![heard.clone()])).await;
+    kit.report(report(vec![], vec![heard])).await;
+    for message in &messages {
+        assert_eq!(
+            kit.statuses(message).await,
+            [Some(DeliveryStatus::Delivered)]
+        );
+    }
 }

@@ -96,6 +96,7 @@ impl Line {
         *smsc.taken.entry(page).or_default() += 1;
         smsc.ids += 1;
         let id = format!("{}{:06x}", ["n", "s"][self.which], smsc.ids);
+        state.note(&format!("{} page {} is {id} there", page.0, page.1));
         let letter = Letter {
             due_ms: 0,
             recipient: page.0,
