@@ -146,9 +146,33 @@ impl Plan {
         })
     }
 
-    /// How long a first leg may stay silent before the second goes out, for gateways with two.
-    pub(crate) fn leg_timeout_ms(&self, gateway: Gateway) -> Option<i64> {
-        Some(self.rules.gateway(gateway)?.legs?.timeout_ms)
+    /// The batch that sends the second leg to recipients whose first leg, this one, stays silent too long.
+    pub(crate) fn second_leg_timer(
+        &self,
+        first: &Batch,
+        gateway: Gateway,
+        awaited: impl Iterator<Item = Recipient>,
+        now_ms: i64,
+    ) -> Option<Batch> {
+        if first.leg != FIRST_LEG {
+            return None;
+        }
+        let timeout_ms = self.rules.gateway(gateway)?.legs?.timeout_ms;
+        let awaited: Vec<Recipient> = awaited.collect();
+        let wanted = SecondLeg {
+            bucket: first.bucket,
+            message: first.message,
+            gateway,
+            recipient: *awaited.first()?,
+            suffixed: first.suffixed,
+            pages: first.pages,
+            charge: first.charge,
+            reserve: first.reserve,
+        };
+        Some(Batch {
+            recipients: awaited,
+            ..self.second_leg(&wanted, now_ms + timeout_ms)?
+        })
     }
 
     /// The carrier that comes after this one for a number.

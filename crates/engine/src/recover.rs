@@ -57,9 +57,13 @@ fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {
         tries: 0,
         ..batch.clone()
     });
+    let awaited = batch.recipients.iter().copied();
+    let second_leg = shared
+        .plan
+        .second_leg_timer(&batch, content.gateway, awaited, now_ms);
     Progress {
         doubted: batch.recipients.clone(),
-        again: resend.into_iter().collect(),
+        again: resend.into_iter().chain(second_leg).collect(),
         ..Progress::of(batch)
     }
 }

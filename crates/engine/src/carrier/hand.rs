@@ -4,6 +4,7 @@
 mod flight;
 
 use super::pages::Pages;
+use crate::plan::Plan;
 use domain::{DeliveryStatus, Priority, Recipient};
 use flight::Flight;
 use smpp::{CommandStatus, Outcome};
@@ -283,13 +284,8 @@ impl Hand {
         !self.fresh.is_empty()
     }
 
-    /// Takes out what the database does not know yet, and how many recipients that accounts for. `numbers`
-    /// gives ids for new batches; `second_legs` makes the timers of second legs.
-    pub(crate) fn progress(
-        &mut self,
-        numbers: impl Fn(usize) -> i64,
-        second_legs: impl Fn(&Batch, &Content, &[(Recipient, Vec<String>)]) -> Option<Batch>,
-    ) -> (Vec<Progress>, usize) {
+    /// Takes out what the database does not know yet, and how many recipients that accounts for.
+    pub(crate) fn progress(&mut self, plan: &Plan, now_ms: i64) -> (Vec<Progress>, usize) {
         let mut all = Vec::with_capacity(self.fresh.len());
         let mut accounted = 0;
         for index in std::mem::take(&mut self.fresh) {
@@ -300,9 +296,12 @@ impl Hand {
             let mut again: Vec<Batch> = news
                 .later
                 .into_iter()
-                .map(|(later, recipients)| later.batch(&slot.batch, recipients, numbers(1)))
+                .map(|(later, recipients)| later.batch(&slot.batch, recipients, plan.numbers(1)))
                 .collect();
-            again.extend(second_legs(&slot.batch, &slot.content, &news.submitted));
+            let submitted = news.submitted.iter().map(|(recipient, _)| *recipient);
+            let awaited = submitted.chain(news.doubted.iter().copied());
+            let gateway = slot.content.gateway;
+            again.extend(plan.second_leg_timer(&slot.batch, gateway, awaited, now_ms));
             let waiting = slot
                 .batch
                 .recipients

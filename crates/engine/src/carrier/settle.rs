@@ -20,10 +20,7 @@ impl Desk {
         }
         let now_ms = self.shared.clock.now_ms();
         let plan = &self.shared.plan;
-        let timers = |batch: &store::Batch, content: &store::Content, sent: &[_]| {
-            second_leg_timer(plan, batch, content, sent, now_ms)
-        };
-        let (progress, accounted) = self.hand.progress(|count| plan.numbers(count), timers);
+        let (progress, accounted) = self.hand.progress(plan, now_ms);
         let most = self.receipts.len().min(MOST_RECEIPTS);
         let (mut receipts, mut answers) = (Vec::with_capacity(most), BTreeMap::new());
         for heard in self.receipts.drain(..most) {
@@ -76,31 +73,4 @@ async fn commit(shared: &Arc<Shared>, report: Arc<CarrierReport>) -> (Settled, u
             }
         }
     }
-}
-
-/// The batch that sends the second leg where the first stays silent.
-fn second_leg_timer(
-    plan: &crate::plan::Plan,
-    batch: &store::Batch,
-    content: &store::Content,
-    sent: &[(domain::Recipient, Vec<String>)],
-    now_ms: i64,
-) -> Option<store::Batch> {
-    let first = sent.first().filter(|_| batch.leg == domain::FIRST_LEG)?.0;
-    let timeout_ms = plan.leg_timeout_ms(content.gateway)?;
-    let wanted = store::SecondLeg {
-        bucket: batch.bucket,
-        message: batch.message,
-        gateway: content.gateway,
-        recipient: first,
-        suffixed: batch.suffixed,
-        pages: batch.pages,
-        charge: batch.charge,
-        reserve: batch.reserve,
-    };
-    let timer = plan.second_leg(&wanted, now_ms + timeout_ms)?;
-    Some(store::Batch {
-        recipients: sent.iter().map(|(recipient, _)| *recipient).collect(),
-        ..timer
-    })
 }

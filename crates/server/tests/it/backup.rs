@@ -16,7 +16,11 @@ fn script(fate: Fate) -> Script {
 
 /// The first leg over `mtn` for 6.00, the second over `backup` for 7.50 after a second of silence.
 async fn two_legs(first: Fate, second: Fate) -> Ogene {
-    let ogene = Setup::new()
+    two_legs_of(Setup::new(), first, second).await
+}
+
+async fn two_legs_of(setup: Setup, first: Fate, second: Fate) -> Ogene {
+    let ogene = setup
         .script(script(first))
         .carrier("backup", script(second))
         .set("gateways.direct-corporate.carriers", r#"["backup"]"#)
@@ -103,6 +107,15 @@ async fn what_has_no_receipt_in_time_goes_over_the_second_leg() {
         two_legs(Fate::Pending, receipt(ReceiptState::Delivered)).await,
         Receiver::start().await,
     );
+    let id = send(&ogene, &receiver).await;
+    ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
+}
+
+#[tokio::test]
+async fn what_stays_in_doubt_on_the_first_leg_goes_over_the_second() {
+    let hold = Setup::new().set("gateways.direct-refund.in_doubt", r#""hold""#);
+    let ogene = two_legs_of(hold, Fate::Drop, receipt(ReceiptState::Delivered)).await;
+    let receiver = Receiver::start().await;
     let id = send(&ogene, &receiver).await;
     ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
 }
