@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// How long a line is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Most warnings that are told of a failure, which they should not hide.
+const MOST_WARNINGS: usize = 8;
+
 /// A running `ogene`, killed when the test ends without it having ended.
 pub(super) struct Process {
     child: Child,
@@ -98,7 +101,13 @@ impl Drop for Process {
         let _ = self.child.wait();
         if thread::panicking() {
             let warnings = self.err.iter().filter(|line| !line.contains("INFO"));
-            warnings.for_each(|line| eprintln!("{} {line}", self.child.id()));
+            let warnings: Vec<String> = warnings.collect();
+            let told = warnings.len().min(MOST_WARNINGS);
+            let id = self.child.id();
+            eprintln!("{id}: the last {told} of {} warnings", warnings.len());
+            for line in &warnings[warnings.len() - told..] {
+                eprintln!("{id} {line}");
+            }
         }
     }
 }

@@ -4,13 +4,13 @@ use crate::cluster::{Cluster, SOON};
 use crate::customer::wait_until;
 use crate::judgement::{Again, judge};
 use crate::load::Load;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
 #[ignore = "needs ./test's PostgreSQL"]
 fn while_the_server_is_gone_all_nodes_answer_503_and_then_they_go_on() {
     let cluster = Cluster::start();
-    let load = Load::start(&cluster, Duration::from_secs(15));
+    let load = Load::start(&cluster);
     cluster.server.act("crash");
     wait_until("every node has answered 503", || {
         cluster.nodes.iter().all(|node| load.unavailable(node) > 0)

@@ -3,13 +3,13 @@
 use crate::cluster::{Cluster, SOON};
 use crate::judgement::{Again, judge};
 use crate::load::Load;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
 #[ignore = "needs ./test's PostgreSQL"]
 fn the_others_take_over_from_a_killed_node_and_nothing_is_lost_or_charged_twice() {
     let mut cluster = Cluster::start();
-    let load = Load::start(&cluster, Duration::from_secs(15));
+    let load = Load::start(&cluster);
     let killed = cluster.nodes.remove(0);
     killed.process.signal("KILL");
     let since = Instant::now();

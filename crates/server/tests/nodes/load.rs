@@ -1,7 +1,7 @@
 //! Senders that do not give up: they take what one node does not accept to another, so that in the end it is
 //! known exactly what was accepted.
 
-use crate::cluster::{Cluster, Node};
+use crate::cluster::{Cluster, Node, SOON};
 use crate::customer::{Answer, Client, wait_until};
 use std::collections::HashMap;
 use std::io;
@@ -64,9 +64,9 @@ struct Sender {
 }
 
 impl Load {
-    /// Sends a campaign and single messages to all nodes. Nothing may take longer than `patience`.
-    pub(crate) fn start(cluster: &Cluster, patience: Duration) -> Self {
-        Self::begin(cluster, patience, false)
+    /// Sends a campaign and single messages to all nodes. No answer may take longer than [`SOON`].
+    pub(crate) fn start(cluster: &Cluster) -> Self {
+        Self::begin(cluster, SOON, false)
     }
 
     /// The same where a node may stand still: what it keeps for longer is taken to another.

@@ -3,13 +3,12 @@
 use crate::cluster::Cluster;
 use crate::judgement::{Again, judge};
 use crate::load::Load;
-use std::time::Duration;
 
 #[test]
 #[ignore = "needs ./test's PostgreSQL"]
 fn a_node_that_ends_and_one_that_joins_cost_nothing() {
     let mut cluster = Cluster::start();
-    let load = Load::start(&cluster, Duration::from_secs(15));
+    let load = Load::start(&cluster);
     let mut ended = cluster.nodes.remove(0);
     ended.process.signal("TERM");
     assert!(ended.process.end().0.success());

@@ -18,7 +18,7 @@ const NUMBERS: u64 = 2_348_031_000_000;
 #[ignore = "needs ./test's PostgreSQL"]
 fn nodes_share_work_without_doing_anything_twice() {
     let cluster = Cluster::start();
-    let load = Load::start(&cluster, Duration::from_secs(15));
+    let load = Load::start(&cluster);
     let since = Instant::now();
     for node in &cluster.nodes {
         assert!(load.wait_until_accepted(node, since) < SOON);
