@@ -13,6 +13,7 @@ mod contract {
     mod backup;
     mod buckets;
     mod callbacks;
+    mod chance;
     mod claims;
     mod content;
     mod doubt;
@@ -23,6 +24,7 @@ mod contract {
     mod legs;
     mod limits;
     mod memory;
+    mod model;
     mod money;
     mod nodes;
     mod plans;

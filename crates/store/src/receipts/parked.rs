@@ -50,6 +50,14 @@ impl ParkedRow {
     }
 }
 
+/// Each once, as they came: of two that do not agree the first counts.
+fn parked_in_order(mut rows: Vec<ParkedRow>) -> Result<Vec<Parked>> {
+    let moment = |row: &ParkedRow| (row.received_at_ms, row.number, row.bucket);
+    rows.sort_unstable_by_key(moment);
+    rows.dedup_by_key(|row| moment(row));
+    rows.into_iter().map(ParkedRow::parked).collect()
+}
+
 impl Store {
     /// The parked receipts of pages whose response has come now, and of recipients whose response will not
     /// come any more.
@@ -67,9 +75,7 @@ impl Store {
             for one in report.progress.iter().filter(|one| !one.doubted.is_empty()) {
                 rows.extend(self.parked_before_doubt(&mut tx, report, one).await?);
             }
-            let mut seen = HashSet::new();
-            rows.retain(|row| seen.insert((row.bucket, row.number)));
-            rows.into_iter().map(ParkedRow::parked).collect()
+            parked_in_order(rows)
         })
         .await
     }
@@ -93,7 +99,7 @@ impl Store {
             .fetch_all(connection)
             .await?
         });
-        rows.into_iter().map(ParkedRow::parked).collect()
+        parked_in_order(rows)
     }
 
     async fn any_parked(&self, tx: &mut Tx, carrier: &str) -> Result<bool> {

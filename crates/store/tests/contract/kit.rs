@@ -653,13 +653,12 @@ pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> Carrier
 /// Plans second legs over the same carrier.
 pub(crate) fn backup_planner() -> Planner {
     Arc::new(|leg| {
-        Some(backup(
-            leg.bucket,
-            leg.message,
-            leg.recipient,
-            leg.charge,
-            leg.reserve,
-        ))
+        let (charge, reserve) = (leg.charge, leg.reserve);
+        let batch = backup(leg.bucket, leg.message, leg.recipient, charge, reserve);
+        Some(Batch {
+            pages: leg.pages,
+            ..batch
+        })
     })
 }
 

@@ -2,12 +2,11 @@
 //!
 //! What each recipient and each wallet must come to is reckoned from what was sent, not from what the store did.
 
+use super::chance::Chance;
 use super::kit::{
     Kit, NOW, Sending, naira, number, page_id, receipt, report, sending, taken, twins,
 };
 use domain::{Component, DeliveryStatus};
-use proptest::prelude::Rng;
-use proptest::test_runner::{RngAlgorithm, TestRng};
 use store::{Claimed, NewMessage, Receipt};
 
 twins!(whatever_the_order_of_a_storm_of_receipts_each_recipient_ends_once_and_right);
@@ -26,31 +25,6 @@ const PRICE: i64 = 6;
 const TOGETHER: usize = 2_000;
 /// What a message paid by two components takes from the first, in naira.
 const PROMO: i64 = 1_000;
-
-/// A storm can be had again by its seed.
-struct Chance(TestRng);
-
-impl Chance {
-    fn new(seed: u64) -> Self {
-        let mut bytes = [0; 32];
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        Self(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0.next_u64()
-    }
-
-    /// A moment from `from` up to, but not including, `until`.
-    fn between(&mut self, from: u64, until: u64) -> u64 {
-        from + self.next() % (until - from).max(1)
-    }
-
-    /// Whether one of a hundred is among the first so many.
-    fn is_among(&mut self, of_a_hundred: usize) -> bool {
-        self.next() % 100 < of_a_hundred as u64
-    }
-}
 
 /// The moments of a storm.
 const END: u64 = 1 << 40;

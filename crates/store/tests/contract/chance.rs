@@ -1,0 +1,45 @@
+//! Chance that can be had again by its seed.
+
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+pub(crate) struct Chance(TestRng);
+
+impl Chance {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        Self(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number from `from` up to, but not including, `until`.
+    pub(crate) fn between(&mut self, from: u64, until: u64) -> u64 {
+        from + self.next() % (until - from).max(1)
+    }
+
+    /// Whether one of a hundred is among the first so many.
+    pub(crate) fn is_among(&mut self, of_a_hundred: usize) -> bool {
+        self.next() % 100 < of_a_hundred as u64
+    }
+
+    /// A place in a list of that length; none in an empty one.
+    pub(crate) fn place(&mut self, length: usize) -> Option<usize> {
+        (length > 0).then(|| usize::try_from(self.next() % length as u64).unwrap())
+    }
+
+    /// One of a list, each as likely as the number before it says.
+    pub(crate) fn pick<T: Copy>(&mut self, choices: &[(u64, T)]) -> T {
+        let mut at = self.next() % choices.iter().map(|(weight, _)| weight).sum::<u64>();
+        for &(weight, choice) in choices {
+            if at < weight {
+                return choice;
+            }
+            at -= weight;
+        }
+        unreachable!("it was below the sum")
+    }
+}

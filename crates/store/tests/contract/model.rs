@@ -1,0 +1,276 @@
+//! A small reference model: what must come of whatever happens to money and recipients. It is reckoned in memory from
+//! `decisions.md`, with nothing of the product's own decisions.
+
+use domain::{Component, DeliveryStatus, MessageId, Money, Recipient};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use store::{BatchKind, ReceiptWord};
+
+/// Where a recipient stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Standing {
+    Waiting,
+    Sent,
+    InDoubt,
+    Ended(DeliveryStatus),
+}
+
+/// What a gateway promises.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Promise {
+    /// Whoever is not reached is refunded.
+    Refund,
+    Nothing,
+    /// A second leg goes out where the first fails; what it costs more goes back where it never did.
+    SecondLeg {
+        reserve: Money,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Person {
+    message: MessageId,
+    price: Money,
+    pages: usize,
+    promise: Promise,
+    pub(crate) standing: Standing,
+    /// Expired because nothing was heard.
+    gave_up: bool,
+    /// Whether the second leg may be on its way.
+    on_second: bool,
+    failed: [bool; 2],
+    delivered: [BTreeSet<usize>; 2],
+}
+
+/// What a receipt says.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard {
+    pub(crate) id: String,
+    pub(crate) to: Recipient,
+    pub(crate) word: ReceiptWord,
+}
+
+/// What each component paid of a message, and has not got back, in the order in which they are drawn.
+type Paid = Vec<(Component, Money)>;
+
+#[derive(Default)]
+pub(crate) struct Model {
+    pub(crate) wallet: BTreeMap<Component, Money>,
+    pub(crate) people: BTreeMap<Recipient, Person>,
+    /// How many have come to an end that is told.
+    pub(crate) ended: usize,
+    paid: HashMap<MessageId, Paid>,
+    /// Whom a carrier's id names: leg (counted from 0) and page.
+    pages: HashMap<String, (Recipient, usize, usize)>,
+    /// Receipts that mean nobody yet.
+    parked: Vec<Heard>,
+}
+
+impl Model {
+    /// Whether the wallet pays for it; then it is accepted.
+    pub(crate) fn send(
+        &mut self,
+        message: MessageId,
+        to: &[Recipient],
+        price: Money,
+        pages: usize,
+        promise: Promise,
+    ) -> bool {
+        let mut due = price * i64::try_from(to.len()).unwrap();
+        if self.wallet.values().copied().sum::<Money>() < due {
+            return false;
+        }
+        let mut paid = Paid::new();
+        for component in Component::ALL {
+            let held = self.wallet.entry(component).or_insert(Money::ZERO);
+            let drawn = due.min(*held);
+            *held -= drawn;
+            due -= drawn;
+            paid.push((component, drawn));
+        }
+        self.paid.insert(message, paid);
+        let person = Person {
+            message,
+            price,
+            pages,
+            promise,
+            standing: Standing::Waiting,
+            gave_up: false,
+            on_second: false,
+            failed: [false; 2],
+            delivered: Default::default(),
+        };
+        self.people
+            .extend(to.iter().map(|&to| (to, person.clone())));
+        true
+    }
+
+    /// Whether it is right that somebody is to be sent to now.
+    pub(crate) fn claim(&mut self, to: Recipient, kind: BatchKind) -> bool {
+        let person = self.person(to);
+        let open = !matches!(person.standing, Standing::Ended(_));
+        match kind {
+            BatchKind::First => person.standing == Standing::Waiting,
+            BatchKind::Resend => person.standing == Standing::InDoubt,
+            BatchKind::Backup => open && !std::mem::replace(&mut person.on_second, true),
+            BatchKind::Again => open,
+        }
+    }
+
+    /// It was not sent after all.
+    pub(crate) fn release(&mut self, to: Recipient, kind: BatchKind) {
+        if kind == BatchKind::Backup {
+            self.person(to).on_second = false;
+        }
+    }
+
+    /// The carrier took it, under these ids.
+    pub(crate) fn take(&mut self, to: Recipient, leg: usize, ids: Vec<String>) {
+        let person = self.person(to);
+        if matches!(person.standing, Standing::Waiting | Standing::InDoubt) {
+            person.standing = Standing::Sent;
+        }
+        for (at, id) in ids.into_iter().enumerate() {
+            self.pages.insert(id, (to, leg, at + 1));
+        }
+        let known = |heard: &Heard| self.pages.contains_key(&heard.id);
+        let (now, later) = self.parked.drain(..).partition(known);
+        self.parked = later;
+        self.hear_all(now);
+    }
+
+    /// It is not known whether the carrier took it.
+    pub(crate) fn doubt(&mut self, to: Recipient) {
+        let person = self.person(to);
+        if matches!(person.standing, Standing::Waiting | Standing::Sent) {
+            person.standing = Standing::InDoubt;
+        }
+        let (now, later) = self.parked.drain(..).partition(|heard| heard.to == to);
+        self.parked = later;
+        self.hear_all(now);
+    }
+
+    /// The carrier did not take it, or its time was over. Of a copy that says nothing of the first.
+    pub(crate) fn refuse(
+        &mut self,
+        to: Recipient,
+        leg: usize,
+        kind: BatchKind,
+        end: DeliveryStatus,
+    ) {
+        if kind != BatchKind::Resend {
+            self.fail(to, leg, end);
+        }
+    }
+
+    /// Nothing was heard in time of those who were sent to.
+    pub(crate) fn give_up(&mut self) {
+        let people: Vec<Recipient> = self.people.keys().copied().collect();
+        for to in people {
+            let person = self.person(to);
+            if matches!(person.standing, Standing::Sent | Standing::InDoubt) {
+                person.gave_up = true;
+                self.end(to, DeliveryStatus::Expired);
+            }
+        }
+    }
+
+    /// Receipts come that are told together.
+    pub(crate) fn hear_all(&mut self, all: Vec<Heard>) {
+        let mut adopted = Vec::new();
+        let mut seen = HashSet::new();
+        for heard in all {
+            if self.pages.contains_key(&heard.id) {
+                adopted.push(heard);
+                continue;
+            }
+            if !seen.insert((heard.id.clone(), heard.word)) {
+                continue;
+            }
+            // Whoever is in doubt is who it means: the first page that nothing is known of.
+            let of_him = adopted.iter().filter(|other| other.to == heard.to).count();
+            let person = self.person(heard.to);
+            let leg = usize::from(person.on_second);
+            let page = person.delivered[leg].len() + of_him + 1;
+            if person.standing == Standing::InDoubt && page <= person.pages {
+                self.pages.insert(heard.id.clone(), (heard.to, leg, page));
+                adopted.push(heard);
+            } else {
+                self.parked.push(heard);
+            }
+        }
+        for heard in adopted {
+            let (to, leg, page) = self.pages[&heard.id];
+            match heard.word {
+                ReceiptWord::Pending => {
+                    let person = self.person(to);
+                    if person.standing == Standing::InDoubt {
+                        person.standing = Standing::Sent;
+                    }
+                }
+                ReceiptWord::Final(DeliveryStatus::Delivered) => self.deliver(to, leg, page),
+                ReceiptWord::Final(end) => self.fail(to, leg, end),
+            }
+        }
+    }
+
+    fn person(&mut self, to: Recipient) -> &mut Person {
+        self.people.get_mut(&to).expect("somebody was sent to")
+    }
+
+    /// A message is delivered when all its pages are; a late delivery corrects what we gave up, and moves nothing.
+    fn deliver(&mut self, to: Recipient, leg: usize, page: usize) {
+        let person = self.person(to);
+        let over = matches!(person.standing, Standing::Ended(_)) && !person.gave_up;
+        if over || person.failed[leg] {
+            return;
+        }
+        person.delivered[leg].insert(page);
+        if person.delivered[leg].len() < person.pages {
+            if person.standing == Standing::InDoubt {
+                person.standing = Standing::Sent;
+            }
+        } else if std::mem::take(&mut person.gave_up) {
+            person.standing = Standing::Ended(DeliveryStatus::Delivered);
+        } else {
+            self.end(to, DeliveryStatus::Delivered);
+        }
+    }
+
+    /// A leg has failed: as soon as one page has.
+    fn fail(&mut self, to: Recipient, leg: usize, end: DeliveryStatus) {
+        let person = self.person(to);
+        if matches!(person.standing, Standing::Ended(_)) || person.failed[leg] {
+            return;
+        }
+        person.failed[leg] = true;
+        let other = matches!(person.promise, Promise::SecondLeg { .. }) && !person.failed[1 - leg];
+        if other {
+            person.standing = Standing::Sent;
+        } else {
+            self.end(to, end);
+        }
+    }
+
+    fn end(&mut self, to: Recipient, end: DeliveryStatus) {
+        self.ended += 1;
+        let person = self.person(to);
+        person.standing = Standing::Ended(end);
+        let (message, price) = (person.message, person.price);
+        match person.promise {
+            Promise::Refund if end != DeliveryStatus::Delivered => self.refund(message, price),
+            Promise::SecondLeg { reserve } if !person.on_second => self.refund(message, reserve),
+            Promise::Refund | Promise::Nothing | Promise::SecondLeg { .. } => {}
+        }
+    }
+
+    /// Back to where it came from, the component that was drawn last first.
+    fn refund(&mut self, message: MessageId, mut amount: Money) {
+        for (component, paid) in self.paid.get_mut(&message).unwrap().iter_mut().rev() {
+            let back = amount.min(*paid);
+            *paid -= back;
+            amount -= back;
+            *self.wallet.entry(*component).or_insert(Money::ZERO) += back;
+        }
+        assert_eq!(amount, Money::ZERO, "no more goes back than was paid");
+    }
+}
