@@ -116,7 +116,7 @@ impl ClaimBatches {
         found: Vec<Claimed>,
         room: &mut usize,
     ) -> Result<Vec<Claimed>> {
-        let (mut whole, mut taken) = (Vec::new(), Vec::new());
+        let (mut waiting, mut taken) = (Vec::new(), Vec::new());
         for mut claimed in found {
             let count = claimed.batch.recipients.len();
             if *room == 0 {
@@ -132,16 +132,16 @@ impl ClaimBatches {
                 insert(tx, &[&rest]).await?;
             }
             *room -= claimed.batch.recipients.len();
-            whole.push(claimed.batch.clone());
+            waiting.push(claimed.batch.clone());
             claimed.batch.claimed_by = self.claim.node;
             claimed.batch.claimed_until_ms = self.claim.until_ms;
             taken.push(claimed);
         }
-        self.claim_whole(tx, &whole).await?;
+        self.mark_claimed(tx, &waiting).await?;
         Ok(taken)
     }
 
-    async fn claim_whole(&self, tx: &mut Tx, batches: &[Batch]) -> Result<()> {
+    async fn mark_claimed(&self, tx: &mut Tx, batches: &[Batch]) -> Result<()> {
         execute_rows!(
             tx,
             batches,
