@@ -102,6 +102,21 @@ impl Store {
         rows::bucket_of(account, self.db.is_embedded())
     }
 
+    /// What the server's clock tells, Unix milliseconds; nothing where there is no server.
+    pub async fn server_ms(&self) -> Result<Option<i64>> {
+        if self.db.is_embedded() {
+            return Ok(None);
+        }
+        let told: i64 = sql::read!(self.db, |connection| {
+            sqlx::query_scalar(
+                "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
+            )
+            .fetch_one(connection)
+            .await?
+        });
+        Ok(Some(told))
+    }
+
     /// Whether several nodes may work on this database at the same time.
     pub fn is_shared(&self) -> bool {
         !self.db.is_embedded()

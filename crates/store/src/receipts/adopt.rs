@@ -10,11 +10,14 @@ use crate::parts::{self, Part};
 use crate::rows::{message_id, number, recipient};
 use crate::settle::Case;
 use crate::sql::{fetch_rows, on};
-use domain::{Bucket, DeliveryStatus, MessageId, Recipient};
+use domain::{Bucket, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Most messages in doubt to one number that a receipt chooses from.
 const MOST_CHOICES: i64 = 16;
+
+/// The message and page that an id was given to, for a recipient.
+type Adopted<'a> = HashMap<(&'a str, Recipient), (MessageId, i64)>;
 
 /// What is open, by message and recipient.
 type Cases = BTreeMap<(MessageId, Recipient), Case>;
@@ -57,7 +60,7 @@ impl Portion {
     ) -> Result<Vec<usize>> {
         let mut left = Vec::new();
         // Several receipts with one id are about one page, whichever message it was given to.
-        let mut adopted: HashMap<(&str, Recipient), (MessageId, i64)> = HashMap::new();
+        let mut adopted: Adopted<'_> = HashMap::new();
         let mut heard: HashSet<(&str, Recipient, ReceiptWord)> = HashSet::new();
         for place in places {
             let receipt = self.news.receipt(place);
@@ -70,9 +73,11 @@ impl Portion {
                 continue;
             }
             let known = adopted.get(&(id, recipient)).filter(|_| !id.is_empty());
-            let found = match known {
-                Some(&found) => Some(found),
-                None => self.doubted(tx, recipient, &receipt.sender, cases).await?,
+            let found = if let Some(&found) = known {
+                Some(found)
+            } else {
+                let sender = &receipt.sender;
+                self.doubted(tx, recipient, sender, cases, &adopted).await?
             };
             let Some((message, page)) = found else {
                 left.push(place);
@@ -106,11 +111,12 @@ impl Portion {
         recipient: Recipient,
         sender: &str,
         cases: &mut Cases,
+        adopted: &Adopted<'_>,
     ) -> Result<Option<(MessageId, i64)>> {
         for message in self.in_doubt(tx, recipient, sender).await? {
             let key = (message, recipient);
             if let Some(case) = cases.get(&key) {
-                let page = case.next_page();
+                let page = case.next_page(adopted);
                 if page <= case.delivery.pages {
                     return Ok(Some((message, page)));
                 }
@@ -122,7 +128,7 @@ impl Portion {
                 .remove(&key);
             if let Some(case) = case.filter(|case| case.delivery.status == DeliveryStatus::InDoubt)
             {
-                let page = case.next_page();
+                let page = case.next_page(adopted);
                 cases.insert(key, case);
                 return Ok(Some((message, page)));
             }
@@ -158,14 +164,27 @@ impl Portion {
 impl Case {
     /// The first page of which nothing was heard, as far as that can be told: whose receipt lost its response
     /// does not say which page it is about.
-    fn next_page(&self) -> i64 {
+    fn next_page(&self, adopted: &Adopted<'_>) -> i64 {
         let [first, second] = self.delivery.delivered_pages;
-        let pages = if self.delivery.leg < domain::SECOND_LEG {
+        let delivered = if self.delivery.leg < domain::SECOND_LEG {
             first
         } else {
             second
         };
-        let heard = i64::try_from(self.events.len()).unwrap_or(i64::MAX);
-        i64::from(pages.count_ones()) + heard + 1
+        let of_this =
+            |(_, to): &(&str, Recipient), message| *to == self.recipient && message == self.message;
+        let mut heard: HashSet<i64> = adopted
+            .iter()
+            .filter(|(key, (message, _))| of_this(key, *message))
+            .map(|(_, (_, page))| *page)
+            .collect();
+        heard.extend(self.events.iter().filter_map(|event| match event {
+            DeliveryEvent::PageDelivered { page, .. } => Some(*page),
+            _ => None,
+        }));
+        let is_new = |page: &i64| !heard.contains(page) && delivered & (1 << (page - 1)) == 0;
+        (1..=self.delivery.pages)
+            .find(is_new)
+            .unwrap_or(self.delivery.pages + 1)
     }
 }

@@ -179,19 +179,24 @@ impl Model {
         let mut adopted = Vec::new();
         let mut seen = HashSet::new();
         for heard in all {
+            if !seen.insert((heard.id.clone(), heard.word)) {
+                continue;
+            }
             if self.pages.contains_key(&heard.id) {
                 adopted.push(heard);
                 continue;
             }
-            if !seen.insert((heard.id.clone(), heard.word)) {
-                continue;
-            }
             // Whoever is in doubt is who it means: the first page that nothing is known of.
-            let of_him = adopted.iter().filter(|other| other.to == heard.to).count();
+            let of_him = adopted.iter().filter(|other| other.to == heard.to);
+            let known: BTreeSet<usize> = of_him.map(|other| self.pages[&other.id].2).collect();
             let person = self.person(heard.to);
             let leg = usize::from(person.on_second);
-            let page = person.delivered[leg].len() + of_him + 1;
-            if person.standing == Standing::InDoubt && page <= person.pages {
+            let is_new =
+                |page: &usize| !person.delivered[leg].contains(page) && !known.contains(page);
+            let page = (1..=person.pages).find(is_new);
+            if let Some(page) = page
+                && person.standing == Standing::InDoubt
+            {
                 self.pages.insert(heard.id.clone(), (heard.to, leg, page));
                 adopted.push(heard);
             } else {

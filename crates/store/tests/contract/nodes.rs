@@ -18,6 +18,7 @@ twins!(
     a_node_lives_until_it_is_buried_or_leaves,
     connections_are_held_by_one_node_at_a_time,
     connections_of_a_dead_node_are_free,
+    the_clock_of_the_server_is_told_where_there_is_one,
 );
 
 /// A node stands still; another takes its batches for in doubt; then it comes back with answers.
@@ -290,4 +291,16 @@ async fn a_table_that_was_empty_for_the_planner_is_looked_at_again_when_it_has_f
         kit.store.gather_statistics().await.unwrap();
     }
     kit.finish().await;
+}
+
+async fn the_clock_of_the_server_is_told_where_there_is_one(kit: &Kit) {
+    let first = kit.store.server_ms().await.unwrap();
+    let second = kit.store.server_ms().await.unwrap();
+    if kit.is_sqlite() {
+        assert_eq!((first, second), (None, None));
+        return;
+    }
+    let (first, second) = (first.unwrap(), second.unwrap());
+    let years = 50 * 365 * 86_400_000;
+    assert!(years < first && first <= second && second < first + 60_000);
 }

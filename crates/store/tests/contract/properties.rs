@@ -68,6 +68,20 @@ const CHOICES: [(u64, Step); 16] = [
     (2, Step::GiveUp),
 ];
 
+/// A sequence, which is told if it fails.
+struct Taken {
+    seed: u64,
+    steps: Vec<Step>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("OGENE_SEED={}: {:?}", self.seed, self.steps);
+        }
+    }
+}
+
 /// What the node and the carrier know.
 struct World<'k> {
     kit: &'k Kit,
@@ -476,10 +490,13 @@ async fn whatever_happens_money_and_recipients_are_where_the_model_says(kit: &Ki
             next_number,
             settled: 0,
         };
-        println!("OGENE_SEED={seed}");
+        let mut taken = Taken {
+            seed,
+            steps: vec![],
+        };
         for _ in 0..SEQUENCE {
             let step = world.chance.pick(&CHOICES);
-            println!("{step:?}");
+            taken.steps.push(step);
             world.take(step).await;
             world.compare(false).await;
         }
