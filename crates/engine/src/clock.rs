@@ -16,6 +16,11 @@ enum Source {
     Manual(Arc<AtomicI64>),
     /// Unix milliseconds at an instant of the runtime's timer.
     Timer(Arc<AtomicI64>, Instant),
+    /// Another machine's: that is so many milliseconds ahead of our steady time. Shifted for tests.
+    Led {
+        ahead: Arc<AtomicI64>,
+        shift: Arc<AtomicI64>,
+    },
 }
 
 impl Clock {
@@ -43,30 +48,60 @@ impl Clock {
         ))
     }
 
+    /// This clock, to be led by another machine's: it goes by our steady time, so that setting our own does nothing
+    /// to it. Until it is led it tells what the system's tells now. A clock of tests is the time of all machines.
+    #[must_use]
+    pub(crate) fn led(self) -> Self {
+        let shift = match self.0 {
+            Source::System => Arc::default(),
+            Source::Shifted(shift) => shift,
+            _ => return self,
+        };
+        let ahead = Arc::new(AtomicI64::new(system_ms() - steady_ms()));
+        Self(Source::Led { ahead, shift })
+    }
+
+    /// The other machine's clock told `theirs_ms` at some moment between those two of our steady time. What is known
+    /// of it is mended by as little as that demands, so an answer that took long does no harm.
+    pub(crate) fn lead(&self, theirs_ms: i64, asked_ms: i64, told_ms: i64) {
+        if let Source::Led { ahead, .. } = &self.0 {
+            let known = ahead.load(Ordering::Relaxed);
+            let (least, most) = (theirs_ms - told_ms, theirs_ms - asked_ms);
+            ahead.store(known.clamp(least, most.max(least)), Ordering::Relaxed);
+        }
+    }
+
     /// Sets a clock that is not the system's, which is not ours to set.
     pub fn set(&self, now_ms: i64) {
         match &self.0 {
             Source::System => {}
             Source::Shifted(shift) => shift.store(now_ms - system_ms(), Ordering::Relaxed),
+            Source::Led { ahead, shift } => {
+                let led_ms = steady_ms() + ahead.load(Ordering::Relaxed);
+                shift.store(now_ms - led_ms, Ordering::Relaxed);
+            }
             Source::Manual(time) => time.store(now_ms, Ordering::Relaxed),
             Source::Timer(time, since) => time.store(now_ms - passed_ms(*since), Ordering::Relaxed),
         }
     }
 
-    /// Unix milliseconds. Whoever keeps the machine may set them forwards or back.
+    /// Unix milliseconds. Whoever keeps the machine, or the one that leads, may set them forwards or back.
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
             Source::System => system_ms(),
             Source::Shifted(shift) => system_ms() + shift.load(Ordering::Relaxed),
             Source::Manual(time) => time.load(Ordering::Relaxed),
             Source::Timer(time, since) => time.load(Ordering::Relaxed) + passed_ms(*since),
+            Source::Led { ahead, shift } => {
+                steady_ms() + ahead.load(Ordering::Relaxed) + shift.load(Ordering::Relaxed)
+            }
         }
     }
 
     /// Milliseconds since some moment of this process, that nobody can set: for how long something takes.
     pub fn steady_ms(&self) -> i64 {
         match &self.0 {
-            Source::System | Source::Shifted(_) => steady_ms(),
+            Source::System | Source::Shifted(_) | Source::Led { .. } => steady_ms(),
             Source::Manual(time) => time.load(Ordering::Relaxed),
             Source::Timer(_, since) => passed_ms(*since),
         }
@@ -156,6 +191,25 @@ mod tests {
         ];
         for (now_ms, steady_ms, set_by) in looks {
             assert_eq!(watch.set_by_ms(now_ms, steady_ms), set_by, "{now_ms}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_led_tells_what_the_other_does_as_far_as_the_answer_shows() {
+        let clock = Clock::system().led();
+        for (theirs_ms, asked_ms, told_ms, ahead_ms) in [
+            (500_000, 1_000, 1_000, 499_000),
+            // Anything from 491,000 on: what is known may be right.
+            (600_000, 101_000, 109_000, 499_000),
+            (602_000, 103_500, 103_510, 498_500),
+            (8_000_000, 104_000, 104_002, 7_895_998),
+        ] {
+            clock.lead(theirs_ms, asked_ms, told_ms);
+            let (now_ms, steady_ms) = clock.both_ms();
+            assert!(
+                (now_ms - steady_ms - ahead_ms).abs() <= LOOK_MS,
+                "{ahead_ms}"
+            );
         }
     }
 

@@ -20,8 +20,8 @@ impl Follower {
 }
 
 impl Shared {
-    /// Unix milliseconds, by which windows may be armed and forgotten now. Nodes rely on clocks that agree: what
-    /// others have armed is not moved because this one's was set.
+    /// Unix milliseconds, by which windows may be armed and forgotten now. Nodes go by the clock of their server; where
+    /// that is set, none of them moves what all have armed.
     pub(crate) async fn followed_ms(&self) -> store::Result<i64> {
         let mut follower = self.follower.lock().await;
         let (now_ms, steady_ms) = self.clock.both_ms();

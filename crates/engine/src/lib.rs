@@ -161,13 +161,21 @@ fn run_carriers(
 
 impl Engine {
     /// Recovers what the last process left, binds to the carriers and begins to work.
-    pub async fn start(store: Store, settings: Settings, world: World) -> Result<Self, StartError> {
+    pub async fn start(
+        store: Store,
+        settings: Settings,
+        mut world: World,
+    ) -> Result<Self, StartError> {
+        if store.is_shared() {
+            world.clock = world.clock.led();
+        }
         let node = i64::try_from(world.chance.number() >> 2)
             .unwrap_or(0)
             .max(1);
         let connectors = tls::connectors(&settings.carriers)?;
         let most_guesses = settings.limits.unknown_tokens_per_minute;
         let customers = Arc::new(Customers::new(store.clone(), most_guesses).await?);
+        let nodes = Nodes::join(&store, &world.clock, node).await?;
         let (revision, calling) = (customers.revision(), &settings.callbacks);
         let callbacks =
             Callbacks::start(store.clone(), node, calling, world.clone(), revision).await?;
@@ -182,7 +190,7 @@ impl Engine {
             message_ids: chance::MessageIds::new(&world.chance),
             carriers: named.chain([sandbox]).collect(),
             callbacks,
-            nodes: Nodes::join(&store, node).await?,
+            nodes,
             follower: tokio::sync::Mutex::new(follow::Follower::new(&world.clock)),
             store: store.clone(),
             clock: world.clock,

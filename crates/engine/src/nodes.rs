@@ -8,7 +8,7 @@
 
 use crate::carrier::Carrier;
 use crate::rate::Rates;
-use crate::{Shared, recover};
+use crate::{Clock, Shared, recover};
 use domain::{Bucket, Share, share};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
@@ -56,7 +56,8 @@ struct Known {
 
 impl Nodes {
     /// Makes this process known before it claims anything.
-    pub(crate) async fn join(store: &Store, node: i64) -> store::Result<Self> {
+    pub(crate) async fn join(store: &Store, clock: &Clock, node: i64) -> store::Result<Self> {
+        agree(store, clock).await?;
         let name = format!("{}:{}", host(), std::process::id());
         let beaten = Instant::now();
         store.beat(node, &name).await?;
@@ -159,6 +160,7 @@ async fn turn(shared: &Arc<Shared>, watch: &mut Watch, count: u32) -> store::Res
     let (store, nodes) = (&shared.store, &shared.nodes);
     let began = Instant::now();
     let known = within(store.beat(nodes.node, &nodes.name)).await?;
+    within(agree(store, &shared.clock)).await?;
     let stood_still = nodes.known().beaten.elapsed() > DEAD_AFTER;
     if !known {
         tracing::warn!("this node was taken for dead: what it had in hand is in doubt");
@@ -185,6 +187,15 @@ async fn turn(shared: &Arc<Shared>, watch: &mut Watch, count: u32) -> store::Res
         recover::recover(shared).await?;
     }
     Ok(alive.len())
+}
+
+/// Has the clock follow that of the server, by which all nodes go.
+async fn agree(store: &Store, clock: &Clock) -> store::Result<()> {
+    let asked_ms = clock.steady_ms();
+    if let Some(theirs_ms) = store.server_ms().await? {
+        clock.lead(theirs_ms, asked_ms, clock.steady_ms());
+    }
+    Ok(())
 }
 
 async fn within<T>(answer: impl Future<Output = store::Result<T>>) -> store::Result<T> {

@@ -108,6 +108,17 @@ impl Cluster {
         self.nodes.push(Node { process, address });
     }
 
+    /// One more node, on a machine whose clock is set wrong by so much, as libfaketime has it (`+3h`).
+    pub(crate) fn join_by_clock(&mut self, offset: &str) {
+        let mut command = self.ogene.command(&["serve"]);
+        command
+            .env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1")
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+            .env("FAKETIME", offset);
+        let (process, address) = Process::serve(command);
+        self.nodes.push(Node { process, address });
+    }
+
     /// One more node, which reaches the server by another way.
     pub(crate) fn join_by(&mut self, database_url: &str) {
         let mut command = self.ogene.command(&["serve"]);

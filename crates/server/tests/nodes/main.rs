@@ -4,6 +4,8 @@
 //! the end everything that was accepted has been sent, settled, charged and told of, once (`judgement`).
 
 #[cfg(test)]
+mod clocks;
+#[cfg(test)]
 mod cluster;
 #[cfg(test)]
 mod crash;

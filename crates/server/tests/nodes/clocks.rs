@@ -1,0 +1,54 @@
+//! Nodes on machines whose clocks are wrong by hours.
+
+use crate::cluster::{Cluster, Node};
+use crate::customer::wait_until;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the same text to the same recipients is refused, and how much sooner it may be accepted again.
+const WINDOW: Duration = Duration::from_mins(1);
+const EARLY: Duration = Duration::from_secs(1);
+/// How often it is tried.
+const PACE: Duration = Duration::from_millis(100);
+
+/// What the node answers to a send to that number.
+fn send(cluster: &Cluster, node: &Node, number: u64) -> u16 {
+    let answer = cluster.client(node).send(&[number], None);
+    answer.expect("an answer").status
+}
+
+#[test]
+#[ignore = "needs ./test's PostgreSQL and libfaketime"]
+fn whatever_the_clocks_of_nodes_tell_windows_last_a_minute_on_all_and_receipts_arrive() {
+    let mut cluster = Cluster::start_but_one();
+    cluster.join_by_clock("+3h");
+    cluster.join_by_clock("-5h");
+    cluster.wait_for_even_binds();
+    let began = Instant::now();
+    let numbers = 2_348_031_000_100..;
+    let armed: Vec<(u64, &Node)> = numbers.zip(&cluster.nodes).collect();
+    for &(number, node) in &armed {
+        assert_eq!(send(&cluster, node, number), 200);
+    }
+    let armed_by = Instant::now();
+    for &(number, _) in &armed {
+        for node in &cluster.nodes {
+            assert_eq!(send(&cluster, node, number), 409, "{}", node.address);
+        }
+    }
+    // Each is tried by the node after the one that has armed it.
+    let others = cluster.nodes.iter().cycle().skip(1);
+    for (&(number, _), other) in armed.iter().zip(others) {
+        while send(&cluster, other, number) != 200 {
+            thread::park_timeout(PACE);
+        }
+        let (least, most) = (armed_by.elapsed(), began.elapsed());
+        println!("open again after {least:?} to {most:?}");
+        assert!(most + EARLY >= WINDOW && least < 2 * WINDOW, "{most:?}");
+    }
+    wait_until("both have been answered for", || {
+        cluster.smsc.stats().answered == 2 * armed.len() as u64
+    });
+    let violations = &cluster.ogene.json(&["verify"])["violations"];
+    assert_eq!(violations, &serde_json::json!([]));
+}
