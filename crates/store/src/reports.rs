@@ -19,6 +19,23 @@ pub struct StatusCounts {
     pub failed: u64,
 }
 
+impl StatusCounts {
+    fn of(recipients: &[Recipient], statuses: &HashMap<Recipient, DeliveryStatus>) -> Self {
+        let mut counts = Self {
+            total: recipients.len() as u64,
+            ..Self::default()
+        };
+        for status in recipients.iter().filter_map(|to| statuses.get(to)) {
+            match status {
+                DeliveryStatus::Delivered => counts.delivered += 1,
+                ended if ended.is_final() => counts.failed += 1,
+                _ => {}
+            }
+        }
+        counts
+    }
+}
+
 /// A page of a message's report.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MessageReport {
@@ -48,12 +65,20 @@ impl Store {
             else {
                 return Ok(None);
             };
+            let total = packed::count(&list);
             let wanted = packed::unpack(packed::slice(&list, from, until));
+            // Outcomes come in meanwhile. A report of all recipients is counted as it is read; of others the counts
+            // come first, so that nobody is counted as ended and shown as pending.
+            let counted = if wanted.len() == total {
+                None
+            } else {
+                Some(counts(&mut tx, of, total as u64).await?)
+            };
             let found = statuses(&mut tx, of, &wanted).await?;
             let status = |recipient| (recipient, found.get(&recipient).copied());
             Ok(Some(MessageReport {
                 customer_reference,
-                counts: counts(&mut tx, of, packed::count(&list) as u64).await?,
+                counts: counted.unwrap_or_else(|| StatusCounts::of(&wanted, &found)),
                 recipients: wanted.into_iter().map(status).collect(),
             }))
         })

@@ -9,6 +9,7 @@ use store::{Claimed, MessageReport, StatusCounts};
 twins!(
     a_report_is_a_slice_of_the_list_in_the_order_of_the_request,
     a_report_past_the_end_is_empty,
+    a_report_of_all_recipients_counts_whom_it_shows,
     a_report_of_another_account_or_world_is_not_found,
 );
 
@@ -96,4 +97,38 @@ async fn a_report_of_another_account_or_world_is_not_found(kit: &Kit) {
             .await;
         assert_eq!(found.unwrap(), None);
     }
+}
+
+async fn a_report_of_all_recipients_counts_whom_it_shows(kit: &Kit) {
+    let base = Sending {
+        recipients: 40,
+        ..sending(kit.account(1_000).await)
+    };
+    let message = base.message(&kit.store);
+    kit.submit(&message).await;
+    let draft = &message.draft;
+    let outcomes = async {
+        for &to in &draft.recipients {
+            kit.report(report(vec![], vec![delivered(to)])).await;
+        }
+    };
+    let reading = async {
+        loop {
+            let read = kit.store.message_report(
+                draft.account,
+                draft.environment,
+                message.id,
+                0,
+                draft.recipients.len(),
+            );
+            let read = read.await.unwrap().unwrap();
+            let shown = read.recipients.iter();
+            let shown = shown.filter(|(_, end)| *end == Some(DeliveryStatus::Delivered));
+            assert_eq!(read.counts.delivered, shown.count() as u64);
+            if read.counts.delivered == read.counts.total {
+                break;
+            }
+        }
+    };
+    tokio::join!(outcomes, reading);
 }
