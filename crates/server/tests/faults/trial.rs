@@ -25,6 +25,9 @@ const EMBEDDED_AT_ONCE: usize = 8;
 const SERVED_AT_ONCE: usize = 12;
 /// How often a point is tried while the machine is too slow.
 const TRIES: usize = 5;
+/// How long what is in doubt is held, and how long its receipt is waited for: longer than a trial takes until then, and
+/// shorter than its outcomes are waited for.
+const IN_DOUBT: &str = "in_doubt_hold = \"300ms\"\nreceipt_timeout = \"40s\"\n";
 /// Binds, and the window of each: so many may be in doubt after one fault.
 pub(crate) const BINDS: usize = 2;
 pub(crate) const WINDOW: usize = 10;
@@ -70,8 +73,8 @@ impl Stage {
              [callbacks]\nallow_private_targets = true\nretry_delays = [{delays}]\n\
              [carriers.mtn]\naddress = \"{}\"\nsystem_id = \"ogene\"\npassword = \"secret\"\n\
              binds = {BINDS}\nwindow = {WINDOW}\n\
-             [gateways.direct-refund]\ncarriers = [\"mtn\"]\nprice = \"6.00\"\nin_doubt_hold = \"300ms\"\n\
-             [gateways.direct-corporate]\ncarriers = [\"mtn\"]\nprice = \"7.50\"\nin_doubt_hold = \"300ms\"\n",
+             [gateways.direct-refund]\ncarriers = [\"mtn\"]\nprice = \"6.00\"\n{IN_DOUBT}\
+             [gateways.direct-corporate]\ncarriers = [\"mtn\"]\nprice = \"7.50\"\n{IN_DOUBT}",
             smsc.address(),
         ));
         Self {
