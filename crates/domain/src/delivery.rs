@@ -413,6 +413,29 @@ mod tests {
     }
 
     #[test]
+    fn a_leg_that_has_failed_stays_so() {
+        // Another page of it may be delivered; only the other leg counts.
+        assert_eq!(
+            run(DUAL, 1, &[SENT, SENT_2, UNDELIV, PAGE]),
+            (S::Sent, vec![], 0, 0)
+        );
+        // Nor does it fail twice.
+        assert_eq!(
+            run(DUAL, 1, &[SENT, UNDELIV, UNDELIV]),
+            (S::Sent, vec![], 0, 1)
+        );
+    }
+
+    #[test]
+    fn a_second_leg_that_fails_before_the_first_makes_no_third() {
+        assert_eq!(
+            run(DUAL, 1, &[SENT, REJECTD_2]),
+            (S::Sent, vec![], 0, 0),
+            "it waited until its time was over"
+        );
+    }
+
+    #[test]
     fn a_receipt_ends_the_doubt() {
         let doubted = E::Doubted { leg: 1 };
         assert_eq!(run(REFUND, 1, &[doubted]).0, S::InDoubt);
