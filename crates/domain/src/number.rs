@@ -104,7 +104,8 @@ pub fn parse_sandbox(text: &str) -> Option<Recipient> {
 /// Reads a number of any country: 8 to 15 digits, with or without `+` or `00`; and what
 /// [`parse_national`] does.
 ///
-/// A number of Nigeria must be a mobile one here too: nothing else there takes a message.
+/// A number of Nigeria must be a mobile one here too: nothing else there takes a message. What is stored is read as
+/// itself again, so no foreign number may look like a Nigerian one without its prefix; no country has such.
 pub fn parse_international(text: &str) -> Option<Recipient> {
     let digits = Digits::read(text)?;
     if let Some(national) = digits.national().filter(|&national| is_mobile(national)) {
@@ -116,7 +117,8 @@ pub fn parse_international(text: &str) -> Option<Recipient> {
         2 => !digits.plus,
         _ => false,
     };
-    let is_foreign = !starts_with_country(digits.value, length, NIGERIA);
+    let is_foreign =
+        !starts_with_country(digits.value, length, NIGERIA) && !is_mobile(digits.value);
     (prefixed_well && (8..=15).contains(&length) && is_foreign).then_some(Recipient(digits.value))
 }
 
@@ -287,6 +289,9 @@ mod tests {
             ("+00447911123456", None),
             ("2348000000001", None),
             ("2341234567890", None),
+            // Stored, they would be read as numbers of Nigeria.
+            ("+8023612346", None),
+            ("008023612346", None),
             ("", None),
         ];
         for (text, digits) in table {
