@@ -113,12 +113,11 @@ impl Case {
     /// What is stored, with what is told of it now. A copy that is in doubt with another carrier leaves the
     /// first in doubt with its own.
     pub(crate) fn told(self, news: Self) -> Self {
-        let is_doubt = |event: &DeliveryEvent| matches!(event, DeliveryEvent::Doubted { .. });
         let doubted_twice = self.delivery.status == DeliveryStatus::InDoubt
-            && self.carrier != news.carrier
-            && news.events.iter().all(is_doubt);
+            && news.copy_carrier.is_some()
+            && news.carrier != self.carrier;
         let (carrier, copy_carrier) = if doubted_twice {
-            (self.carrier, Some(news.carrier))
+            (self.carrier, news.copy_carrier)
         } else {
             (news.carrier, None)
         };

@@ -179,7 +179,7 @@ impl Case {
             .map(|(_, (_, page))| *page)
             .collect();
         heard.extend(self.events.iter().filter_map(|event| match event {
-            DeliveryEvent::PageDelivered { page, .. } => Some(*page),
+            DeliveryEvent::PageDelivered { leg, page } if *leg == self.delivery.leg => Some(*page),
             _ => None,
         }));
         let is_new = |page: &i64| !heard.contains(page) && delivered & (1 << (page - 1)) == 0;

@@ -154,6 +154,7 @@ impl Portion {
                 Entry::Vacant(entry) => drop(entry.insert(case)),
                 Entry::Occupied(mut entry) => {
                     let first = entry.get_mut();
+                    first.copy_carrier = None;
                     first.events.extend(case.events);
                     first.carrier = case.carrier;
                     first.error = case.error.or_else(|| first.error.take());
@@ -165,11 +166,14 @@ impl Portion {
         let mut stored = stored(tx, &keys).await?;
         for case in known_once.into_values() {
             match stored.remove(&(case.message, case.recipient)) {
+                // Refused long ago; what went out again meanwhile was taken.
+                Some(found) if case.is_refused_late(found.delivery.status) => {}
                 Some(found) => all.push(found.told(case)),
                 // It goes out again from the batch that it is in now: nothing is known of it here.
                 None if case.late => {}
                 None => all.push(Case {
                     stored: false,
+                    copy_carrier: None,
                     ..case
                 }),
             }
@@ -256,6 +260,12 @@ impl Portion {
 }
 
 impl Case {
+    /// Whether it tells of a refusal that this node kept to itself while others went on.
+    fn is_refused_late(&self, status: DeliveryStatus) -> bool {
+        let is_failure = |event: &DeliveryEvent| matches!(event, DeliveryEvent::Failed { .. });
+        self.late && status != DeliveryStatus::InDoubt && self.events.iter().all(is_failure)
+    }
+
     /// Adds what a receipt says of a page.
     pub(super) fn hear(&mut self, receipt: &Receipt, leg: i64, page: i64) {
         self.events.push(receipt.word.event(leg, page));
@@ -267,10 +277,10 @@ impl Case {
 fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
     let batch = &*progress.batch;
     let leg = batch.leg;
-    let doubted = progress
-        .doubted
-        .iter()
-        .map(move |&recipient| case(batch, recipient, DeliveryEvent::Doubted { leg }, None));
+    let doubted = progress.doubted.iter().map(move |&recipient| Case {
+        copy_carrier: (batch.kind == BatchKind::Resend).then(|| batch.carrier.to_string()),
+        ..case(batch, recipient, DeliveryEvent::Doubted { leg }, None)
+    });
     answered(progress).chain(doubted)
 }
 
