@@ -160,7 +160,6 @@ async fn turn(shared: &Arc<Shared>, watch: &mut Watch, count: u32) -> store::Res
     let (store, nodes) = (&shared.store, &shared.nodes);
     let began = Instant::now();
     let known = within(store.beat(nodes.node, &nodes.name)).await?;
-    within(agree(store, &shared.clock)).await?;
     let stood_still = nodes.known().beaten.elapsed() > DEAD_AFTER;
     if !known {
         tracing::warn!("this node was taken for dead: what it had in hand is in doubt");
@@ -186,6 +185,8 @@ async fn turn(shared: &Arc<Shared>, watch: &mut Watch, count: u32) -> store::Res
     if changed || count.is_multiple_of(ORPHANS_EVERY) {
         recover::recover(shared).await?;
     }
+    // Last: what the beat has told must not be lost for it.
+    within(agree(store, &shared.clock)).await?;
     Ok(alive.len())
 }
 
