@@ -94,12 +94,16 @@ impl Stage {
             let number = received.submit.destination.digits.parse().expect("digits");
             number % 10 == REFUSED && numbers.contains(&number) && !calls.contains_key(&number)
         };
-        for (count, received) in self.smsc.received().iter().filter(left).enumerate() {
+        for received in self.smsc.received().iter().filter(left) {
             let receipt = DeliverSm {
                 source: received.submit.destination.clone(),
                 destination: received.submit.source.clone(),
                 esm_class: esm_class::RECEIPT,
-                short_message: format!("id:refused-{count} stat:REJECTD err:011").into(),
+                short_message: format!(
+                    "id:refused-{} stat:REJECTD err:011",
+                    received.submit.destination.digits
+                )
+                .into(),
                 ..DeliverSm::default()
             };
             self.smsc.send("ogene", receipt);

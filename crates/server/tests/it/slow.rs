@@ -167,7 +167,10 @@ fn most_connections() -> usize {
     let files = soft
         .and_then(|soft| soft.parse().ok())
         .unwrap_or(usize::MAX);
-    5_000.min(files.saturating_sub(1_000) / 2)
+    let most = 5_000.min(files.saturating_sub(500) / 2);
+    assert!(most >= 200, "raise `ulimit -n`: {files} files may be open");
+    println!("{most} connections");
+    most
 }
 
 #[tokio::test]
