@@ -115,7 +115,17 @@ impl Writer {
             .send(Order::Change(Box::new(waiting)))
             .await
             .map_err(|_| Error::Closed)?;
-        result.await.map_err(|_| Error::Closed)?
+        self.answer_to(result).await.ok_or(Error::Closed)?
+    }
+
+    /// What the writer answers; nothing once it has ended. What is sent while it ends may stay in the queue for
+    /// ever, neither taken nor dropped.
+    async fn answer_to<T>(&self, mut result: oneshot::Receiver<T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            answer = &mut result => answer.ok(),
+            () = self.ended() => result.try_recv().ok(),
+        }
     }
 
     /// Comes back when the writer has ended: it was closed, or can promise nothing more.
@@ -127,8 +137,8 @@ impl Writer {
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         if self.queue.send(Order::Close(done)).await.is_ok() {
-            // An error means that the thread has ended already.
-            let _ = closed.await;
+            // Nothing means that the thread has ended already.
+            let _ = self.answer_to(closed).await;
         }
     }
 }
@@ -339,6 +349,7 @@ fn now<T>(change: impl Future<Output = Result<T>>) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sqlx::ConnectOptions;
 
     struct Note<const PATIENT: bool>;
 
@@ -369,6 +380,42 @@ mod tests {
         let start = tokio::time::Instant::now();
         company(&mut orders, &mut received, DISTANCE).await;
         (start.elapsed(), received.len())
+    }
+
+    struct Fault;
+
+    impl Change for Fault {
+        type Output = ();
+
+        async fn apply(&self, _tx: &mut Tx) -> Result<()> {
+            panic!("a fault in the writer's thread");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn nobody_waits_for_a_writer_that_has_ended() {
+        let directory = tempfile::tempdir().unwrap();
+        let options =
+            crate::sqlite::Options::new(&directory.path().join("test.db"), DISTANCE).create();
+        for _ in 0..2_000 {
+            let writer = Writer::start(options.connect().await.unwrap()).unwrap();
+            let faulty = writer.change(Fault);
+            let others = (0..4).map(|_| {
+                let writer = writer.clone();
+                tokio::spawn(async move {
+                    while writer.change(Note::<false>).await.is_ok() {}
+                    writer.close().await;
+                })
+            });
+            let others: Vec<_> = others.collect();
+            assert!(matches!(faulty.await, Err(Error::Closed)));
+            for other in others {
+                timeout(Duration::from_secs(10), other)
+                    .await
+                    .unwrap()
+                    .unwrap();
+            }
+        }
     }
 
     #[tokio::test(start_paused = true)]
