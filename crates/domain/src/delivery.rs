@@ -60,6 +60,8 @@ pub struct Delivery {
     pub pages: i64,
     /// Which pages are delivered, by leg: bit 0 is page 1.
     pub delivered_pages: [i64; 2],
+    /// Of which pages it is not known whether a carrier has them, by leg.
+    pub doubted_pages: [i64; 2],
     /// Expired because we stopped waiting, not because a carrier said so.
     pub gave_up: bool,
 }
@@ -73,13 +75,68 @@ impl Delivery {
             failed_legs: 0,
             pages,
             delivered_pages: [0, 0],
+            doubted_pages: [0, 0],
             gave_up: false,
         }
+    }
+
+    /// Whether pages of that leg are in doubt.
+    pub const fn doubts(&self, leg: i64) -> bool {
+        self.doubted_pages[leg_index(leg)] != 0
+    }
+
+    /// The first page of a leg that stays in doubt after these events.
+    pub fn doubted_page(&self, leg: i64, events: &[DeliveryEvent]) -> Option<i64> {
+        let told = events.iter().fold(0, |told, event| match *event {
+            DeliveryEvent::Acknowledged { leg: of, page }
+            | DeliveryEvent::PageDelivered { leg: of, page }
+                if of == leg =>
+            {
+                told | page_bit(page)
+            }
+            DeliveryEvent::Submitted { leg: of } | DeliveryEvent::Failed { leg: of, .. }
+                if of == leg =>
+            {
+                !0
+            }
+            _ => told,
+        });
+        let left = self.doubted_pages[leg_index(leg)] & !told;
+        (left != 0).then(|| i64::from(left.trailing_zeros()) + 1)
     }
 
     fn has_failed(&self, leg: i64) -> bool {
         self.failed_legs & leg_bit(leg) != 0
     }
+
+    /// These pages of a leg are in doubt no longer.
+    fn end_doubt(&mut self, leg: i64, pages: i64) {
+        self.doubted_pages[leg_index(leg)] &= !pages;
+        self.weigh();
+    }
+
+    /// Without an outcome it is in doubt as long as a page is.
+    fn weigh(&mut self) {
+        if !self.status.is_final() {
+            self.status = if self.doubted_pages == [0, 0] {
+                DeliveryStatus::Sent
+            } else {
+                DeliveryStatus::InDoubt
+            };
+        }
+    }
+
+    /// An outcome ends all doubt.
+    fn end(&mut self, status: DeliveryStatus) {
+        self.status = status;
+        self.doubted_pages = [0, 0];
+    }
+}
+
+const ALL_PAGES: i64 = !0;
+
+const fn leg_index(leg: i64) -> usize {
+    if leg < SECOND_LEG { 0 } else { 1 }
 }
 
 const fn leg_bit(leg: i64) -> i64 {
@@ -113,8 +170,13 @@ pub enum DeliveryEvent {
         /// Which leg.
         leg: i64,
     },
-    /// A receipt that is not final: the carrier has it.
-    Acknowledged,
+    /// A receipt that is not final: the carrier has that page.
+    Acknowledged {
+        /// Which leg.
+        leg: i64,
+        /// Which page, counted from 1.
+        page: i64,
+    },
     /// A receipt says that a page of a leg is delivered.
     PageDelivered {
         /// Which leg.
@@ -164,22 +226,12 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
     match event {
         DeliveryEvent::Submitted { leg } => {
             delivery.leg = delivery.leg.max(leg);
-            if delivery.status == DeliveryStatus::InDoubt {
-                delivery.status = DeliveryStatus::Sent;
-            }
+            delivery.end_doubt(leg, ALL_PAGES);
             quiet(before, delivery)
         }
-        DeliveryEvent::Doubted { leg } => {
-            delivery.leg = delivery.leg.max(leg);
-            if delivery.status == DeliveryStatus::Sent {
-                delivery.status = DeliveryStatus::InDoubt;
-            }
-            quiet(before, delivery)
-        }
-        DeliveryEvent::Acknowledged => {
-            if delivery.status == DeliveryStatus::InDoubt {
-                delivery.status = DeliveryStatus::Sent;
-            }
+        DeliveryEvent::Doubted { leg } => quiet(before, doubted(delivery, leg)),
+        DeliveryEvent::Acknowledged { leg, page } => {
+            delivery.end_doubt(leg, page_bit(page));
             quiet(before, delivery)
         }
         DeliveryEvent::PageDelivered { leg, page } => page_delivered(delivery, terms, leg, page),
@@ -198,21 +250,30 @@ fn quiet(before: &Delivery, delivery: Delivery) -> Option<Transition> {
     })
 }
 
+fn doubted(mut delivery: Delivery, leg: i64) -> Delivery {
+    delivery.leg = delivery.leg.max(leg);
+    if !delivery.status.is_final() && !delivery.has_failed(leg) {
+        let all = page_bit(delivery.pages + 1) - 1;
+        let place = leg_index(leg);
+        delivery.doubted_pages[place] = all & !delivery.delivered_pages[place];
+        delivery.weigh();
+    }
+    delivery
+}
+
 fn page_delivered(mut delivery: Delivery, terms: Terms, leg: i64, page: i64) -> Option<Transition> {
     let open = !delivery.status.is_final() || delivery.gave_up;
     if !open || delivery.has_failed(leg) {
         return None;
     }
     let before = delivery.clone();
-    let pages = &mut delivery.delivered_pages[usize::from(leg >= SECOND_LEG)];
+    let pages = &mut delivery.delivered_pages[leg_index(leg)];
     *pages |= page_bit(page);
     if i64::from(pages.count_ones()) < delivery.pages {
-        if delivery.status == DeliveryStatus::InDoubt {
-            delivery.status = DeliveryStatus::Sent;
-        }
+        delivery.end_doubt(leg, page_bit(page));
         return quiet(&before, delivery);
     }
-    delivery.status = DeliveryStatus::Delivered;
+    delivery.end(DeliveryStatus::Delivered);
     if delivery.gave_up {
         delivery.gave_up = false;
         return quiet(&before, delivery);
@@ -236,18 +297,18 @@ fn failed(
     }
     let before = delivery.clone();
     delivery.failed_legs |= leg_bit(leg);
+    delivery.end_doubt(leg, ALL_PAGES);
     if terms.two_legs {
         let both = leg_bit(FIRST_LEG) | leg_bit(SECOND_LEG);
         if delivery.failed_legs != both {
             let second_leg = leg < SECOND_LEG && delivery.leg < SECOND_LEG;
-            delivery.status = DeliveryStatus::Sent;
             return quiet(&before, delivery).map(|change| Transition {
                 second_leg,
                 ..change
             });
         }
     }
-    delivery.status = status;
+    delivery.end(status);
     Some(not_delivered(delivery, terms))
 }
 
@@ -255,7 +316,7 @@ fn gave_up(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
     if delivery.status.is_final() {
         return None;
     }
-    delivery.status = DeliveryStatus::Expired;
+    delivery.end(DeliveryStatus::Expired);
     delivery.gave_up = true;
     Some(not_delivered(delivery, terms))
 }
@@ -438,12 +499,66 @@ mod tests {
     #[test]
     fn a_receipt_ends_the_doubt() {
         let doubted = E::Doubted { leg: 1 };
+        let acknowledged = E::Acknowledged { leg: 1, page: 1 };
         assert_eq!(run(REFUND, 1, &[doubted]).0, S::InDoubt);
-        assert_eq!(run(REFUND, 1, &[doubted, E::Acknowledged]).0, S::Sent);
+        assert_eq!(run(REFUND, 1, &[doubted, acknowledged]).0, S::Sent);
         assert_eq!(
             run(REFUND, 1, &[doubted, PAGE]),
             (S::Delivered, vec![], 1, 0)
         );
+    }
+
+    #[test]
+    fn doubt_of_a_leg_is_ended_by_news_of_that_leg_alone() {
+        let (doubted, doubted_2) = (E::Doubted { leg: 1 }, E::Doubted { leg: 2 });
+        assert_eq!(run(DUAL, 1, &[doubted, SENT_2]).0, S::InDoubt);
+        assert_eq!(run(DUAL, 1, &[doubted, SENT_2, SENT]).0, S::Sent);
+        assert_eq!(run(DUAL, 1, &[doubted, SENT_2, REJECTD_2]).0, S::InDoubt);
+        assert_eq!(run(DUAL, 1, &[doubted, doubted_2, UNDELIV]).0, S::InDoubt);
+        assert_eq!(
+            run(DUAL, 1, &[doubted, doubted_2, UNDELIV, SENT_2]).0,
+            S::Sent
+        );
+        assert_eq!(run(DUAL, 1, &[SENT, UNDELIV, doubted]).0, S::Sent);
+        assert_eq!(
+            run(DUAL, 1, &[doubted, SENT_2, REJECTD_2, PAGE]),
+            (S::Delivered, vec![], 1, 0)
+        );
+    }
+
+    #[test]
+    fn a_long_message_is_in_doubt_until_all_pages_are_heard_of() {
+        let acknowledged = E::Acknowledged { leg: 1, page: 2 };
+        let page = |page| E::PageDelivered { leg: 1, page };
+        let mut delivery = Delivery::unsent(3);
+        let mut left = Vec::new();
+        for event in [E::Doubted { leg: 1 }, page(1), acknowledged, page(3)] {
+            delivery = transition(&delivery, REFUND, event).unwrap().delivery;
+            left.push((delivery.status, delivery.doubted_page(1, &[])));
+        }
+        let expected = [
+            (S::InDoubt, Some(1)),
+            (S::InDoubt, Some(2)),
+            (S::InDoubt, Some(3)),
+            (S::Sent, None),
+        ];
+        assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn the_page_in_doubt_is_the_first_of_which_nothing_was_told() {
+        let page = |leg, page| E::PageDelivered { leg, page };
+        let doubted = transition(&Delivery::unsent(2), DUAL, E::Doubted { leg: 2 });
+        let delivery = doubted.unwrap().delivery;
+        let left = |events: &[E]| delivery.doubted_page(2, events);
+        assert_eq!(left(&[]), Some(1));
+        assert_eq!(left(&[page(1, 1), UNDELIV, SENT]), Some(1), "another leg");
+        assert_eq!(left(&[page(2, 1)]), Some(2));
+        assert_eq!(left(&[E::Acknowledged { leg: 2, page: 1 }]), Some(2));
+        assert_eq!(left(&[page(2, 2), page(2, 1)]), None);
+        assert_eq!(left(&[REJECTD_2]), None);
+        assert_eq!(left(&[SENT_2]), None);
+        assert_eq!(delivery.doubted_page(1, &[]), None);
     }
 
     #[test]
@@ -488,7 +603,7 @@ mod tests {
         prop_oneof![
             leg.clone().prop_map(|leg| E::Submitted { leg }),
             leg.clone().prop_map(|leg| E::Doubted { leg }),
-            Just(E::Acknowledged),
+            (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::Acknowledged { leg, page }),
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::PageDelivered { leg, page }),
             (leg, bad).prop_map(|(leg, status)| E::Failed { leg, status }),
             Just(E::GaveUp),

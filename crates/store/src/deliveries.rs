@@ -1,6 +1,7 @@
 //! Deliveries as they are stored.
 
 use crate::db::Tx;
+use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, named, number, one_bucket, recipient};
 use crate::settle::Case;
@@ -25,11 +26,13 @@ pub(crate) struct CaseRow {
     charge: i64,
     reserve: i64,
     carrier: String,
+    doubts: Option<String>,
 }
 
 impl CaseRow {
     /// The stored case, without events.
     pub(crate) fn case(self) -> Result<Case> {
+        let (doubted_pages, doubts) = Doubts::from_text(self.doubts.as_deref())?;
         Ok(Case {
             bucket: Bucket(self.bucket),
             message: message_id(&self.message_id)?,
@@ -42,13 +45,14 @@ impl CaseRow {
                 failed_legs: self.failed_legs,
                 pages: self.pages,
                 delivered_pages: [self.delivered_first, self.delivered_second],
+                doubted_pages,
                 gave_up: self.gave_up,
             },
             suffixed: self.suffixed,
             charge: Money::from_units(self.charge),
             reserve: Money::from_units(self.reserve),
             carrier: self.carrier,
-            copy_carrier: None,
+            doubts,
             error: None,
             events: Vec::new(),
         })
@@ -66,7 +70,7 @@ pub(crate) async fn stored(
     };
     let sql = format!(
         "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
-             delivered_second, gave_up, suffixed, charge, reserve, carrier
+             delivered_second, gave_up, suffixed, charge, reserve, carrier, doubts
          from deliveries where (bucket, message_id, recipient) in (values {{rows}})
              and bucket = {{1}}{}",
         tx.for_update()

@@ -14,6 +14,7 @@ mod citus;
 mod content;
 mod db;
 mod deliveries;
+mod doubts;
 mod error;
 mod follow;
 mod hints;

@@ -49,7 +49,7 @@ impl ReceiptWord {
     /// What it means for that page of that leg.
     fn event(self, leg: i64, page: i64) -> DeliveryEvent {
         match self {
-            Self::Pending => DeliveryEvent::Acknowledged,
+            Self::Pending => DeliveryEvent::Acknowledged { leg, page },
             Self::Final(DeliveryStatus::Delivered) => DeliveryEvent::PageDelivered { leg, page },
             Self::Final(status) => DeliveryEvent::Failed { leg, status },
         }

@@ -14,6 +14,7 @@ pub(crate) use usual::{assumed, deliver};
 use crate::batches::{self, Batch};
 use crate::callbacks::{self, Callback};
 use crate::db::Tx;
+use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::rows::{id_bytes, number};
 use crate::sql::execute_rows;
@@ -98,8 +99,8 @@ pub(crate) struct Case {
     pub(crate) charge: Money,
     pub(crate) reserve: Money,
     pub(crate) carrier: String,
-    /// A second carrier that has it in doubt, where that is news.
-    pub(crate) copy_carrier: Option<String>,
+    /// With whom it is in doubt.
+    pub(crate) doubts: Doubts,
     pub(crate) error: Option<String>,
     pub(crate) events: Vec<DeliveryEvent>,
 }
@@ -110,20 +111,11 @@ impl Case {
         (self.bucket, self.message, self.recipient)
     }
 
-    /// What is stored, with what is told of it now. A copy that is in doubt with another carrier leaves the
-    /// first in doubt with its own.
-    pub(crate) fn told(self, news: Self) -> Self {
-        let doubted_twice = self.delivery.status == DeliveryStatus::InDoubt
-            && news.copy_carrier.is_some()
-            && news.carrier != self.carrier;
-        let (carrier, copy_carrier) = if doubted_twice {
-            (self.carrier, news.copy_carrier)
-        } else {
-            (news.carrier, None)
-        };
+    /// What is stored, with what is told of it now.
+    pub(crate) fn told(mut self, news: Self) -> Self {
+        self.doubts.join(news.doubts);
         Self {
-            carrier,
-            copy_carrier,
+            carrier: news.carrier,
             error: news.error,
             events: news.events,
             ..self
@@ -183,7 +175,9 @@ fn ended(
 
 fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
     let (mut refund, mut callback, mut second_leg) = (None, false, false);
-    let mut changed = !case.stored || case.copy_carrier.is_some();
+    // With whom it is in doubt may be news, though nothing else is.
+    let is_doubt = |event: &DeliveryEvent| matches!(event, DeliveryEvent::Doubted { .. });
+    let mut changed = !case.stored || case.events.iter().any(is_doubt);
     for event in std::mem::take(&mut case.events) {
         if let Some(change) = transition(&case.delivery, terms, event) {
             case.delivery = change.delivery;
@@ -212,9 +206,9 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result
     execute_rows!(
         tx,
         new,
-        14,
+        15,
         "insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages,
-             suffixed, charge, reserve, carrier, submitted_at_ms, settled_at_ms, error)
+             suffixed, charge, reserve, carrier, submitted_at_ms, settled_at_ms, error, doubts)
          values {rows}",
         |query, outcome| {
             let case = &outcome.case;
@@ -233,6 +227,7 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result
                 .bind(now_ms)
                 .bind(case.delivery.status.is_final().then_some(now_ms))
                 .bind(&case.error)
+                .bind(case.doubts.to_text(case.delivery.doubted_pages))
         }
     );
     Ok(())
@@ -244,10 +239,10 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
         outcomes,
         13,
         "with v (bucket, message_id, recipient, status, leg, failed_legs, first, second, gave_up, carrier,
-             copy_carrier, error, is_final) as (values {rows})
+             doubts, error, is_final) as (values {rows})
          update deliveries set status = v.status, leg = v.leg, failed_legs = v.failed_legs,
              delivered_first = v.first, delivered_second = v.second, gave_up = v.gave_up,
-             carrier = v.carrier, copy_carrier = coalesce(v.copy_carrier, deliveries.copy_carrier),
+             carrier = v.carrier, doubts = v.doubts,
              error = coalesce(v.error, deliveries.error),
              settled_at_ms = case when v.is_final then {1} else settled_at_ms end
          from v where deliveries.bucket = v.bucket and deliveries.message_id = v.message_id
@@ -265,7 +260,7 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
                 .bind(delivery.delivered_pages[1])
                 .bind(delivery.gave_up)
                 .bind(&case.carrier)
-                .bind(&case.copy_carrier)
+                .bind(case.doubts.to_text(delivery.doubted_pages))
                 .bind(&case.error)
                 .bind(delivery.status.is_final())
         },

@@ -5,11 +5,11 @@ use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, FIRST_BATCHES, MOST_BA
 use super::{delete, insert, shrink};
 use crate::Store;
 use crate::db::{Change, Db, Tx};
+use crate::deliveries::stored;
 use crate::error::Result;
-use crate::rows::{id_bytes, named, number, recipient};
-use crate::sql::{execute_rows, fetch_rows, on};
-use domain::{Bucket, DeliveryStatus, FIRST_LEG, Priority, Recipient, SECOND_LEG};
-use std::collections::HashMap;
+use crate::rows::{id_bytes, number};
+use crate::sql::{execute_rows, on};
+use domain::{Bucket, Delivery, FIRST_LEG, Priority, Recipient, SECOND_LEG};
 use std::sync::Arc;
 
 /// Asks for due batches of a carrier.
@@ -174,16 +174,16 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
             continue;
         }
         let batch = &claimed.batch;
-        let states = delivery_states(tx, batch).await?;
+        let keys: Vec<_> = batch
+            .recipients
+            .iter()
+            .map(|&recipient| (batch.bucket, batch.message, recipient))
+            .collect();
+        let known = stored(tx, &keys).await?;
         let wanted = |recipient: &Recipient| {
-            states
-                .get(recipient)
-                .is_none_or(|&(status, leg)| match batch.kind {
-                    BatchKind::First => false,
-                    BatchKind::Resend => status == DeliveryStatus::InDoubt,
-                    BatchKind::Backup => !status.is_final() && leg < SECOND_LEG,
-                    BatchKind::Again => !status.is_final(),
-                })
+            known
+                .get(&(batch.message, *recipient))
+                .is_none_or(|case| is_wanted(batch, &case.delivery))
         };
         let left: Vec<Recipient> = batch.recipients.iter().copied().filter(wanted).collect();
         if left.is_empty() {
@@ -202,31 +202,14 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
     Ok(kept)
 }
 
-async fn delivery_states(
-    tx: &mut Tx,
-    batch: &Batch,
-) -> Result<HashMap<Recipient, (DeliveryStatus, i64)>> {
-    let sql = format!(
-        "select recipient, status, leg from deliveries
-         where recipient in (values {{rows}}) and bucket = {{1}} and message_id = {{2}}{}",
-        tx.for_update()
-    );
-    let rows: Vec<(i64, String, i64)> = fetch_rows!(
-        tx,
-        &batch.recipients,
-        1,
-        &sql,
-        |query, recipient| query.bind(number(*recipient)),
-        after | query | query.bind(batch.bucket.0).bind(id_bytes(&batch.message))
-    );
-    rows.into_iter()
-        .map(|(digits, status, leg)| {
-            Ok((
-                recipient(digits),
-                (named(DeliveryStatus::from_name, &status)?, leg),
-            ))
-        })
-        .collect()
+/// Whether somebody who was sent to before is to be sent to from this batch.
+const fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
+    match batch.kind {
+        BatchKind::First => false,
+        BatchKind::Resend => delivery.doubts(batch.leg),
+        BatchKind::Backup => !delivery.status.is_final() && delivery.leg < SECOND_LEG,
+        BatchKind::Again => !delivery.status.is_final(),
+    }
 }
 
 /// Records the last leg that may be on the wire, where there is a delivery.

@@ -181,7 +181,7 @@ pub(super) const TABLES: [Table; 16] = [
             ("submitted_at_ms", Int),
             ("settled_at_ms", Int),
             ("error", Text),
-            ("copy_carrier", Text),
+            ("doubts", Text),
         ],
         chunk: CHUNK,
     },

@@ -5,19 +5,21 @@ use super::{News, ReceiptWord};
 use crate::Store;
 use crate::db::Tx;
 use crate::deliveries::stored;
+use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::{self, Part};
 use crate::rows::{message_id, number, recipient};
 use crate::settle::Case;
 use crate::sql::{fetch_rows, on};
-use domain::{Bucket, DeliveryEvent, DeliveryStatus, MessageId, Recipient};
+use domain::{Bucket, FIRST_LEG, MessageId, Recipient, SECOND_LEG};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Most messages in doubt to one number that a receipt chooses from.
 const MOST_CHOICES: i64 = 16;
 
-/// The message and page that an id was given to, for a recipient.
-type Adopted<'a> = HashMap<(&'a str, Recipient), (MessageId, i64)>;
+/// A page of a leg of a message.
+type Page = (MessageId, i64, i64);
 
 /// What is open, by message and recipient.
 type Cases = BTreeMap<(MessageId, Recipient), Case>;
@@ -33,19 +35,22 @@ pub(super) async fn homes(
         .iter()
         .filter_map(|&place| news.receipt(place).recipient)
         .collect();
-    let rows: Vec<(i64, i64)> = fetch_rows!(
+    let rows: Vec<(i64, i64, Option<String>)> = fetch_rows!(
         tx,
         &numbers,
         1,
-        "select bucket, recipient from deliveries
-         where recipient in (values {rows}) and status = 'in_doubt' and (carrier = {1} or copy_carrier = {1})",
-        |query, recipient| query.bind(number(*recipient)),
-        after | query | query.bind(carrier)
+        "select bucket, recipient, doubts from deliveries
+         where recipient in (values {rows}) and status = 'in_doubt'",
+        |query, recipient| query.bind(number(*recipient))
     );
-    Ok(rows
-        .into_iter()
-        .map(|(bucket, digits)| (recipient(digits), Bucket(bucket)))
-        .collect())
+    let mut homes = HashMap::new();
+    for (bucket, digits, doubts) in rows {
+        let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
+        if doubts.are_with(carrier) {
+            homes.insert(recipient(digits), Bucket(bucket));
+        }
+    }
+    Ok(homes)
 }
 
 impl Portion {
@@ -60,7 +65,7 @@ impl Portion {
     ) -> Result<Vec<usize>> {
         let mut left = Vec::new();
         // Several receipts with one id are about one page, whichever message it was given to.
-        let mut adopted: Adopted<'_> = HashMap::new();
+        let mut adopted: HashMap<(&str, Recipient), Page> = HashMap::new();
         let mut heard: HashSet<(&str, Recipient, ReceiptWord)> = HashSet::new();
         for place in places {
             let receipt = self.news.receipt(place);
@@ -76,18 +81,13 @@ impl Portion {
             let found = if let Some(&found) = known {
                 Some(found)
             } else {
-                let sender = &receipt.sender;
-                self.doubted(tx, recipient, sender, cases, &adopted).await?
+                self.doubted(tx, recipient, &receipt.sender, cases).await?
             };
-            let Some((message, page)) = found else {
+            let found = found.and_then(|page| Some((page, cases.get_mut(&(page.0, recipient))?)));
+            let Some(((message, leg, page), case)) = found else {
                 left.push(place);
                 continue;
             };
-            let Some(case) = cases.get_mut(&(message, recipient)) else {
-                left.push(place);
-                continue;
-            };
-            let leg = case.delivery.leg;
             case.hear(receipt, leg, page);
             // It names the page from now on: a second receipt finds it by its id.
             let part = Part {
@@ -98,39 +98,35 @@ impl Portion {
                 page,
             };
             parts::keep(tx, store, &self.news.report.carrier, &[(id, part)]).await?;
-            adopted.insert((id, recipient), (message, page));
+            adopted.insert((id, recipient), (message, leg, page));
         }
         Ok(left)
     }
 
-    /// The message to `recipient` that has been in doubt longest and has a page left to hear of, with that
-    /// page; its case is among `cases` afterwards.
+    /// A page of the message to `recipient` that has been in doubt longest with this carrier; its case is among
+    /// `cases` afterwards.
     async fn doubted(
         &self,
         tx: &mut Tx,
         recipient: Recipient,
         sender: &str,
         cases: &mut Cases,
-        adopted: &Adopted<'_>,
-    ) -> Result<Option<(MessageId, i64)>> {
+    ) -> Result<Option<Page>> {
         for message in self.in_doubt(tx, recipient, sender).await? {
             let key = (message, recipient);
-            if let Some(case) = cases.get(&key) {
-                let page = case.next_page(adopted);
-                if page <= case.delivery.pages {
-                    return Ok(Some((message, page)));
-                }
-                continue;
+            if let Entry::Vacant(entry) = cases.entry(key) {
+                // Locked now: another node may have ended the doubt meanwhile.
+                let known = stored(tx, &[(self.bucket, message, recipient)]).await?;
+                entry.insert_entry(match known.into_values().next() {
+                    Some(case) => case,
+                    None => continue,
+                });
             }
-            // Locked now: another node may have ended the doubt meanwhile.
-            let case = stored(tx, &[(self.bucket, message, recipient)])
-                .await?
-                .remove(&key);
-            if let Some(case) = case.filter(|case| case.delivery.status == DeliveryStatus::InDoubt)
-            {
-                let page = case.next_page(adopted);
-                cases.insert(key, case);
-                return Ok(Some((message, page)));
+            let page = cases
+                .get(&key)
+                .and_then(|case| case.doubted_page(&self.news.report.carrier));
+            if let Some((leg, page)) = page {
+                return Ok(Some((message, leg, page)));
             }
         }
         Ok(None)
@@ -146,12 +142,11 @@ impl Portion {
         let rows: Vec<(Vec<u8>,)> = on!(tx, |connection| sqlx::query_as(
             "select d.message_id from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-             where +d.bucket = $1 and d.recipient = $3 and d.status = 'in_doubt'
-                 and (d.carrier = $2 or d.copy_carrier = $2) and lower(m.sender) = lower($4)
-             order by d.submitted_at_ms, d.message_id limit $5",
+             where +d.bucket = $1 and d.recipient = $2 and d.status = 'in_doubt'
+                 and lower(m.sender) = lower($3)
+             order by d.submitted_at_ms, d.message_id limit $4",
         )
         .bind(self.bucket.0)
-        .bind(&*self.news.report.carrier)
         .bind(number(recipient))
         .bind(sender)
         .bind(MOST_CHOICES)
@@ -162,29 +157,13 @@ impl Portion {
 }
 
 impl Case {
-    /// The first page of which nothing was heard, as far as that can be told: whose receipt lost its response
-    /// does not say which page it is about.
-    fn next_page(&self, adopted: &Adopted<'_>) -> i64 {
-        let [first, second] = self.delivery.delivered_pages;
-        let delivered = if self.delivery.leg < domain::SECOND_LEG {
-            first
-        } else {
-            second
-        };
-        let of_this =
-            |(_, to): &(&str, Recipient), message| *to == self.recipient && message == self.message;
-        let mut heard: HashSet<i64> = adopted
-            .iter()
-            .filter(|(key, (message, _))| of_this(key, *message))
-            .map(|(_, (_, page))| *page)
-            .collect();
-        heard.extend(self.events.iter().filter_map(|event| match event {
-            DeliveryEvent::PageDelivered { leg, page } if *leg == self.delivery.leg => Some(*page),
-            _ => None,
-        }));
-        let is_new = |page: &i64| !heard.contains(page) && delivered & (1 << (page - 1)) == 0;
-        (1..=self.delivery.pages)
-            .find(is_new)
-            .unwrap_or(self.delivery.pages + 1)
+    /// The first page of a leg that is in doubt with a carrier, as far as that can be told: whose receipt lost its
+    /// response does not say which page it is about.
+    fn doubted_page(&self, carrier: &str) -> Option<(i64, i64)> {
+        let mut legs = [FIRST_LEG, SECOND_LEG].into_iter();
+        legs.find_map(|leg| {
+            let page = self.delivery.doubted_page(leg, &self.events)?;
+            self.doubts.contain(leg, carrier).then_some((leg, page))
+        })
     }
 }

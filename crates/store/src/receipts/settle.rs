@@ -4,6 +4,7 @@ use super::{Matched, News, Receipt, ReceiptWord};
 use crate::batches::{self, Batch, BatchKind, Progress};
 use crate::db::{Change, Tx};
 use crate::deliveries::stored;
+use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::Part;
 use crate::settle::{self, Case, Settled, Settling};
@@ -154,7 +155,7 @@ impl Portion {
                 Entry::Vacant(entry) => drop(entry.insert(case)),
                 Entry::Occupied(mut entry) => {
                     let first = entry.get_mut();
-                    first.copy_carrier = None;
+                    first.doubts.join(case.doubts);
                     first.events.extend(case.events);
                     first.carrier = case.carrier;
                     first.error = case.error.or_else(|| first.error.take());
@@ -167,13 +168,12 @@ impl Portion {
         for case in known_once.into_values() {
             match stored.remove(&(case.message, case.recipient)) {
                 // Refused long ago; what went out again meanwhile was taken.
-                Some(found) if case.is_refused_late(found.delivery.status) => {}
+                Some(found) if case.is_refused_late(&found.delivery) => {}
                 Some(found) => all.push(found.told(case)),
                 // It goes out again from the batch that it is in now: nothing is known of it here.
                 None if case.late => {}
                 None => all.push(Case {
                     stored: false,
-                    copy_carrier: None,
                     ..case
                 }),
             }
@@ -261,9 +261,12 @@ impl Portion {
 
 impl Case {
     /// Whether it tells of a refusal that this node kept to itself while others went on.
-    fn is_refused_late(&self, status: DeliveryStatus) -> bool {
-        let is_failure = |event: &DeliveryEvent| matches!(event, DeliveryEvent::Failed { .. });
-        self.late && status != DeliveryStatus::InDoubt && self.events.iter().all(is_failure)
+    fn is_refused_late(&self, delivery: &Delivery) -> bool {
+        let is_over = |event: &DeliveryEvent| match event {
+            DeliveryEvent::Failed { leg, .. } => !delivery.doubts(*leg),
+            _ => false,
+        };
+        self.late && self.events.iter().all(is_over)
     }
 
     /// Adds what a receipt says of a page.
@@ -278,7 +281,7 @@ fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
     let batch = &*progress.batch;
     let leg = batch.leg;
     let doubted = progress.doubted.iter().map(move |&recipient| Case {
-        copy_carrier: (batch.kind == BatchKind::Resend).then(|| batch.carrier.to_string()),
+        doubts: Doubts::with(leg, &batch.carrier),
         ..case(batch, recipient, DeliveryEvent::Doubted { leg }, None)
     });
     answered(progress).chain(doubted)
@@ -327,7 +330,7 @@ fn case(batch: &Batch, recipient: Recipient, event: DeliveryEvent, error: Option
         charge: batch.charge,
         reserve: batch.reserve,
         carrier: batch.carrier.to_string(),
-        copy_carrier: None,
+        doubts: Doubts::default(),
         error,
         events: vec![event],
     }

@@ -5,6 +5,7 @@
 
 use super::{Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended};
 use crate::db::Tx;
+use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::Part;
 use crate::rows::{id_bytes, message_id, number, recipient};
@@ -32,7 +33,7 @@ pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case 
         charge: Money::ZERO,
         reserve: Money::ZERO,
         carrier: carrier.to_owned(),
-        copy_carrier: None,
+        doubts: Doubts::default(),
         error: None,
         events: vec![event],
     }

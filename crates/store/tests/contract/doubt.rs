@@ -1,11 +1,11 @@
 //! Recipients in doubt: handed to the wire, no response known.
 
 use super::kit::{
-    Kit, NOW, Sending, claim, delivered, doubted, naira, number, receipt, refused, report, sending,
-    taken, twins, undelivered,
+    Kit, NOW, Sending, backup, claim, delivered, doubted, naira, number, receipt, refused, report,
+    sending, taken, twins, two_legs, undelivered,
 };
 use domain::DeliveryStatus;
-use store::{Claim, Claimed, Progress, Receipt, ReceiptWord};
+use store::{Batch, CarrierReport, Claim, Claimed, Progress, Receipt, ReceiptWord};
 
 twins!(
     what_is_in_doubt_is_told_as_pending,
@@ -19,6 +19,11 @@ twins!(
     a_resend_that_is_taken_ends_the_doubt,
     a_resend_that_is_refused_leaves_the_doubt,
     receipts_of_both_carriers_of_a_copy_in_doubt_adopt,
+    pages_of_a_message_in_doubt_are_adopted_one_report_after_the_other,
+    the_first_leg_stays_in_doubt_whatever_becomes_of_the_second,
+    a_receipt_adopts_the_leg_that_its_carrier_may_have,
+    a_leg_that_has_failed_is_not_sent_again,
+    what_was_in_doubt_before_an_upgrade_is_so_after_it,
 );
 
 async fn doubt(kit: &Kit, sending: &Sending) -> store::NewMessage {
@@ -266,15 +271,8 @@ async fn receipts_of_both_carriers_of_a_copy_in_doubt_adopt(kit: &Kit) {
         ..claim(100)
     };
     let copies = kit.store.claim(copies).await.unwrap();
-    let of_glo = |progress, receipts| store::CarrierReport {
-        carrier: "glo".into(),
-        ..report(progress, receipts)
-    };
-    let lost = copies.iter().map(|copy| Progress {
-        again: vec![],
-        ..doubted(copy)
-    });
-    kit.report(of_glo(lost.collect(), vec![])).await;
+    let lost = copies.iter().map(doubted_for_good).collect();
+    kit.report(of_glo(lost, vec![])).await;
     let heard = receipt(
         "lost-1",
         messages[0].draft.recipients[0],
@@ -288,4 +286,149 @@ async fn receipts_of_both_carriers_of_a_copy_in_doubt_adopt(kit: &Kit) {
             [Some(DeliveryStatus::Delivered)]
         );
     }
+}
+
+async fn pages_of_a_message_in_doubt_are_adopted_one_report_after_the_other(kit: &Kit) {
+    let base = Sending {
+        pages: 3,
+        ..sending(kit.account(100).await)
+    };
+    let message = doubt(kit, &base).await;
+    let to = message.draft.recipients[0];
+    let acknowledged = Receipt {
+        word: ReceiptWord::Pending,
+        ..receipt("p1", to, DeliveryStatus::Delivered)
+    };
+    let later = ["p2", "p3", "p1"].map(|id| receipt(id, to, DeliveryStatus::Delivered));
+    let mut statuses = Vec::new();
+    for heard in [acknowledged].into_iter().chain(later) {
+        let (_, parked) = kit.report(report(vec![], vec![heard])).await;
+        assert_eq!(parked, 0);
+        statuses.extend(kit.statuses(&message).await);
+    }
+    let expected = [
+        DeliveryStatus::InDoubt,
+        DeliveryStatus::InDoubt,
+        DeliveryStatus::Sent,
+        DeliveryStatus::Delivered,
+    ];
+    assert_eq!(statuses, expected.map(Some));
+}
+
+/// Whose first leg is in doubt with `mtn`, and second in hand with `glo`.
+async fn on_both_legs(kit: &Kit) -> (store::NewMessage, Vec<Claimed>) {
+    let message = two_legs(kit.account(100).await).message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    let mut lost = doubted(&claimed[0]);
+    let Batch {
+        bucket,
+        charge,
+        reserve,
+        ..
+    } = claimed[0].batch;
+    let to = message.draft.recipients[0];
+    lost.again.push(Batch {
+        carrier: "glo".into(),
+        ..backup(bucket, message.id, to, charge, reserve)
+    });
+    kit.report(report(vec![lost], vec![])).await;
+    let claim = Claim {
+        carrier: "glo".into(),
+        ..claim(100)
+    };
+    (message, kit.store.claim(claim).await.unwrap())
+}
+
+fn of_glo(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
+    CarrierReport {
+        carrier: "glo".into(),
+        ..report(progress, receipts)
+    }
+}
+
+async fn the_first_leg_stays_in_doubt_whatever_becomes_of_the_second(kit: &Kit) {
+    let answers = [
+        ("lost-1", taken as fn(&Claimed) -> Progress),
+        ("lost-2", refused),
+        ("lost-3", doubted_for_good),
+    ];
+    for (id, answer) in answers {
+        let (message, second) = on_both_legs(kit).await;
+        kit.report(of_glo(second.iter().map(answer).collect(), vec![]))
+            .await;
+        assert_eq!(
+            kit.statuses(&message).await,
+            [Some(DeliveryStatus::InDoubt)]
+        );
+        let first = receipt(id, message.draft.recipients[0], DeliveryStatus::Delivered);
+        let (_, parked) = kit.report(report(vec![], vec![first])).await;
+        assert_eq!(parked, 0);
+        assert_eq!(
+            kit.statuses(&message).await,
+            [Some(DeliveryStatus::Delivered)]
+        );
+    }
+}
+
+fn doubted_for_good(claimed: &Claimed) -> Progress {
+    Progress {
+        again: vec![],
+        ..doubted(claimed)
+    }
+}
+
+async fn a_receipt_adopts_the_leg_that_its_carrier_may_have(kit: &Kit) {
+    let (message, second) = on_both_legs(kit).await;
+    let lost = second.iter().map(doubted_for_good).collect();
+    kit.report(of_glo(lost, vec![])).await;
+    let to = message.draft.recipients[0];
+    let failed = receipt("lost-2", to, DeliveryStatus::Undelivered);
+    kit.report(of_glo(vec![], vec![failed])).await;
+    let legs = "select failed_legs from deliveries";
+    assert_eq!(kit.numbers(legs).await, [2], "the second has failed");
+    assert_eq!(
+        kit.texts("select doubts from deliveries").await,
+        ["1:1:mtn"]
+    );
+}
+
+async fn a_leg_that_has_failed_is_not_sent_again(kit: &Kit) {
+    let (message, second) = on_both_legs(kit).await;
+    let lost = second.iter().map(doubted_for_good).collect();
+    kit.report(of_glo(lost, vec![])).await;
+    let to = message.draft.recipients[0];
+    let failed = receipt("lost-1", to, DeliveryStatus::Undelivered);
+    kit.report(report(vec![], vec![failed])).await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::InDoubt)]
+    );
+    assert!(resends(kit).await.is_empty(), "the second is in doubt");
+}
+
+async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
+    let base = Sending {
+        pages: 3,
+        ..sending(kit.account(100).await)
+    };
+    doubt(kit, &base).await;
+    let upgrade = if kit.is_sqlite() {
+        include_str!("../../migrations/sqlite/0012_doubts_by_leg.sql")
+    } else {
+        include_str!("../../migrations/postgres/0012_doubts_by_leg.sql")
+    };
+    let before = "alter table deliveries drop column doubts;
+        alter table deliveries add column copy_carrier text;
+        update deliveries set copy_carrier = 'glo', delivered_first = 2";
+    let (_, upgrade) = upgrade.split_once('\n').unwrap();
+    for statement in before
+        .split(';')
+        .chain(upgrade.trim().split_terminator(';'))
+    {
+        kit.plant(statement).await;
+    }
+    assert_eq!(
+        kit.texts("select doubts from deliveries").await,
+        ["1:5:mtn,glo"]
+    );
 }

@@ -37,16 +37,46 @@ pub(crate) struct Person {
     gave_up: bool,
     /// Whether the second leg may be on its way.
     on_second: bool,
+    /// By leg: the pages of which nobody knows whether a carrier has them, and the carriers that may.
+    doubted: [BTreeSet<usize>; 2],
+    doubters: [BTreeSet<&'static str>; 2],
     failed: [bool; 2],
     delivered: [BTreeSet<usize>; 2],
+}
+
+impl Person {
+    /// Whoever has been sent to is in doubt as long as a page is.
+    fn weigh(&mut self) {
+        let is_known = self.doubted.iter().all(BTreeSet::is_empty);
+        self.doubters
+            .iter_mut()
+            .zip(&self.doubted)
+            .filter(|(_, pages)| pages.is_empty())
+            .for_each(|(carriers, _)| carriers.clear());
+        if !matches!(self.standing, Standing::Ended(_)) {
+            self.standing = if is_known {
+                Standing::Sent
+            } else {
+                Standing::InDoubt
+            };
+        }
+    }
 }
 
 /// What a receipt says.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
+    pub(crate) carrier: &'static str,
     pub(crate) id: String,
     pub(crate) to: Recipient,
     pub(crate) word: ReceiptWord,
+}
+
+impl Heard {
+    /// The carrier's id, which is known to nobody else.
+    fn key(&self) -> (&'static str, String) {
+        (self.carrier, self.id.clone())
+    }
 }
 
 /// What each component paid of a message, and has not got back, in the order in which they are drawn.
@@ -60,7 +90,7 @@ pub(crate) struct Model {
     pub(crate) ended: usize,
     paid: HashMap<MessageId, Paid>,
     /// Whom a carrier's id names: leg (counted from 0) and page.
-    pages: HashMap<String, (Recipient, usize, usize)>,
+    pages: HashMap<(&'static str, String), (Recipient, usize, usize)>,
     /// Receipts that mean nobody yet.
     parked: Vec<Heard>,
 }
@@ -96,6 +126,8 @@ impl Model {
             standing: Standing::Waiting,
             gave_up: false,
             on_second: false,
+            doubted: Default::default(),
+            doubters: Default::default(),
             failed: [false; 2],
             delivered: Default::default(),
         };
@@ -105,12 +137,12 @@ impl Model {
     }
 
     /// Whether it is right that somebody is to be sent to now.
-    pub(crate) fn claim(&mut self, to: Recipient, kind: BatchKind) -> bool {
+    pub(crate) fn claim(&mut self, to: Recipient, leg: usize, kind: BatchKind) -> bool {
         let person = self.person(to);
         let open = !matches!(person.standing, Standing::Ended(_));
         match kind {
             BatchKind::First => person.standing == Standing::Waiting,
-            BatchKind::Resend => person.standing == Standing::InDoubt,
+            BatchKind::Resend => !person.doubted[leg].is_empty(),
             BatchKind::Backup => open && !std::mem::replace(&mut person.on_second, true),
             BatchKind::Again => open,
         }
@@ -124,27 +156,37 @@ impl Model {
     }
 
     /// The carrier took it, under these ids.
-    pub(crate) fn take(&mut self, to: Recipient, leg: usize, ids: Vec<String>) {
+    pub(crate) fn take(
+        &mut self,
+        to: Recipient,
+        leg: usize,
+        carrier: &'static str,
+        ids: Vec<String>,
+    ) {
         let person = self.person(to);
-        if matches!(person.standing, Standing::Waiting | Standing::InDoubt) {
-            person.standing = Standing::Sent;
-        }
+        person.doubted[leg].clear();
+        person.weigh();
         for (at, id) in ids.into_iter().enumerate() {
-            self.pages.insert(id, (to, leg, at + 1));
+            self.pages.insert((carrier, id), (to, leg, at + 1));
         }
-        let known = |heard: &Heard| self.pages.contains_key(&heard.id);
+        let known = |heard: &Heard| self.pages.contains_key(&heard.key());
         let (now, later) = self.parked.drain(..).partition(known);
         self.parked = later;
         self.hear_all(now);
     }
 
     /// It is not known whether the carrier took it.
-    pub(crate) fn doubt(&mut self, to: Recipient) {
+    pub(crate) fn doubt(&mut self, to: Recipient, leg: usize, carrier: &'static str) {
         let person = self.person(to);
-        if matches!(person.standing, Standing::Waiting | Standing::Sent) {
-            person.standing = Standing::InDoubt;
+        if !matches!(person.standing, Standing::Ended(_)) && !person.failed[leg] {
+            let pages = 1..=person.pages;
+            let unheard = pages.filter(|page| !person.delivered[leg].contains(page));
+            person.doubted[leg] = unheard.collect();
+            person.doubters[leg].insert(carrier);
         }
-        let (now, later) = self.parked.drain(..).partition(|heard| heard.to == to);
+        person.weigh();
+        let is_of = |heard: &Heard| heard.to == to && heard.carrier == carrier;
+        let (now, later) = self.parked.drain(..).partition(is_of);
         self.parked = later;
         self.hear_all(now);
     }
@@ -162,6 +204,14 @@ impl Model {
         }
     }
 
+    /// The refusal is told by a node that was taken for dead: what it had in hand is in doubt since, if that has not
+    /// been ended.
+    pub(crate) fn refuse_late(&mut self, to: Recipient, leg: usize, kind: BatchKind) {
+        if !self.person(to).doubted[leg].is_empty() {
+            self.refuse(to, leg, kind, DeliveryStatus::Rejected);
+        }
+    }
+
     /// Nothing was heard in time of those who were sent to.
     pub(crate) fn give_up(&mut self) {
         let people: Vec<Recipient> = self.people.keys().copied().collect();
@@ -174,48 +224,45 @@ impl Model {
         }
     }
 
-    /// Receipts come that are told together.
+    /// Receipts come, one after the other.
     pub(crate) fn hear_all(&mut self, all: Vec<Heard>) {
-        let mut adopted = Vec::new();
         let mut seen = HashSet::new();
         for heard in all {
-            if !seen.insert((heard.id.clone(), heard.word)) {
-                continue;
-            }
-            if self.pages.contains_key(&heard.id) {
-                adopted.push(heard);
-                continue;
-            }
-            // Whoever is in doubt is who it means: the first page that nothing is known of.
-            let of_him = adopted.iter().filter(|other| other.to == heard.to);
-            let known: BTreeSet<usize> = of_him.map(|other| self.pages[&other.id].2).collect();
-            let person = self.person(heard.to);
-            let leg = usize::from(person.on_second);
-            let is_new =
-                |page: &usize| !person.delivered[leg].contains(page) && !known.contains(page);
-            let page = (1..=person.pages).find(is_new);
-            if let Some(page) = page
-                && person.standing == Standing::InDoubt
-            {
-                self.pages.insert(heard.id.clone(), (heard.to, leg, page));
-                adopted.push(heard);
-            } else {
-                self.parked.push(heard);
+            if seen.insert((heard.id.clone(), heard.word)) {
+                self.hear(heard);
             }
         }
-        for heard in adopted {
-            let (to, leg, page) = self.pages[&heard.id];
-            match heard.word {
-                ReceiptWord::Pending => {
-                    let person = self.person(to);
-                    if person.standing == Standing::InDoubt {
-                        person.standing = Standing::Sent;
-                    }
-                }
-                ReceiptWord::Final(DeliveryStatus::Delivered) => self.deliver(to, leg, page),
-                ReceiptWord::Final(end) => self.fail(to, leg, end),
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        let Some((to, leg, page)) = self.meant(&heard) else {
+            self.parked.push(heard);
+            return;
+        };
+        match heard.word {
+            ReceiptWord::Pending => {
+                let person = self.person(to);
+                person.doubted[leg].remove(&page);
+                person.weigh();
             }
+            ReceiptWord::Final(DeliveryStatus::Delivered) => self.deliver(to, leg, page),
+            ReceiptWord::Final(end) => self.fail(to, leg, end),
         }
+    }
+
+    /// Whom its id names; if nobody, who is in doubt with that carrier is meant, with the first page in doubt.
+    fn meant(&mut self, heard: &Heard) -> Option<(Recipient, usize, usize)> {
+        if let Some(known) = self.pages.get(&heard.key()) {
+            return Some(*known);
+        }
+        let person = self.person(heard.to);
+        let mut legs = [0, 1].into_iter();
+        let leg = legs.find(|&leg| {
+            person.doubters[leg].contains(heard.carrier) && !person.doubted[leg].is_empty()
+        })?;
+        let meant = (heard.to, leg, *person.doubted[leg].first()?);
+        self.pages.insert(heard.key(), meant);
+        Some(meant)
     }
 
     fn person(&mut self, to: Recipient) -> &mut Person {
@@ -230,10 +277,9 @@ impl Model {
             return;
         }
         person.delivered[leg].insert(page);
+        person.doubted[leg].remove(&page);
         if person.delivered[leg].len() < person.pages {
-            if person.standing == Standing::InDoubt {
-                person.standing = Standing::Sent;
-            }
+            person.weigh();
         } else if std::mem::take(&mut person.gave_up) {
             person.standing = Standing::Ended(DeliveryStatus::Delivered);
         } else {
@@ -248,9 +294,10 @@ impl Model {
             return;
         }
         person.failed[leg] = true;
+        person.doubted[leg].clear();
         let other = matches!(person.promise, Promise::SecondLeg { .. }) && !person.failed[1 - leg];
         if other {
-            person.standing = Standing::Sent;
+            person.weigh();
         } else {
             self.end(to, end);
         }
@@ -260,6 +307,7 @@ impl Model {
         self.ended += 1;
         let person = self.person(to);
         person.standing = Standing::Ended(end);
+        person.doubted = Default::default();
         let (message, price) = (person.message, person.price);
         match person.promise {
             Promise::Refund if end != DeliveryStatus::Delivered => self.refund(message, price),

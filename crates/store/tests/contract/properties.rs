@@ -2,15 +2,15 @@
 
 use super::chance::Chance;
 use super::kit::{
-    Kit, NOW, SENDER, Sending, backup_planner, by, claim, credit, doubted, fresh, refused, report,
-    sending, silence, twins, two_legs,
+    Kit, NOW, SENDER, Sending, backup, backup_planner, by, claim, credit, doubted, fresh, refused,
+    report, sending, silence, twins, two_legs,
 };
 use super::model::{Heard, Model, Promise, Standing};
 use domain::{AccountId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
 use std::sync::Arc;
 use store::{
-    Accepted, Batch, BatchKind, Claim, Claimed, Credited, Expiry, NewMessage, Progress, Receipt,
-    ReceiptWord, Settled, WAITING,
+    Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, NewMessage,
+    Planner, Progress, Receipt, ReceiptWord, Settled, WAITING,
 };
 
 twins!(whatever_happens_money_and_recipients_are_where_the_model_says);
@@ -23,6 +23,7 @@ const SEQUENCE: u64 = 100;
 const TIMEOUT_MS: i64 = 3_600_000;
 /// When everything is due, even what waits to be sent again.
 const DUE: i64 = NOW + 60_000;
+const CARRIERS: [&str; 2] = [super::kit::CARRIER, "glo"];
 const GATEWAYS: [Gateway; 3] = [
     Gateway::DirectRefund,
     Gateway::DirectCorporate,
@@ -44,12 +45,14 @@ enum Step {
     Doubted,
     Died,
     LateAnswer,
+    LateRefusal,
+    Moved,
     Receipt,
     Late,
     GiveUp,
 }
 
-const CHOICES: [(u64, Step); 16] = [
+const CHOICES: [(u64, Step); 18] = [
     (2, Step::Credit),
     (1, Step::CreditAgain),
     (12, Step::Send),
@@ -63,6 +66,8 @@ const CHOICES: [(u64, Step); 16] = [
     (5, Step::Doubted),
     (1, Step::Died),
     (1, Step::LateAnswer),
+    (1, Step::LateRefusal),
+    (2, Step::Moved),
     (40, Step::Receipt),
     (1, Step::Late),
     (2, Step::GiveUp),
@@ -95,9 +100,15 @@ struct World<'k> {
     /// What a process had in hand that is gone.
     lost: Vec<Claimed>,
     /// Ids that the carrier gave or will give, with whom they mean.
-    ids: Vec<(String, Recipient)>,
+    ids: Vec<(&'static str, String, Recipient)>,
     next_number: usize,
     settled: usize,
+}
+
+/// With which carrier it is.
+fn carrier(claimed: &Claimed) -> &'static str {
+    let of_batch = |name: &&&str| **name == &*claimed.batch.carrier;
+    CARRIERS.iter().find(of_batch).unwrap()
 }
 
 /// The carrier's id of a page of what was claimed.
@@ -153,6 +164,18 @@ fn lost(claimed: &Claimed) -> Progress {
     }
 }
 
+/// Plans second legs over another carrier than that of most first legs.
+fn elsewhere() -> Planner {
+    let planner = backup_planner();
+    Arc::new(move |leg| {
+        let batch = planner(leg)?;
+        Some(Batch {
+            carrier: CARRIERS[1].into(),
+            ..batch
+        })
+    })
+}
+
 impl World<'_> {
     async fn take(&mut self, step: Step) {
         match step {
@@ -164,13 +187,14 @@ impl World<'_> {
                 let most = self.chance.between(1, 9);
                 self.claim(usize::try_from(most).unwrap()).await;
             }
-            Step::Release => self.release().await,
+            Step::Release => self.release(None).await,
             Step::Taken => self.taken(usize::MAX).await,
             Step::PartlyTaken => self.taken(1).await,
             Step::Refused => self.refused().await,
             Step::RefusedForNow => {
                 if let Some(claimed) = self.in_hand.pop() {
-                    self.report(vec![refused_for_now(&claimed)], vec![]).await;
+                    let progress = refused_for_now(&claimed);
+                    self.progress(&claimed, progress).await;
                 }
             }
             Step::Doubted => self.doubted().await,
@@ -179,6 +203,15 @@ impl World<'_> {
                 if let Some(claimed) = self.lost.pop() {
                     self.took(&claimed, usize::MAX).await;
                 }
+            }
+            Step::LateRefusal => {
+                if let Some(claimed) = self.lost.pop() {
+                    self.refused_late(&claimed).await;
+                }
+            }
+            Step::Moved => {
+                let to = CARRIERS[self.chance.place(CARRIERS.len()).unwrap()];
+                self.release(Some(to)).await;
             }
             Step::Receipt => self.receipt().await,
             Step::Late => self.late().await,
@@ -270,22 +303,26 @@ impl World<'_> {
     }
 
     async fn claim(&mut self, recipients: usize) {
-        let claim = Claim {
-            now_ms: DUE,
-            ..claim(recipients)
-        };
-        for claimed in self.kit.store.claim(claim).await.unwrap() {
-            for &to in &claimed.batch.recipients {
-                let right = self.model.claim(to, claimed.batch.kind);
-                assert!(right, "{to:?} was claimed: {claimed:?}");
-                let pages = ids(&claimed, to).into_iter();
-                self.ids.extend(pages.map(|id| (id, to)));
+        for carrier in CARRIERS {
+            let claim = Claim {
+                carrier: carrier.into(),
+                now_ms: DUE,
+                ..claim(recipients)
+            };
+            for claimed in self.kit.store.claim(claim).await.unwrap() {
+                for &to in &claimed.batch.recipients {
+                    let right = self.model.claim(to, leg(&claimed), claimed.batch.kind);
+                    assert!(right, "{to:?} was claimed: {claimed:?}");
+                    let pages = ids(&claimed, to).into_iter();
+                    self.ids.extend(pages.map(|id| (carrier, id, to)));
+                }
+                self.in_hand.push(claimed);
             }
-            self.in_hand.push(claimed);
         }
     }
 
-    async fn release(&mut self) {
+    /// Gives back what is in hand, to that carrier or to those that it was of.
+    async fn release(&mut self, to: Option<&str>) {
         let claimed = std::mem::take(&mut self.in_hand);
         for one in &claimed {
             for &to in &one.batch.recipients {
@@ -293,8 +330,8 @@ impl World<'_> {
             }
         }
         let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
-        let released = self.kit.store.release(batches, NOW, None).await;
-        released.unwrap();
+        let released = self.kit.store.release(batches, NOW, to.map(Into::into));
+        released.await.unwrap();
     }
 
     async fn taken(&mut self, most: usize) {
@@ -312,9 +349,13 @@ impl World<'_> {
     async fn took(&mut self, claimed: &Claimed, most: usize) -> Vec<Recipient> {
         let most = most.min(claimed.batch.recipients.len());
         for &to in &claimed.batch.recipients[..most] {
-            self.model.take(to, leg(claimed), ids(claimed, to));
+            let ids = ids(claimed, to);
+            self.model.take(to, leg(claimed), carrier(claimed), ids);
         }
-        self.report(vec![taken(claimed, most)], vec![]).await;
+        let taken = taken(claimed, most);
+        let sent = claimed.batch.recipients[..most].to_vec();
+        let progress = self.with_second_leg(claimed, sent, taken);
+        self.progress(claimed, progress).await;
         claimed.batch.recipients[most..].to_vec()
     }
 
@@ -327,7 +368,15 @@ impl World<'_> {
             self.model
                 .refuse(to, leg(&claimed), claimed.batch.kind, end);
         }
-        self.report(vec![refused(&claimed)], vec![]).await;
+        self.progress(&claimed, refused(&claimed)).await;
+    }
+
+    async fn refused_late(&mut self, claimed: &Claimed) {
+        for &to in &claimed.batch.recipients {
+            let kind = claimed.batch.kind;
+            self.model.refuse_late(to, leg(claimed), kind);
+        }
+        self.progress(claimed, refused(claimed)).await;
     }
 
     async fn doubted(&mut self) {
@@ -338,16 +387,58 @@ impl World<'_> {
 
     async fn doubt(&mut self, claimed: &Claimed) {
         for &to in &claimed.batch.recipients {
-            self.model.doubt(to);
+            self.model.doubt(to, leg(claimed), carrier(claimed));
         }
-        self.report(vec![lost(claimed)], vec![]).await;
+        let sent = claimed.batch.recipients.clone();
+        let progress = self.with_second_leg(claimed, sent, lost(claimed));
+        self.progress(claimed, progress).await;
+    }
+
+    /// At times, whoever was sent a first leg is sent the second when its time is over.
+    fn with_second_leg(
+        &mut self,
+        claimed: &Claimed,
+        sent: Vec<Recipient>,
+        progress: Progress,
+    ) -> Progress {
+        let two_legs = claimed.batch.leg == domain::FIRST_LEG
+            && claimed.content.gateway == Gateway::DualBackup;
+        if !two_legs || sent.is_empty() || !self.chance.is_among(2) {
+            return progress;
+        }
+        let Batch {
+            bucket,
+            message,
+            charge,
+            reserve,
+            pages,
+            ..
+        } = claimed.batch;
+        let timer = Batch {
+            carrier: CARRIERS[1].into(),
+            pages,
+            recipients: sent,
+            ..backup(
+                bucket,
+                message,
+                claimed.batch.recipients[0],
+                charge,
+                reserve,
+            )
+        };
+        Progress {
+            again: progress.again.into_iter().chain([timer]).collect(),
+            ..progress
+        }
     }
 
     /// The process ends, and the next finds what it had in hand.
     async fn die(&mut self) {
         self.lost.append(&mut self.in_hand);
-        for orphan in self.kit.orphans(super::kit::CARRIER).await {
-            self.doubt(&orphan).await;
+        for carrier in CARRIERS {
+            for orphan in self.kit.orphans(carrier).await {
+                self.doubt(&orphan).await;
+            }
         }
     }
 
@@ -355,7 +446,7 @@ impl World<'_> {
         let Some(at) = self.chance.place(self.ids.len()) else {
             return;
         };
-        let (mut id, to) = self.ids[at].clone();
+        let (carrier, mut id, to) = self.ids[at].clone();
         if self.chance.is_among(3) {
             id = format!("nobody-{}", fresh());
         }
@@ -365,7 +456,12 @@ impl World<'_> {
             (2, ReceiptWord::Final(DeliveryStatus::Undelivered)),
             (1, ReceiptWord::Final(DeliveryStatus::Expired)),
         ]);
-        let heard = Heard { id, to, word };
+        let heard = Heard {
+            carrier,
+            id,
+            to,
+            word,
+        };
         let receipt = Receipt {
             carrier_id: heard.id.clone(),
             recipient: Some(to),
@@ -374,7 +470,7 @@ impl World<'_> {
             error: None,
         };
         self.model.hear_all(vec![heard]);
-        self.report(vec![], vec![receipt]).await;
+        self.report(carrier, vec![], vec![receipt]).await;
     }
 
     /// The time of what still waits to be sent is over.
@@ -391,7 +487,7 @@ impl World<'_> {
                     let (to, kind) = (ended.recipient, claimed.batch.kind);
                     self.model.refuse(to, leg(&claimed), kind, ended.status);
                 }
-                self.report(vec![progress], vec![]).await;
+                self.progress(&claimed, progress).await;
             }
         }
     }
@@ -403,17 +499,30 @@ impl World<'_> {
                 gateway,
                 timeout_ms: TIMEOUT_MS,
                 now_ms: NOW + TIMEOUT_MS + 1,
-                planner: backup_planner(),
+                planner: elsewhere(),
             };
             let (settled, _) = self.kit.expire(&expiry).await;
             self.settled += settled.outcomes.len();
         }
     }
 
-    async fn report(&mut self, progress: Vec<Progress>, receipts: Vec<Receipt>) {
+    async fn progress(&mut self, claimed: &Claimed, progress: Progress) {
+        self.report(carrier(claimed), vec![progress], vec![]).await;
+    }
+
+    async fn report(
+        &mut self,
+        carrier: &'static str,
+        progress: Vec<Progress>,
+        receipts: Vec<Receipt>,
+    ) {
         let mut settled = Settled::default();
-        let report = Arc::new(report(progress, receipts));
-        let parked = self.kit.store.report(report, &mut settled).await;
+        let report = CarrierReport {
+            carrier: carrier.into(),
+            planner: elsewhere(),
+            ..report(progress, receipts)
+        };
+        let parked = self.kit.store.report(Arc::new(report), &mut settled).await;
         parked.unwrap();
         self.settled += settled.outcomes.len();
     }
@@ -449,7 +558,7 @@ impl World<'_> {
 
     /// Brings everything to its end.
     async fn finish(&mut self) {
-        self.release().await;
+        self.release(None).await;
         loop {
             self.claim(1_000).await;
             if self.in_hand.is_empty() {

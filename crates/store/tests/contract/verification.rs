@@ -191,7 +191,7 @@ async fn deliveries_beyond_the_recipients_are_found(kit: &Kit) {
     kit.plant(
         "insert into deliveries select bucket, message_id, recipient + 1, status, leg, failed_legs, pages,
              delivered_first, delivered_second, gave_up, suffixed, charge, reserve, carrier, submitted_at_ms,
-             settled_at_ms, error, copy_carrier from deliveries",
+             settled_at_ms, error, doubts from deliveries",
     )
     .await;
     let sentence = format!(
