@@ -110,6 +110,14 @@ impl Kit {
         }
     }
 
+    /// Another database of the same kind, with nothing in it.
+    pub(crate) async fn another(&self) -> Self {
+        match self.home {
+            Home::Directory { .. } => Self::sqlite().await,
+            Home::Schema { .. } => Self::postgres().await,
+        }
+    }
+
     /// Another node on the same PostgreSQL database, by way of that port of this machine.
     pub(crate) async fn by_port(&self, port: u16) -> Store {
         let Home::Schema { schema, .. } = &self.home else {

@@ -12,6 +12,7 @@ use store::{
     Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, NewMessage,
     Planner, Progress, Receipt, ReceiptWord, Settled, WAITING,
 };
+use tokio::task::JoinSet;
 
 twins!(whatever_happens_money_and_recipients_are_where_the_model_says);
 
@@ -20,6 +21,10 @@ const STEPS: u64 = 50_000;
 const MANY_STEPS: u64 = 1_000_000;
 /// Steps of one sequence, which has an account of its own.
 const SEQUENCE: u64 = 100;
+/// Sequences that share a database: what ended of others is in it, and is soon most of what a step looks through.
+const TOGETHER: usize = 10;
+/// Databases at a time.
+const BESIDE: usize = 8;
 const TIMEOUT_MS: i64 = 3_600_000;
 /// When everything is due, even what waits to be sent again.
 const DUE: i64 = NOW + 60_000;
@@ -582,34 +587,53 @@ async fn whatever_happens_money_and_recipients_are_where_the_model_says(kit: &Ki
     let share = if kit.is_sqlite() { 1 } else { 10 };
     let seed = std::env::var("OGENE_SEED").map(|seed| seed.parse::<u64>().unwrap());
     let seeds = seed.map_or(0..steps / share / SEQUENCE, |seed| seed..seed + 1);
-    let mut next_number = 1;
-    for seed in seeds {
-        let account = kit.account(0).await;
-        let mut chance = Chance::new(seed);
-        let mut world = World {
-            kit,
-            chance: &mut chance,
-            account,
-            model: Model::default(),
-            messages: vec![],
-            credits: vec![],
-            in_hand: vec![],
-            lost: vec![],
-            ids: vec![],
-            next_number,
-            settled: 0,
-        };
-        let mut taken = Taken {
-            seed,
-            steps: vec![],
-        };
-        for _ in 0..SEQUENCE {
-            let step = world.chance.pick(&CHOICES);
-            taken.steps.push(step);
-            world.take(step).await;
-            world.compare(false).await;
+    let seeds: Vec<u64> = seeds.collect();
+    let mut running = JoinSet::new();
+    for seeds in seeds.chunks(TOGETHER) {
+        // They wait more than they work: the writer keeps for a while what nobody is in a hurry for.
+        if running.len() == BESIDE {
+            running.join_next().await.unwrap().unwrap();
         }
-        world.finish().await;
-        next_number = world.next_number;
+        let (kit, seeds) = (kit.another().await, seeds.to_vec());
+        running.spawn(async move {
+            let mut next_number = 1;
+            for seed in seeds {
+                next_number = run(&kit, seed, next_number).await;
+            }
+            kit.finish().await;
+        });
     }
+    while let Some(ended) = running.join_next().await {
+        ended.unwrap();
+    }
+}
+
+/// Runs the sequence of a seed with recipients from that number on; gives the next number.
+async fn run(kit: &Kit, seed: u64, next_number: usize) -> usize {
+    let mut chance = Chance::new(seed);
+    let mut world = World {
+        kit,
+        account: kit.account(0).await,
+        chance: &mut chance,
+        model: Model::default(),
+        messages: vec![],
+        credits: vec![],
+        in_hand: vec![],
+        lost: vec![],
+        ids: vec![],
+        next_number,
+        settled: 0,
+    };
+    let mut taken = Taken {
+        seed,
+        steps: vec![],
+    };
+    for _ in 0..SEQUENCE {
+        let step = world.chance.pick(&CHOICES);
+        taken.steps.push(step);
+        world.take(step).await;
+        world.compare(false).await;
+    }
+    world.finish().await;
+    world.next_number
 }
