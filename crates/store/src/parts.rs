@@ -27,6 +27,9 @@ pub(crate) struct Part {
     pub(crate) recipient: Recipient,
     pub(crate) leg: i64,
     pub(crate) page: i64,
+    /// Whether a receipt adopted it, which does not say of which page it is: stored with the sign of its number.
+    /// What the response says, should it come after all, is better.
+    pub(crate) is_guess: bool,
 }
 
 impl Part {
@@ -41,7 +44,8 @@ impl Part {
 pub(crate) struct Matched(HashMap<String, Vec<Part>>);
 
 impl Matched {
-    /// The page that a receipt means: its id, and its number where it tells one; the youngest if several.
+    /// The page that a receipt means: its id, and its number where it tells one; of several the
+    /// youngest, and rather what the response said of it.
     pub(crate) fn find(&self, receipt: &Receipt) -> Option<&Part> {
         self.0
             .get(&receipt.carrier_id)?
@@ -51,7 +55,7 @@ impl Matched {
                     .recipient
                     .is_none_or(|number| number == part.recipient)
             })
-            .max_by_key(|part| part.message)
+            .max_by_key(|part| (part.message, !part.is_guess))
     }
 }
 
@@ -93,7 +97,8 @@ pub(crate) async fn look_up<'r>(
             message: message_id(&message)?,
             recipient: recipient(digits),
             leg,
-            page,
+            page: page.abs(),
+            is_guess: page < 0,
         });
     }
     Ok(matched)
@@ -131,7 +136,7 @@ async fn insert(
             .bind(id_bytes(&part.message))
             .bind(number(part.recipient))
             .bind(part.leg)
-            .bind(part.page)
+            .bind(if part.is_guess { -part.page } else { part.page })
     });
     Ok(())
 }
@@ -147,6 +152,7 @@ pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = (&str, Part
                 recipient: *recipient,
                 leg: batch.leg,
                 page,
+                is_guess: false,
             };
             (id.as_str(), part)
         })

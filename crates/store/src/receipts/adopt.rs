@@ -96,6 +96,7 @@ impl Portion {
                 recipient,
                 leg,
                 page,
+                is_guess: true,
             };
             parts::keep(tx, store, &self.news.report.carrier, &[(id, part)]).await?;
             adopted.insert((id, recipient), (message, leg, page));

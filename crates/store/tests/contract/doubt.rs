@@ -1,8 +1,8 @@
 //! Recipients in doubt: handed to the wire, no response known.
 
 use super::kit::{
-    Kit, NOW, Sending, backup, claim, delivered, doubted, naira, number, receipt, refused, report,
-    sending, taken, twins, two_legs, undelivered,
+    Kit, NOW, Sending, backup, claim, delivered, doubted, naira, number, page_id, receipt, refused,
+    report, sending, taken, twins, two_legs, undelivered,
 };
 use domain::DeliveryStatus;
 use store::{Batch, CarrierReport, Claim, Claimed, Progress, Receipt, ReceiptWord};
@@ -24,6 +24,7 @@ twins!(
     a_receipt_adopts_the_leg_that_its_carrier_may_have,
     a_leg_that_has_failed_is_not_sent_again,
     what_was_in_doubt_before_an_upgrade_is_so_after_it,
+    what_the_response_says_of_an_id_is_better_than_what_was_guessed,
 );
 
 async fn doubt(kit: &Kit, sending: &Sending) -> store::NewMessage {
@@ -430,5 +431,38 @@ async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
     assert_eq!(
         kit.texts("select doubts from deliveries").await,
         ["1:5:mtn,glo"]
+    );
+}
+
+async fn what_the_response_says_of_an_id_is_better_than_what_was_guessed(kit: &Kit) {
+    let base = Sending {
+        pages: 2,
+        ..sending(kit.account(100).await)
+    };
+    let message = doubt(kit, &base).await;
+    let to = message.draft.recipients[0];
+    let copy = resends(kit).await;
+    let first = receipt("lost-1", to, DeliveryStatus::Delivered);
+    kit.report(report(vec![], vec![first])).await;
+    // The first page of the copy is acknowledged before its response: page 2 is in doubt alone.
+    let early = Receipt {
+        word: ReceiptWord::Pending,
+        ..receipt(&page_id(to, 1), to, DeliveryStatus::Delivered)
+    };
+    kit.report(report(vec![], vec![early])).await;
+    kit.report(report(copy.iter().map(taken).collect(), vec![]))
+        .await;
+    let again = receipt(&page_id(to, 1), to, DeliveryStatus::Delivered);
+    kit.report(report(vec![], vec![again])).await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Sent)],
+        "page 1 is delivered, not page 2"
+    );
+    let second = receipt(&page_id(to, 2), to, DeliveryStatus::Delivered);
+    kit.report(report(vec![], vec![second])).await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered)]
     );
 }
