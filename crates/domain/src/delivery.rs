@@ -255,7 +255,10 @@ fn doubted(mut delivery: Delivery, leg: i64) -> Delivery {
     if !delivery.status.is_final() && !delivery.has_failed(leg) {
         let all = page_bit(delivery.pages + 1) - 1;
         let place = leg_index(leg);
-        delivery.doubted_pages[place] = all & !delivery.delivered_pages[place];
+        // A copy that is lost, too, says nothing of the pages that were heard of.
+        if !delivery.doubts(leg) {
+            delivery.doubted_pages[place] = all & !delivery.delivered_pages[place];
+        }
         delivery.weigh();
     }
     delivery
@@ -532,13 +535,16 @@ mod tests {
         let page = |page| E::PageDelivered { leg: 1, page };
         let mut delivery = Delivery::unsent(3);
         let mut left = Vec::new();
-        for event in [E::Doubted { leg: 1 }, page(1), acknowledged, page(3)] {
-            delivery = transition(&delivery, REFUND, event).unwrap().delivery;
+        let doubted = E::Doubted { leg: 1 };
+        for event in [doubted, page(1), acknowledged, doubted, page(3)] {
+            delivery =
+                transition(&delivery, REFUND, event).map_or(delivery, |change| change.delivery);
             left.push((delivery.status, delivery.doubted_page(1, &[])));
         }
         let expected = [
             (S::InDoubt, Some(1)),
             (S::InDoubt, Some(2)),
+            (S::InDoubt, Some(3)),
             (S::InDoubt, Some(3)),
             (S::Sent, None),
         ];

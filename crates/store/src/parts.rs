@@ -44,8 +44,8 @@ impl Part {
 pub(crate) struct Matched(HashMap<String, Vec<Part>>);
 
 impl Matched {
-    /// The page that a receipt means: its id, and its number where it tells one; of several the
-    /// youngest, and rather what the response said of it.
+    /// The page that a receipt means: its id, and its number where it tells one; of several
+    /// what a response said of it, and the youngest. A guess was made where no response had named the id yet.
     pub(crate) fn find(&self, receipt: &Receipt) -> Option<&Part> {
         self.0
             .get(&receipt.carrier_id)?
@@ -55,7 +55,7 @@ impl Matched {
                     .recipient
                     .is_none_or(|number| number == part.recipient)
             })
-            .max_by_key(|part| (part.message, !part.is_guess))
+            .max_by_key(|part| (!part.is_guess, part.message))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{Error, Store};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Recipient};
 use parked::Parked;
 use settle::Portion;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -218,17 +218,19 @@ impl Store {
                     None => unmatched.push(place),
                 }
             }
-            let mut homes = adopt::homes(&mut tx, &report.carrier, news, &unmatched).await?;
+            let homes = adopt::homes(&mut tx, &report.carrier, news, &unmatched).await?;
+            let mut new_homes: HashMap<Recipient, Bucket> = HashMap::new();
             for progress in &report.progress {
                 let doubted = progress.doubted.iter();
-                homes.extend(doubted.map(|&recipient| (recipient, progress.batch.bucket)));
+                new_homes.extend(doubted.map(|&recipient| (recipient, progress.batch.bucket)));
             }
             let mut lost = Vec::new();
             for place in unmatched {
-                let home = news
-                    .receipt(place)
-                    .recipient
-                    .and_then(|recipient| homes.get(&recipient));
+                let receipt = news.receipt(place);
+                let home = receipt.recipient.and_then(|recipient| {
+                    let doubted = (recipient, receipt.sender.to_lowercase());
+                    homes.get(&doubted).or_else(|| new_homes.get(&recipient))
+                });
                 match home {
                     Some(&home) => {
                         let portion = portions.entry(home).or_insert_with(|| new(home));

@@ -32,7 +32,7 @@ struct Check {
 /// A message is looked up once and not for each of its recipients: SQLite reads a row as far as its list to find
 /// it, which is 700 KB where there are 100,000 of them. So messages come first (a cross join keeps its order), or
 /// after what belongs to one is grouped.
-const CHECKS: [Check; 16] = [
+const CHECKS: [Check; 17] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -140,6 +140,11 @@ const CHECKS: [Check; 16] = [
                       then settled_at_ms is null
                   else true end
               limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} is in doubt and nobody knows with whom, or is not and somebody does",
+        sql: "select distinct lower(hex(message_id)) from deliveries
+              where (status = 'in_doubt') <> (doubts is not null) limit 20",
     },
     Check {
         sentence: "a callback of message {} tells an outcome that its recipient has not",

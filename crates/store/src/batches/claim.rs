@@ -206,7 +206,8 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
 const fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
     match batch.kind {
         BatchKind::First => false,
-        BatchKind::Resend => delivery.doubts(batch.leg),
+        // Once the second leg is out, a copy of the first would be one message more.
+        BatchKind::Resend => delivery.doubts(batch.leg) && delivery.leg <= batch.leg,
         BatchKind::Backup => !delivery.status.is_final() && delivery.leg < SECOND_LEG,
         BatchKind::Again => !delivery.status.is_final(),
     }

@@ -1,7 +1,7 @@
 //! Receipts for recipients in doubt: the response was lost, so only number and sender tell whom they mean.
 
 use super::settle::Portion;
-use super::{News, ReceiptWord};
+use super::{News, Receipt, ReceiptWord};
 use crate::Store;
 use crate::db::Tx;
 use crate::deliveries::stored;
@@ -15,8 +15,8 @@ use domain::{Bucket, FIRST_LEG, MessageId, Recipient, SECOND_LEG};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Most messages in doubt to one number that a receipt chooses from.
-const MOST_CHOICES: i64 = 16;
+/// Most messages in doubt to one number that a receipt chooses from, with all carriers.
+const MOST_CHOICES: i64 = 256;
 
 /// A page of a leg of a message.
 type Page = (MessageId, i64, i64);
@@ -24,30 +24,34 @@ type Page = (MessageId, i64, i64);
 /// What is open, by message and recipient.
 type Cases = BTreeMap<(MessageId, Recipient), Case>;
 
-/// In which bucket somebody with the number of a receipt is in doubt. Looks into all of them: few are in doubt.
+/// Number and sender, in small letters.
+pub(super) type Doubted = (Recipient, String);
+
+/// In which bucket somebody is in doubt whom a receipt may mean. Looks into all of them: few are in doubt.
 pub(super) async fn homes(
     tx: &mut Tx,
     carrier: &str,
     news: &News,
     places: &[usize],
-) -> Result<HashMap<Recipient, Bucket>> {
+) -> Result<HashMap<Doubted, Bucket>> {
     let numbers: Vec<Recipient> = places
         .iter()
         .filter_map(|&place| news.receipt(place).recipient)
         .collect();
-    let rows: Vec<(i64, i64, Option<String>)> = fetch_rows!(
+    let rows: Vec<(i64, i64, Option<String>, String)> = fetch_rows!(
         tx,
         &numbers,
         1,
-        "select bucket, recipient, doubts from deliveries
-         where recipient in (values {rows}) and status = 'in_doubt'",
+        "select d.bucket, d.recipient, d.doubts, lower(m.sender) from deliveries d
+         join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+         where d.recipient in (values {rows}) and d.status = 'in_doubt'",
         |query, recipient| query.bind(number(*recipient))
     );
     let mut homes = HashMap::new();
-    for (bucket, digits, doubts) in rows {
+    for (bucket, digits, doubts, sender) in rows {
         let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
         if doubts.are_with(carrier) {
-            homes.insert(recipient(digits), Bucket(bucket));
+            homes.insert((recipient(digits), sender), Bucket(bucket));
         }
     }
     Ok(homes)
@@ -83,8 +87,19 @@ impl Portion {
             } else {
                 self.doubted(tx, recipient, &receipt.sender, cases).await?
             };
-            let found = found.and_then(|page| Some((page, cases.get_mut(&(page.0, recipient))?)));
-            let Some(((message, leg, page), case)) = found else {
+            let Some((message, leg, page)) = found else {
+                left.push(place);
+                continue;
+            };
+            // Another node may have heard it meanwhile, or this one in a commit whose answer was lost: the row is
+            // locked now, and the id names its page. Whoever else it names finds it when it is looked at again.
+            let meant = match self.named(tx, store, receipt).await? {
+                Some(part) if part.message != message => None,
+                Some(part) => Some((part.leg, part.page)),
+                None => Some((leg, page)),
+            };
+            let case = cases.get_mut(&(message, recipient));
+            let (Some((leg, page)), Some(case)) = (meant, case) else {
                 left.push(place);
                 continue;
             };
@@ -102,6 +117,17 @@ impl Portion {
             adopted.insert((id, recipient), (message, leg, page));
         }
         Ok(left)
+    }
+
+    /// The page that the id of a receipt has come to name.
+    async fn named(&self, tx: &mut Tx, store: &Store, receipt: &Receipt) -> Result<Option<Part>> {
+        if receipt.carrier_id.is_empty() {
+            return Ok(None);
+        }
+        let report = &self.news.report;
+        let receipts = [receipt].into_iter();
+        let parts = parts::look_up(tx, store, &report.carrier, report.now_ms, receipts).await?;
+        Ok(parts.find(receipt).cloned())
     }
 
     /// A page of the message to `recipient` that has been in doubt longest with this carrier; its case is among
@@ -140,8 +166,8 @@ impl Portion {
         sender: &str,
     ) -> Result<Vec<MessageId>> {
         // The sign keeps SQLite from reading the whole bucket: the index of those in doubt is without it.
-        let rows: Vec<(Vec<u8>,)> = on!(tx, |connection| sqlx::query_as(
-            "select d.message_id from deliveries d
+        let rows: Vec<(Vec<u8>, Option<String>)> = on!(tx, |connection| sqlx::query_as(
+            "select d.message_id, d.doubts from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
              where +d.bucket = $1 and d.recipient = $2 and d.status = 'in_doubt'
                  and lower(m.sender) = lower($3)
@@ -153,7 +179,14 @@ impl Portion {
         .bind(MOST_CHOICES)
         .fetch_all(connection)
         .await?);
-        rows.iter().map(|(id,)| message_id(id)).collect()
+        let mut messages = Vec::with_capacity(rows.len());
+        for (id, doubts) in rows {
+            let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
+            if doubts.are_with(&self.news.report.carrier) {
+                messages.push(message_id(&id)?);
+            }
+        }
+        Ok(messages)
     }
 }
 

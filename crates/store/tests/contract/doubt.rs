@@ -25,6 +25,9 @@ twins!(
     a_leg_that_has_failed_is_not_sent_again,
     what_was_in_doubt_before_an_upgrade_is_so_after_it,
     what_the_response_says_of_an_id_is_better_than_what_was_guessed,
+    a_guess_for_a_younger_message_is_worth_less_than_a_response,
+    a_receipt_that_comes_twice_at_once_is_about_one_page,
+    a_copy_of_the_first_leg_does_not_follow_the_second,
 );
 
 async fn doubt(kit: &Kit, sending: &Sending) -> store::NewMessage {
@@ -465,4 +468,61 @@ async fn what_the_response_says_of_an_id_is_better_than_what_was_guessed(kit: &K
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Delivered)]
     );
+}
+
+async fn a_guess_for_a_younger_message_is_worth_less_than_a_response(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let older = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&older).await;
+    let younger = doubt(kit, &base).await;
+    let to = older.draft.recipients[0];
+    let early = Receipt {
+        word: ReceiptWord::Pending,
+        ..receipt(&page_id(to, 1), to, DeliveryStatus::Delivered)
+    };
+    kit.report(report(vec![], vec![early])).await;
+    kit.report(report(claimed.iter().map(taken).collect(), vec![]))
+        .await;
+    kit.report(report(vec![], vec![delivered(to)])).await;
+    assert_eq!(
+        kit.statuses(&older).await,
+        [Some(DeliveryStatus::Delivered)]
+    );
+    assert_eq!(kit.statuses(&younger).await, [Some(DeliveryStatus::Sent)]);
+}
+
+async fn a_receipt_that_comes_twice_at_once_is_about_one_page(kit: &Kit) {
+    let base = Sending {
+        pages: 2,
+        ..sending(kit.account(1_000).await)
+    };
+    for round in 0..20 {
+        let message = doubt(
+            kit,
+            &Sending {
+                first_number: 10 + round,
+                ..base
+            },
+        )
+        .await;
+        let to = message.draft.recipients[0];
+        let heard = receipt(&format!("lost-{round}"), to, DeliveryStatus::Delivered);
+        let twice = || kit.report(report(vec![], vec![heard.clone()]));
+        tokio::join!(twice(), twice());
+        assert_eq!(
+            kit.statuses(&message).await,
+            [Some(DeliveryStatus::InDoubt)]
+        );
+    }
+}
+
+async fn a_copy_of_the_first_leg_does_not_follow_the_second(kit: &Kit) {
+    let (message, second) = on_both_legs(kit).await;
+    kit.report(of_glo(second.iter().map(taken).collect(), vec![]))
+        .await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::InDoubt)]
+    );
+    assert!(resends(kit).await.is_empty());
 }

@@ -142,7 +142,7 @@ impl Model {
         let open = !matches!(person.standing, Standing::Ended(_));
         match kind {
             BatchKind::First => person.standing == Standing::Waiting,
-            BatchKind::Resend => !person.doubted[leg].is_empty(),
+            BatchKind::Resend => !person.doubted[leg].is_empty() && (leg == 1 || !person.on_second),
             BatchKind::Backup => open && !std::mem::replace(&mut person.on_second, true),
             BatchKind::Again => open,
         }
@@ -179,9 +179,12 @@ impl Model {
     pub(crate) fn doubt(&mut self, to: Recipient, leg: usize, carrier: &'static str) {
         let person = self.person(to);
         if !matches!(person.standing, Standing::Ended(_)) && !person.failed[leg] {
-            let pages = 1..=person.pages;
-            let unheard = pages.filter(|page| !person.delivered[leg].contains(page));
-            person.doubted[leg] = unheard.collect();
+            // What was heard of before stays known.
+            if person.doubted[leg].is_empty() {
+                let pages = 1..=person.pages;
+                let unheard = pages.filter(|page| !person.delivered[leg].contains(page));
+                person.doubted[leg] = unheard.collect();
+            }
             person.doubters[leg].insert(carrier);
         }
         person.weigh();

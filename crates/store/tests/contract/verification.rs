@@ -17,6 +17,7 @@ twins!(
     a_recipient_that_is_lost_is_found,
     a_cost_that_is_not_the_sum_of_the_charges_is_found,
     an_outcome_without_a_time_and_a_time_without_an_outcome_are_found,
+    doubt_of_nobody_is_found,
     a_callback_before_the_outcome_is_found,
     deliveries_without_their_message_are_found,
     a_refund_that_is_owed_is_found,
@@ -251,6 +252,19 @@ async fn an_outcome_without_a_time_and_a_time_without_an_outcome_are_found(kit: 
         "settled_at_ms = null, status = 'delivrd'".to_owned(),
         format!("settled_at_ms = {NOW}, status = 'gone'"),
     ] {
+        kit.plant(&format!("update deliveries set {planted}")).await;
+        assert_eq!(violations(kit).await, [sentence.as_str()], "{planted}");
+    }
+}
+
+async fn doubt_of_nobody_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    let sentence = format!(
+        "a recipient of message {} is in doubt and nobody knows with whom, or is not and somebody does",
+        hex(&message)
+    );
+    for planted in ["status = 'in_doubt'", "status = 'sent', doubts = '1:1:mtn'"] {
         kit.plant(&format!("update deliveries set {planted}")).await;
         assert_eq!(violations(kit).await, [sentence.as_str()], "{planted}");
     }
