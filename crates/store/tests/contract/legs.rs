@@ -5,7 +5,7 @@ use super::kit::{
     twins, two_legs, undelivered,
 };
 use domain::{DeliveryStatus, Recipient};
-use store::{Batch, BatchKind, Claim, Claimed, NewMessage, Progress};
+use store::{Batch, BatchKind, CarrierReport, Claim, Claimed, NewMessage, Progress};
 
 twins!(
     a_second_leg_is_planned_when_the_first_fails,
@@ -18,6 +18,7 @@ twins!(
     a_second_leg_never_submitted_gives_the_reserve_back,
     a_first_leg_that_was_overtaken_by_its_backup_is_not_sent,
     both_legs_in_hand_at_once_are_accounted_for,
+    a_delivery_names_the_carrier_and_the_error_of_its_last_leg,
 );
 
 fn to(message: &NewMessage) -> Recipient {
@@ -262,4 +263,26 @@ async fn both_legs_in_hand_at_once_are_accounted_for(kit: &Kit) {
         );
     }
     assert_eq!(kit.balance(base.account).await, naira(80));
+}
+
+async fn a_delivery_names_the_carrier_and_the_error_of_its_last_leg(kit: &Kit) {
+    let message = two_legs(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    kit.report(report(vec![], vec![undelivered(to(&message))]))
+        .await;
+    let second = kit.claim(10).await.into_iter().map(|claimed| claimed.batch);
+    let moved = kit.store.release(second.collect(), NOW, Some("glo".into()));
+    moved.await.unwrap();
+    let elsewhere = Claim {
+        carrier: "glo".into(),
+        ..claim(10)
+    };
+    let second = kit.store.claim(elsewhere).await.unwrap();
+    let over_glo = CarrierReport {
+        carrier: "glo".into(),
+        ..report(second.iter().map(refused).collect(), vec![])
+    };
+    kit.report(over_glo).await;
+    let told = kit.texts("select carrier || ' ' || error from deliveries");
+    assert_eq!(told.await, ["glo 0x0B"]);
 }
