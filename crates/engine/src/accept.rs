@@ -22,6 +22,9 @@ const MANY_RECIPIENTS: usize = 20_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// When a caller is told to come back after a refusal for want of room, seconds.
 const RETRY_AFTER_S: u64 = 1;
+const UNAVAILABLE: Refusal = Refusal::Unavailable {
+    retry_after_s: RETRY_AFTER_S,
+};
 /// How long that refusal takes. Whoever asks again the moment it is refused would otherwise have more of the
 /// processor for refusals than is left for what is accepted.
 const REFUSAL_PAUSE: Duration = Duration::from_millis(500);
@@ -73,19 +76,27 @@ impl Door {
     /// is not accepted any more, and what has is found by its fingerprint when it is sent again.
     pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
-        let unavailable = Refusal::Unavailable {
-            retry_after_s: RETRY_AFTER_S,
-        };
         if let Err(refused) = self.queue.try_send(Waiting { draft, answer }) {
             drop(refused);
             tokio::time::sleep(REFUSAL_PAUSE).await;
-            return Err(unavailable.into());
+            return Err(UNAVAILABLE.into());
         }
-        match tokio::time::timeout(PATIENCE, result).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) | Err(_) => Err(unavailable.into()),
-        }
+        in_time(result).await
     }
+}
+
+/// What is answered of a send within its time. Where nobody is left to answer, the process is about to end and the
+/// send may stand: to refuse it would not be true.
+async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>) -> Result<T, Error> {
+    let answer = async {
+        match result.await {
+            Ok(answer) => answer,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::time::timeout(PATIENCE, answer)
+        .await
+        .unwrap_or_else(|_| Err(UNAVAILABLE.into()))
 }
 
 /// The steering numbers of the sandbox that refuse a send; `limit` is the rate that such a refusal names.
@@ -322,5 +333,24 @@ fn give_back(shared: &Shared, batches: &[Batch]) {
         if let Some(carrier) = shared.carrier(&batch.carrier) {
             carrier.budget.give(batch.recipients.len());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::{Instant, timeout};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_send_that_may_stand_is_not_refused_when_the_process_ends() {
+        let (answer, result) = oneshot::channel::<Result<(), Error>>();
+        drop(answer);
+        let began = Instant::now();
+        let refused = timeout(2 * PATIENCE, in_time(result)).await.unwrap();
+        assert!(matches!(
+            refused,
+            Err(Error::Refused(Refusal::Unavailable { .. }))
+        ));
+        assert_eq!(began.elapsed(), PATIENCE, "not before its time is over");
     }
 }
