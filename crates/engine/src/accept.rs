@@ -20,12 +20,9 @@ const MOST_SENDS: usize = 512;
 const MANY_RECIPIENTS: usize = 20_000;
 /// How long a send waits for its commit.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// When a caller is told to come back after a refusal for want of room, seconds.
-const RETRY_AFTER_S: u64 = 1;
-const UNAVAILABLE: Refusal = Refusal::Unavailable {
-    retry_after_s: RETRY_AFTER_S,
-};
-/// How long that refusal takes. Whoever asks again the moment it is refused would otherwise have more of the
+/// The refusal for want of room, or time.
+const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
+/// How long it takes, for want of room. Whoever asks again the moment it is refused would otherwise have more of the
 /// processor for refusals than is left for what is accepted.
 const REFUSAL_PAUSE: Duration = Duration::from_millis(500);
 
@@ -113,9 +110,7 @@ pub(crate) fn steer(draft: &Draft, limit: u32) -> Result<(), Refusal> {
                     needed: draft.cost,
                     available: Money::ZERO,
                 }),
-                SandboxOutcome::RefuseUnavailable => Some(Refusal::Unavailable {
-                    retry_after_s: RETRY_AFTER_S,
-                }),
+                SandboxOutcome::RefuseUnavailable => Some(UNAVAILABLE),
                 SandboxOutcome::RefuseRate => Some(Refusal::RateLimited {
                     limit,
                     retry_after_s: 60,
