@@ -87,21 +87,11 @@ impl Delivery {
 
     /// The first page of a leg that stays in doubt after these events.
     pub fn doubted_page(&self, leg: i64, events: &[DeliveryEvent]) -> Option<i64> {
-        let told = events.iter().fold(0, |told, event| match *event {
-            DeliveryEvent::Acknowledged { leg: of, page }
-            | DeliveryEvent::PageDelivered { leg: of, page }
-                if of == leg =>
-            {
-                told | page_bit(page)
-            }
-            DeliveryEvent::Submitted { leg: of } | DeliveryEvent::Failed { leg: of, .. }
-                if of == leg =>
-            {
-                !0
-            }
-            _ => told,
+        let told = events.iter().filter_map(|event| event.ends_doubt());
+        let of_leg = told.filter(|(of, _)| *of == leg);
+        let left = of_leg.fold(self.doubted_pages[leg_index(leg)], |left, (_, pages)| {
+            left & !pages
         });
-        let left = self.doubted_pages[leg_index(leg)] & !told;
         (left != 0).then(|| i64::from(left.trailing_zeros()) + 1)
     }
 
@@ -195,6 +185,19 @@ pub enum DeliveryEvent {
     GaveUp,
 }
 
+impl DeliveryEvent {
+    /// Of which leg it ends the doubt, and of which pages, as bits.
+    fn ends_doubt(self) -> Option<(i64, i64)> {
+        match self {
+            Self::Submitted { leg } | Self::Failed { leg, .. } => Some((leg, ALL_PAGES)),
+            Self::Acknowledged { leg, page } | Self::PageDelivered { leg, page } => {
+                Some((leg, page_bit(page)))
+            }
+            Self::Doubted { .. } | Self::GaveUp => None,
+        }
+    }
+}
+
 /// What goes back to the wallet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refund {
@@ -223,17 +226,16 @@ pub struct Transition {
 /// delivery corrects the report, without a second callback or charge (`decisions.md`, Delivery status).
 pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Option<Transition> {
     let mut delivery = before.clone();
+    if let Some((leg, pages)) = event.ends_doubt() {
+        delivery.end_doubt(leg, pages);
+    }
     match event {
         DeliveryEvent::Submitted { leg } => {
             delivery.leg = delivery.leg.max(leg);
-            delivery.end_doubt(leg, ALL_PAGES);
             quiet(before, delivery)
         }
         DeliveryEvent::Doubted { leg } => quiet(before, doubted(delivery, leg)),
-        DeliveryEvent::Acknowledged { leg, page } => {
-            delivery.end_doubt(leg, page_bit(page));
-            quiet(before, delivery)
-        }
+        DeliveryEvent::Acknowledged { .. } => quiet(before, delivery),
         DeliveryEvent::PageDelivered { leg, page } => page_delivered(delivery, terms, leg, page),
         DeliveryEvent::Failed { leg, status } => failed(delivery, terms, leg, status),
         DeliveryEvent::GaveUp => gave_up(delivery, terms),
@@ -273,7 +275,6 @@ fn page_delivered(mut delivery: Delivery, terms: Terms, leg: i64, page: i64) -> 
     let pages = &mut delivery.delivered_pages[leg_index(leg)];
     *pages |= page_bit(page);
     if i64::from(pages.count_ones()) < delivery.pages {
-        delivery.end_doubt(leg, page_bit(page));
         return quiet(&before, delivery);
     }
     delivery.end(DeliveryStatus::Delivered);
@@ -300,7 +301,6 @@ fn failed(
     }
     let before = delivery.clone();
     delivery.failed_legs |= leg_bit(leg);
-    delivery.end_doubt(leg, ALL_PAGES);
     if terms.two_legs {
         let both = leg_bit(FIRST_LEG) | leg_bit(SECOND_LEG);
         if delivery.failed_legs != both {
