@@ -97,11 +97,7 @@ async fn a_claim_takes_only_what_is_due_and_urgent_enough(kit: &Kit) {
         ..claim(10)
     };
     assert!(kit.store.claim(urgent).await.unwrap().is_empty());
-    let elsewhere = Claim {
-        carrier: "glo".into(),
-        ..claim(10)
-    };
-    assert!(kit.store.claim(elsewhere).await.unwrap().is_empty());
+    assert!(kit.claim_elsewhere(10).await.is_empty());
     assert_eq!(kit.claim(10).await.len(), 1);
     let later = Claim {
         now_ms: NOW + 1,
@@ -303,12 +299,8 @@ async fn a_batch_can_go_to_another_carrier(kit: &Kit) {
         .await
         .unwrap();
     assert!(kit.claim(10).await.is_empty());
-    let glo = Claim {
-        carrier: "glo".into(),
-        ..claim(10)
-    };
     assert_eq!(
-        kit.store.claim(glo).await.unwrap()[0].batch.carrier,
+        kit.claim_elsewhere(10).await[0].batch.carrier,
         Arc::from("glo")
     );
 }

@@ -1,11 +1,11 @@
 //! Recipients in doubt: handed to the wire, no response known.
 
 use super::kit::{
-    Kit, NOW, Sending, backup, claim, delivered, doubted, naira, number, page_id, receipt, refused,
-    report, sending, taken, twins, two_legs, undelivered,
+    Kit, NOW, OTHER_CARRIER, Sending, backup, claim, delivered, doubted, naira, number, page_id,
+    receipt, refused, report, report_elsewhere, sending, taken, twins, two_legs, undelivered,
 };
 use domain::DeliveryStatus;
-use store::{Batch, CarrierReport, Claim, Claimed, Progress, Receipt, ReceiptWord};
+use store::{Batch, Claim, Claimed, Progress, Receipt, ReceiptWord};
 
 twins!(
     what_is_in_doubt_is_told_as_pending,
@@ -146,10 +146,7 @@ async fn only_the_same_number_sender_and_carrier_adopt(kit: &Kit) {
     ];
     let (_, parked) = kit.report(report(vec![], strangers)).await;
     assert_eq!(parked, 3);
-    let elsewhere = store::CarrierReport {
-        carrier: "glo".into(),
-        ..report(vec![], vec![heard])
-    };
+    let elsewhere = report_elsewhere(vec![], vec![heard]);
     assert_eq!(kit.report(elsewhere).await.1, 1);
     assert_eq!(
         kit.statuses(&message).await,
@@ -265,24 +262,16 @@ async fn a_resend_that_is_refused_leaves_the_doubt(kit: &Kit) {
 async fn receipts_of_both_carriers_of_a_copy_in_doubt_adopt(kit: &Kit) {
     let base = sending(kit.account(100).await);
     let messages = [doubt(kit, &base).await, doubt(kit, &base).await];
-    let batches = resends(kit).await.into_iter().map(|claimed| claimed.batch);
-    let elsewhere = kit
-        .store
-        .release(batches.collect(), NOW, Some("glo".into()));
-    elsewhere.await.unwrap();
-    let copies = Claim {
-        carrier: "glo".into(),
-        ..claim(100)
-    };
-    let copies = kit.store.claim(copies).await.unwrap();
+    let copies = kit.move_elsewhere(resends(kit).await).await;
     let lost = copies.iter().map(doubted_for_good).collect();
-    kit.report(of_glo(lost, vec![])).await;
+    kit.report(report_elsewhere(lost, vec![])).await;
     let heard = receipt(
         "lost-1",
         messages[0].draft.recipients[0],
         DeliveryStatus::Delivered,
     );
-    kit.report(of_glo(vec![], vec![heard.clone()])).await;
+    kit.report(report_elsewhere(vec![], vec![heard.clone()]))
+        .await;
     kit.report(report(vec![], vec![heard])).await;
     for message in &messages {
         assert_eq!(
@@ -319,7 +308,7 @@ async fn pages_of_a_message_in_doubt_are_adopted_one_report_after_the_other(kit:
     assert_eq!(statuses, expected.map(Some));
 }
 
-/// Whose first leg is in doubt with `mtn`, and second in hand with `glo`.
+/// Whose first leg is in doubt, and second in hand with the other carrier.
 async fn on_both_legs(kit: &Kit) -> (store::NewMessage, Vec<Claimed>) {
     let message = two_legs(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
@@ -332,22 +321,11 @@ async fn on_both_legs(kit: &Kit) -> (store::NewMessage, Vec<Claimed>) {
     } = claimed[0].batch;
     let to = message.draft.recipients[0];
     lost.again.push(Batch {
-        carrier: "glo".into(),
+        carrier: OTHER_CARRIER.into(),
         ..backup(bucket, message.id, to, charge, reserve)
     });
     kit.report(report(vec![lost], vec![])).await;
-    let claim = Claim {
-        carrier: "glo".into(),
-        ..claim(100)
-    };
-    (message, kit.store.claim(claim).await.unwrap())
-}
-
-fn of_glo(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
-    CarrierReport {
-        carrier: "glo".into(),
-        ..report(progress, receipts)
-    }
+    (message, kit.claim_elsewhere(100).await)
 }
 
 async fn the_first_leg_stays_in_doubt_whatever_becomes_of_the_second(kit: &Kit) {
@@ -358,8 +336,11 @@ async fn the_first_leg_stays_in_doubt_whatever_becomes_of_the_second(kit: &Kit) 
     ];
     for (id, answer) in answers {
         let (message, second) = on_both_legs(kit).await;
-        kit.report(of_glo(second.iter().map(answer).collect(), vec![]))
-            .await;
+        kit.report(report_elsewhere(
+            second.iter().map(answer).collect(),
+            vec![],
+        ))
+        .await;
         assert_eq!(
             kit.statuses(&message).await,
             [Some(DeliveryStatus::InDoubt)]
@@ -384,10 +365,10 @@ fn doubted_for_good(claimed: &Claimed) -> Progress {
 async fn a_receipt_adopts_the_leg_that_its_carrier_may_have(kit: &Kit) {
     let (message, second) = on_both_legs(kit).await;
     let lost = second.iter().map(doubted_for_good).collect();
-    kit.report(of_glo(lost, vec![])).await;
+    kit.report(report_elsewhere(lost, vec![])).await;
     let to = message.draft.recipients[0];
     let failed = receipt("lost-2", to, DeliveryStatus::Undelivered);
-    kit.report(of_glo(vec![], vec![failed])).await;
+    kit.report(report_elsewhere(vec![], vec![failed])).await;
     let legs = "select failed_legs from deliveries";
     assert_eq!(kit.numbers(legs).await, [2], "the second has failed");
     assert_eq!(
@@ -399,7 +380,7 @@ async fn a_receipt_adopts_the_leg_that_its_carrier_may_have(kit: &Kit) {
 async fn a_leg_that_has_failed_is_not_sent_again(kit: &Kit) {
     let (message, second) = on_both_legs(kit).await;
     let lost = second.iter().map(doubted_for_good).collect();
-    kit.report(of_glo(lost, vec![])).await;
+    kit.report(report_elsewhere(lost, vec![])).await;
     let to = message.draft.recipients[0];
     let failed = receipt("lost-1", to, DeliveryStatus::Undelivered);
     kit.report(report(vec![], vec![failed])).await;
@@ -518,7 +499,7 @@ async fn a_receipt_that_comes_twice_at_once_is_about_one_page(kit: &Kit) {
 
 async fn a_copy_of_the_first_leg_does_not_follow_the_second(kit: &Kit) {
     let (message, second) = on_both_legs(kit).await;
-    kit.report(of_glo(second.iter().map(taken).collect(), vec![]))
+    kit.report(report_elsewhere(second.iter().map(taken).collect(), vec![]))
         .await;
     assert_eq!(
         kit.statuses(&message).await,

@@ -43,6 +43,8 @@ pub(crate) use twins;
 /// When the tests take place, Unix milliseconds.
 pub(crate) const NOW: i64 = 1_795_000_000_000;
 pub(crate) const CARRIER: &str = "mtn";
+/// Another carrier, where one is not enough.
+pub(crate) const OTHER_CARRIER: &str = "glo";
 pub(crate) const NODE: i64 = 7;
 pub(crate) const SENDER: &str = "ACME";
 const LEASE_MS: i64 = 30_000;
@@ -335,6 +337,23 @@ impl Kit {
 
     pub(crate) async fn claim(&self, recipients: usize) -> Vec<Claimed> {
         self.store.claim(claim(recipients)).await.unwrap()
+    }
+
+    /// Claims from the other carrier.
+    pub(crate) async fn claim_elsewhere(&self, recipients: usize) -> Vec<Claimed> {
+        let claim = Claim {
+            carrier: OTHER_CARRIER.into(),
+            ..claim(recipients)
+        };
+        self.store.claim(claim).await.unwrap()
+    }
+
+    /// Gives what was claimed to the other carrier, and claims it there.
+    pub(crate) async fn move_elsewhere(&self, claimed: Vec<Claimed>) -> Vec<Claimed> {
+        let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
+        let moved = self.store.release(batches, NOW, Some(OTHER_CARRIER.into()));
+        moved.await.unwrap();
+        self.claim_elsewhere(1_000).await
     }
 
     pub(crate) async fn report(&self, report: CarrierReport) -> (Settled, usize) {
@@ -655,6 +674,14 @@ pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> Carrier
         claimed_until_ms: NOW + LEASE_MS,
         callback_room: 100,
         first_number: fresh() * 1_000_000,
+    }
+}
+
+/// What the other carrier said.
+pub(crate) fn report_elsewhere(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
+    CarrierReport {
+        carrier: OTHER_CARRIER.into(),
+        ..report(progress, receipts)
     }
 }
 

@@ -1,11 +1,11 @@
 //! `dual-backup`: a second leg where the first fails or stays silent.
 
 use super::kit::{
-    Kit, NOW, Sending, backup, claim, delivered, naira, receipt, refused, report, silence, taken,
-    twins, two_legs, undelivered,
+    Kit, NOW, Sending, backup, claim, delivered, naira, receipt, refused, report, report_elsewhere,
+    silence, taken, twins, two_legs, undelivered,
 };
 use domain::{DeliveryStatus, Recipient};
-use store::{Batch, BatchKind, CarrierReport, Claim, Claimed, NewMessage, Progress};
+use store::{Batch, BatchKind, Claim, Claimed, NewMessage, Progress};
 
 twins!(
     a_second_leg_is_planned_when_the_first_fails,
@@ -270,19 +270,9 @@ async fn a_delivery_names_the_carrier_and_the_error_of_its_last_leg(kit: &Kit) {
     kit.submit(&message).await;
     kit.report(report(vec![], vec![undelivered(to(&message))]))
         .await;
-    let second = kit.claim(10).await.into_iter().map(|claimed| claimed.batch);
-    let moved = kit.store.release(second.collect(), NOW, Some("glo".into()));
-    moved.await.unwrap();
-    let elsewhere = Claim {
-        carrier: "glo".into(),
-        ..claim(10)
-    };
-    let second = kit.store.claim(elsewhere).await.unwrap();
-    let over_glo = CarrierReport {
-        carrier: "glo".into(),
-        ..report(second.iter().map(refused).collect(), vec![])
-    };
-    kit.report(over_glo).await;
+    let second = kit.move_elsewhere(kit.claim(10).await).await;
+    let refused = second.iter().map(refused).collect();
+    kit.report(report_elsewhere(refused, vec![])).await;
     let told = kit.texts("select carrier || ' ' || error from deliveries");
     assert_eq!(told.await, ["glo 0x0B"]);
 }

@@ -2,8 +2,8 @@
 
 use super::chance::Chance;
 use super::kit::{
-    Kit, NOW, SENDER, Sending, backup, backup_planner, by, claim, credit, doubted, fresh, refused,
-    report, sending, silence, twins, two_legs,
+    CARRIER, Kit, NOW, OTHER_CARRIER, SENDER, Sending, backup, backup_planner, by, claim, credit,
+    doubted, fresh, refused, report, sending, silence, twins, two_legs,
 };
 use super::model::{Heard, Model, Promise, Standing};
 use domain::{AccountId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
@@ -28,7 +28,7 @@ const BESIDE: usize = 8;
 const TIMEOUT_MS: i64 = 3_600_000;
 /// When everything is due, even what waits to be sent again.
 const DUE: i64 = NOW + 60_000;
-const CARRIERS: [&str; 2] = [super::kit::CARRIER, "glo"];
+const CARRIERS: [&str; 2] = [CARRIER, OTHER_CARRIER];
 const GATEWAYS: [Gateway; 3] = [
     Gateway::DirectRefund,
     Gateway::DirectCorporate,
@@ -175,7 +175,7 @@ fn elsewhere() -> Planner {
     Arc::new(move |leg| {
         let batch = planner(leg)?;
         Some(Batch {
-            carrier: CARRIERS[1].into(),
+            carrier: OTHER_CARRIER.into(),
             ..batch
         })
     })
@@ -420,7 +420,7 @@ impl World<'_> {
             ..
         } = claimed.batch;
         let timer = Batch {
-            carrier: CARRIERS[1].into(),
+            carrier: OTHER_CARRIER.into(),
             pages,
             recipients: sent,
             ..backup(

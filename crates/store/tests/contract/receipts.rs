@@ -2,10 +2,10 @@
 
 use super::kit::{
     CARRIER, Kit, NOW, Sending, delivered, naira, number, outcome, page_id, receipt, refused,
-    report, sending, taken, twins, two_legs, undelivered,
+    report, report_elsewhere, sending, taken, twins, two_legs, undelivered,
 };
 use domain::{Component, DeliveryStatus, Gateway, Purse};
-use store::{CarrierReport, Receipt, ReceiptWord, Settled};
+use store::{Receipt, ReceiptWord, Settled};
 
 twins!(
     a_submitted_recipient_has_a_delivery_and_its_pages,
@@ -280,13 +280,8 @@ async fn a_receipt_without_a_number_is_matched_by_its_id(kit: &Kit) {
 async fn a_receipt_of_another_carrier_does_not_settle(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.submit(&message).await;
-    let elsewhere = report(vec![], vec![delivered(message.draft.recipients[0])]);
-    let (_, parked) = kit
-        .report(CarrierReport {
-            carrier: "glo".into(),
-            ..elsewhere
-        })
-        .await;
+    let heard = delivered(message.draft.recipients[0]);
+    let (_, parked) = kit.report(report_elsewhere(vec![], vec![heard])).await;
     assert_eq!(parked, 1);
     assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
 }
