@@ -19,6 +19,7 @@ mod observe;
 mod pool;
 mod secrets;
 mod standing;
+mod target;
 #[cfg(test)]
 mod tests;
 mod waiting;

@@ -2,29 +2,18 @@
 
 use super::connect::{Connector, Fault};
 use super::pool::{Connection, Pool};
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use super::target::{Target, Targets};
 use bytes::Bytes;
 use domain::callback::log::MOST_ANSWER_BYTES;
 use domain::callback::signature::Signed;
-use http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, RETRY_AFTER, USER_AGENT,
-};
-use http::{HeaderValue, Request};
-use http_body_util::{BodyExt, Full};
+use http::header::RETRY_AFTER;
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use percent_encoding::percent_decode_str;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
-use url::{Position, Url};
 
 /// How much of an answer is read, bytes: enough for any receiver that only says yes or no.
 const MAX_ANSWER: usize = 16 * 1024;
-const AGENT: HeaderValue = HeaderValue::from_static(concat!("Ogene/", env!("CARGO_PKG_VERSION")));
-const ATTEMPT: HeaderName = HeaderName::from_static("ogene-attempt");
-const ID: HeaderName = HeaderName::from_static("webhook-id");
-const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
-const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
 /// How long a receiver may take.
 #[derive(Clone, Copy)]
@@ -47,7 +36,7 @@ impl Default for Patience {
 /// What is posted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Post {
-    pub(super) body: String,
+    pub(super) body: Bytes,
     /// The number of the attempt, from 1.
     pub(super) attempt: i64,
     /// What shows the receiver that it comes from us, where it wants that.
@@ -69,6 +58,7 @@ pub(super) struct Answer {
 pub(super) struct Client {
     connector: Connector,
     pool: Pool,
+    targets: Targets,
     patience: Patience,
 }
 
@@ -78,20 +68,20 @@ impl Client {
         Self {
             connector,
             pool: Pool::new(per_receiver),
+            targets: Targets::default(),
             patience,
         }
     }
 
     /// Posts to `url`.
     pub(super) async fn post(&self, url: &str, post: Post) -> Result<Answer, Fault> {
-        let url = Url::parse(url).map_err(|_| Fault::Url)?;
+        let target = self.targets.of(url).ok_or(Fault::Url)?;
         let deadline = Instant::now() + self.patience.attempt;
-        let request = request(&url, post).ok_or(Fault::Url)?;
-        let exchanged = timeout_at(deadline, self.exchange(&url, request)).await;
+        let exchanged = timeout_at(deadline, self.exchange(&target, &post)).await;
         let (mut answer, rest, connection) = exchanged.map_err(|_| Fault::TimedOut)??;
         // The answer is known; a connection whose rest does not come in time is just not used again.
         if timeout_at(deadline, read_to_end(rest, &mut answer.start)).await == Ok(true) {
-            self.pool.keep(receiver(&url), connection);
+            self.pool.keep(target.receiver(), connection);
         }
         Ok(answer)
     }
@@ -103,20 +93,24 @@ impl Client {
 
     async fn exchange(
         &self,
-        url: &Url,
-        request: Request<Full<Bytes>>,
+        target: &Target,
+        post: &Post,
     ) -> Result<(Answer, Incoming, Connection), Fault> {
-        if let Some(mut kept) = self.pool.take(receiver(url)) {
+        let request = || target.request(post).map_err(|_| Fault::Url);
+        if let Some(mut kept) = self.pool.take(target.receiver()) {
             // A receiver may close a kept connection at the very moment it is used; that is not its
             // answer, so one fresh connection is tried. At worst it gets the callback twice, which the
             // interface allows.
-            if let Ok(response) = kept.send(request.clone()).await {
+            if let Ok(response) = kept.send(request()?).await {
                 return Ok(split(response, kept));
             }
         }
-        let wire = self.connector.connect(url, self.patience.connect).await?;
+        let wire = self
+            .connector
+            .connect(&target.url, self.patience.connect)
+            .await?;
         let mut fresh = Connection::start(wire).await?;
-        let response = fresh.send(request).await?;
+        let response = fresh.send(request()?).await?;
         Ok(split(response, fresh))
     }
 }
@@ -135,48 +129,6 @@ fn split(
         start: Vec::new(),
     };
     (answer, response.into_body(), connection)
-}
-
-/// Which kept connections will do: scheme, user, host and port of the URL.
-fn receiver(url: &Url) -> &str {
-    &url[..Position::BeforePath]
-}
-
-/// The request in origin form; `None` when the URL holds what HTTP cannot say.
-fn request(url: &Url, post: Post) -> Option<Request<Full<Bytes>>> {
-    let request = Request::post(&url[Position::BeforePath..Position::AfterQuery])
-        .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
-        .header(
-            CONTENT_TYPE,
-            const { HeaderValue::from_static("application/json") },
-        )
-        .header(ACCEPT, const { HeaderValue::from_static("*/*") })
-        .header(USER_AGENT, AGENT)
-        .header(ATTEMPT, post.attempt);
-    let request = match post.signed {
-        Some(signed) => request
-            .header(ID, signed.id)
-            .header(TIMESTAMP, signed.at_s)
-            .header(SIGNATURE, signed.signature),
-        None => request,
-    };
-    let request = match basic_authentication(url) {
-        Some(value) => request.header(AUTHORIZATION, value),
-        None => request,
-    };
-    request.body(Full::new(post.body.into())).ok()
-}
-
-/// User and password of the URL as RFC 7617 sends them.
-fn basic_authentication(url: &Url) -> Option<String> {
-    let (user, password) = (url.username(), url.password());
-    if user.is_empty() && password.is_none() {
-        return None;
-    }
-    let mut pair: Vec<u8> = percent_decode_str(user).collect();
-    pair.push(b':');
-    pair.extend(percent_decode_str(password.unwrap_or_default()));
-    Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
 /// Whether the rest of an answer came to its end within what is read of it; `start` gets how it begins.

@@ -5,7 +5,7 @@ use crate::callback::client::{Answer, Post};
 use crate::callback::connect::Fault;
 use crate::callback::observe;
 use crate::callback::standing::Went;
-use domain::callback::{self, Attempt, Next, log, signature};
+use domain::callback::{self, Attempt, Next, Verdict, log, signature};
 use store::{Attempted, Callback, Finished};
 use tokio::time::Instant;
 
@@ -77,7 +77,7 @@ impl Desk {
         let signed = secrets
             .and_then(|secrets| signature::sign(&secrets, message, recipient, &body, now_ms));
         Post {
-            body,
+            body: body.into(),
             attempt,
             signed,
         }
@@ -95,7 +95,12 @@ impl Desk {
         };
         let verdict = callback::verdict(attempt, now_ms);
         let made = usize::try_from(number).unwrap_or(usize::MAX);
-        callback::next(made, &self.delays_ms, verdict, self.chance.small(), now_ms)
+        // Asked for only where it is used: it is a call of the system.
+        let chance = match verdict {
+            Verdict::Retry { .. } => self.chance.small(),
+            Verdict::Accepted | Verdict::Refused | Verdict::Gone => 0,
+        };
+        callback::next(made, &self.delays_ms, verdict, chance, now_ms)
     }
 }
 
