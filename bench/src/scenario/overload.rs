@@ -18,7 +18,8 @@ use tokio::task::JoinSet;
 /// Room for fewer sends than there are connections, or nothing would ever be refused; and no rate limit before it.
 const LIMITS: &str =
     "sends_per_minute = 1000000000\nreports_per_minute = 1000000\naccept_queue = 500\n";
-const CONNECTIONS: usize = 1_500;
+/// Nearly as many as are served by default.
+const CONNECTIONS: usize = 9_000;
 /// What counts is what comes to its end: more is accepted for a while than can be delivered.
 const SETTLED: &str = "ogene_settled_total";
 /// What sustains a closed loop, and what is offered while all is well.

@@ -2,6 +2,7 @@
 //!
 //! There is no linger: whatever arrived while the last commit ran is the next group.
 
+use crate::refusals::Refusals;
 use crate::shared::CLAIM_MS;
 use crate::{Error, Shared, measure};
 use domain::{
@@ -22,9 +23,6 @@ const MANY_RECIPIENTS: usize = 20_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The refusal for want of room, or time.
 const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
-/// How long it takes, for want of room. Whoever asks again the moment it is refused would otherwise have more of the
-/// processor for refusals than is left for what is accepted.
-const REFUSAL_PAUSE: Duration = Duration::from_millis(500);
 
 /// The answer to an accepted send.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -57,6 +55,7 @@ pub(crate) struct Waiting {
 #[derive(Clone)]
 pub(crate) struct Door {
     queue: mpsc::Sender<Waiting>,
+    refusals: Refusals,
 }
 
 impl Door {
@@ -65,17 +64,22 @@ impl Door {
         capacity: usize,
     ) -> (Self, tokio::task::JoinHandle<()>) {
         let (queue, waiting) = mpsc::channel(capacity.max(1));
-        (Self { queue }, tokio::spawn(run(shared, waiting)))
+        let door = Self {
+            queue,
+            refusals: Refusals::default(),
+        };
+        (door, tokio::spawn(run(shared, waiting)))
     }
 
-    /// Waits until the draft is a durable message, or is refused. A full queue refuses after half a second, in which
-    /// nothing is kept of the draft, and a database that does not answer after a while: what has not begun by then
-    /// is not accepted any more, and what has is found by its fingerprint when it is sent again.
+    /// Waits until the draft is a durable message, or is refused. A full queue refuses when it is its turn
+    /// ([`Refusals`]), and nothing is kept of the draft until then; a database that does not answer refuses after a
+    /// while: what has not begun by then is not accepted any more, and what has is found by its fingerprint when it
+    /// is sent again.
     pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
         if let Err(refused) = self.queue.try_send(Waiting { draft, answer }) {
             drop(refused);
-            tokio::time::sleep(REFUSAL_PAUSE).await;
+            self.refusals.wait().await;
             return Err(UNAVAILABLE.into());
         }
         in_time(result).await

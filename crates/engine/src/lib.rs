@@ -30,6 +30,7 @@ mod nodes;
 mod plan;
 mod rate;
 mod recover;
+mod refusals;
 mod report;
 mod retention;
 mod sandbox;
