@@ -177,8 +177,7 @@ fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
     let (mut refund, mut callback, mut second_leg) = (None, false, false);
     // With whom it is in doubt may be news, though nothing else is.
     let is_doubt = |event: &DeliveryEvent| matches!(event, DeliveryEvent::Doubted { .. });
-    let mut changed =
-        !case.stored || (!case.delivery.status.is_final() && case.events.iter().any(is_doubt));
+    let mut changed = !case.delivery.status.is_final() && case.events.iter().any(is_doubt);
     for event in std::mem::take(&mut case.events) {
         if let Some(change) = transition(&case.delivery, terms, event) {
             case.delivery = change.delivery;
