@@ -207,7 +207,10 @@ impl Db {
             Target::Directory(path) => {
                 prepare_directory(path)?;
                 let _turn = take_turn(path).await?;
-                open_sqlite(Options::new(&path.join("ogene.db"), BUSY).create()).await
+                let db = open_sqlite(Options::new(&path.join("ogene.db"), BUSY).create()).await?;
+                // The file and its log have their names since then, and keep them while it is open.
+                sync_directory(path)?;
+                Ok(db)
             }
             Target::Postgres(server) => open::postgres(server).await,
         }
@@ -266,19 +269,24 @@ impl Db {
     }
 }
 
-/// Makes the directory, readable by its owner alone, and syncs it: SQLite ignores a failed sync of the
-/// directory that holds its file, so a disk that cannot do it is found out here.
+/// Makes the directory, readable by its owner alone, and syncs it, so that a disk that cannot do it is found out
+/// before anything is in it.
 pub(crate) fn prepare_directory(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    let fault = |source| Error::directory(path, source);
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(fault)?;
-    std::fs::File::open(path)
+        .map_err(|source| Error::directory(path, source))?;
+    sync_directory(path)
+}
+
+/// Keeps the names of the files in a directory. SQLite would do it with its first commit, and ignore that it failed:
+/// it is compiled not to (`.cargo/config.toml`).
+fn sync_directory(path: &Path) -> Result<()> {
+    File::open(path)
         .and_then(|directory| directory.sync_all())
-        .map_err(fault)
+        .map_err(|source| Error::directory(path, source))
 }
 
 /// Waits for the turn to open the database: two processes that made the same tables at once would be in each
