@@ -275,6 +275,21 @@ mod tidy {
         assert!(found.is_empty(), "{found:#?}");
     }
 
+    /// Whoever changes what a planted fault changes hears of it at once, and not in the next long run.
+    #[test]
+    fn every_planted_fault_has_its_place() {
+        let list = fs::read_to_string(root().join("tests/planted/faults.toml")).unwrap();
+        let list: toml::Table = list.parse().unwrap();
+        let faults = list["fault"].as_array().unwrap();
+        assert!(faults.len() >= 30);
+        for fault in faults {
+            let word = |name: &str| fault[name].as_str().unwrap();
+            let source = fs::read_to_string(root().join(word("file"))).unwrap();
+            let places = source.matches(word("is")).count();
+            assert_eq!(places, 1, "{} in {}", word("name"), word("file"));
+        }
+    }
+
     #[test]
     fn the_rules_are_read_right() {
         assert_eq!(words("SendManager"), ["", "send", "manager"]);

@@ -6,18 +6,13 @@ use crate::batches::{self, Batch};
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, one_bucket};
-use crate::sql::{execute_rows, fetch_rows, on};
+use crate::sql::{execute_rows, on};
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
+use crate::windows::{self, Window};
 use crate::{Error, Store};
-use domain::{
-    Bucket, DailyLimit, Draft, Environment, Fingerprint, MessageId, Money, Purse, Refusal, Terms,
-    packed,
-};
+use domain::{DailyLimit, Draft, Environment, MessageId, Money, Purse, Refusal, Terms, packed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// How long the same text to the same recipients is a duplicate.
-const DUPLICATE_WINDOW_MS: i64 = 60_000;
 
 /// A draft that asks to become a message.
 #[derive(Clone, Debug)]
@@ -127,7 +122,8 @@ impl Change for Accept {
             kept.push((message, drawn));
         }
         // Windows that no accepted message took: a refused send never arms one.
-        disarm(tx, &armed.into_iter().collect::<Vec<_>>()).await?;
+        let unused: Vec<Window> = armed.into_iter().collect();
+        windows::disarm(tx, &unused, self.now_ms).await?;
         wallets::count(tx, &limited).await?;
         self.charge(tx, &spent, &kept).await?;
         self.keep(tx, &kept).await?;
@@ -156,20 +152,6 @@ fn is_live(message: &NewMessage) -> bool {
     message.draft.environment == Environment::Live
 }
 
-/// A duplicate window, by its key.
-type Window = (Bucket, Fingerprint);
-
-async fn disarm(tx: &mut Tx, windows: &[Window]) -> Result<()> {
-    execute_rows!(
-        tx,
-        windows,
-        2,
-        "delete from recent_sends where (bucket, fingerprint) in (values {rows})",
-        |query, window| query.bind(window.0.0).bind(&window.1[..])
-    );
-    Ok(())
-}
-
 impl Accept {
     fn owner(&self, message: &NewMessage) -> Owner {
         let account = message.draft.account;
@@ -182,31 +164,10 @@ impl Accept {
 
     /// Arms the duplicate window of every message; gives those that were not armed yet.
     async fn arm(&self, tx: &mut Tx) -> Result<BTreeSet<Window>> {
-        // PostgreSQL refuses to arm a window twice in one statement.
-        let windows: BTreeSet<Window> = self.messages.iter().map(|new| self.window(new)).collect();
-        let windows: Vec<Window> = windows.into_iter().collect();
-        let armed: Vec<(i64, Vec<u8>)> = fetch_rows!(
-            tx,
-            &windows,
-            3,
-            "insert into recent_sends (bucket, fingerprint, expires_at_ms) values {rows}
-             on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
-                 where recent_sends.expires_at_ms <= {1}
-             returning bucket, fingerprint",
-            |query, window| query
-                .bind(window.0.0)
-                .bind(&window.1[..])
-                .bind(self.now_ms + DUPLICATE_WINDOW_MS),
-            after | query | query.bind(self.now_ms)
-        );
-        armed
-            .into_iter()
-            .map(|(bucket, fingerprint)| {
-                let fingerprint = Fingerprint::try_from(fingerprint)
-                    .map_err(|_| Error::Unreadable("a fingerprint of another length".to_owned()))?;
-                Ok((Bucket(bucket), fingerprint))
-            })
-            .collect()
+        // Two of one group may have the same, and PostgreSQL refuses to arm a window twice in one statement.
+        let named: BTreeSet<Window> = self.messages.iter().map(|new| self.window(new)).collect();
+        let named: Vec<Window> = named.into_iter().collect();
+        windows::arm(tx, &self.store.windows, &named, self.now_ms).await
     }
 
     async fn charge(

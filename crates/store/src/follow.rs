@@ -2,11 +2,11 @@
 
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::sql::on;
-use crate::{Store, retention, sweep};
+use crate::{Store, retention, sweep, windows};
 use domain::Bucket;
 
 struct FollowClock {
+    store: Store,
     bucket: Bucket,
     now_ms: i64,
     set_by_ms: i64,
@@ -16,16 +16,8 @@ impl Change for FollowClock {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        on!(tx, |connection| sqlx::query(
-            "update recent_sends set expires_at_ms = expires_at_ms + $3
-             where bucket = $1 and expires_at_ms > $2",
-        )
-        .bind(self.bucket.0)
-        .bind(self.now_ms - self.set_by_ms)
-        .bind(self.set_by_ms)
-        .execute(connection)
-        .await
-        .map(drop))?;
+        let windows = &self.store.windows;
+        windows::follow(tx, windows, self.bucket, self.now_ms, self.set_by_ms).await?;
         // What is accepted from now on must not lie before a mark when its time has come.
         let mut marks = sweep::expired_marks(self.bucket);
         marks.push(retention::texts_mark(self.bucket));
@@ -39,6 +31,7 @@ impl Store {
     pub async fn follow_clock(&self, now_ms: i64, set_by_ms: i64) -> Result<()> {
         for bucket in self.buckets() {
             let change = FollowClock {
+                store: self.clone(),
                 bucket,
                 now_ms,
                 set_by_ms,

@@ -37,6 +37,7 @@ mod tokens;
 mod velocity;
 mod verify;
 mod wallets;
+mod windows;
 mod writer;
 
 pub use accept::{Accepted, NewMessage};
@@ -67,19 +68,26 @@ pub use verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};
 
 use domain::{AccountId, Bucket};
+use std::sync::Arc;
 
 /// The database, as the rest of Ogene sees it.
 #[derive(Clone)]
 pub struct Store {
     db: db::Db,
+    windows: Arc<windows::Remembered>,
 }
 
 impl Store {
     /// Opens a database, making or upgrading its tables.
     pub async fn open(target: &Target) -> Result<Self> {
-        Ok(Self {
-            db: db::Db::open(target).await?,
-        })
+        Ok(Self::of(db::Db::open(target).await?))
+    }
+
+    fn of(db: db::Db) -> Self {
+        Self {
+            db,
+            windows: Arc::default(),
+        }
     }
 
     /// Comes back when nothing can be changed any more: the database was closed, or its disk has failed to keep

@@ -38,6 +38,6 @@ impl Store {
     /// runs in a thread of its own.
     pub async fn in_memory(name: &str, disk: Disk) -> Result<Self> {
         let db = Db::in_memory(name, disk).await?;
-        Ok(Self { db })
+        Ok(Self::of(db))
     }
 }

@@ -1,12 +1,12 @@
 //! What time does: recipients expire, windows close, old parked receipts go.
 
-use crate::Store;
 use crate::db::{Change, Tx};
 use crate::deliveries::CaseRow;
 use crate::error::Result;
 use crate::rows::id_bytes;
 use crate::settle::{self, Case, Planner, Settled, Terrain};
 use crate::sql::{execute_rows, on};
+use crate::{Store, windows};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 
 /// Most recipients expired in one transaction.
@@ -182,17 +182,7 @@ impl Change for Tidy {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let closed = on!(tx, |connection| sqlx::query(
-            "delete from recent_sends where bucket = $1 and fingerprint in (
-                 select fingerprint from recent_sends where bucket = $1 and expires_at_ms <= $2
-                 order by expires_at_ms limit $3)",
-        )
-        .bind(self.bucket.0)
-        .bind(self.now_ms)
-        .bind(MOST_TIDIED)
-        .execute(connection)
-        .await?
-        .rows_affected());
+        let closed = windows::remove_closed(tx, self.bucket, self.now_ms, MOST_TIDIED).await?;
         on!(tx, |connection| sqlx::query(
             "delete from parked_receipts where bucket = $1 and received_at_ms < $2",
         )

@@ -3,7 +3,7 @@
 use super::kit::{Kit, NOW, Sending, naira, sending, twins};
 use domain::{Component, Environment, Money, Purse, Refusal};
 use std::sync::Arc;
-use store::{Accepted, EntryKind, NewMessage};
+use store::{Accepted, EntryKind, NewMessage, Store};
 
 twins!(
     a_charge_draws_in_order_and_is_one_ledger_entry_per_component,
@@ -11,6 +11,8 @@ twins!(
     a_refused_send_never_arms_the_window,
     the_window_closes_after_exactly_60_seconds,
     open_windows_go_with_a_clock_that_is_set,
+    open_windows_outlast_the_process,
+    what_was_not_accepted_for_a_fault_leaves_no_window,
     the_same_text_twice_in_one_group_is_a_duplicate,
     the_sandbox_needs_no_wallet,
     a_message_that_costs_nothing_is_accepted,
@@ -186,6 +188,32 @@ async fn open_windows_go_with_a_clock_that_is_set(kit: &Kit) {
         assert_eq!(at(armed_ms + 60_000).await, [yes(left)]);
         armed_ms += 60_000;
     }
+}
+
+async fn open_windows_outlast_the_process(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    assert_eq!(kit.accept(&message).await, yes(94));
+    let next = Store::open(&kit.target).await.unwrap();
+    let at = async |now_ms| next.accept(now_ms, vec![again(kit, &message)]).await;
+    assert_eq!(
+        at(NOW + 59_999).await.unwrap(),
+        [Accepted::No(Refusal::Duplicate)]
+    );
+    assert_eq!(at(NOW + 60_000).await.unwrap(), [yes(88)]);
+    next.close().await;
+}
+
+async fn what_was_not_accepted_for_a_fault_leaves_no_window(kit: &Kit) {
+    let id = kit.account(100).await;
+    let message = sending(id).message(&kit.store);
+    kit.accept(&message).await;
+    let same_id = NewMessage {
+        draft: Arc::new(sending(id).draft()),
+        ..message
+    };
+    let other_id = again(kit, &same_id);
+    assert!(kit.store.accept(NOW, vec![same_id]).await.is_err());
+    assert_eq!(kit.accept(&other_id).await, yes(88));
 }
 
 async fn the_same_text_twice_in_one_group_is_a_duplicate(kit: &Kit) {

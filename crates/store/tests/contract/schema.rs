@@ -98,16 +98,30 @@ fn plain(line: &str) -> String {
     line
 }
 
+/// The keys of duplicate windows, which each database finds in its own way (decision 0017).
+const OF_SQLITE: &[&str] =
+    &["recent_sends primary key unique (bucket, expires_at_ms, fingerprint)"];
+const OF_POSTGRES: &[&str] = &[
+    "recent_sends index recent_sends_by_end (bucket, expires_at_ms)",
+    "recent_sends primary key unique (bucket, fingerprint)",
+];
+
 #[tokio::test]
 #[ignore = "needs ./test's PostgreSQL"]
 async fn both_migration_folders_make_the_same_schema() {
     let (sqlite, postgres) = (Kit::sqlite().await, Kit::postgres().await);
-    let (ours, theirs) = (lines(&sqlite).await, lines(&postgres).await);
+    let (mut ours, mut theirs) = (lines(&sqlite).await, lines(&postgres).await);
+    for (lines, own) in [(&mut ours, OF_SQLITE), (&mut theirs, OF_POSTGRES)] {
+        for line in own {
+            let at = lines.iter().position(|other| other == line);
+            lines.remove(at.unwrap_or_else(|| panic!("no {line}")));
+        }
+    }
     assert_eq!(ours, theirs);
     let count = |what: &str| ours.iter().filter(|line| line.contains(what)).count();
     assert!(count(".") > 80, "columns");
     assert!(count(" primary key ") >= 13);
-    assert!(count(" index ") >= 3);
+    assert!(count(" index ") >= 2);
     assert!(count(" constraint ") >= 1);
     assert!(count(" references ") >= 2);
     assert!(count(" check ") >= 6);

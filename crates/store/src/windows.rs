@@ -1,0 +1,276 @@
+//! Duplicate windows: for a minute, the same text to the same recipients is a duplicate.
+//!
+//! Nodes that share PostgreSQL find an open window by its fingerprint. Fingerprints have no order, so each send would
+//! touch a page of its own, which was half of all that SQLite wrote. There the rows lie in the order in which
+//! they close (decision 0017), and the process, which is alone, remembers when each does. What it remembers
+//! only says where to look: a window is open when its row is there. So nothing need be taken back when a change is not
+//! made.
+
+use crate::db::Tx;
+use crate::error::{Error, Result};
+use crate::sql::{execute_rows, fetch_rows, on};
+use domain::{Bucket, Fingerprint};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How long the same text to the same recipients is a duplicate.
+const DUPLICATE_WINDOW_MS: i64 = 60_000;
+/// How often closed windows are thrown out of memory.
+const FORGET_EVERY_MS: i64 = 10_000;
+
+/// A duplicate window, by its key.
+pub(crate) type Window = (Bucket, Fingerprint);
+
+/// The windows that may be open on SQLite. `None` until they are asked for, and whenever their rows have moved.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered(Mutex<Option<Closings>>);
+
+/// When windows close, Unix milliseconds.
+#[derive(Debug)]
+struct Closings {
+    at_ms: HashMap<Fingerprint, i64>,
+    forget_at_ms: i64,
+}
+
+impl Remembered {
+    fn lock(&self) -> MutexGuard<'_, Option<Closings>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the rows read again before they are needed.
+    fn forget(&self) {
+        *self.lock() = None;
+    }
+
+    /// Those that are open, as far as is remembered, with when they close.
+    fn open_of(&self, windows: &[Window], now_ms: i64) -> Vec<(Window, i64)> {
+        let known = self.lock();
+        let Some(closings) = &*known else {
+            return Vec::new();
+        };
+        let open = windows.iter().filter_map(|window| {
+            let &at_ms = closings.at_ms.get(&window.1)?;
+            (at_ms > now_ms).then_some((*window, at_ms))
+        });
+        open.collect()
+    }
+
+    fn remember(&self, windows: &[Window], closes_at_ms: i64, now_ms: i64) {
+        if let Some(closings) = &mut *self.lock() {
+            if closings.forget_at_ms <= now_ms {
+                closings.at_ms.retain(|_, at_ms| *at_ms > now_ms);
+                closings.forget_at_ms = now_ms + FORGET_EVERY_MS;
+            }
+            let closing = windows.iter().map(|window| (window.1, closes_at_ms));
+            closings.at_ms.extend(closing);
+        }
+    }
+
+    /// Reads the open windows, where they are not known.
+    async fn know(&self, tx: &mut Tx, now_ms: i64) -> Result<()> {
+        if self.lock().is_some() {
+            return Ok(());
+        }
+        let rows: Vec<(Vec<u8>, i64)> = sqlx::query_as(
+            "select fingerprint, expires_at_ms from recent_sends
+             where bucket = 0 and expires_at_ms > $1",
+        )
+        .bind(now_ms)
+        .fetch_all(tx.sqlite()?)
+        .await?;
+        let at_ms = rows
+            .into_iter()
+            .map(|(fingerprint, at_ms)| Ok((read(fingerprint)?, at_ms)))
+            .collect::<Result<_>>()?;
+        *self.lock() = Some(Closings {
+            at_ms,
+            forget_at_ms: now_ms + FORGET_EVERY_MS,
+        });
+        Ok(())
+    }
+}
+
+/// Arms these windows, each named once; gives those that were not armed yet.
+pub(crate) async fn arm(
+    tx: &mut Tx,
+    remembered: &Remembered,
+    windows: &[Window],
+    now_ms: i64,
+) -> Result<BTreeSet<Window>> {
+    let closes_at_ms = now_ms + DUPLICATE_WINDOW_MS;
+    if let Tx::Postgres(_) = tx {
+        return arm_shared(tx, windows, closes_at_ms, now_ms).await;
+    }
+    remembered.know(tx, now_ms).await?;
+    let open = standing(tx, &remembered.open_of(windows, now_ms)).await?;
+    let is_new = |window: &&Window| !open.contains(*window);
+    let new: Vec<Window> = windows.iter().filter(is_new).copied().collect();
+    execute_rows!(
+        tx,
+        &new,
+        3,
+        "insert into recent_sends (bucket, expires_at_ms, fingerprint) values {rows}",
+        |query, window| query
+            .bind(window.0.0)
+            .bind(closes_at_ms)
+            .bind(&window.1[..])
+    );
+    remembered.remember(&new, closes_at_ms, now_ms);
+    Ok(new.into_iter().collect())
+}
+
+/// Those of the remembered windows that were committed, or are about to be.
+async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Window>> {
+    let found: Vec<(i64, Vec<u8>)> = fetch_rows!(
+        tx,
+        windows,
+        3,
+        "select bucket, fingerprint from recent_sends
+         where (bucket, expires_at_ms, fingerprint) in (values {rows})",
+        |query, row| {
+            let ((bucket, fingerprint), closes_at_ms) = row;
+            query
+                .bind(bucket.0)
+                .bind(closes_at_ms)
+                .bind(&fingerprint[..])
+        }
+    );
+    found.into_iter().map(window).collect()
+}
+
+async fn arm_shared(
+    tx: &mut Tx,
+    windows: &[Window],
+    closes_at_ms: i64,
+    now_ms: i64,
+) -> Result<BTreeSet<Window>> {
+    let armed: Vec<(i64, Vec<u8>)> = fetch_rows!(
+        tx,
+        windows,
+        3,
+        "insert into recent_sends (bucket, fingerprint, expires_at_ms) values {rows}
+         on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
+             where recent_sends.expires_at_ms <= {1}
+         returning bucket, fingerprint",
+        |query, window| query
+            .bind(window.0.0)
+            .bind(&window.1[..])
+            .bind(closes_at_ms),
+        after | query | query.bind(now_ms)
+    );
+    armed.into_iter().map(window).collect()
+}
+
+fn window((bucket, fingerprint): (i64, Vec<u8>)) -> Result<Window> {
+    Ok((Bucket(bucket), read(fingerprint)?))
+}
+
+fn read(fingerprint: Vec<u8>) -> Result<Fingerprint> {
+    Fingerprint::try_from(fingerprint)
+        .map_err(|_| Error::Unreadable("a fingerprint of another length".to_owned()))
+}
+
+/// Takes back windows that were armed in the same transaction and that no accepted message took.
+pub(crate) async fn disarm(tx: &mut Tx, windows: &[Window], now_ms: i64) -> Result<()> {
+    if let Tx::Postgres(_) = tx {
+        execute_rows!(
+            tx,
+            windows,
+            2,
+            "delete from recent_sends where (bucket, fingerprint) in (values {rows})",
+            |query, window| query.bind(window.0.0).bind(&window.1[..])
+        );
+        return Ok(());
+    }
+    execute_rows!(
+        tx,
+        windows,
+        3,
+        "delete from recent_sends where (bucket, expires_at_ms, fingerprint) in (values {rows})",
+        |query, window| query
+            .bind(window.0.0)
+            .bind(now_ms + DUPLICATE_WINDOW_MS)
+            .bind(&window.1[..])
+    );
+    Ok(())
+}
+
+/// Removes the windows of a bucket that are closed, the first `most` and those that closed with the last of them; gives how many.
+pub(crate) async fn remove_closed(
+    tx: &mut Tx,
+    bucket: Bucket,
+    now_ms: i64,
+    most: i64,
+) -> Result<u64> {
+    let removed = on!(tx, |connection| sqlx::query(
+        "delete from recent_sends where bucket = $1 and expires_at_ms <= coalesce(
+             (select expires_at_ms from recent_sends where bucket = $1 and expires_at_ms <= $2
+              order by expires_at_ms limit 1 offset $3), $2)",
+    )
+    .bind(bucket.0)
+    .bind(now_ms)
+    .bind(most - 1)
+    .execute(connection)
+    .await?
+    .rows_affected());
+    Ok(removed)
+}
+
+/// Has the open windows of a bucket follow a clock that was set by so many milliseconds and tells `now_ms` since.
+pub(crate) async fn follow(
+    tx: &mut Tx,
+    remembered: &Remembered,
+    bucket: Bucket,
+    now_ms: i64,
+    set_by_ms: i64,
+) -> Result<()> {
+    let before_ms = now_ms - set_by_ms;
+    // One that is closed could lie where an open one of the same fingerprint comes to lie.
+    on!(tx, |connection| sqlx::query(
+        "delete from recent_sends where bucket = $1 and expires_at_ms <= $2",
+    )
+    .bind(bucket.0)
+    .bind(before_ms)
+    .execute(connection)
+    .await
+    .map(drop))?;
+    remembered.forget();
+    on!(tx, |connection| sqlx::query(
+        "update recent_sends set expires_at_ms = expires_at_ms + $2 where bucket = $1",
+    )
+    .bind(bucket.0)
+    .bind(set_by_ms)
+    .execute(connection)
+    .await
+    .map(drop))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUCKET: Bucket = Bucket(0);
+
+    #[test]
+    fn windows_are_remembered_until_they_are_closed_and_some_seconds_more() {
+        let remembered = Remembered::default();
+        *remembered.lock() = Some(Closings {
+            at_ms: HashMap::new(),
+            forget_at_ms: 0,
+        });
+        let window = |now: i64| (BUCKET, u128::to_be_bytes(now.unsigned_abs().into()));
+        for now_ms in (0..600_000).step_by(100) {
+            remembered.remember(&[window(now_ms)], now_ms + DUPLICATE_WINDOW_MS, now_ms);
+            let held = remembered.lock().as_ref().map_or(0, |all| all.at_ms.len());
+            assert!(held <= 701, "{held} at {now_ms}");
+        }
+        let last_ms = 599_900;
+        let all: Vec<Window> = (0..600_000).step_by(100).map(window).collect();
+        assert_eq!(remembered.open_of(&all, last_ms).len(), 600);
+        assert_eq!(
+            remembered.open_of(&[window(last_ms)], last_ms + DUPLICATE_WINDOW_MS),
+            []
+        );
+    }
+}
