@@ -221,9 +221,14 @@ async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: 
     measure::accept_group(entering.len());
     match shared.store.accept(now_ms, messages).await {
         Ok(answers) => {
-            let took_ms = shared.clock.now_ms() - now_ms;
+            let both = entering.iter().zip(&answers);
+            let accepted = both.filter(|(_, answer)| matches!(answer, Accepted::Yes { .. }));
+            measure::accepted(
+                accepted.map(|(entering, _)| &*entering.draft),
+                shared.clock.now_ms() - now_ms,
+            );
             for (entering, answer) in entering.into_iter().zip(answers) {
-                answered(shared, entering, answer, took_ms);
+                answered(shared, entering, answer);
             }
         }
         // The process is about to end, and the next one will know: no answer is the true one.
@@ -260,7 +265,7 @@ fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Ente
     }
 }
 
-fn answered(shared: &Shared, entering: Entering, answer: Accepted, took_ms: i64) {
+fn answered(shared: &Shared, entering: Entering, answer: Accepted) {
     let Entering {
         draft,
         id,
@@ -276,12 +281,6 @@ fn answered(shared: &Shared, entering: Entering, answer: Accepted, took_ms: i64)
         Accepted::Yes { balance } => balance,
     };
     dispatch(shared, &draft, batches);
-    measure::accepted(
-        draft.gateway,
-        draft.environment,
-        draft.recipients.len(),
-        took_ms,
-    );
     let sandbox = draft.environment == Environment::Sandbox;
     let sent = Sent {
         message_id: id,

@@ -1,7 +1,7 @@
 //! What is counted and timed, for `/metrics`. Handles are made once: a look-up per PDU would cost more than
 //! the PDU.
 
-use domain::{DeliveryStatus, Environment, Gateway};
+use domain::{DeliveryStatus, Draft, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use smpp::Outcome;
 use std::collections::{BTreeMap, HashMap};
@@ -123,19 +123,25 @@ pub(crate) fn settled(outcomes: &[(Gateway, String, DeliveryStatus)]) {
     }
 }
 
-/// A message that was accepted, with the time that its commit took.
-pub(crate) fn accepted(
-    gateway: Gateway,
-    environment: Environment,
-    recipients: usize,
-    took_ms: i64,
-) {
-    let (gateway, environment) = (gateway.as_str(), environment.as_str());
-    counter!("ogene_messages_accepted_total", "gateway" => gateway, "environment" => environment)
-        .increment(1);
-    counter!("ogene_recipients_accepted_total", "gateway" => gateway, "environment" => environment)
-        .increment(recipients as u64);
-    histogram!("ogene_accept_seconds").record(seconds(took_ms));
+/// Messages that were accepted in one commit, with their recipients, and the time that it took.
+pub(crate) fn accepted<'a>(drafts: impl Iterator<Item = &'a Draft>, took_ms: i64) {
+    let mut counts: HashMap<(Gateway, Environment), (u64, usize)> = HashMap::new();
+    for draft in drafts {
+        let (messages, recipients) = counts
+            .entry((draft.gateway, draft.environment))
+            .or_default();
+        *messages += 1;
+        *recipients += draft.recipients.len();
+    }
+    for ((gateway, environment), (messages, recipients)) in counts {
+        let (gateway, environment) = (gateway.as_str(), environment.as_str());
+        counter!("ogene_messages_accepted_total", "gateway" => gateway, "environment" => environment)
+            .increment(messages);
+        counter!("ogene_recipients_accepted_total", "gateway" => gateway, "environment" => environment)
+            .increment(recipients as u64);
+        let each = usize::try_from(messages).unwrap_or(usize::MAX);
+        histogram!("ogene_accept_seconds").record_many(seconds(took_ms), each);
+    }
 }
 
 /// How many sends shared a commit.

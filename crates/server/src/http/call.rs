@@ -21,7 +21,7 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// A request whose caller is known, may do this, and is within the rate limit.
 pub(super) struct Call {
-    pub(super) api: Api,
+    pub(super) api: Arc<Api>,
     pub(super) caller: Arc<Caller>,
     rate: Rate,
 }
@@ -45,10 +45,10 @@ impl Call {
 /// A call that reads account, wallet or sender IDs.
 pub(super) struct Reading(pub(super) Call);
 
-impl FromRequest<Api> for Reading {
+impl FromRequest<Arc<Api>> for Reading {
     type Rejection = Response;
 
-    async fn from_request(request: Request, api: &Api) -> Result<Self, Response> {
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         Entry::of(request)
             .enter(api, RateKind::Read)
             .await
@@ -62,10 +62,10 @@ pub(super) struct ReadingReport {
     pub(super) parts: Parts,
 }
 
-impl FromRequest<Api> for ReadingReport {
+impl FromRequest<Arc<Api>> for ReadingReport {
     type Rejection = Response;
 
-    async fn from_request(request: Request, api: &Api) -> Result<Self, Response> {
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let mut entry = Entry::of(request);
         let call = entry.enter(api, RateKind::Report).await?;
         Ok(Self {
@@ -81,10 +81,10 @@ pub(super) struct Sending {
     pub(super) fields: SendFields,
 }
 
-impl FromRequest<Api> for Sending {
+impl FromRequest<Arc<Api>> for Sending {
     type Rejection = Response;
 
-    async fn from_request(request: Request, api: &Api) -> Result<Self, Response> {
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let mut entry = Entry::of(request);
         let call = entry.enter(api, RateKind::Send).await?;
         match entry.send_fields(api).await {
@@ -115,7 +115,7 @@ impl Entry {
         }
     }
 
-    async fn enter(&mut self, api: &Api, kind: RateKind) -> Result<Call, Response> {
+    async fn enter(&mut self, api: &Arc<Api>, kind: RateKind) -> Result<Call, Response> {
         let outcome = self.admit(api, kind).await;
         if outcome.is_err()
             && let Some(body) = self.body.take()
@@ -125,7 +125,7 @@ impl Entry {
         outcome
     }
 
-    async fn admit(&mut self, api: &Api, kind: RateKind) -> Result<Call, Response> {
+    async fn admit(&mut self, api: &Arc<Api>, kind: RateKind) -> Result<Call, Response> {
         let caller = self
             .caller(api)
             .await
@@ -140,7 +140,7 @@ impl Entry {
         let mut rate = counted.map_err(|error| Failure::from(error).answer(api.shape))?;
         let refused = rate.refused.take();
         let call = Call {
-            api: api.clone(),
+            api: Arc::clone(api),
             caller,
             rate,
         };
@@ -152,7 +152,7 @@ impl Entry {
 
     /// Finds the token and whose it is. With none in header or query, a body that cannot be understood
     /// holds none.
-    async fn caller(&mut self, api: &Api) -> Result<Arc<Caller>, Failure> {
+    async fn caller(&mut self, api: &Arc<Api>) -> Result<Arc<Caller>, Failure> {
         let nothing = Fields::default();
         let query = self.query.as_ref().unwrap_or(&nothing);
         let mut token = token::before_body(&self.parts.headers, query);
@@ -166,12 +166,12 @@ impl Entry {
         Ok(api.engine.caller(token.as_deref(), client).await?)
     }
 
-    async fn send_fields(mut self, api: &Api) -> Result<SendFields, Refusal> {
+    async fn send_fields(mut self, api: &Arc<Api>) -> Result<SendFields, Refusal> {
         let body = self.body_fields(api).await?;
         Ok(body.over(self.query?))
     }
 
-    async fn body_fields(&mut self, api: &Api) -> Result<Fields, Refusal> {
+    async fn body_fields(&mut self, api: &Arc<Api>) -> Result<Fields, Refusal> {
         match self.body.take() {
             Some(body) => body::read(&self.parts, body, api.body).await,
             None => Ok(self.early.take().unwrap_or_default()),

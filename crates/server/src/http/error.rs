@@ -3,6 +3,7 @@
 
 use super::body;
 use super::envelope::text;
+use super::observe;
 use axum::Json;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -146,19 +147,27 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// The one place where our own failures are logged, within the span that carries the request id.
+/// The one place where our own failures are logged.
 impl From<engine::Error> for Failure {
     fn from(error: engine::Error) -> Self {
         match error {
             engine::Error::Refused(refusal) => Self::Refused(refusal),
             engine::Error::Store(cause) if cause.is_unavailable() => {
-                tracing::warn!(error = chain(&cause), "The store cannot take a request now");
+                tracing::warn!(
+                    request.id = observe::current(),
+                    error = chain(&cause),
+                    "The store cannot take a request now"
+                );
                 Self::Refused(Refusal::Unavailable {
                     retry_after_s: RETRY_AFTER_S,
                 })
             }
             engine::Error::Store(cause) => {
-                tracing::error!(error = chain(&cause), "A request failed in the store");
+                tracing::error!(
+                    request.id = observe::current(),
+                    error = chain(&cause),
+                    "A request failed in the store"
+                );
                 Self::Ours
             }
         }

@@ -4,14 +4,24 @@
 
 use super::envelope::text;
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use metrics::Histogram;
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, PoisonError, RwLock};
 use tokio::time::Instant;
-use tracing::Instrument;
+
+tokio::task_local! {
+    /// The id of the request that this task answers. Not a span, which has its fields written for every request, and
+    /// nearly all are answered without a line.
+    static CURRENT: HeaderValue;
+}
+
+/// By route and status, of which there are few.
+type Measures = HashMap<String, HashMap<StatusCode, Histogram>>;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id taken from a request.
@@ -21,15 +31,36 @@ const MAX_REQUEST_ID_BYTES: usize = 64;
 pub(super) async fn observe(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let request_id = request_id(request.headers().get(REQUEST_ID));
-    let span = tracing::info_span!(
-        "request",
-        request.id = request_id.to_str().unwrap_or_default()
-    );
     let method = known(request.method());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let private = request.uri().path().starts_with("/api");
 
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut response = CURRENT.scope(request_id.clone(), next.run(request)).await;
+
+    let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
+    let status = response.status();
+    let seconds = started.elapsed().as_secs_f64();
+    // An answer as expected is worth a line only to who looks for it: there are thousands a second.
+    if status.is_success() {
+        tracing::debug!(
+            request.id = text_of(&request_id),
+            http.method = method,
+            http.route = route,
+            http.status = status.as_u16(),
+            seconds,
+            "Answered"
+        );
+    } else {
+        tracing::info!(
+            request.id = text_of(&request_id),
+            http.method = method,
+            http.route = route,
+            http.status = status.as_u16(),
+            seconds,
+            "Answered"
+        );
+    }
+    measure(route, status, seconds);
 
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, request_id);
@@ -38,37 +69,33 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     if private {
         headers.insert(header::CACHE_CONTROL, text("no-store"));
     }
-
-    let route = route
-        .as_ref()
-        .map_or("unmatched", MatchedPath::as_str)
-        .to_owned();
-    let status = response.status();
-    let seconds = started.elapsed().as_secs_f64();
-    span.in_scope(|| {
-        // An answer as expected is worth a line only to who looks for it: there are thousands a second.
-        if status.is_success() {
-            tracing::debug!(
-                http.method = method,
-                http.route = route,
-                http.status = status.as_u16(),
-                seconds,
-                "Answered"
-            );
-        } else {
-            tracing::info!(
-                http.method = method,
-                http.route = route,
-                http.status = status.as_u16(),
-                seconds,
-                "Answered"
-            );
-        }
-    });
-    let status = status.as_str().to_owned();
-    metrics::histogram!("ogene_http_request_seconds", "route" => route, "status" => status)
-        .record(seconds);
     response
+}
+
+/// The id of the request that is being answered, for a line in the log.
+pub(super) fn current() -> String {
+    let id = CURRENT.try_with(|id| text_of(id).to_owned());
+    id.unwrap_or_default()
+}
+
+fn text_of(id: &HeaderValue) -> &str {
+    id.to_str().unwrap_or_default()
+}
+
+/// Counts an answer. Measures are kept once made: to look one up by its labels takes longer than to count.
+fn measure(route: &str, status: StatusCode, seconds: f64) {
+    static MEASURES: LazyLock<RwLock<Measures>> = LazyLock::new(RwLock::default);
+    let known = MEASURES.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(measure) = known.get(route).and_then(|statuses| statuses.get(&status)) {
+        return measure.record(seconds);
+    }
+    drop(known);
+    let measure = metrics::histogram!("ogene_http_request_seconds",
+        "route" => route.to_owned(), "status" => status.as_str().to_owned());
+    measure.record(seconds);
+    let mut known = MEASURES.write().unwrap_or_else(PoisonError::into_inner);
+    let statuses = known.entry(route.to_owned()).or_default();
+    statuses.insert(status, measure);
 }
 
 /// A method as it is logged. Any word can be one, and that of a caller may be anything.
