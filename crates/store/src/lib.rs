@@ -75,6 +75,7 @@ use std::sync::Arc;
 pub struct Store {
     db: db::Db,
     windows: Arc<windows::Remembered>,
+    counted: Arc<reports::Counted>,
 }
 
 impl Store {
@@ -87,6 +88,7 @@ impl Store {
         Self {
             db,
             windows: Arc::default(),
+            counted: Arc::default(),
         }
     }
 

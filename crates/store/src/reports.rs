@@ -7,6 +7,10 @@ use crate::rows::{id_bytes, named, number, recipient};
 use crate::sql::{fetch_rows, on};
 use domain::{AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient, packed};
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Messages whose counts are remembered.
+const MOST_REMEMBERED: usize = 4_096;
 
 /// How many recipients of a message stand where.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -47,6 +51,26 @@ pub struct MessageReport {
     pub recipients: Vec<(Recipient, Option<DeliveryStatus>)>,
 }
 
+/// The counts of messages in which nothing changes any more, so that whoever reads a long report page by page has
+/// its recipients counted once.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(Mutex<HashMap<MessageId, StatusCounts>>);
+
+impl Counted {
+    fn get(&self, message: MessageId) -> Option<StatusCounts> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&message).copied()
+    }
+
+    fn keep(&self, message: MessageId, counts: StatusCounts) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_REMEMBERED {
+            known.clear();
+        }
+        known.insert(message, counts);
+    }
+}
+
 impl Store {
     /// The recipients `from..until` of a message, in the order of the request. `None` when the account has
     /// no such message in that environment, or none any more: a list is emptied where its removal begins.
@@ -72,7 +96,7 @@ impl Store {
             let counted = if wanted.len() == total {
                 None
             } else {
-                Some(counts(&mut tx, of, total as u64).await?)
+                Some(self.counts(&mut tx, of, total as u64).await?)
             };
             let found = statuses(&mut tx, of, &wanted).await?;
             let status = |recipient| (recipient, found.get(&recipient).copied());
@@ -83,6 +107,40 @@ impl Store {
             }))
         })
         .await
+    }
+
+    /// How many of all recipients of a message stand where. To know it, all its deliveries are gone through; to group
+    /// them they would have to be sorted, too.
+    async fn counts(
+        &self,
+        tx: &mut Tx,
+        (bucket, message): (Bucket, MessageId),
+        total: u64,
+    ) -> Result<StatusCounts> {
+        if let Some(counts) = self.counted.get(message) {
+            return Ok(counts);
+        }
+        let (delivered, ended, gave_up): (i64, i64, i64) = on!(tx, |connection| sqlx::query_as(
+            "select count(case status when $3 then 1 end),
+                 count(case when status not in ('sent', 'in_doubt') then 1 end),
+                 count(case when gave_up then 1 end)
+             from deliveries where bucket = $1 and message_id = $2",
+        )
+        .bind(bucket.0)
+        .bind(id_bytes(&message))
+        .bind(DeliveryStatus::Delivered.as_str())
+        .fetch_one(connection)
+        .await?);
+        let counts = StatusCounts {
+            total,
+            delivered: delivered.unsigned_abs(),
+            failed: (ended - delivered).unsigned_abs(),
+        };
+        // What was given up on may be corrected yet; any other end stays.
+        if ended.unsigned_abs() == total && gave_up == 0 {
+            self.counted.keep(message, counts);
+        }
+        Ok(counts)
     }
 }
 
@@ -104,30 +162,6 @@ async fn list(
     .bind(environment == Environment::Sandbox)
     .fetch_optional(connection)
     .await?))
-}
-
-/// How many of all recipients of a message stand where. All its deliveries are gone through for each page; to group
-/// them they would have to be sorted, too.
-async fn counts(
-    tx: &mut Tx,
-    (bucket, message): (Bucket, MessageId),
-    total: u64,
-) -> Result<StatusCounts> {
-    let (delivered, ended): (i64, i64) = on!(tx, |connection| sqlx::query_as(
-        "select count(case status when $3 then 1 end),
-             count(case when status not in ('sent', 'in_doubt') then 1 end)
-         from deliveries where bucket = $1 and message_id = $2",
-    )
-    .bind(bucket.0)
-    .bind(id_bytes(&message))
-    .bind(DeliveryStatus::Delivered.as_str())
-    .fetch_one(connection)
-    .await?);
-    Ok(StatusCounts {
-        total,
-        delivered: delivered.unsigned_abs(),
-        failed: (ended - delivered).unsigned_abs(),
-    })
 }
 
 /// Where those recipients of a message stand that were submitted.

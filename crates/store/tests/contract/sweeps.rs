@@ -18,6 +18,7 @@ twins!(
     what_was_submitted_long_after_its_end_expires_too,
     expiries_at_the_same_moment_settle_once,
     tidying_forgets_closed_windows_and_old_parked_receipts,
+    a_report_counts_as_delivered_what_was_given_up_before,
 );
 
 const TIMEOUT: i64 = 48 * 3_600_000;
@@ -262,4 +263,33 @@ async fn tidying_forgets_closed_windows_and_old_parked_receipts(kit: &Kit) {
     assert_eq!(left(NOW + 59_999).await, (1, 2));
     assert_eq!(left(NOW + 60_000).await, (0, 2));
     assert_eq!(left(NOW + 6 * 3_600_000 + 1).await, (0, 1));
+}
+
+async fn a_report_counts_as_delivered_what_was_given_up_before(kit: &Kit) {
+    let base = Sending {
+        recipients: 3,
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    kit.submit(&message).await;
+    let to = &message.draft.recipients;
+    kit.report(report(vec![], vec![undelivered(to[0]), delivered(to[1])]))
+        .await;
+    kit.expire(&expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1))
+        .await;
+    let counts = async || {
+        let page =
+            kit.store
+                .message_report(base.account, message.draft.environment, message.id, 0, 1);
+        let counts = page.await.unwrap().unwrap().counts;
+        (counts.delivered, counts.failed)
+    };
+    assert_eq!(counts().await, (1, 2), "all have come to an end");
+    kit.report(report(vec![], vec![delivered(to[2])])).await;
+    for _ in 0..2 {
+        assert_eq!(counts().await, (2, 1), "the end that was ours is corrected");
+    }
+    // What has ended otherwise stays, so that it need not be counted again.
+    kit.report(report(vec![], vec![delivered(to[0])])).await;
+    assert_eq!(counts().await, (2, 1));
 }
