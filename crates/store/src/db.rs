@@ -310,7 +310,7 @@ async fn open_sqlite(options: Options) -> Result<Db> {
         .pragma("page_size", PAGE_BYTES)
         .pragma("journal_mode", "wal")
         .pragma("synchronous", "full")
-        .pragma("cache_size", "-64000")
+        .pragma("cache_size", "-16000")
         .pragma("temp_store", "memory");
     let mut writer = options.connect().await?;
     read_back(&mut writer).await?;
