@@ -24,7 +24,7 @@ pub(crate) const CREDITED: i64 = 40_000;
 /// How long the service waits for a commit before it answers so (`engine/src/accept.rs`), nearly.
 const COMMIT_PATIENCE: Duration = Duration::from_secs(9);
 /// Sends, most of them to a single recipient.
-const SENDS: u64 = 28;
+const SENDS: u64 = 38;
 
 /// The last digit of a number tells what becomes of it.
 pub(crate) const REACHED: u64 = 1;
