@@ -71,6 +71,11 @@ impl Door {
         (door, tokio::spawn(run(shared, waiting)))
     }
 
+    /// Has refusals for want of room be given at once.
+    pub(crate) fn refuse_at_once(&self) {
+        self.refusals.end();
+    }
+
     /// Waits until the draft is a durable message, or is refused. A full queue refuses when it is its turn
     /// ([`Refusals`]), and nothing is kept of the draft until then; a database that does not answer refuses after a
     /// while: what has not begun by then is not accepted any more, and what has is found by its fingerprint when it

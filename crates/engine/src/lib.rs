@@ -323,6 +323,11 @@ impl Engine {
         self.open.load(Ordering::Relaxed) && self.shared.nodes.holds()
     }
 
+    /// Has those whose send is refused for want of room wait no longer: the end is near.
+    pub fn refuse_at_once(&self) {
+        self.door.refuse_at_once();
+    }
+
     /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
     pub async fn shutdown(&self) {
         self.open.store(false, Ordering::Relaxed);

@@ -126,6 +126,7 @@ pub async fn serve(
     } else {
         tracing::info!("Stopping: no more requests are taken");
         let _ = stop.send(());
+        engine.refuse_at_once();
         timeout(HTTP_GRACE, server).await.unwrap_or(Ok(()))
     };
     if timeout(ENGINE_GRACE, engine.shutdown()).await.is_err() {
