@@ -100,7 +100,7 @@ pub fn router(state: State) -> Router {
 }
 
 /// The five operations of interface-spec.md section 4, with the aliases that existing clients use. Not nested: that
-/// would have every request go through two routers.
+/// would put two more layers around each route.
 fn interface(prefix: &str) -> Router<Arc<Api>> {
     let at = |path| format!("{prefix}{path}");
     Router::new()

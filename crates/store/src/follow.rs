@@ -36,7 +36,12 @@ impl Store {
                 now_ms,
                 set_by_ms,
             };
-            self.db.change(change).await?;
+            let followed = self.db.change(change).await;
+            if followed.is_err() {
+                // What was read of the windows meanwhile may be where they would have moved to.
+                self.windows.forget();
+            }
+            followed?;
         }
         Ok(())
     }

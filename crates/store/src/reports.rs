@@ -186,3 +186,26 @@ async fn statuses(
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_a_few_messages_are_remembered() {
+        let counted = Counted::default();
+        let counts = StatusCounts {
+            total: 2,
+            delivered: 1,
+            failed: 1,
+        };
+        let id = |now_ms| MessageId::new(now_ms, [0; 10]);
+        for now_ms in 0..10_000 {
+            counted.keep(id(now_ms), counts);
+            let held = counted.0.lock().map_or(0, |known| known.len());
+            assert!(held <= MOST_REMEMBERED);
+            assert_eq!(counted.get(id(now_ms)), Some(counts));
+        }
+        assert_eq!(counted.get(id(10_000)), None);
+    }
+}

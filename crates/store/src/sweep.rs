@@ -11,7 +11,7 @@ use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 
 /// Most recipients expired in one transaction.
 const MOST_EXPIRED: usize = 500;
-/// Most rows tidied in one transaction.
+/// Most rows tidied in one transaction, but for those that closed with the last of them.
 const MOST_TIDIED: i64 = 2_000;
 /// Messages this much older than what was swept are looked at again: they may have been on the wire then.
 const OVERLAP_MS: i64 = 60_000;

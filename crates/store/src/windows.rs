@@ -38,7 +38,7 @@ impl Remembered {
     }
 
     /// Has the rows read again before they are needed.
-    fn forget(&self) {
+    pub(crate) fn forget(&self) {
         *self.lock() = None;
     }
 
@@ -59,6 +59,8 @@ impl Remembered {
         if let Some(closings) = &mut *self.lock() {
             if closings.forget_at_ms <= now_ms {
                 closings.at_ms.retain(|_, at_ms| *at_ms > now_ms);
+                // Or it would stay as large as in the busiest minute.
+                closings.at_ms.shrink_to(2 * closings.at_ms.len());
                 closings.forget_at_ms = now_ms + FORGET_EVERY_MS;
             }
             let closing = windows.iter().map(|window| (window.1, closes_at_ms));
@@ -66,16 +68,17 @@ impl Remembered {
         }
     }
 
-    /// Reads the open windows, where they are not known.
+    /// Reads the windows, where they are not known.
     async fn know(&self, tx: &mut Tx, now_ms: i64) -> Result<()> {
         if self.lock().is_some() {
             return Ok(());
         }
+        // Those that are closed by `now_ms`, too: who asks may have looked at the clock before it was set back. They
+        // come in the order in which they close, so that of two with one fingerprint the later is remembered.
         let rows: Vec<(Vec<u8>, i64)> = sqlx::query_as(
-            "select fingerprint, expires_at_ms from recent_sends
-             where bucket = 0 and expires_at_ms > $1",
+            "select fingerprint, expires_at_ms from recent_sends where bucket = 0
+             order by expires_at_ms",
         )
-        .bind(now_ms)
         .fetch_all(tx.sqlite()?)
         .await?;
         let at_ms = rows
@@ -195,7 +198,8 @@ pub(crate) async fn disarm(tx: &mut Tx, windows: &[Window], now_ms: i64) -> Resu
     Ok(())
 }
 
-/// Removes the windows of a bucket that are closed, the first `most` and those that closed with the last of them; gives how many.
+/// Removes the windows of a bucket that are closed: the first `most`, and those that closed with the last of them. Gives
+/// how many.
 pub(crate) async fn remove_closed(
     tx: &mut Tx,
     bucket: Bucket,

@@ -117,6 +117,25 @@ async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
     assert_silent("the log", &log, &secrets);
 }
 
+#[tokio::test]
+async fn our_own_failures_are_logged_with_the_id_of_their_request() {
+    let talkative = Talkative::start().await;
+    let ogene = &talkative.ogene;
+    let id = ogene.sent_id(to(MTN, "Hello")).await;
+    ogene.hide_messages();
+    let path = format!("/api/v2/delivery-reports/{id}");
+    let request = Request::get(&path)
+        .bearer(&ogene.shop.token)
+        .header("X-Request-Id", "hidden-1");
+    assert_eq!(ogene.ask(&request).await.code(), "API-5001");
+    ogene.show_messages();
+    let log = talkative.end().await;
+    for message in ["A request failed in the store", "\"Answered\""] {
+        let is_told = |line: &str| line.contains(message) && line.contains("hidden-1");
+        assert!(log.lines().any(is_told), "{message}: {log}");
+    }
+}
+
 /// What is planted: a text, a number, and what is no token.
 const TEXT: &str = "Canary";
 const NUMBER: &str = "2348031239876";

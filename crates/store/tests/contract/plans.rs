@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 25] = [
+const MAY_READ_MUCH: [(&str, &str); 26] = [
     (
         "select cast(extract(epoch from clock_timestamp())",
         "no table at all, and PostgreSQL alone",
@@ -20,6 +20,10 @@ const MAY_READ_MUCH: [(&str, &str); 25] = [
     (
         "delete from recent_sends where (bucket, fingerprint)",
         "PostgreSQL alone, by the key that it has there",
+    ),
+    (
+        "select fingerprint, expires_at_ms from recent_sends",
+        "SQLite alone, once, at the first send of a process",
     ),
     (
         "update recent_sends set",
