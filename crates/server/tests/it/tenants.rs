@@ -69,17 +69,17 @@ fn of_policy(policy: Policy) -> impl Iterator<Item = &'static str> {
 /// The paths that the router names, from its own text: it cannot be asked for them.
 fn routed() -> BTreeSet<String> {
     let text = include_str!("../../src/http.rs");
-    let (router, interface) = text.split_once("fn interface()").expect("the interface");
-    let paths = |text: &str| -> Vec<String> {
-        text.split(".route(\"")
+    let (router, interface) = text.split_once("fn interface(").expect("the interface");
+    let named = |text: &str, before: &str| -> Vec<String> {
+        text.split(before)
             .skip(1)
             .map(|rest| rest.split('"').next().expect("a path").to_owned())
             .collect()
     };
-    let nested = router.split(".nest(\"").skip(1);
-    let mut all: BTreeSet<_> = paths(router).into_iter().collect();
-    for root in nested.map(|rest| rest.split('"').next().expect("a root")) {
-        all.extend(paths(interface).iter().map(|path| format!("{root}{path}")));
+    let mut all: BTreeSet<_> = named(router, ".route(\"").into_iter().collect();
+    let paths = named(interface, "at(\"");
+    for root in named(router, ".merge(interface(\"") {
+        all.extend(paths.iter().map(|path| format!("{root}{path}")));
     }
     all
 }
