@@ -26,8 +26,8 @@ struct Line {
 }
 
 /// A place in the line, which whoever goes before gives back to those behind.
-struct Turn {
-    line: Arc<Line>,
+struct Turn<'a> {
+    line: &'a Line,
     at: Instant,
     /// By how much it made the line longer.
     longer: Duration,
@@ -37,7 +37,7 @@ struct Turn {
 impl Refusals {
     /// Waits until the refusal of now may be given.
     pub(crate) async fn wait(&self) {
-        let mut turn = self.turn(Instant::now());
+        let mut turn = self.0.turn(Instant::now());
         let mut over = self.0.over.subscribe();
         tokio::select! {
             biased;
@@ -51,29 +51,29 @@ impl Refusals {
     pub(crate) fn end(&self) {
         self.0.over.send_replace(true);
     }
+}
 
-    fn turn(&self, now: Instant) -> Turn {
-        let mut last = self.0.lock();
+impl Line {
+    fn turn(&self, now: Instant) -> Turn<'_> {
+        let mut last = self.lock();
         let before = last.unwrap_or(now);
         let at = (before + DISTANCE).clamp(now + PAUSE, now + MOST);
         *last = Some(at);
         Turn {
-            line: Arc::clone(&self.0),
+            line: self,
             at,
             longer: at.saturating_duration_since(before).min(DISTANCE),
             has_come: false,
         }
     }
-}
 
-impl Line {
     /// The lock, also after a panic elsewhere: there is nothing to leave half done.
     fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Turn {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
         if !self.has_come
             && let Some(last) = &mut *self.line.lock()
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
 
     /// How long somebody waits who comes now.
-    fn next(refusals: &Refusals, now: Instant) -> (Turn, Duration) {
-        let turn = refusals.turn(now);
+    fn next(refusals: &Refusals, now: Instant) -> (Turn<'_>, Duration) {
+        let turn = refusals.0.turn(now);
         let wait = turn.at - now;
         (turn, wait)
     }

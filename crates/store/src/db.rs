@@ -23,6 +23,7 @@ use sqlx::postgres::PgPool;
 use sqlx::{ConnectOptions, PgConnection};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -209,7 +210,7 @@ impl Db {
                 let _turn = take_turn(path).await?;
                 let db = open_sqlite(Options::new(&path.join("ogene.db"), BUSY).create()).await?;
                 // The file and its log have their names since then, and keep them while it is open.
-                sync_directory(path)?;
+                sync_directory(path).map_err(|source| Error::directory(path, source))?;
                 Ok(db)
             }
             Target::Postgres(server) => open::postgres(server).await,
@@ -277,16 +278,14 @@ pub(crate) fn prepare_directory(path: &Path) -> Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(|source| Error::directory(path, source))?;
-    sync_directory(path)
+        .and_then(|()| sync_directory(path))
+        .map_err(|source| Error::directory(path, source))
 }
 
 /// Keeps the names of the files in a directory. SQLite would do it with its first commit, and ignore that it failed:
 /// it is compiled not to (`.cargo/config.toml`).
-fn sync_directory(path: &Path) -> Result<()> {
-    File::open(path)
-        .and_then(|directory| directory.sync_all())
-        .map_err(|source| Error::directory(path, source))
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 /// Waits for the turn to open the database: two processes that made the same tables at once would be in each

@@ -228,16 +228,8 @@ pub(crate) async fn follow(
     now_ms: i64,
     set_by_ms: i64,
 ) -> Result<()> {
-    let before_ms = now_ms - set_by_ms;
     // One that is closed could lie where an open one of the same fingerprint comes to lie.
-    on!(tx, |connection| sqlx::query(
-        "delete from recent_sends where bucket = $1 and expires_at_ms <= $2",
-    )
-    .bind(bucket.0)
-    .bind(before_ms)
-    .execute(connection)
-    .await
-    .map(drop))?;
+    remove_closed(tx, bucket, now_ms - set_by_ms, i64::MAX).await?;
     remembered.forget();
     on!(tx, |connection| sqlx::query(
         "update recent_sends set expires_at_ms = expires_at_ms + $2 where bucket = $1",

@@ -152,7 +152,7 @@ impl Entry {
 
     /// Finds the token and whose it is. With none in header or query, a body that cannot be understood
     /// holds none.
-    async fn caller(&mut self, api: &Arc<Api>) -> Result<Arc<Caller>, Failure> {
+    async fn caller(&mut self, api: &Api) -> Result<Arc<Caller>, Failure> {
         let nothing = Fields::default();
         let query = self.query.as_ref().unwrap_or(&nothing);
         let mut token = token::before_body(&self.parts.headers, query);
@@ -166,12 +166,12 @@ impl Entry {
         Ok(api.engine.caller(token.as_deref(), client).await?)
     }
 
-    async fn send_fields(mut self, api: &Arc<Api>) -> Result<SendFields, Refusal> {
+    async fn send_fields(mut self, api: &Api) -> Result<SendFields, Refusal> {
         let body = self.body_fields(api).await?;
         Ok(body.over(self.query?))
     }
 
-    async fn body_fields(&mut self, api: &Arc<Api>) -> Result<Fields, Refusal> {
+    async fn body_fields(&mut self, api: &Api) -> Result<Fields, Refusal> {
         match self.body.take() {
             Some(body) => body::read(&self.parts, body, api.body).await,
             None => Ok(self.early.take().unwrap_or_default()),

@@ -40,25 +40,23 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
     let status = response.status();
     let seconds = started.elapsed().as_secs_f64();
+    macro_rules! tell {
+        ($level:ident) => {
+            tracing::$level!(
+                request.id = text_of(&request_id),
+                http.method = method,
+                http.route = route,
+                http.status = status.as_u16(),
+                seconds,
+                "Answered"
+            )
+        };
+    }
     // An answer as expected is worth a line only to who looks for it: there are thousands a second.
     if status.is_success() {
-        tracing::debug!(
-            request.id = text_of(&request_id),
-            http.method = method,
-            http.route = route,
-            http.status = status.as_u16(),
-            seconds,
-            "Answered"
-        );
+        tell!(debug);
     } else {
-        tracing::info!(
-            request.id = text_of(&request_id),
-            http.method = method,
-            http.route = route,
-            http.status = status.as_u16(),
-            seconds,
-            "Answered"
-        );
+        tell!(info);
     }
     measure(route, status, seconds);
 

@@ -1,6 +1,7 @@
 //! A file in the making.
 
 use super::{BackupError, Outcome};
+use crate::db::sync_directory;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -65,8 +66,7 @@ impl Partial {
     pub(super) fn finish(self) -> Outcome<()> {
         let finished = self.file.sync_all().and_then(|()| {
             fs::rename(&self.path, &self.name)?;
-            let directory = self.name.parent().unwrap_or(Path::new("/"));
-            File::open(directory)?.sync_all()
+            sync_directory(self.name.parent().unwrap_or(Path::new("/")))
         });
         finished.map_err(|source| self.fault(source))
     }

@@ -34,6 +34,14 @@ fn again(kit: &Kit, message: &NewMessage) -> NewMessage {
     }
 }
 
+/// Another message of the same account, with an id that is taken: no database accepts it.
+fn another_with_the_id_of(message: NewMessage) -> NewMessage {
+    NewMessage {
+        draft: Arc::new(sending(message.draft.account).draft()),
+        ..message
+    }
+}
+
 async fn a_charge_draws_in_order_and_is_one_ledger_entry_per_component(kit: &Kit) {
     let id = kit.account(0).await;
     for (component, naira) in Component::ALL.into_iter().zip([1, 2, 0, 4, 5, 6]) {
@@ -207,10 +215,7 @@ async fn what_was_not_accepted_for_a_fault_leaves_no_window(kit: &Kit) {
     let id = kit.account(100).await;
     let message = sending(id).message(&kit.store);
     kit.accept(&message).await;
-    let same_id = NewMessage {
-        draft: Arc::new(sending(id).draft()),
-        ..message
-    };
+    let same_id = another_with_the_id_of(message);
     let other_id = again(kit, &same_id);
     assert!(kit.store.accept(NOW, vec![same_id]).await.is_err());
     assert_eq!(kit.accept(&other_id).await, yes(88));
@@ -269,10 +274,7 @@ async fn a_message_id_that_comes_twice_changes_nothing(kit: &Kit) {
     let id = kit.account(100).await;
     let message = sending(id).message(&kit.store);
     kit.accept(&message).await;
-    let same_id = NewMessage {
-        draft: Arc::new(sending(id).draft()),
-        ..message
-    };
+    let same_id = another_with_the_id_of(message);
     assert!(kit.store.accept(NOW, vec![same_id]).await.is_err());
     assert_eq!(kit.balance(id).await, naira(94));
 }
