@@ -12,13 +12,15 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Accepted, Batch, Claimed, Content, NewMessage};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 /// Most sends in one commit.
 const MOST_SENDS: usize = 512;
 /// Recipients of a commit after which no further send joins it.
 const MANY_RECIPIENTS: usize = 20_000;
+/// Recipients that may wait for their commit, all sends together: some 10 MB.
+const MOST_WAITING: usize = 1_000_000;
 /// How long a send waits for its commit.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The refusal for want of room, or time.
@@ -48,6 +50,7 @@ pub struct Sent {
 /// A draft that waits for its commit.
 pub(crate) struct Waiting {
     draft: Draft,
+    _room: OwnedSemaphorePermit,
     answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
@@ -55,6 +58,8 @@ pub(crate) struct Waiting {
 #[derive(Clone)]
 pub(crate) struct Door {
     queue: mpsc::Sender<Waiting>,
+    /// For recipients.
+    room: Arc<Semaphore>,
     refusals: Refusals,
 }
 
@@ -64,11 +69,15 @@ impl Door {
         capacity: usize,
     ) -> (Self, tokio::task::JoinHandle<()>) {
         let (queue, waiting) = mpsc::channel(capacity.max(1));
-        let door = Self {
+        (Self::before(queue), tokio::spawn(run(shared, waiting)))
+    }
+
+    fn before(queue: mpsc::Sender<Waiting>) -> Self {
+        Self {
             queue,
+            room: Arc::new(Semaphore::new(MOST_WAITING)),
             refusals: Refusals::default(),
-        };
-        (door, tokio::spawn(run(shared, waiting)))
+        }
     }
 
     /// Has refusals for want of room be given at once.
@@ -82,12 +91,25 @@ impl Door {
     /// is sent again.
     pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
-        if let Err(refused) = self.queue.try_send(Waiting { draft, answer }) {
-            drop(refused);
+        if !self.admit(draft, answer) {
             self.refusals.wait().await;
             return Err(UNAVAILABLE.into());
         }
         in_time(result).await
+    }
+
+    /// Queues a draft where there is room, or drops it.
+    fn admit(&self, draft: Draft, answer: oneshot::Sender<Result<Sent, Error>>) -> bool {
+        let recipients = u32::try_from(draft.recipients.len()).unwrap_or(u32::MAX);
+        let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(recipients) else {
+            return false;
+        };
+        let waiting = Waiting {
+            draft,
+            answer,
+            _room: room,
+        };
+        self.queue.try_send(waiting).is_ok()
     }
 }
 
@@ -342,7 +364,44 @@ fn give_back(shared: &Shared, batches: &[Batch]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::{AccountId, Priority, Recipient, Text};
     use tokio::time::{Instant, timeout};
+
+    /// A send to so many.
+    fn draft(recipients: usize) -> Draft {
+        Draft {
+            account: AccountId(1),
+            environment: Environment::Live,
+            gateway: Gateway::Otp,
+            sender: "Ada".to_owned(),
+            text: Text::from_stored("Hello".to_owned()),
+            recipients: vec![Recipient::from_digits(2_348_031_234_567); recipients],
+            invalid: Vec::new(),
+            classes: Vec::new(),
+            page_count: 1,
+            cost: Money::ZERO,
+            priority: Priority::Otp,
+            callback_url: None,
+            customer_reference: None,
+            fingerprint: Fingerprint::default(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sends_wait_as_long_as_there_is_room_for_their_recipients() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::before(queue);
+        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        for _ in 0..10 {
+            assert!(admitted(MOST_WAITING / 10));
+        }
+        assert!(!admitted(1));
+        let refused = door.send(draft(1)).await;
+        assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
+        drop(waiting.recv().await);
+        assert!(admitted(MOST_WAITING / 10));
+        assert!(!admitted(1));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_send_that_may_stand_is_not_refused_when_the_process_ends() {

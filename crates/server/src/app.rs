@@ -93,6 +93,7 @@ pub async fn serve(
             bytes: config.limits.max_body_bytes,
             time: config.http.body_timeout,
         },
+        rooms: http::Rooms::new(config.limits.body_memory_bytes),
         trusted_proxies: config.http.trusted_proxies.into(),
     });
 

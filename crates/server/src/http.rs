@@ -26,6 +26,7 @@ mod senders;
 mod serve;
 mod token;
 
+pub use body::room::Rooms;
 pub use body::{Limits as BodyLimits, read_send};
 pub use serve::{Places, serve};
 
@@ -48,6 +49,8 @@ pub struct State {
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
     /// What is read of a request's body.
     pub body: BodyLimits,
+    /// How much of all bodies is in memory at once.
+    pub rooms: Rooms,
     /// Proxies that are believed when they say whom they speak for.
     pub trusted_proxies: Arc<[AddressRange]>,
 }
@@ -59,6 +62,7 @@ struct Api {
     environment: Environment,
     shape: Shape,
     body: BodyLimits,
+    rooms: Rooms,
     trusted_proxies: Arc<[AddressRange]>,
 }
 
@@ -69,6 +73,7 @@ impl Api {
             environment,
             shape,
             body: state.body,
+            rooms: state.rooms.clone(),
             trusted_proxies: Arc::clone(&state.trusted_proxies),
         })
     }

@@ -21,6 +21,8 @@ const MOST: u32 = 1_000_000_000;
 const MOST_CONCURRENT: u32 = 100_000;
 /// A body below this could not hold the recipients of an ordinary request.
 const LEAST_BODY: Size = Size(64 << 10);
+/// A quarter of the memory for bodies is for callers who are not known yet: the largest body must find room in it.
+const LEAST_BODIES: usize = 4;
 const MOST_CONNECTIONS: u32 = 1_000_000;
 const CLIENT_TIMES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(1);
 const MOST_RETRIES: usize = 100;
@@ -115,12 +117,19 @@ pub struct Limits {
     pub max_recipients: usize,
     /// The largest request body, bytes.
     pub max_body_bytes: usize,
+    /// All bodies in memory at once, bytes.
+    pub body_memory_bytes: usize,
     /// Sends that may wait for a commit.
     pub accept_queue: usize,
 }
 
 impl Limits {
     pub(super) fn read(mut section: Section<'_>) -> Self {
+        let max_body = section
+            .within("max_body", LEAST_BODY..=Size(1 << 30))
+            .unwrap_or(LEAST_BODY);
+        let least = Size(max_body.0 * LEAST_BODIES);
+        let body_memory = section.within("body_memory", least..=Size(1 << 40));
         let mut count = |key, most| section.within(key, 1..=most).unwrap_or_default();
         let limits = Self {
             sends_per_minute: count("sends_per_minute", MOST),
@@ -129,10 +138,8 @@ impl Limits {
             unknown_tokens_per_minute: count("unknown_tokens_per_minute", MOST),
             max_recipients: as_usize(count("max_recipients", MOST_RECIPIENTS)),
             accept_queue: as_usize(count("accept_queue", MOST)),
-            max_body_bytes: section
-                .within("max_body", LEAST_BODY..=Size(1 << 30))
-                .unwrap_or_default()
-                .0,
+            max_body_bytes: max_body.0,
+            body_memory_bytes: body_memory.unwrap_or_default().0,
         };
         section.finish();
         limits

@@ -63,6 +63,7 @@ fn the_default_file_has_no_fault_and_says_what_nothing_says() {
     assert_eq!(none.http.trusted_proxies, []);
     assert_eq!(none.limits.max_recipients, 10_000);
     assert_eq!(none.limits.max_body_bytes, 10 << 20);
+    assert_eq!(none.limits.body_memory_bytes, 256 << 20);
     assert_eq!(none.callbacks.retry_delays.len(), 10);
     assert_eq!(
         none.callbacks.retry_delays.last(),
@@ -254,6 +255,7 @@ trusted_proxies = ["10.0.0.1/8"]
 sends_per_minute = 0
 max_recipients = 200000
 max_body = "10 megs"
+body_memory = "128KiB"
 [callbacks]
 retry_delays = ["5s", "soon", "0s"]
 [log]
@@ -311,38 +313,39 @@ fn every_fault_is_named_at_once_with_its_key_and_line() {
     ogene.toml:9: limits.sends_per_minute: must be from 1 to 1000000000, not 0
     ogene.toml:10: limits.max_recipients: must be from 1 to 100000, not 200000
     ogene.toml:11: limits.max_body: "10 megs" is not a size such as 64KiB or 10MiB
-    ogene.toml:13: callbacks.retry_delays: item 2: "soon" is not a duration such as 500ms, 30s, 2m, 48h or 7d
-    ogene.toml:15: log.format: must be one of "auto", "json", "text", not "xml"
-    ogene.toml:16: networks: network mtn: prefix "2348" is not a local form such as 0703 or 07025
-    ogene.toml:18: carriers.mtn.password: is missing; give it here or in the file of `password_file`
-    ogene.toml:19: carriers.mtn.address: "smsc.example.ng" is not a host and port such as smsc.example.ng:2775
-    ogene.toml:20: carriers.mtn.system_id: has 21 characters; SMPP allows 15
-    ogene.toml:21: carriers.mtn.window: must be from 1 to 10000, not 0
-    ogene.toml:22: carriers.mtn.windw: unknown key; did you mean `window`?
-    ogene.toml:23: carriers.mtn.enquire_link: must be longer than nothing
-    ogene.toml:24: carriers.mtn.receipt_ids: must be one of "exact", "hex-response-decimal-receipt", "decimal-response-hex-receipt", "numeric", not "hex"
-    ogene.toml:25: carriers.Two: a carrier's name has only a to z, digits, `-` and `_`
-    ogene.toml:27: carriers.Two.system_id: must not be empty
-    ogene.toml:29: carriers.Two.password_file: give either `password` or `password_file`, not both
-    ogene.toml:31: gateways.direct-refund.carriers: there is no section [carriers.mtm]; did you mean `mtn`?
-    ogene.toml:32: gateways.direct-refund.price: must not be negative
-    ogene.toml:33: gateways.direct-refund.unicode_price: "free" is not an amount in naira with at most four decimals, such as 1000.00
-    ogene.toml:34: gateways.direct-refund.prices: there is no network `gol`; did you mean `glo`?
-    ogene.toml:35: gateways.direct-refund.account_prices: "someone" is not a user_id
-    ogene.toml:36: gateways.direct-refund.transactional: must be one of "refuse", "allow", not "maybe"
-    ogene.toml:37: gateways.direct-refund.quiet_hours: "20-8" is not two times such as 20:00-08:00
-    ogene.toml:38: gateways.direct-refund.legs: only dual-backup has legs
-    ogene.toml:39: gateways.direct-corporate.carriers: is missing
-    ogene.toml:40: gateways.direct-corporate.price: "1.00001" is not an amount in naira with at most four decimals, such as 1000.00
-    ogene.toml:42: gateways.dual-backup.legs: a leg cannot be dual-backup itself
-    ogene.toml:42: gateways.dual-backup.legs: there is no section [gateways.otp] for this leg
-    ogene.toml:43: gateways.dual-backup.price: a gateway with legs has that of its legs; leave it out here
-    ogene.toml:45: gateways.international.carriers: names `mtn` twice
-    ogene.toml:46: gateways.international.price: must be at most 100000.00
-    ogene.toml:47: carriers.sandbox: this name is taken: the sandbox has a carrier of its own
-    ogene.toml:51: gateways.direct-refnd: there is no such gateway; did you mean `direct-refund`?
-    ogene.toml:54: retention.messages: "90" is not a duration such as 500ms, 30s, 2m, 48h or 7d
-    ogene.toml:55: retention.boddies: unknown key; did you mean `bodies`?
+    ogene.toml:12: limits.body_memory: must be from 256KiB to 1024GiB, not 128KiB
+    ogene.toml:14: callbacks.retry_delays: item 2: "soon" is not a duration such as 500ms, 30s, 2m, 48h or 7d
+    ogene.toml:16: log.format: must be one of "auto", "json", "text", not "xml"
+    ogene.toml:17: networks: network mtn: prefix "2348" is not a local form such as 0703 or 07025
+    ogene.toml:19: carriers.mtn.password: is missing; give it here or in the file of `password_file`
+    ogene.toml:20: carriers.mtn.address: "smsc.example.ng" is not a host and port such as smsc.example.ng:2775
+    ogene.toml:21: carriers.mtn.system_id: has 21 characters; SMPP allows 15
+    ogene.toml:22: carriers.mtn.window: must be from 1 to 10000, not 0
+    ogene.toml:23: carriers.mtn.windw: unknown key; did you mean `window`?
+    ogene.toml:24: carriers.mtn.enquire_link: must be longer than nothing
+    ogene.toml:25: carriers.mtn.receipt_ids: must be one of "exact", "hex-response-decimal-receipt", "decimal-response-hex-receipt", "numeric", not "hex"
+    ogene.toml:26: carriers.Two: a carrier's name has only a to z, digits, `-` and `_`
+    ogene.toml:28: carriers.Two.system_id: must not be empty
+    ogene.toml:30: carriers.Two.password_file: give either `password` or `password_file`, not both
+    ogene.toml:32: gateways.direct-refund.carriers: there is no section [carriers.mtm]; did you mean `mtn`?
+    ogene.toml:33: gateways.direct-refund.price: must not be negative
+    ogene.toml:34: gateways.direct-refund.unicode_price: "free" is not an amount in naira with at most four decimals, such as 1000.00
+    ogene.toml:35: gateways.direct-refund.prices: there is no network `gol`; did you mean `glo`?
+    ogene.toml:36: gateways.direct-refund.account_prices: "someone" is not a user_id
+    ogene.toml:37: gateways.direct-refund.transactional: must be one of "refuse", "allow", not "maybe"
+    ogene.toml:38: gateways.direct-refund.quiet_hours: "20-8" is not two times such as 20:00-08:00
+    ogene.toml:39: gateways.direct-refund.legs: only dual-backup has legs
+    ogene.toml:40: gateways.direct-corporate.carriers: is missing
+    ogene.toml:41: gateways.direct-corporate.price: "1.00001" is not an amount in naira with at most four decimals, such as 1000.00
+    ogene.toml:43: gateways.dual-backup.legs: a leg cannot be dual-backup itself
+    ogene.toml:43: gateways.dual-backup.legs: there is no section [gateways.otp] for this leg
+    ogene.toml:44: gateways.dual-backup.price: a gateway with legs has that of its legs; leave it out here
+    ogene.toml:46: gateways.international.carriers: names `mtn` twice
+    ogene.toml:47: gateways.international.price: must be at most 100000.00
+    ogene.toml:48: carriers.sandbox: this name is taken: the sandbox has a carrier of its own
+    ogene.toml:52: gateways.direct-refnd: there is no such gateway; did you mean `direct-refund`?
+    ogene.toml:55: retention.messages: "90" is not a duration such as 500ms, 30s, 2m, 48h or 7d
+    ogene.toml:56: retention.boddies: unknown key; did you mean `bodies`?
     "#);
 }
 

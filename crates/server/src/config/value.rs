@@ -152,22 +152,26 @@ pub(super) fn table(node: &Node) -> Result<Table, String> {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, PartialOrd)]
 pub(super) struct Size(pub(super) usize);
 
+/// The units of sizes, the largest first.
+const SIZE_UNITS: [(&str, usize); 4] = [
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("B", 1),
+];
+
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}KiB", self.0 / 1024)
+        let whole = |(_, bytes): &(&str, usize)| self.0.is_multiple_of(*bytes);
+        let (unit, bytes) = SIZE_UNITS.into_iter().find(whole).unwrap_or(("B", 1));
+        write!(f, "{}{unit}", self.0 / bytes)
     }
 }
 
 impl Read for Size {
     fn read(node: &Node) -> Result<Self, String> {
-        const UNITS: [(&str, usize); 4] = [
-            ("KiB", 1 << 10),
-            ("MiB", 1 << 20),
-            ("GiB", 1 << 30),
-            ("B", 1),
-        ];
         let text = String::read(node)?;
-        let size = UNITS.iter().find_map(|(unit, bytes)| {
+        let size = SIZE_UNITS.iter().find_map(|(unit, bytes)| {
             let count: usize = text.strip_suffix(unit)?.trim().parse().ok()?;
             count.checked_mul(*bytes)
         });

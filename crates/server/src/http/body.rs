@@ -1,13 +1,16 @@
-//! Reads the body of a request, in whatever form it comes, within limits of size and time.
+//! Reads the body of a request, in whatever form it comes, within limits of size, time and memory.
 
+pub(super) mod room;
+
+use self::room::{Place, Rooms};
 use super::fields::Fields;
 use super::{form, json};
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use domain::{Refusal, SendFields};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Limited};
 use std::time::Duration;
 
 /// How much, and for how long, is still read of a body that nobody wants.
@@ -23,23 +26,38 @@ pub struct Limits {
     pub time: Duration,
 }
 
+impl Limits {
+    fn too_large(self) -> Refusal {
+        Refusal::BodyTooLarge {
+            limit_mib: self.bytes >> 20,
+        }
+    }
+}
+
 /// Reads a send from whatever a request holds, without asking who calls: what `fuzz/` tries with anything.
 pub async fn read_send(request: Request, limits: Limits) -> Result<SendFields, Refusal> {
     let (parts, body) = request.into_parts();
-    let fields = read(&parts, body, limits).await?;
+    let mut place = Rooms::new(usize::MAX).known.place();
+    let fields = read(&parts, body, limits, &mut place).await?;
     Ok(fields.over(read_query(&parts)?))
 }
 
-/// Reads the fields of a body. An empty one has none, whatever its content type says.
-pub(super) async fn read(parts: &Parts, body: Body, limits: Limits) -> Result<Fields, Refusal> {
-    let bytes = collect(&parts.headers, body, limits).await?;
+/// Reads the fields of a body, for which `place` has room as long as they are kept. An empty one has none, whatever
+/// its content type says.
+pub(super) async fn read(
+    parts: &Parts,
+    body: Body,
+    limits: Limits,
+    place: &mut Place,
+) -> Result<Fields, Refusal> {
+    let bytes = collect(&parts.headers, body, limits, place).await?;
     if bytes.trim_ascii().is_empty() {
         return Ok(Fields::default());
     }
     match Form::of(&parts.headers)? {
         Form::Json => read_json(&bytes),
         Form::UrlEncoded => form::read(&bytes).map_err(|_| not_utf8()),
-        Form::Multipart(boundary) => form::read_multipart(bytes, boundary).await.map_err(|_| {
+        Form::Multipart(boundary) => form::read_multipart(bytes.into(), boundary).await.map_err(|_| {
             // The fault may name a field, and that is the caller's own text.
             let told =
                 "The multipart form could not be read. Check that it is whole, and its boundary.";
@@ -98,11 +116,13 @@ impl Form {
     }
 }
 
-/// Collects the body, unless it says or shows that it is too large.
-async fn collect(headers: &HeaderMap, mut body: Body, limits: Limits) -> Result<Bytes, Refusal> {
-    let too_large = Refusal::BodyTooLarge {
-        limit_mib: limits.bytes >> 20,
-    };
+/// Collects the body, unless it says or shows that it is too large, or there is no room for it.
+async fn collect(
+    headers: &HeaderMap,
+    mut body: Body,
+    limits: Limits,
+    place: &mut Place,
+) -> Result<Vec<u8>, Refusal> {
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -110,23 +130,39 @@ async fn collect(headers: &HeaderMap, mut body: Body, limits: Limits) -> Result<
         .is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limits.bytes))
     {
         linger(headers, body);
-        return Err(too_large);
+        return Err(limits.too_large());
     }
-    let whole = Limited::new(&mut body, limits.bytes).collect();
-    let collected = tokio::time::timeout(limits.time, whole).await;
-    match collected {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(fault)) if fault.is::<LengthLimitError>() => {
-            linger(headers, body);
-            Err(too_large)
-        }
-        Ok(Err(_)) => Err(Refusal::Malformed(
-            "The request body ended early. Send it again.".to_owned(),
-        )),
-        Err(_) => Err(Refusal::Malformed(
+    let whole = gather(&mut body, limits, place);
+    let gathered = tokio::time::timeout(limits.time, whole).await;
+    let gathered = gathered.unwrap_or_else(|_| {
+        Err(Refusal::Malformed(
             "The request body took too long. Send it again.".to_owned(),
-        )),
+        ))
+    });
+    if gathered.is_err() {
+        linger(headers, body);
     }
+    gathered
+}
+
+/// Room is taken for what has come, and not for what is announced: who announces much and sends little takes little.
+async fn gather(body: &mut Body, limits: Limits, place: &mut Place) -> Result<Vec<u8>, Refusal> {
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| {
+            Refusal::Malformed("The request body ended early. Send it again.".to_owned())
+        })?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        let length = whole.len() + data.len();
+        if length > limits.bytes {
+            return Err(limits.too_large());
+        }
+        place.hold(length)?;
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole)
 }
 
 /// Reads on, within limits, and throws away what a client still sends after its refusal. A connection

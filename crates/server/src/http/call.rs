@@ -1,6 +1,7 @@
 //! The one extractor: who calls, whether they may, and what they ask for, in the check order of
 //! decisions.md ("Check order"): token, account status, rate limit, and only then the request itself.
 
+use super::body::room::{Place, Room};
 use super::error::Failure;
 use super::fields::Fields;
 use super::{Api, body, client, token};
@@ -79,6 +80,8 @@ impl FromRequest<Arc<Api>> for ReadingReport {
 pub(super) struct Sending {
     pub(super) call: Call,
     pub(super) fields: SendFields,
+    /// The room for its body, held until it is answered.
+    pub(super) place: Place,
 }
 
 impl FromRequest<Arc<Api>> for Sending {
@@ -88,7 +91,11 @@ impl FromRequest<Arc<Api>> for Sending {
         let mut entry = Entry::of(request);
         let call = entry.enter(api, RateKind::Send).await?;
         match entry.send_fields(api).await {
-            Ok(fields) => Ok(Self { call, fields }),
+            Ok((fields, place)) => Ok(Self {
+                call,
+                fields,
+                place,
+            }),
             Err(refusal) => Err(call.answer::<()>(Err(refusal))),
         }
     }
@@ -100,7 +107,7 @@ struct Entry {
     parts: Parts,
     query: Result<Fields, Refusal>,
     body: Option<Body>,
-    early: Option<Fields>,
+    early: Option<(Fields, Place)>,
 }
 
 impl Entry {
@@ -156,26 +163,37 @@ impl Entry {
         let nothing = Fields::default();
         let query = self.query.as_ref().unwrap_or(&nothing);
         let mut token = token::before_body(&self.parts.headers, query);
-        if token.is_none()
-            && let Ok(fields) = self.body_fields(api).await
-        {
-            token.clone_from(&fields.api_token);
-            self.early = Some(fields);
+        if token.is_none() {
+            match self.read_body(api, &api.rooms.unknown).await {
+                Ok((fields, place)) => {
+                    token.clone_from(&fields.api_token);
+                    self.early = Some((fields, place));
+                }
+                // It was not read for want of room, and may hold one.
+                Err(refusal @ Refusal::Unavailable { .. }) => return Err(refusal.into()),
+                Err(_) => {}
+            }
         }
         let client = client::address(&self.parts, &api.trusted_proxies);
         Ok(api.engine.caller(token.as_deref(), client).await?)
     }
 
-    async fn send_fields(mut self, api: &Api) -> Result<SendFields, Refusal> {
-        let body = self.body_fields(api).await?;
-        Ok(body.over(self.query?))
+    async fn send_fields(mut self, api: &Api) -> Result<(SendFields, Place), Refusal> {
+        let (body, place) = match self.early.take() {
+            Some(early) => early,
+            None => self.read_body(api, &api.rooms.known).await?,
+        };
+        Ok((body.over(self.query?), place))
     }
 
-    async fn body_fields(&mut self, api: &Api) -> Result<Fields, Refusal> {
-        match self.body.take() {
-            Some(body) => body::read(&self.parts, body, api.body).await,
-            None => Ok(self.early.take().unwrap_or_default()),
-        }
+    /// The fields of the body, where it is not read yet.
+    async fn read_body(&mut self, api: &Api, room: &Room) -> Result<(Fields, Place), Refusal> {
+        let mut place = room.place();
+        let fields = match self.body.take() {
+            Some(body) => body::read(&self.parts, body, api.body, &mut place).await?,
+            None => Fields::default(),
+        };
+        Ok((fields, place))
     }
 }
 

@@ -12,7 +12,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// Sends a message.
-pub(super) async fn send(Sending { call, fields }: Sending) -> Response {
+pub(super) async fn send(sending: Sending) -> Response {
+    let Sending {
+        call,
+        fields,
+        place: _until_answered,
+    } = sending;
     let environment = call.environment();
     let sent = call
         .api

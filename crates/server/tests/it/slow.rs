@@ -1,7 +1,7 @@
 //! Clients that are slow or greedy: they are closed in bounded time, and hold nobody else up meanwhile.
 
 use crate::kit::http::Request;
-use crate::kit::{MTN, Ogene, Setup, http2, to};
+use crate::kit::{MTN, Ogene, Setup, http2, to, until};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -214,6 +214,69 @@ async fn whoever_finds_no_room_is_served_once_the_idle_are_closed() {
     assert_eq!(answer.expect("served in time").status, 200);
     drop(idle);
     ogene.restart().await;
+    ogene.end().await;
+}
+
+/// A body of which nearly all comes, and never its end.
+async fn hold_back(address: SocketAddr, head: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    let head =
+        format!("POST /api/v2/sms HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n{head}\r\n");
+    stream.write_all(head.as_bytes()).await.expect("a head");
+    stream
+        .write_all(&b" ".repeat(59_000))
+        .await
+        .expect("a body");
+    stream
+}
+
+#[tokio::test]
+async fn bodies_beyond_the_memory_for_them_are_refused_and_small_ones_never() {
+    let ogene = Setup::new()
+        .set("limits.max_body", "\"64KiB\"")
+        .set("limits.body_memory", "\"256KiB\"")
+        .start()
+        .await;
+    let token = ogene.shop.token.clone();
+    let large = |fields: &str| {
+        Request::post("/api/v2/sms").body("application/json", format!("{fields:60000}"))
+    };
+    // Neither is a whole send, so that it can be asked again and again.
+    let of_a_customer = large("{}").bearer(&token);
+    let of_a_stranger = large(&format!(r#"{{"api_token":"{token}"}}"#));
+    let status = async |request: &Request| ogene.ask(request).await.status;
+    assert_eq!(status(&of_a_customer).await, 400);
+    assert_eq!(status(&of_a_stranger).await, 400);
+
+    let stranger = hold_back(ogene.address, "").await;
+    let full = async |request: &Request| (status(request).await == 503).then_some(());
+    until("strangers have no room", async || {
+        full(&of_a_stranger).await
+    })
+    .await;
+    assert_eq!(
+        status(&of_a_customer).await,
+        400,
+        "customers have their own"
+    );
+    let mut customers = Vec::new();
+    for _ in 0..4 {
+        customers
+            .push(hold_back(ogene.address, &format!("Authorization: Bearer {token}\r\n")).await);
+    }
+    until("customers have none", async || full(&of_a_customer).await).await;
+    let refused = ogene.ask(&of_a_customer).await;
+    assert_eq!(
+        (refused.code().as_str(), refused.header("retry-after")),
+        ("API-5003", Some("1"))
+    );
+    let sent = ogene.send(to(MTN, "Small")).await;
+    assert_eq!(sent.status, 200, "{}", sent.text());
+
+    drop((stranger, customers));
+    let served = async |request: &Request| (status(request).await == 400).then_some(());
+    until("all have room again", async || served(&of_a_stranger).await).await;
+    until("all have room again", async || served(&of_a_customer).await).await;
     ogene.end().await;
 }
 
