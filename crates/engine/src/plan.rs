@@ -77,6 +77,9 @@ impl Plan {
                 },
             };
             for recipients in class.recipients.chunks(MOST_RECIPIENTS) {
+                let mut recipients = recipients.to_vec();
+                // As their deliveries will lie, so that those of a commit share their pages.
+                recipients.sort_unstable();
                 batches.push(Batch {
                     bucket,
                     carrier: Arc::clone(carrier),
@@ -94,7 +97,7 @@ impl Plan {
                     charge: class.charge,
                     reserve: class.reserve,
                     expires_at_ms: due_at_ms.saturating_add(timeout_ms),
-                    recipients: recipients.to_vec(),
+                    recipients,
                 });
             }
         }

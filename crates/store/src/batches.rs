@@ -13,7 +13,7 @@ use crate::Error;
 use crate::db::Tx;
 use crate::error::Result;
 use crate::rows::{environment, id_bytes, message_id, named};
-use crate::sql::{execute_rows, fetch_rows};
+use crate::sql::{changed_rows, execute_rows, fetch_rows};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, MessageId, Money, Priority, Recipient,
     packed,
@@ -197,7 +197,7 @@ pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
 
 /// Takes batches out; gives the ids of those that were there.
 pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>> {
-    let taken: Vec<(i64,)> = fetch_rows!(
+    let taken = changed_rows!(
         tx,
         batches,
         6,
@@ -210,9 +210,11 @@ pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>
             .bind(batch.claimed_by)
             .bind(batch.priority.rank())
             .bind(batch.due_at_ms)
-            .bind(batch.id)
+            .bind(batch.id),
+        told |batch| -> (i64,) { (batch.id,) }
     );
-    Ok(taken.into_iter().map(|(id,)| id).collect())
+    let taken = batches.iter().zip(taken).filter(|(_, is_taken)| *is_taken);
+    Ok(taken.map(|(batch, _)| batch.id).collect())
 }
 
 /// Leaves in claimed batches only those recipients that are not accounted for; gives the ids of those that

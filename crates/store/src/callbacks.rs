@@ -13,7 +13,7 @@ use crate::Store;
 use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
-use crate::sql::{execute_rows, fetch_rows, on, read};
+use crate::sql::{changed_rows, execute_rows, on, read};
 use domain::{AccountId, Bucket, DeliveryStatus, MessageId, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ async fn take(
     callbacks: &[&Callback],
     state: &str,
 ) -> Result<HashSet<(MessageId, Recipient)>> {
-    let taken: Vec<(Vec<u8>, i64)> = fetch_rows!(
+    let taken = changed_rows!(
         tx,
         callbacks,
         7,
@@ -183,12 +183,18 @@ async fn take(
             .bind(&callback.origin)
             .bind(callback.due_at_ms)
             .bind(id_bytes(&callback.message))
-            .bind(number(callback.recipient))
+            .bind(number(callback.recipient)),
+        told |callback| -> (Vec<u8>, i64) {
+            (id_bytes(&callback.message).to_vec(), number(callback.recipient))
+        }
     );
-    taken
-        .into_iter()
-        .map(|(id, digits)| Ok((message_id(&id)?, recipient(digits))))
-        .collect()
+    let taken = callbacks
+        .iter()
+        .zip(taken)
+        .filter(|(_, is_taken)| *is_taken);
+    Ok(taken
+        .map(|(callback, _)| (callback.message, callback.recipient))
+        .collect())
 }
 
 #[derive(sqlx::FromRow)]

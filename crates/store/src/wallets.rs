@@ -9,7 +9,7 @@ use crate::audit::{self, By};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, one_bucket};
-use crate::sql::{execute_rows, fetch_rows, on, read};
+use crate::sql::{changed_rows, execute_rows, fetch_rows, on, read};
 use domain::{
     AccountId, Bucket, Component, DailyLimit, MessageId, Money, Purse, Recipient, masked,
 };
@@ -199,8 +199,7 @@ pub(crate) async fn enter<'e>(
     bucket_of: impl Fn(AccountId) -> Bucket,
     entries: &'e [LedgerEntry],
 ) -> Result<Vec<&'e LedgerEntry>> {
-    type Key = (i64, Vec<u8>, i64, String, String);
-    let new: Vec<Key> = fetch_rows!(
+    let new = changed_rows!(
         tx,
         entries,
         9,
@@ -217,23 +216,16 @@ pub(crate) async fn enter<'e>(
             .bind(entry.component.as_str())
             .bind(entry.amount.units())
             .bind(entry.created_at_ms)
-            .bind(&entry.reference)
+            .bind(&entry.reference),
+        told |entry| -> (i64, Vec<u8>, i64, String, String) {
+            let subject = id_bytes(&entry.subject).to_vec();
+            let (kind, component) = (entry.kind.as_str(), entry.component.as_str());
+            (entry.account.0, subject, entry.number(), kind.to_owned(), component.to_owned())
+        }
     );
-    if new.len() == entries.len() {
-        return Ok(entries.iter().collect());
-    }
-    let new: std::collections::HashSet<Key> = new.into_iter().collect();
-    let key = |entry: &LedgerEntry| -> Key {
-        let subject = id_bytes(&entry.subject).to_vec();
-        let (kind, component) = (
-            entry.kind.as_str().to_owned(),
-            entry.component.as_str().to_owned(),
-        );
-        (entry.account.0, subject, entry.number(), kind, component)
-    };
-    Ok(entries
-        .iter()
-        .filter(|entry| new.contains(&key(entry)))
+    let both = entries.iter().zip(new);
+    Ok(both
+        .filter_map(|(entry, is_new)| is_new.then_some(entry))
         .collect())
 }
 

@@ -8,8 +8,8 @@ use crate::db::Tx;
 use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::Part;
-use crate::rows::{id_bytes, message_id, number, recipient};
-use crate::sql::fetch_rows;
+use crate::rows::{id_bytes, number};
+use crate::sql::changed_rows;
 use domain::{Bucket, Delivery, DeliveryEvent, FIRST_LEG, MessageId, Money, Recipient};
 use std::collections::{HashMap, HashSet};
 
@@ -53,26 +53,29 @@ pub(crate) async fn deliver(
         decide(case, terms).filter(|outcome| outcome.refund.is_none())
     });
     let mut outcomes: Vec<Outcome> = assumed.collect();
-    let rows: Vec<(Vec<u8>, i64)> = fetch_rows!(
+    let stood = changed_rows!(
         tx,
         &outcomes,
         3,
-        "with v (bucket, message_id, recipient) as (values {rows})
-         update deliveries set status = 'delivrd', settled_at_ms = {1}, delivered_first = 1
-         where (bucket, message_id, recipient) in (select bucket, message_id, recipient from v)
+        "update deliveries set status = 'delivrd', settled_at_ms = {1}, delivered_first = 1
+         where (bucket, message_id, recipient) in (values {rows})
              and bucket = {2} and status = 'sent' and pages = 1 and leg = 1 and failed_legs = 0
          returning message_id, recipient",
         |query, outcome| query
             .bind(outcome.case.bucket.0)
             .bind(id_bytes(&outcome.case.message))
             .bind(number(outcome.case.recipient)),
-        after | query | query.bind(terrain.now_ms).bind(bucket.0)
+        after |query| query.bind(terrain.now_ms).bind(bucket.0),
+        told |outcome| -> (Vec<u8>, i64) {
+            (id_bytes(&outcome.case.message).to_vec(), number(outcome.case.recipient))
+        }
     );
-    let stood = rows
-        .into_iter()
-        .map(|(message, digits)| Ok((message_id(&message)?, recipient(digits))))
-        .collect::<Result<HashSet<_>>>()?;
-    outcomes.retain(|outcome| stood.contains(&(outcome.case.message, outcome.case.recipient)));
+    let mut stands = stood.into_iter();
+    outcomes.retain(|_| stands.next().unwrap_or(false));
+    let stood = outcomes
+        .iter()
+        .map(|outcome| (outcome.case.message, outcome.case.recipient));
+    let stood = stood.collect();
     let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
     settled.outcomes = ended(outcomes, messages);
     Ok((settled, stood))

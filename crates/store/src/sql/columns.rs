@@ -51,7 +51,7 @@ impl Columns {
             list: Vec::with_capacity(columns),
             width: match how {
                 Rows::Alternatives => usize::MAX,
-                Rows::Arrays | Rows::Values => columns,
+                Rows::Arrays | Rows::Values | Rows::Each => columns,
             },
             next: 0,
         }

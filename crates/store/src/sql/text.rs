@@ -15,6 +15,8 @@ pub(crate) enum Rows {
     /// Beside arrays it goes through all of a queue that it takes for empty, which took seconds; here it
     /// has no other way.
     Alternatives,
+    /// SQLite: one statement for each key, of which nothing is returned.
+    Each,
 }
 
 /// How many rows a statement on SQLite has: few lengths, so that prepared forms are found again, and so many
@@ -37,6 +39,7 @@ pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]>
             Rows::Values => *LENGTHS.iter().find(|length| **length <= rows.len())?,
             Rows::Alternatives => *FEWER.iter().find(|length| **length <= rows.len())?,
             Rows::Arrays => rows.len().min(MOST_ARRAYS),
+            Rows::Each => 1,
         };
         let (chunk, rest) = rows.split_at(length);
         rows = rest;
@@ -60,15 +63,18 @@ const ROWS: &str = "values {rows}";
 /// Where they are whole keys that PostgreSQL is to find one by one, behind `(columns) in (`.
 const KEYS: &str = "values {keys}";
 
+/// What follows tells of what was changed.
+const RETURNING: &str = "returning ";
+
 /// The text in which `values {rows}` or `values {keys}` stands for so many rows of so many columns, and `{1}`
-/// to `{4}` for what is bound behind them, which must stand behind the rows in the text too. Each text is
+/// to `{4}` for what is bound behind them, which must stand behind the rows in a text of [`Rows::Values`] too. Each text is
 /// written once.
 pub(crate) fn with_rows(sql: &str, rows: usize, columns: usize, how: Rows) -> Arc<str> {
     type Texts = HashMap<(Rows, usize), HashMap<Box<str>, Arc<str>>>;
     static TEXTS: LazyLock<RwLock<Texts>> = LazyLock::new(RwLock::default);
     // All texts over several rows of arrays are the same.
     let key = match how {
-        Rows::Values | Rows::Alternatives => (how, rows),
+        Rows::Values | Rows::Alternatives | Rows::Each => (how, rows),
         Rows::Arrays => (how, rows.min(2)),
     };
     let known = TEXTS.read().unwrap_or_else(PoisonError::into_inner);
@@ -85,8 +91,10 @@ pub(crate) fn with_rows(sql: &str, rows: usize, columns: usize, how: Rows) -> Ar
 
 fn write(sql: &str, rows: usize, columns: usize, how: Rows) -> String {
     debug_assert!(
-        sql.find("{1}")
-            .is_none_or(|first| Some(first) > sql.find(ROWS).or(sql.find(KEYS))),
+        how != Rows::Values
+            || sql
+                .find("{1}")
+                .is_none_or(|first| Some(first) > sql.find(ROWS).or(sql.find(KEYS))),
         "{sql}"
     );
     let numbers = (1..=columns).map(|number| format!("${number}"));
@@ -110,12 +118,25 @@ fn write(sql: &str, rows: usize, columns: usize, how: Rows) -> String {
             (sql.replace(ROWS, &all), columns, '$')
         }
         (Rows::Alternatives, _) => (alternatives(sql, rows, columns), rows * columns, '$'),
+        (Rows::Each, _) => (each(sql, columns).replace('$', "?"), columns, '?'),
     };
     for after in 1..=4 {
         let place = format!("{sign}{}", bound + after);
         text = text.replace(&format!("{{{after}}}"), &place);
     }
     text
+}
+
+/// The text for one row, which returns nothing: `(a, b) in (values {rows})` as `(a=$1 and b=$2)`, or `values {rows}`
+/// as `values ($1,$2)`.
+fn each(sql: &str, columns: usize) -> String {
+    let (sql, _) = sql.split_once(RETURNING).unwrap_or((sql, ""));
+    let keys = format!("in ({ROWS})");
+    if sql.contains(&keys) || sql.contains(KEYS) {
+        alternatives(&sql.replace(ROWS, KEYS), 1, columns)
+    } else {
+        write(sql, 1, columns, Rows::Arrays)
+    }
 }
 
 /// `(a, b) in (values {keys})` as `(a=$1 and b=$2 or a=$3 and b=$4)`.
@@ -182,6 +203,20 @@ mod tests {
                 assert_eq!(&*with_rows(sql, rows, 2, how), expected);
             }
         }
+    }
+
+    #[test]
+    fn one_statement_for_each_key_returns_nothing() {
+        let sql = "update t set c = {1} where (a, b) in (values {rows}) and d = {2} returning a, b";
+        assert_eq!(
+            &*with_rows(sql, 1, 2, Rows::Each),
+            "update t set c = ?3 where (a=?1 and b=?2) and d = ?4 "
+        );
+        let sql = "insert into t values {rows} on conflict do nothing returning a, b";
+        assert_eq!(
+            &*with_rows(sql, 1, 2, Rows::Each),
+            "insert into t values (?1,?2) on conflict do nothing "
+        );
     }
 
     #[test]

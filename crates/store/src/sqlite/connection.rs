@@ -147,6 +147,36 @@ impl Connection {
         Ok((found, Done { changed }))
     }
 
+    /// Runs one statement for each of some rows of values, with those that follow all rows each time. Gives whether
+    /// it changed anything, in their order.
+    pub(crate) fn change_each<'q>(
+        &mut self,
+        mut query: impl Execute<'q, Sqlite>,
+        rows: usize,
+        columns: usize,
+    ) -> sqlx::Result<Vec<bool>> {
+        let Arguments(values) = query
+            .take_arguments()
+            .map_err(sqlx::Error::Encode)?
+            .unwrap_or_default();
+        let sql = query.sql();
+        let (keys, others) = values.split_at(rows * columns);
+        let run = || {
+            let mut statement = self.raw.prepare_cached(sql.as_str())?;
+            for (at, value) in others.iter().enumerate() {
+                statement.raw_bind_parameter(columns + at + 1, value)?;
+            }
+            let each = keys.chunks_exact(columns).map(|key| {
+                for (at, value) in key.iter().enumerate() {
+                    statement.raw_bind_parameter(at + 1, value)?;
+                }
+                Ok(statement.raw_execute()? > 0)
+            });
+            each.collect::<rusqlite::Result<_>>()
+        };
+        apart(run).map_err(failure)
+    }
+
     fn answer<'q>(
         &mut self,
         mut query: impl Execute<'q, Sqlite>,
