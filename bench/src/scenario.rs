@@ -60,6 +60,8 @@ pub(crate) enum Scenario {
     DeadReceivers,
     /// Ten times the sustained rate for a minute, and how soon all is well again
     Overload,
+    /// The same of campaigns
+    OverloadCampaigns,
     /// What a message costs with more accounts
     Accounts,
     /// What a message costs with more recipients queued
@@ -107,7 +109,7 @@ impl Scenario {
             Self::Distant => &[Goal::AtLeast("submits_per_s", 1_950.0, 1_950.0)],
             Self::Overtake => &[Goal::AtMost("otp_due_to_submit_p99_ms", 20.0, 20.0)],
             Self::DeadReceivers => &[Goal::AtLeast("share_of_rate_alone", 0.5, 0.5)],
-            Self::Overload => &[
+            Self::Overload | Self::OverloadCampaigns => &[
                 Goal::AtLeast("goodput_share", 0.9, 0.9),
                 Goal::AtMost("peak_mb", 512.0, 512.0),
                 Goal::AtMost("recovery_s", 10.0, 10.0),
@@ -121,7 +123,7 @@ impl Scenario {
     /// How often it is run when `runs` are asked for: what makes millions of rows first measures often itself.
     pub(crate) const fn turns(self, runs: u32) -> u32 {
         match self {
-            Self::Stored => 1,
+            Self::Stored | Self::OverloadCampaigns => 1,
             _ => runs,
         }
     }
@@ -141,14 +143,17 @@ impl Scenario {
                 Self::Distant => distant::run(setup, quick).await,
                 Self::Overtake => overtake::run(setup, quick).await,
                 Self::DeadReceivers => dead_receivers::run(setup, quick).await,
-                Self::Overload => overload::run(setup, quick).await,
+                Self::Overload => overload::run(setup, quick, &overload::Callers::SINGLE).await,
+                Self::OverloadCampaigns => {
+                    overload::run(setup, quick, &overload::Callers::CAMPAIGNS).await
+                }
                 Self::Accounts => accounts::run(setup, quick).await,
                 Self::Backlog => backlog::run(setup, quick).await,
                 Self::Carriers => carriers::run(setup, quick).await,
             }
         };
         let patience = match self {
-            Self::Stored => LONG_PATIENCE,
+            Self::Stored | Self::OverloadCampaigns => LONG_PATIENCE,
             _ => PATIENCE,
         };
         let run = tokio::time::timeout(patience, run);

@@ -2,7 +2,8 @@
 //! memory it takes, and how soon all is as before.
 //!
 //! The load is bounded: each connection has one request at a time, and one that is late by a second leaves out what
-//! it could not offer. How much was offered in fact is one of the figures, since the load has the same cores.
+//! it could not offer. How much was offered in fact is one of the figures: of single messages the load, which has the
+//! same cores, could not even write ten times as many, and who is refused waits for it. Of campaigns it can.
 
 use super::{SETTLE_PATIENCE, finish, spent};
 use crate::figures::{Figures, Latencies, float};
@@ -18,13 +19,8 @@ use tokio::task::JoinSet;
 /// Room for fewer sends than there are connections, or nothing would ever be refused; and no rate limit before it.
 const LIMITS: &str =
     "sends_per_minute = 1000000000\nreports_per_minute = 1000000\naccept_queue = 500\n";
-/// Nearly as many as are served by default.
-const CONNECTIONS: usize = 9_000;
 /// What counts is what comes to its end: more is accepted for a while than can be delivered.
 const SETTLED: &str = "ogene_settled_total";
-/// What sustains a closed loop, and what is offered while all is well.
-const FEW_CONNECTIONS: usize = 256;
-const WARM_UP: u64 = 1_000;
 /// More than can be accepted.
 const MOST: u64 = 80_000_000;
 const TIMES: f64 = 10.0;
@@ -36,57 +32,107 @@ const LITTLE_MS: f64 = 5.0;
 /// How long that is waited for.
 const MOST_SECONDS: u32 = 30;
 const LATE: Duration = Duration::from_secs(1);
+/// Ten minutes' work may be accepted in one.
+const ALL_PATIENCE: Duration = Duration::from_mins(30);
 
-pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
+/// Who asks, and for what.
+pub(super) struct Callers {
+    /// Recipients of a request.
+    recipients: u64,
+    /// Connections that sustain a closed loop, and over which is offered what goes well.
+    few: usize,
+    /// Those over which too much is offered.
+    many: usize,
+    /// Whether all is as before when accepts take no longer than at the sustained rate: campaigns that were accepted
+    /// keep the wire busy for a while.
+    are_behind: bool,
+}
+
+impl Callers {
+    /// One recipient per request, over nearly as many connections as are served by default.
+    pub(super) const SINGLE: Self = Self {
+        recipients: 1,
+        few: 256,
+        many: 9_000,
+        are_behind: false,
+    };
+    /// As in `bulk`.
+    pub(super) const CAMPAIGNS: Self = Self {
+        recipients: 1_000,
+        few: 8,
+        many: 1_000,
+        are_behind: true,
+    };
+}
+
+pub(super) async fn run(setup: &Setup, quick: bool, callers: &Callers) -> Result<Figures> {
     let (long, short) = if quick { (3, 2) } else { (60, 10) };
+    let &Callers {
+        recipients, few, ..
+    } = callers;
     let mut site = Site::prepare(&Setup {
         limits: LIMITS,
         ..setup.clone()
     })?;
     site.start().await?;
-    let request = Request::new(&site, 1, None);
-    let few = FEW_CONNECTIONS;
-    closed_loop(&site.http, &request, few, 0..WARM_UP, Duration::MAX).await?;
-    site.wait_for(SETTLED, WARM_UP, SETTLE_PATIENCE).await?;
+    let request = Request::new(&site, usize::try_from(recipients)?, None);
+    let warm_up = few as u64;
+    closed_loop(&site.http, &request, few, 0..warm_up, Duration::MAX).await?;
+    site.wait_for(SETTLED, warm_up * recipients, SETTLE_PATIENCE)
+        .await?;
     let short = Duration::from_secs(short);
     let began = Instant::now();
-    let sustained = closed_loop(&site.http, &request, few, WARM_UP..MOST, short).await?;
+    let sustained = closed_loop(&site.http, &request, few, warm_up..MOST, short).await?;
     let mut figures = Figures::default();
-    figures.rate("accepted_per_s", sustained.accepted, sustained.time);
-    let mut accepted = WARM_UP + sustained.accepted;
-    site.wait_for(SETTLED, accepted, SETTLE_PATIENCE).await?;
+    let mut accepted = warm_up + sustained.accepted;
+    site.wait_for(SETTLED, accepted * recipients, SETTLE_PATIENCE)
+        .await?;
     let whole = began.elapsed();
-    figures.rate("sustained_per_s", sustained.accepted, whole);
+    figures.rate(
+        "accepted_per_s",
+        sustained.accepted * recipients,
+        sustained.time,
+    );
+    figures.rate("sustained_per_s", sustained.accepted * recipients, whole);
     let per_s = float(sustained.accepted) / whole.as_secs_f64();
 
-    let mut crowd = Crowd::new(&site, request, WARM_UP + sustained.accepted + few as u64).await?;
+    let mut crowd = Crowd::new(&site, request, callers, accepted + few as u64).await?;
     let before = site.usage()?;
     let well = crowd.offer(few, per_s * WELL, short).await?;
     let over = Duration::from_secs(long);
     let settled = site.wait_for(SETTLED, 0, SETTLE_PATIENCE).await?;
-    let overloaded = crowd.offer(CONNECTIONS, per_s * TIMES, over).await?;
+    let overloaded = crowd.offer(callers.many, per_s * TIMES, over).await?;
     let settled = site.wait_for(SETTLED, 0, SETTLE_PATIENCE).await? - settled;
-    let (recovered_s, after) = crowd.recover(per_s * WELL, well.p99_ms()).await?;
+    let usual_ms = if callers.are_behind {
+        sustained.latencies.quantile_ms(0.99)
+    } else {
+        well.p99_ms() * AS_BEFORE + LITTLE_MS
+    };
+    let (recovered_s, after) = crowd.recover(per_s * WELL, usual_ms).await?;
     accepted += well.accepted + overloaded.accepted + after;
 
-    figures.set(
-        "offered_per_s",
-        float(overloaded.offered()) / over.as_secs_f64(),
-    );
+    tell(&mut figures, &overloaded, over, recipients);
     let goodput = settled / over.as_secs_f64();
     figures.set("goodput_per_s", goodput);
-    figures.set("goodput_share", goodput / per_s);
+    figures.set("goodput_share", goodput / (per_s * float(recipients)));
+    figures.latency("sustained", &sustained.latencies);
+    figures.latency("well", &well.latencies);
+    figures.set("recovery_s", recovered_s);
+    let all = accepted * recipients;
+    site.wait_for(SETTLED, all, ALL_PATIENCE).await?;
+    spent(&mut figures, &before, &site.usage()?, all);
+    finish(&mut figures, site, accepted, all, 0).await?;
+    Ok(figures)
+}
+
+/// What was offered, and how it was answered.
+fn tell(figures: &mut Figures, overloaded: &Offered, over: Duration, recipients: u64) {
+    figures.rate("offered_per_s", overloaded.offered() * recipients, over);
     let share = |count: u64| float(count) / float(overloaded.offered().max(1));
     figures.set("refused_503_share", share(overloaded.unavailable));
     figures.set("refused_429_share", share(overloaded.limited));
     figures.expect("refusals without Retry-After", 0, overloaded.silent);
-    figures.latency("well", &well.latencies);
     figures.latency("overloaded", &overloaded.latencies);
-    figures.set("recovery_s", recovered_s);
-    site.wait_for(SETTLED, accepted, SETTLE_PATIENCE).await?;
-    spent(&mut figures, &before, &site.usage()?, accepted);
-    finish(&mut figures, site, accepted, accepted, 0).await?;
-    Ok(figures)
 }
 
 /// What came of an offer.
@@ -150,14 +196,16 @@ struct Crowd {
     streams: Vec<Connection>,
     request: Request,
     next: Arc<AtomicU64>,
+    few: usize,
 }
 
 impl Crowd {
-    async fn new(site: &Site, request: Request, first: u64) -> Result<Self> {
+    async fn new(site: &Site, request: Request, callers: &Callers, first: u64) -> Result<Self> {
         Ok(Self {
-            streams: load::open(&site.http, CONNECTIONS).await?,
+            streams: load::open(&site.http, callers.many).await?,
             request,
             next: Arc::new(first.into()),
+            few: callers.few,
         })
     }
 
@@ -196,15 +244,15 @@ impl Crowd {
     }
 
     /// Offers what goes well until sends are as fast as before: after how many seconds, and how many were accepted.
-    async fn recover(&mut self, per_s: f64, well_ms: f64) -> Result<(f64, u64)> {
+    async fn recover(&mut self, per_s: f64, usual_ms: f64) -> Result<(f64, u64)> {
         let (began, mut accepted) = (Instant::now(), 0);
         for _ in 0..MOST_SECONDS {
             let at_s = began.elapsed().as_secs_f64();
             let second = Duration::from_secs(1);
-            let offered = self.offer(FEW_CONNECTIONS, per_s, second).await?;
+            let offered = self.offer(self.few, per_s, second).await?;
             accepted += offered.accepted;
             let refused = offered.offered() - offered.accepted;
-            if refused == 0 && offered.p99_ms() <= well_ms * AS_BEFORE + LITTLE_MS {
+            if refused == 0 && offered.p99_ms() <= usual_ms {
                 return Ok((at_s, accepted));
             }
         }
