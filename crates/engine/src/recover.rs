@@ -46,8 +46,8 @@ async fn take_over(shared: &Arc<Shared>, orphan: Claimed, now_ms: i64) -> store:
 }
 
 fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {
-    let Claimed { batch, content } = claimed;
-    let resend = shared.plan.resend_at(content.gateway, &batch, now_ms);
+    let (batch, gateway) = (&claimed.batch, claimed.content.gateway);
+    let resend = shared.plan.resend_at(gateway, batch, now_ms);
     let resend = resend.map(|due_at_ms| Batch {
         claimed_by: WAITING,
         claimed_until_ms: 0,
@@ -60,10 +60,10 @@ fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {
     let awaited = batch.recipients.iter().copied();
     let second_leg = shared
         .plan
-        .second_leg_timer(&batch, content.gateway, awaited, now_ms);
+        .second_leg_timer(batch, gateway, awaited, now_ms);
     Progress {
         doubted: batch.recipients.clone(),
         again: resend.into_iter().chain(second_leg).collect(),
-        ..Progress::of(batch)
+        ..Progress::of(claimed)
     }
 }

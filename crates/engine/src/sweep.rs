@@ -86,7 +86,7 @@ async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> sto
             });
             let progress = Progress {
                 ended: ended.collect(),
-                ..Progress::of(claimed.batch)
+                ..Progress::of(claimed)
             };
             let report = shared.report(progress, now_ms);
             shared.keep(report).await?;

@@ -104,11 +104,11 @@ pub struct Claimed {
     pub content: Arc<Content>,
 }
 
-impl Claimed {
+impl Batch {
     /// Whether some of its recipients may have a delivery before it is sent. The first leg of two is usually
     /// the first that is heard of, but its backup may overtake it.
-    pub(crate) fn may_have_deliveries(&self) -> bool {
-        self.batch.kind != BatchKind::First || self.content.gateway == Gateway::DualBackup
+    pub(crate) fn may_have_deliveries(&self, gateway: Gateway) -> bool {
+        self.kind != BatchKind::First || gateway == Gateway::DualBackup
     }
 }
 
@@ -128,6 +128,8 @@ pub struct Ended {
 pub struct Progress {
     /// The batch as it was claimed.
     pub batch: Arc<Batch>,
+    /// The gateway asked for.
+    pub gateway: Gateway,
     /// Taken by the carrier, with its id of each page.
     pub submitted: Vec<(Recipient, Vec<String>)>,
     /// Handed to the wire, outcome unknown.
@@ -142,9 +144,10 @@ pub struct Progress {
 
 impl Progress {
     /// A batch that is gone from its carrier, with nothing told of its recipients yet.
-    pub fn of(batch: Batch) -> Self {
+    pub fn of(claimed: Claimed) -> Self {
         Self {
-            batch: Arc::new(batch),
+            batch: Arc::new(claimed.batch),
+            gateway: claimed.content.gateway,
             submitted: Vec::new(),
             doubted: Vec::new(),
             ended: Vec::new(),

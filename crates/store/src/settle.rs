@@ -9,7 +9,7 @@ mod usual;
 
 pub use message::Settling;
 pub(crate) use message::messages;
-pub(crate) use usual::{assumed, deliver};
+pub(crate) use usual::{assumed, begin, deliver};
 
 use crate::batches::{self, Batch};
 use crate::callbacks::{self, Callback};

@@ -316,6 +316,7 @@ impl Hand {
             accounted += news.count;
             all.push(Progress {
                 batch: Arc::clone(&slot.batch),
+                gateway,
                 submitted: news.submitted,
                 doubted: news.doubted,
                 ended: news.ended,

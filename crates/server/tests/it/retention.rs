@@ -82,9 +82,9 @@ async fn accept_and_end(store: &Store, message: NewMessage, at_ms: i64) {
         priority: Priority::Bulk,
         next_id: 2,
     };
-    let batch = store.claim(claim).await.expect("claimed").remove(0).batch;
+    let claimed = store.claim(claim).await.expect("claimed").remove(0);
     let ended = Ended {
-        recipient: batch.recipients[0],
+        recipient: claimed.batch.recipients[0],
         status: DeliveryStatus::Rejected,
         error: "0x0B".to_owned(),
     };
@@ -93,7 +93,7 @@ async fn accept_and_end(store: &Store, message: NewMessage, at_ms: i64) {
         now_ms: at_ms,
         progress: vec![Progress {
             ended: vec![ended],
-            ..Progress::of(batch)
+            ..Progress::of(claimed)
         }],
         receipts: Vec::new(),
         planner: Arc::new(|_| None),

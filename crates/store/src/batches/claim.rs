@@ -169,7 +169,7 @@ impl ClaimBatches {
 async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed>> {
     let mut kept = Vec::with_capacity(claimed.len());
     for mut claimed in claimed {
-        if !claimed.may_have_deliveries() {
+        if !claimed.batch.may_have_deliveries(claimed.content.gateway) {
             kept.push(claimed);
             continue;
         }

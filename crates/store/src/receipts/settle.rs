@@ -7,11 +7,11 @@ use crate::deliveries::stored;
 use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::Part;
-use crate::settle::{self, Case, Settled, Settling};
+use crate::settle::{self, Case, Settled};
 use crate::{Store, callbacks, parts, sweep};
 use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, MessageId, Recipient};
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// What one transaction settles: all of a report on SQLite, what lies in one bucket on PostgreSQL.
@@ -89,13 +89,15 @@ impl Portion {
             .partition(|progress| held.contains(&progress.batch.id));
         let fresh = in_time.iter().copied().flat_map(cases);
         let fresh: Vec<Case> = fresh.chain(late.into_iter().flat_map(late_cases)).collect();
-        let messages = settle::messages(tx, &fresh).await?;
-        let cases = self.known(tx, fresh, &messages).await?;
         let terrain = self.news.report.terrain();
-        let oldest = cases.iter().map(|case| case.message.accepted_at_ms()).min();
+        let oldest = fresh.iter().map(|case| case.message.accepted_at_ms()).min();
         if let Some(accepted_at_ms) = oldest {
             sweep::look_back(tx, self.bucket, accepted_at_ms, terrain.now_ms).await?;
         }
+        let (taken, fresh) = fresh.into_iter().partition(Case::is_taken_at_once);
+        settle::begin(tx, terrain.now_ms, taken).await?;
+        let cases = self.known(tx, fresh).await?;
+        let messages = settle::messages(tx, &cases).await?;
         let mut settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
         if self.parts.is_none() {
             let carrier = &self.news.report.carrier;
@@ -130,22 +132,11 @@ impl Portion {
         Ok(held)
     }
 
-    /// Gives cases that may have a delivery the one that is stored. Two legs of one recipient may be in hand
+    /// Gives cases that may have a delivery the one that is stored, where there is one. Two legs of one recipient may be in hand
     /// at once: what is told of both becomes one case.
-    async fn known(
-        &self,
-        tx: &mut Tx,
-        cases: Vec<Case>,
-        messages: &HashMap<MessageId, Settling>,
-    ) -> Result<Vec<Case>> {
-        let of_two_legs = |case: &Case| {
-            messages
-                .get(&case.message)
-                .is_some_and(|message| message.terms.two_legs)
-        };
-        let (known, mut all): (Vec<Case>, Vec<Case>) = cases
-            .into_iter()
-            .partition(|case| case.stored || of_two_legs(case));
+    async fn known(&self, tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
+        let (known, mut all): (Vec<Case>, Vec<Case>) =
+            cases.into_iter().partition(|case| case.stored);
         if known.is_empty() {
             return Ok(all);
         }
@@ -260,6 +251,11 @@ impl Portion {
 }
 
 impl Case {
+    /// Whether it tells, as most do, that a carrier took what nobody had heard of before.
+    fn is_taken_at_once(&self) -> bool {
+        !self.stored && matches!(self.events[..], [DeliveryEvent::Submitted { .. }])
+    }
+
     /// Whether it tells of a refusal that this node kept to itself while others went on.
     fn is_refused_late(&self, delivery: &Delivery) -> bool {
         let is_over = |event: &DeliveryEvent| match event {
@@ -282,7 +278,7 @@ fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
     let leg = batch.leg;
     let doubted = progress.doubted.iter().map(move |&recipient| Case {
         doubts: Doubts::with(leg, &batch.carrier),
-        ..case(batch, recipient, DeliveryEvent::Doubted { leg }, None)
+        ..case(progress, recipient, DeliveryEvent::Doubted { leg }, None)
     });
     answered(progress).chain(doubted)
 }
@@ -300,10 +296,9 @@ fn late_cases(progress: &Progress) -> impl Iterator<Item = Case> {
 fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
     let batch = &*progress.batch;
     let leg = batch.leg;
-    let submitted = progress
-        .submitted
-        .iter()
-        .map(move |&(recipient, _)| case(batch, recipient, DeliveryEvent::Submitted { leg }, None));
+    let submitted = progress.submitted.iter().map(move |&(recipient, _)| {
+        case(progress, recipient, DeliveryEvent::Submitted { leg }, None)
+    });
     // Where the copy of what is in doubt is not taken, the first may be on its way nevertheless: a receipt says
     // so, or none comes in time.
     let is_told = batch.kind != BatchKind::Resend;
@@ -313,17 +308,23 @@ fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
             leg,
             status: ended.status,
         };
-        case(batch, ended.recipient, event, Some(ended.error.clone()))
+        case(progress, ended.recipient, event, Some(ended.error.clone()))
     });
     submitted.chain(ended)
 }
 
-fn case(batch: &Batch, recipient: Recipient, event: DeliveryEvent, error: Option<String>) -> Case {
+fn case(
+    progress: &Progress,
+    recipient: Recipient,
+    event: DeliveryEvent,
+    error: Option<String>,
+) -> Case {
+    let batch = &*progress.batch;
     Case {
         bucket: batch.bucket,
         message: batch.message,
         recipient,
-        stored: batch.kind != BatchKind::First,
+        stored: batch.may_have_deliveries(progress.gateway),
         late: false,
         delivery: Delivery::unsent(batch.pages),
         suffixed: batch.suffixed,

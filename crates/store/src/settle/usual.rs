@@ -1,16 +1,19 @@
-//! The usual end, in one statement: a recipient that was sent one page, once, is delivered.
+//! What usually becomes of a recipient: a carrier takes it at once, and it is delivered.
 //!
-//! Its delivery is not read before. It is taken to be as most are, decided on as such, and written where it is
+//! The beginning needs nothing of its message. The usual end is that of a recipient that was sent one page, once. Its
+//! delivery is not read before. It is taken to be as most are, decided on as such, and written where it is
 //! so; all others are read, locked and decided on by what they are.
 
-use super::{Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended};
+use super::{
+    Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended, insert_deliveries,
+};
 use crate::db::Tx;
 use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::Part;
 use crate::rows::{id_bytes, number};
 use crate::sql::changed_rows;
-use domain::{Bucket, Delivery, DeliveryEvent, FIRST_LEG, MessageId, Money, Recipient};
+use domain::{Bucket, Delivery, DeliveryEvent, FIRST_LEG, MessageId, Money, Recipient, Terms};
 use std::collections::{HashMap, HashSet};
 
 /// How most deliveries stand when their receipt comes.
@@ -18,6 +21,17 @@ const SENT: Delivery = Delivery {
     leg: FIRST_LEG,
     ..Delivery::unsent(1)
 };
+
+/// Writes the deliveries of cases without one that a carrier has taken. What their gateways promise has no part in it.
+pub(crate) async fn begin(tx: &mut Tx, now_ms: i64, cases: Vec<Case>) -> Result<()> {
+    let terms = Terms {
+        refund_undelivered: false,
+        two_legs: false,
+    };
+    let taken = cases.into_iter().filter_map(|case| decide(case, terms));
+    let taken: Vec<Outcome> = taken.collect();
+    insert_deliveries(tx, now_ms, &taken.iter().collect::<Vec<_>>()).await
+}
 
 /// The case of a recipient whose delivery is taken to be [`SENT`]. What it was charged is not known, and not
 /// needed where no money moves.

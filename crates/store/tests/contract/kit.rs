@@ -587,14 +587,7 @@ pub(crate) fn page_id(recipient: Recipient, page: i64) -> String {
 
 /// Nothing came back yet.
 pub(crate) fn silence(claimed: &Claimed) -> Progress {
-    Progress {
-        batch: Arc::new(claimed.batch.clone()),
-        submitted: Vec::new(),
-        doubted: Vec::new(),
-        ended: Vec::new(),
-        remaining: Vec::new(),
-        again: Vec::new(),
-    }
+    Progress::of(claimed.clone())
 }
 
 /// The carrier took everything.
