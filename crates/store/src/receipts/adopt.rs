@@ -44,7 +44,7 @@ pub(super) async fn homes(
         1,
         "select d.bucket, d.recipient, d.doubts, lower(m.sender) from deliveries d
          join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-         where d.recipient in (values {rows}) and d.status = 'in_doubt'",
+         where d.recipient in (values {rows}) and d.doubts is not null",
         |query, recipient| query.bind(number(*recipient))
     );
     let mut homes = HashMap::new();
@@ -169,7 +169,7 @@ impl Portion {
         let rows: Vec<(Vec<u8>, Option<String>)> = on!(tx, |connection| sqlx::query_as(
             "select d.message_id, d.doubts from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-             where +d.bucket = $1 and d.recipient = $2 and d.status = 'in_doubt'
+             where +d.bucket = $1 and d.recipient = $2 and d.doubts is not null
                  and lower(m.sender) = lower($3)
              order by d.submitted_at_ms, d.message_id limit $4",
         )

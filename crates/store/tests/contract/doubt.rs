@@ -402,7 +402,8 @@ async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
     } else {
         include_str!("../../migrations/postgres/0012_doubts_by_leg.sql")
     };
-    let before = "alter table deliveries drop column doubts;
+    let before = "drop index deliveries_in_doubt;
+        alter table deliveries drop column doubts;
         alter table deliveries add column copy_carrier text;
         update deliveries set copy_carrier = 'glo', delivered_first = 2";
     let (_, upgrade) = upgrade.split_once('\n').unwrap();

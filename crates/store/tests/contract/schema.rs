@@ -83,12 +83,14 @@ fn conditions(table: &str) -> Vec<String> {
     found
 }
 
-/// A line without what the databases write each in their own way: types of values, brackets of conditions.
+/// A line without what the databases write each in their own way: types of values, brackets and case of
+/// conditions.
 fn plain(line: &str) -> String {
     let line = line
         .replace("bytea", "blob")
         .replace("::text", "")
-        .replace("::bigint", "");
+        .replace("::bigint", "")
+        .replace("IS NOT NULL", "is not null");
     let bare = |text: &str| text.replace(['(', ')'], "");
     for word in [" where ", " check "] {
         if let Some((before, condition)) = line.split_once(word) {
