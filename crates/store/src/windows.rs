@@ -59,8 +59,8 @@ impl Remembered {
         if let Some(closings) = &mut *self.lock() {
             if closings.forget_at_ms <= now_ms {
                 closings.at_ms.retain(|_, at_ms| *at_ms > now_ms);
-                // Or it would stay as large as in the busiest minute.
-                closings.at_ms.shrink_to_fit();
+                // Or it would stay as large as in the busiest minute. Twice what is left, so that it need not grow at once.
+                closings.at_ms.shrink_to(2 * closings.at_ms.len());
                 closings.forget_at_ms = now_ms + FORGET_EVERY_MS;
             }
             let closing = windows.iter().map(|window| (window.1, closes_at_ms));
