@@ -66,8 +66,8 @@ macro_rules! fetch_rows {
 /// Runs a statement that changes no more than one row for each of many; gives whether it did, in their order.
 ///
 /// The text is as for `execute_rows`, with `returning` at its end. PostgreSQL gets all rows at once; `told` says what it
-/// returns for one that was changed, and of what type. SQLite has a statement for each, which returns nothing: it takes
-/// more than twice as long for keys that are many, and several times as long where it is to return something.
+/// returns for one that was changed, and of what type. SQLite has a statement for each, which returns nothing: one over
+/// many keys takes more than twice as long, and longer still where it returns something.
 macro_rules! changed_rows {
     ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?, told |$of:ident| -> $told:ty $key:block) => {
         match $tx {
@@ -83,8 +83,8 @@ macro_rules! changed_rows {
             }
             $crate::db::Tx::Postgres(_) => {
                 let told: Vec<$told> = $crate::sql::fetch_rows!($tx, $rows, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?);
-                let told: std::collections::HashSet<$told> = told.into_iter().collect();
-                $rows.iter().map(|$of| told.contains(&$key)).collect::<Vec<bool>>()
+                let mut told: std::collections::HashSet<$told> = told.into_iter().collect();
+                $rows.iter().map(|$of| told.remove(&$key)).collect::<Vec<bool>>()
             }
         }
     };

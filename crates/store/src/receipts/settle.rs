@@ -89,14 +89,15 @@ impl Portion {
             .partition(|progress| held.contains(&progress.batch.id));
         let fresh = in_time.iter().copied().flat_map(cases);
         let fresh: Vec<Case> = fresh.chain(late.into_iter().flat_map(late_cases)).collect();
+        let (taken, fresh): (Vec<Case>, Vec<Case>) =
+            fresh.into_iter().partition(Case::is_taken_at_once);
+        let cases = self.known(tx, fresh).await?;
         let terrain = self.news.report.terrain();
-        let oldest = fresh.iter().map(|case| case.message.accepted_at_ms()).min();
-        if let Some(accepted_at_ms) = oldest {
+        let all = taken.iter().chain(&cases);
+        if let Some(accepted_at_ms) = all.map(|case| case.message.accepted_at_ms()).min() {
             sweep::look_back(tx, self.bucket, accepted_at_ms, terrain.now_ms).await?;
         }
-        let (taken, fresh) = fresh.into_iter().partition(Case::is_taken_at_once);
         settle::begin(tx, terrain.now_ms, taken).await?;
-        let cases = self.known(tx, fresh).await?;
         let messages = settle::messages(tx, &cases).await?;
         let mut settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
         if self.parts.is_none() {
@@ -132,7 +133,7 @@ impl Portion {
         Ok(held)
     }
 
-    /// Gives cases that may have a delivery the one that is stored, where there is one. Two legs of one recipient may be in hand
+    /// Gives cases the deliveries that are stored, where they may have one. Two legs of one recipient may be in hand
     /// at once: what is told of both becomes one case.
     async fn known(&self, tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
         let (known, mut all): (Vec<Case>, Vec<Case>) =
