@@ -19,8 +19,10 @@ use tokio::task::JoinSet;
 const MOST_SENDS: usize = 512;
 /// Recipients of a commit after which no further send joins it.
 const MANY_RECIPIENTS: usize = 20_000;
-/// Recipients that may wait for their commit, all sends together: some 10 MB.
+/// Recipients that may wait for their commit, all sends together: some 16 MB.
 const MOST_WAITING: usize = 1_000_000;
+/// A send to no more than so many waits whatever campaigns do; how many of these there are is limited anyway.
+const FEW_RECIPIENTS: usize = 10;
 /// How long a send waits for its commit.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The refusal for want of room, or time.
@@ -69,10 +71,10 @@ impl Door {
         capacity: usize,
     ) -> (Self, tokio::task::JoinHandle<()>) {
         let (queue, waiting) = mpsc::channel(capacity.max(1));
-        (Self::before(queue), tokio::spawn(run(shared, waiting)))
+        (Self::new(queue), tokio::spawn(run(shared, waiting)))
     }
 
-    fn before(queue: mpsc::Sender<Waiting>) -> Self {
+    fn new(queue: mpsc::Sender<Waiting>) -> Self {
         Self {
             queue,
             room: Arc::new(Semaphore::new(MOST_WAITING)),
@@ -100,7 +102,10 @@ impl Door {
 
     /// Queues a draft where there is room, or drops it.
     fn admit(&self, draft: Draft, answer: oneshot::Sender<Result<Sent, Error>>) -> bool {
-        let recipients = u32::try_from(draft.recipients.len()).unwrap_or(u32::MAX);
+        let recipients = match draft.recipients.len() {
+            ..=FEW_RECIPIENTS => 0,
+            many => u32::try_from(many).unwrap_or(u32::MAX),
+        };
         let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(recipients) else {
             return false;
         };
@@ -390,17 +395,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn sends_wait_as_long_as_there_is_room_for_their_recipients() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = Door::before(queue);
+        let door = Door::new(queue);
         let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
         for _ in 0..10 {
             assert!(admitted(MOST_WAITING / 10));
         }
-        assert!(!admitted(1));
-        let refused = door.send(draft(1)).await;
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+        let refused = door.send(draft(100)).await;
         assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
         drop(waiting.recv().await);
         assert!(admitted(MOST_WAITING / 10));
-        assert!(!admitted(1));
+        assert!(!admitted(100));
     }
 
     #[tokio::test(start_paused = true)]

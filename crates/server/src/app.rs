@@ -93,7 +93,10 @@ pub async fn serve(
             bytes: config.limits.max_body_bytes,
             time: config.http.body_timeout,
         },
-        rooms: http::Rooms::new(config.limits.body_memory_bytes),
+        rooms: http::Rooms::new(
+            config.limits.body_memory_bytes,
+            config.http.places.connections,
+        ),
         trusted_proxies: config.http.trusted_proxies.into(),
     });
 

@@ -37,7 +37,7 @@ impl Limits {
 /// Reads a send from whatever a request holds, without asking who calls: what `fuzz/` tries with anything.
 pub async fn read_send(request: Request, limits: Limits) -> Result<SendFields, Refusal> {
     let (parts, body) = request.into_parts();
-    let mut place = Rooms::new(usize::MAX).known.place();
+    let mut place = Rooms::new(usize::MAX, 1).known.place();
     let fields = read(&parts, body, limits, &mut place).await?;
     Ok(fields.over(read_query(&parts)?))
 }
@@ -134,13 +134,14 @@ async fn collect(
     }
     let whole = gather(&mut body, limits, place);
     let gathered = tokio::time::timeout(limits.time, whole).await;
-    let gathered = gathered.unwrap_or_else(|_| {
-        Err(Refusal::Malformed(
+    let Ok(gathered) = gathered else {
+        return Err(Refusal::Malformed(
             "The request body took too long. Send it again.".to_owned(),
-        ))
-    });
+        ));
+    };
     if gathered.is_err() {
-        linger(headers, body);
+        // It has begun to come, also where the client had waited for `100 Continue`.
+        read_on(body);
     }
     gathered
 }
@@ -169,7 +170,13 @@ async fn gather(body: &mut Body, limits: Limits, place: &mut Place) -> Result<Ve
 /// that is closed with bytes unread is reset, and most clients would see that instead of the answer.
 pub(super) fn linger(headers: &HeaderMap, body: Body) {
     // Who waits for `100 Continue` has sent nothing yet, and reading would ask for it.
-    if body.is_end_stream() || headers.contains_key(header::EXPECT) {
+    if !headers.contains_key(header::EXPECT) {
+        read_on(body);
+    }
+}
+
+fn read_on(body: Body) {
+    if body.is_end_stream() {
         return;
     }
     tokio::spawn(tokio::time::timeout(LINGER_TIMEOUT, async move {

@@ -10,7 +10,7 @@ fn up_to(bytes: usize) -> Limits {
 }
 
 async fn read_whole(parts: &Parts, body: Body, limits: Limits) -> Result<Fields, Refusal> {
-    let mut place = Rooms::new(1 << 20).known.place();
+    let mut place = Rooms::new(1 << 20, 1).known.place();
     read(parts, body, limits, &mut place).await
 }
 
