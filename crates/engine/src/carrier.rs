@@ -161,11 +161,23 @@ impl Carrier {
         self.urgent.store(true, Ordering::Relaxed);
     }
 
+    /// Notes that a claim found something, so that there may be more: one-time passwords only if it found nothing
+    /// else, as what is urgent comes first.
+    fn note_more(&self, urgent: bool) {
+        self.backlog.store(true, Ordering::Relaxed);
+        self.urgent.fetch_or(urgent, Ordering::Relaxed);
+    }
+
     /// How many recipients of which priority may be claimed now, if any may wait. Where all room but that of
-    /// one-time passwords is taken, only those are asked for.
-    fn claimable(&self) -> Option<(usize, Priority)> {
+    /// one-time passwords is taken, only those are asked for. While others wait in hand a portion is worth a claim.
+    fn claimable(&self, others_wait: bool) -> Option<(usize, Priority)> {
         let room = self.budget.room(Priority::Bulk);
-        if room > 0 && self.backlog.load(Ordering::Relaxed) {
+        let enough = if others_wait {
+            self.budget.portion()
+        } else {
+            1
+        };
+        if room >= enough && self.backlog.load(Ordering::Relaxed) {
             return Some((room, Priority::Bulk));
         }
         let room = self.budget.room(Priority::Otp);

@@ -2,7 +2,7 @@
 //! accounted for yet.
 //!
 //! To claim is to record the intent to send: what is claimed and has no delivery may have been handed to the
-//! wire, everything else has not. So no more is claimed than a carrier's windows can take.
+//! wire, everything else has not. So little more is claimed than a carrier's windows can take.
 
 mod claim;
 mod queue;

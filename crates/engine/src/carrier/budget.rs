@@ -1,4 +1,4 @@
-//! How many recipients of a carrier may be claimed and not accounted for: one window of each bind.
+//! How many recipients of a carrier may be claimed and not accounted for: a window and a half of each bind.
 //!
 //! A process that dies leaves at most that many in doubt.
 
@@ -8,6 +8,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// The share of the budget that one-time passwords alone may use: a campaign never fills it.
 const KEPT_FOR_OTP: i64 = 10;
 
+/// What is claimed beyond the windows, as a share of them: a half. It follows at once when a response makes room,
+/// while what came back and the next claim are being committed.
+const AHEAD: usize = 2;
+/// The share of the budget that is worth a claim while others wait in hand.
+const PORTION: i64 = 20;
+
 /// What is left of the budget.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -16,17 +22,18 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) fn new(recipients: usize) -> Self {
-        let all = i64::try_from(recipients).unwrap_or(i64::MAX);
+    /// For windows of so many places in all.
+    pub(crate) fn new(places: usize) -> Self {
+        let all = claimable(places);
         Self {
             all: AtomicI64::new(all),
             free: AtomicI64::new(all),
         }
     }
 
-    /// Changes how many may be claimed in all; what is claimed already counts.
-    pub(crate) fn resize(&self, recipients: usize) {
-        let all = i64::try_from(recipients).unwrap_or(i64::MAX);
+    /// Changes how many places there are in all; what is claimed already counts.
+    pub(crate) fn resize(&self, places: usize) {
+        let all = claimable(places);
         let before = self.all.swap(all, Ordering::Relaxed);
         self.free.fetch_add(all - before, Ordering::Relaxed);
     }
@@ -42,6 +49,12 @@ impl Budget {
     pub(crate) fn room(&self, priority: Priority) -> usize {
         let free = self.free.load(Ordering::Relaxed) - self.kept_from(priority);
         usize::try_from(free).unwrap_or(0)
+    }
+
+    /// How much room is worth a claim while others wait in hand: each claim that splits a batch writes the rest anew.
+    pub(crate) fn portion(&self) -> usize {
+        let portion = self.all.load(Ordering::Relaxed) / PORTION;
+        usize::try_from(portion).unwrap_or(0).max(1)
     }
 
     /// Takes room for all of so many recipients, or for none.
@@ -64,6 +77,11 @@ impl Budget {
     }
 }
 
+/// How many may be claimed where the windows have so many places.
+fn claimable(places: usize) -> i64 {
+    i64::try_from(places + places / AHEAD).unwrap_or(i64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,14 +89,14 @@ mod tests {
     #[test]
     fn a_campaign_leaves_room_for_one_time_passwords() {
         let budget = Budget::new(100);
-        assert_eq!(budget.room(Priority::Bulk), 90);
-        assert!(!budget.try_take(91, Priority::Bulk));
-        assert!(budget.try_take(90, Priority::Bulk));
+        assert_eq!(budget.room(Priority::Bulk), 135);
+        assert!(!budget.try_take(136, Priority::Bulk));
+        assert!(budget.try_take(135, Priority::Bulk));
         assert!(!budget.try_take(1, Priority::Normal));
-        assert!(budget.try_take(10, Priority::Otp));
+        assert!(budget.try_take(15, Priority::Otp));
         assert!(!budget.try_take(1, Priority::Otp));
-        budget.give(100);
-        assert_eq!(budget.room(Priority::Otp), 100);
+        budget.give(150);
+        assert_eq!(budget.room(Priority::Otp), 150);
     }
 
     #[test]
@@ -90,8 +108,8 @@ mod tests {
         budget.resize(50);
         assert_eq!(budget.room(Priority::Otp), 0);
         budget.give(80);
-        assert_eq!(budget.room(Priority::Otp), 50);
-        assert_eq!(budget.room(Priority::Bulk), 45);
+        assert_eq!(budget.room(Priority::Otp), 75);
+        assert_eq!(budget.room(Priority::Bulk), 68);
     }
 
     #[test]

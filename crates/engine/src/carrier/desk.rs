@@ -61,6 +61,8 @@ pub(super) struct Desk {
     pub(super) receipts: Vec<Heard>,
     pub(super) done: mpsc::UnboundedSender<Done>,
     pub(super) busy: Busy,
+    /// What waits in hand waits for a place in a window: a response is what it needs, not time.
+    pub(super) crowded: bool,
     /// By the steady time, as is the pace: how long something takes is no matter of the clock.
     pub(super) down_since_ms: i64,
     pub(super) closing: bool,
@@ -135,6 +137,7 @@ impl Desk {
             wires: BTreeMap::new(),
             receipts: Vec::new(),
             busy: Busy::default(),
+            crowded: false,
             down_since_ms: steady_ms,
             closing: false,
             shared,
@@ -154,8 +157,10 @@ impl Desk {
 
     /// How long nothing needs to be done, if nothing comes.
     fn pause(&self) -> Duration {
-        let backlog = !self.busy.claiming && self.carrier.claimable().is_some();
-        let submits = match (self.hand.waiting() > 0, backlog) {
+        let backlog =
+            !self.busy.claiming && self.carrier.claimable(self.hand.waiting() > 0).is_some();
+        let waiting = self.hand.waiting() > 0 && !self.crowded;
+        let submits = match (waiting, backlog) {
             _ if !self.carrier.is_up() => return LOOK_EVERY,
             (true, _) => 1,
             (false, true) => self.pace.portion(),

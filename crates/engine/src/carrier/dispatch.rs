@@ -3,12 +3,15 @@
 use super::desk::Desk;
 use super::done::Done;
 use super::hand::{Fate, Ready, Tag};
-use super::link::LinkId;
+use super::link::{LinkId, Wire};
 use super::pages::Pages;
 use crate::shared::FAILURE_PAUSE;
-use domain::DeliveryStatus;
+use domain::{DeliveryStatus, Priority};
 use smpp::Submit;
 use store::Claimed;
+
+/// A window of so many places keeps one that only a one-time password takes.
+const WIDE_WINDOW: usize = 10;
 
 impl Desk {
     /// Takes a claimed batch in hand, unless its time is over.
@@ -29,38 +32,66 @@ impl Desk {
         }
     }
 
-    /// Hands to the connections what is ready, as far as the pace allows.
+    /// Hands to the connections what is ready, as far as their windows and the pace allow. The rest stays in hand,
+    /// where what is urgent overtakes it.
     pub(super) fn dispatch(&mut self) {
+        self.crowded = false;
         if self.hand.waiting() == 0 || !self.shared.nodes.holds() {
             return;
         }
-        let now_ms = self.shared.clock.now_ms();
-        let mut room = self.pace.room(self.shared.clock.steady_ms());
-        let mut loads: Vec<(usize, LinkId)> = self
-            .wires
-            .iter()
-            .filter(|(_, bound)| bound.submits)
-            .map(|(&link, bound)| (bound.wire.load(), link))
+        let mut pace = self.pace.room(self.shared.clock.steady_ms());
+        let submitting = self.wires.iter().filter(|(_, bound)| bound.submits);
+        let mut links: Vec<(usize, LinkId)> = submitting
+            .map(|(&link, bound)| (self.places(&bound.wire), link))
             .collect();
-        loads.sort_unstable();
-        let share = self.hand.waiting().div_ceil(loads.len().max(1));
-        for (_, link) in loads {
-            let mut submits = Vec::with_capacity(share.min(1_024));
-            while submits.len() < share && room > 0 {
-                let Some(ready) = self.hand.next() else { break };
-                if now_ms >= ready.batch.expires_at_ms {
-                    // It waited too long in hand, for pace or for a carrier that throttles.
-                    self.hand.decide(ready.tag, late());
-                    continue;
-                }
-                let pages = ready.due().count();
-                self.pace.spend(pages);
-                room = room.saturating_sub(pages);
-                self.measures.submitted(&ready.batch, now_ms);
-                push_pages(&mut submits, &ready);
-            }
+        // The fullest first: what it has no place for goes to the others.
+        links.sort_unstable();
+        for (before, &(places, link)) in links.iter().enumerate() {
+            let share = self.hand.waiting() / (links.len() - before);
+            let submits = self.fill(share, places, &mut pace);
             self.submit(link, submits);
         }
+        self.crowded = pace > 0 && self.hand.waiting() > 0;
+    }
+
+    /// The free places in a connection's window.
+    fn places(&self, wire: &Wire) -> usize {
+        let window = self.carrier.settings.as_ref();
+        window.map_or(usize::MAX, |settings| {
+            settings.window.saturating_sub(wire.load())
+        })
+    }
+
+    /// The pages of so many recipients at most, for that many free places. The last of a long message may have to
+    /// wait for theirs at the connection.
+    fn fill(&mut self, recipients: usize, places: usize, pace: &mut usize) -> Vec<Submit> {
+        let now_ms = self.shared.clock.now_ms();
+        let window = self.carrier.settings.as_ref().map_or(0, |all| all.window);
+        let kept = usize::from(window >= WIDE_WINDOW);
+        let mut submits = Vec::with_capacity(recipients.min(places).min(1_024));
+        let mut taken = 0;
+        while taken < recipients && submits.len() < places && *pace > 0 {
+            let least = if submits.len() + kept < places {
+                Priority::Bulk
+            } else {
+                Priority::Otp
+            };
+            let Some(ready) = self.hand.next(least) else {
+                break;
+            };
+            if now_ms >= ready.batch.expires_at_ms {
+                // It waited too long in hand, for pace or for a carrier that throttles.
+                self.hand.decide(ready.tag, late());
+                continue;
+            }
+            let pages = ready.due().count();
+            self.pace.spend(pages);
+            *pace = pace.saturating_sub(pages);
+            self.measures.submitted(&ready.batch, now_ms);
+            push_pages(&mut submits, &ready);
+            taken += 1;
+        }
+        submits
     }
 
     fn submit(&mut self, link: LinkId, submits: Vec<Submit>) {
@@ -89,7 +120,7 @@ impl Desk {
         if self.busy.claiming || self.closing || !able {
             return;
         }
-        let Some((room, priority)) = self.carrier.claimable() else {
+        let Some((room, priority)) = self.carrier.claimable(self.hand.waiting() > 0) else {
             return;
         };
         let clock = &self.shared.clock;

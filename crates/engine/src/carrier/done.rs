@@ -2,6 +2,7 @@
 
 use super::desk::Desk;
 use super::link::Wire;
+use domain::Priority;
 use smpp::CommandStatus;
 use store::{Claimed, Settled};
 
@@ -54,7 +55,9 @@ impl Desk {
                 // As many as asked for may mean that there are more, and so may none: what was found was
                 // not to be sent any more.
                 if got > 0 {
-                    self.carrier.note_backlog();
+                    let mut priorities = claimed.iter().map(|claimed| claimed.batch.priority);
+                    let urgent = priorities.all(|priority| priority == Priority::Otp);
+                    self.carrier.note_more(urgent);
                 }
                 for claimed in claimed {
                     self.take_claimed(claimed);

@@ -168,9 +168,10 @@ impl Hand {
         self.free.len() == self.slots.len()
     }
 
-    /// The next recipient to be sent, the most urgent first.
-    pub(crate) fn next(&mut self) -> Option<Ready> {
-        let (slot, place) = self.ready.iter_mut().find_map(VecDeque::pop_front)?;
+    /// The next recipient to be sent, the most urgent first; none that is less urgent than told.
+    pub(crate) fn next(&mut self, least: Priority) -> Option<Ready> {
+        let mut queues = self.ready[..=least as usize].iter_mut();
+        let (slot, place) = queues.find_map(VecDeque::pop_front)?;
         let held = self.slots.get(slot as usize)?.as_ref()?;
         let recipient = *held.batch.recipients.get(usize::from(place))?;
         let pages = held.pages.count();

