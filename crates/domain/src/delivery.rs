@@ -627,5 +627,22 @@ mod tests {
             prop_assert!(callbacks <= 1 && second_legs <= 1);
             prop_assert_eq!(callbacks == 1, status.is_final());
         }
+
+        /// So what a carrier took is settled without a look at its message (`settle::begin` of `store`).
+        #[test]
+        fn what_is_submitted_becomes_the_same_under_all_terms(
+            events in proptest::collection::vec(event(), 0..10), pages in 1..4i64, leg in 1..=2i64,
+            before in prop_oneof![Just(REFUND), Just(CORPORATE), Just(DUAL)],
+        ) {
+            let mut delivery = Delivery::unsent(pages);
+            for event in events {
+                if let Some(change) = transition(&delivery, before, event) {
+                    delivery = change.delivery;
+                }
+            }
+            let [one, others @ ..] = [REFUND, CORPORATE, DUAL]
+                .map(|terms| transition(&delivery, terms, E::Submitted { leg }));
+            prop_assert!(others.iter().all(|other| *other == one));
+        }
     }
 }

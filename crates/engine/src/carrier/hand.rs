@@ -124,7 +124,8 @@ pub(crate) struct Hand {
     ready: [VecDeque<(u32, u16)>; 3],
     /// Recipients of several pages; those of one page need no memory but the window's.
     flights: HashMap<(u32, u16), Flight>,
-    fresh: Vec<u32>,
+    /// Slots with news, the oldest first.
+    fresh: VecDeque<u32>,
 }
 
 impl Hand {
@@ -259,7 +260,7 @@ impl Hand {
         slot.open -= 1;
         let news = &mut slot.news;
         if news.count == 0 {
-            self.fresh.push(tag.slot);
+            self.fresh.push_back(tag.slot);
         }
         news.count += 1;
         match fate {
@@ -285,11 +286,19 @@ impl Hand {
         !self.fresh.is_empty()
     }
 
-    /// Takes out what the database does not know yet, and how many recipients that accounts for.
-    pub(crate) fn progress(&mut self, plan: &Plan, now_ms: i64) -> (Vec<Progress>, usize) {
-        let mut all = Vec::with_capacity(self.fresh.len());
+    /// Takes out what the database does not know yet, the oldest first, until that accounts for so many recipients;
+    /// and how many those are.
+    pub(crate) fn progress(
+        &mut self,
+        plan: &Plan,
+        now_ms: i64,
+        enough: usize,
+    ) -> (Vec<Progress>, usize) {
+        let mut all = Vec::with_capacity(self.fresh.len().min(enough));
         let mut accounted = 0;
-        for index in std::mem::take(&mut self.fresh) {
+        while accounted < enough
+            && let Some(index) = self.fresh.pop_front()
+        {
             let Some(slot) = self.slots.get_mut(index as usize).and_then(Option::as_mut) else {
                 continue;
             };
@@ -368,6 +377,10 @@ impl Later {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chance::{Chance, Numbers};
+    use domain::{
+        AccountId, Bucket, CodeWords, Environment, Gateway, MessageId, Money, NumberPlan, Rulebook,
+    };
 
     #[test]
     fn a_resend_that_is_tried_again_stays_the_only_one() {
@@ -380,5 +393,70 @@ mod tests {
         ] {
             assert_eq!(later.after(kind), after, "{later:?} of {kind:?}");
         }
+    }
+
+    /// A campaign that is claimed, to so many.
+    fn campaign(id: i64, recipients: u64) -> Claimed {
+        let first = 2_348_031_000_000;
+        let recipients = (first..first + recipients).map(Recipient::from_digits);
+        let batch = Batch {
+            bucket: Bucket(0),
+            carrier: "mtn".into(),
+            claimed_by: 1,
+            claimed_until_ms: 0,
+            priority: Priority::Bulk,
+            due_at_ms: 0,
+            id,
+            message: MessageId::new(0, [0; 10]),
+            kind: BatchKind::First,
+            leg: 1,
+            tries: 0,
+            suffixed: false,
+            pages: 1,
+            charge: Money::ZERO,
+            reserve: Money::ZERO,
+            expires_at_ms: i64::MAX,
+            recipients: recipients.collect(),
+        };
+        let content = Arc::new(Content {
+            account: AccountId(1),
+            environment: Environment::Live,
+            gateway: Gateway::DirectRefund,
+            sender: "Ada".to_owned(),
+            body: "Hello".to_owned(),
+        });
+        Claimed { batch, content }
+    }
+
+    #[test]
+    fn what_came_back_is_taken_out_the_oldest_first_until_it_is_enough() {
+        let plan = Plan::new(
+            Rulebook {
+                plan: NumberPlan::new(&[]).unwrap(),
+                carriers: Vec::new(),
+                gateways: Vec::new(),
+                code_words: CodeWords::new(&[]),
+                max_recipients: 1,
+                private_callbacks: false,
+            },
+            Numbers::new(0, &Chance::seeded(1)),
+        );
+        let mut hand = Hand::default();
+        for id in 1..=3 {
+            let claimed = campaign(id, 10);
+            let pages = Pages::new(&claimed, "", 1_000);
+            hand.take(claimed, pages, true);
+        }
+        while let Some(ready) = hand.next(Priority::Bulk) {
+            hand.decide(ready.tag, Fate::Submitted(vec!["1".to_owned()]));
+        }
+        let mut taken = |enough| {
+            let (progress, accounted) = hand.progress(&plan, 0, enough);
+            let ids: Vec<i64> = progress.iter().map(|one| one.batch.id).collect();
+            (ids, accounted, hand.has_news())
+        };
+        assert_eq!(taken(11), (vec![1, 2], 20, true));
+        assert_eq!(taken(11), (vec![3], 10, false));
+        assert!(hand.is_empty());
     }
 }

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{CarrierReport, Settled};
 
-/// Receipts committed together.
-const MOST_RECEIPTS: usize = 2_000;
+/// Responses committed together, but for those to one batch, and receipts: as many, so that who is sent to does not
+/// outrun who is heard of when there is more to commit than time.
+const MOST_TOGETHER: usize = 4_000;
 
 impl Desk {
     /// Commits what came back, one commit at a time.
@@ -20,8 +21,8 @@ impl Desk {
         }
         let now_ms = self.shared.clock.now_ms();
         let plan = &self.shared.plan;
-        let (progress, accounted) = self.hand.progress(plan, now_ms);
-        let most = self.receipts.len().min(MOST_RECEIPTS);
+        let (progress, accounted) = self.hand.progress(plan, now_ms, MOST_TOGETHER);
+        let most = self.receipts.len().min(MOST_TOGETHER.max(accounted));
         let (mut receipts, mut answers) = (Vec::with_capacity(most), BTreeMap::new());
         for heard in self.receipts.drain(..most) {
             receipts.push(heard.receipt);
