@@ -43,8 +43,6 @@ pub(super) struct Callers {
     few: usize,
     /// Those over which too much is offered.
     many: usize,
-    /// For how long: the simulator keeps two million receipts, and accepted campaigns are sent to their end.
-    seconds: u64,
     /// Whether all is as before when accepts take no longer than at the sustained rate: campaigns that were accepted
     /// keep the wire busy for a while.
     are_behind: bool,
@@ -56,21 +54,19 @@ impl Callers {
         recipients: 1,
         few: 256,
         many: 9_000,
-        seconds: 60,
         are_behind: false,
     };
     /// As in `bulk`.
     pub(super) const CAMPAIGNS: Self = Self {
         recipients: 1_000,
         few: 8,
-        many: 1_000,
-        seconds: 10,
+        many: 2_000,
         are_behind: true,
     };
 }
 
 pub(super) async fn run(setup: &Setup, quick: bool, callers: &Callers) -> Result<Figures> {
-    let (long, short) = if quick { (3, 2) } else { (callers.seconds, 10) };
+    let (long, short) = if quick { (3, 2) } else { (60, 10) };
     let &Callers {
         recipients, few, ..
     } = callers;
