@@ -11,6 +11,7 @@ twins!(
     a_refused_send_never_arms_the_window,
     the_window_closes_after_exactly_60_seconds,
     open_windows_go_with_a_clock_that_is_set,
+    a_window_does_not_run_into_a_later_one_with_a_clock_that_is_set,
     open_windows_outlast_the_process,
     what_was_not_accepted_for_a_fault_leaves_no_window,
     the_same_text_twice_in_one_group_is_a_duplicate,
@@ -196,6 +197,22 @@ async fn open_windows_go_with_a_clock_that_is_set(kit: &Kit) {
         assert_eq!(at(armed_ms + 60_000).await, [yes(left)]);
         armed_ms += 60_000;
     }
+}
+
+async fn a_window_does_not_run_into_a_later_one_with_a_clock_that_is_set(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    assert_eq!(kit.accept(&message).await, yes(94));
+    let at = async |now_ms| {
+        let again = again(kit, &message);
+        kit.store.accept(now_ms, vec![again]).await.unwrap()
+    };
+    // The first closed as the second was armed, a minute later; set on by a minute, it would close with the second.
+    assert_eq!(at(NOW + 60_000).await, [yes(88)]);
+    let now_ms = NOW + 120_010;
+    kit.store.follow_clock(now_ms, 60_000).await.unwrap();
+    let duplicate = [Accepted::No(Refusal::Duplicate)];
+    assert_eq!(at(NOW + 179_999).await, duplicate);
+    assert_eq!(at(NOW + 180_000).await, [yes(82)]);
 }
 
 async fn open_windows_outlast_the_process(kit: &Kit) {
