@@ -275,16 +275,20 @@ async fn call_back(
     outcomes: &[Outcome],
     messages: &HashMap<MessageId, Settling>,
 ) -> Result<Settled> {
+    // Most customers give the same URL with each message.
+    let mut origins: HashMap<Arc<str>, String> = HashMap::new();
     let mut fresh: Vec<Callback> = outcomes
         .iter()
         .filter(|outcome| outcome.callback)
         .filter_map(|outcome| {
             let message = messages.get(&outcome.case.message)?;
             let url = message.callback_url.clone()?;
+            let origin = origins.entry(Arc::clone(&url));
+            let origin = origin.or_insert_with_key(|url| domain::callback_url::origin(url));
             Some(Callback {
                 bucket: outcome.case.bucket,
                 account: message.account,
-                origin: domain::callback_url::origin(&url),
+                origin: origin.clone(),
                 due_at_ms: terrain.now_ms,
                 message: message.message,
                 recipient: outcome.case.recipient,

@@ -61,6 +61,8 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     measure(route, status, seconds);
 
     let headers = response.headers_mut();
+    // Room for all at once, also for what is added when they are written.
+    headers.reserve(6);
     headers.insert(REQUEST_ID, request_id);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, text("nosniff"));
     headers.insert(header::REFERRER_POLICY, text("no-referrer"));
