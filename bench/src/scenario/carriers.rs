@@ -6,15 +6,16 @@ use crate::site::{Setup, Site};
 use anyhow::Result;
 
 const POINTS: [u64; 3] = [1, 10, 50];
-/// Each, so that many carriers do not mean many connections more than a few.
-const BINDS: u32 = 1;
+/// Connections of all carriers together, the same at each point: what goes out on one connection shares its reads and
+/// writes, and the curve is to show what carriers cost, not connections.
+const BINDS: u32 = 50;
 const WARM_UP: u64 = 5_000;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     curve::draw(quick, POINTS, WARM_UP, |carriers| {
         Site::prepare(&Setup {
             carriers: usize::try_from(carriers)?,
-            binds: BINDS,
+            binds: BINDS / u32::try_from(carriers)?,
             ..setup.clone()
         })
     })
