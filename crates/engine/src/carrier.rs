@@ -1,8 +1,8 @@
 //! Carriers: from batches to submits, from responses and receipts to settled recipients.
 //!
 //! Each carrier has a task of its own (`desk`) that owns what is in hand (`hand`), paces it, and speaks to the
-//! connections (`link`). What comes back is committed in groups: whatever arrived while the last commit ran is
-//! the next group. Receipts are answered after their commit.
+//! connections (`link`). What comes back is committed in groups: whatever arrived while the last commit ran, or while
+//! other carriers had their turns (`turns`), is the next group. Receipts are answered after their commit.
 
 mod budget;
 mod desk;
@@ -14,6 +14,7 @@ mod pages;
 mod say;
 mod settle;
 mod slots;
+mod turns;
 mod watch;
 
 use crate::settings::CarrierSettings;
@@ -28,6 +29,7 @@ use tokio::sync::watch::Sender;
 
 pub(crate) use desk::run;
 pub(crate) use link::LinkEvent;
+pub(crate) use turns::Turns;
 
 /// A carrier, as the rest of the engine sees it.
 pub(crate) struct Carrier {

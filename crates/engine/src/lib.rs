@@ -189,6 +189,7 @@ impl Engine {
         let shared = Arc::new(Shared {
             plan: Plan::new(settings.rules, numbers),
             message_ids: chance::MessageIds::new(&world.chance),
+            turns: carrier::Turns::default(),
             carriers: named.chain([sandbox]).collect(),
             callbacks,
             nodes,

@@ -1,7 +1,7 @@
 //! What the parts of the engine share, and what several of them do.
 
 use crate::callback::Callbacks;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Turns};
 use crate::follow::Follower;
 use crate::nodes::Nodes;
 use crate::plan::Plan;
@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) message_ids: chance::MessageIds,
     pub(crate) callbacks: Callbacks,
     pub(crate) carriers: Vec<Arc<Carrier>>,
+    /// At committing what they said.
+    pub(crate) turns: Turns,
 }
 
 /// Reads until it succeeds.

@@ -4,6 +4,7 @@ use super::done::Done;
 use super::hand::{Answer, Fate, Hand, Later, LaterKind, Tag};
 use super::link::{LinkEvent, LinkId, Wire};
 use super::slots::Slots;
+use super::turns::Turn;
 use super::{Carrier, say};
 use crate::Shared;
 use crate::measure::CarrierMeasures;
@@ -61,6 +62,8 @@ pub(super) struct Desk {
     pub(super) receipts: Vec<Heard>,
     pub(super) done: mpsc::UnboundedSender<Done>,
     pub(super) busy: Busy,
+    /// The turn that it waited for, until it is used.
+    pub(super) turn: Option<Turn>,
     /// What waits in hand waits for a place in a window: a response is what it needs, not time.
     pub(super) crowded: bool,
     /// By the steady time, as is the pace: how long something takes is no matter of the clock.
@@ -76,7 +79,7 @@ pub(crate) async fn run(
     mut closing: watch::Receiver<bool>,
 ) {
     let (events, mut arrived) = mpsc::channel(EVENT_QUEUE);
-    // At most one report, one claim and one look are under way.
+    // At most one report or turn, one claim and one look are under way.
     let (done, mut finished) = mpsc::unbounded_channel();
     let mut given = carrier.slots.subscribe();
     let slots = Slots::new(tls, events);
@@ -137,6 +140,7 @@ impl Desk {
             wires: BTreeMap::new(),
             receipts: Vec::new(),
             busy: Busy::default(),
+            turn: None,
             crowded: false,
             down_since_ms: steady_ms,
             closing: false,

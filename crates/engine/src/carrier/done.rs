@@ -2,12 +2,15 @@
 
 use super::desk::Desk;
 use super::link::Wire;
+use super::turns::Turn;
 use domain::Priority;
 use smpp::CommandStatus;
 use store::{Claimed, Settled};
 
 /// The end of a step.
 pub(super) enum Done {
+    /// A turn has come.
+    Turn(Turn),
     Reported {
         result: Settled,
         parked: usize,
@@ -30,6 +33,10 @@ pub(super) enum Done {
 impl Desk {
     pub(super) fn finished(&mut self, done: Done) {
         match done {
+            Done::Turn(turn) => {
+                self.busy.reporting = false;
+                self.turn = Some(turn);
+            }
             Done::Reported {
                 result,
                 parked,

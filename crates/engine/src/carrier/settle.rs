@@ -3,6 +3,7 @@
 use super::desk::Desk;
 use super::done::Done;
 use super::link::Wire;
+use super::turns::Turn;
 use crate::Shared;
 use crate::shared::{CLAIM_MS, FAILURE_PAUSE};
 use std::collections::BTreeMap;
@@ -19,6 +20,9 @@ impl Desk {
         if self.busy.reporting || (!self.hand.has_news() && self.receipts.is_empty()) {
             return;
         }
+        let Some(turn) = self.turn() else {
+            return;
+        };
         let now_ms = self.shared.clock.now_ms();
         let plan = &self.shared.plan;
         let (progress, accounted) = self.hand.progress(plan, now_ms, MOST_TOGETHER);
@@ -48,7 +52,7 @@ impl Desk {
         self.busy.reporting = true;
         let (shared, done) = (Arc::clone(&self.shared), self.done.clone());
         tokio::spawn(async move {
-            let (result, parked) = commit(&shared, report).await;
+            let (result, parked) = commit(&shared, report, turn).await;
             // The desk outlives its steps.
             let _ = done.send(Done::Reported {
                 result,
@@ -58,10 +62,27 @@ impl Desk {
             });
         });
     }
+
+    /// A turn to report. Where none is free it is told of when it has come.
+    fn turn(&mut self) -> Option<Turn> {
+        let turn = self.turn.take().or_else(|| self.shared.turns.now());
+        if turn.is_none() {
+            self.busy.reporting = true;
+            let (turns, done) = (self.shared.turns.clone(), self.done.clone());
+            tokio::spawn(async move {
+                let _ = done.send(Done::Turn(turns.next().await));
+            });
+        }
+        turn
+    }
 }
 
 /// Commits a report, however often the database has to be asked: what a carrier said is never dropped.
-async fn commit(shared: &Arc<Shared>, report: Arc<CarrierReport>) -> (Settled, usize) {
+async fn commit(
+    shared: &Arc<Shared>,
+    report: Arc<CarrierReport>,
+    mut turn: Turn,
+) -> (Settled, usize) {
     loop {
         let mut settled = Settled::default();
         match shared.store.report(Arc::clone(&report), &mut settled).await {
@@ -70,7 +91,10 @@ async fn commit(shared: &Arc<Shared>, report: Arc<CarrierReport>) -> (Settled, u
                 shared.settled(settled);
                 tracing::error!(%error, carrier.name = &*report.carrier,
                     "what a carrier said could not be kept; trying again");
+                // Nobody else waits for what may fail for a reason of its own.
+                drop(turn);
                 tokio::time::sleep(FAILURE_PAUSE).await;
+                turn = shared.turns.next().await;
             }
         }
     }
