@@ -87,6 +87,22 @@ impl Door {
         self.refusals.end();
     }
 
+    /// Recipients that one more send may have now: a few whatever campaigns do, where the queue has room at all.
+    /// Whoever knows that a send has more may spare itself the work of drafting it.
+    pub(crate) fn room(&self) -> usize {
+        let room = match self.queue.capacity() {
+            0 => 0,
+            _ => self.room.available_permits(),
+        };
+        room.max(FEW_RECIPIENTS)
+    }
+
+    /// The refusal for want of room, when it is its turn.
+    pub(crate) async fn refuse(&self) -> Refusal {
+        self.refusals.wait().await;
+        UNAVAILABLE
+    }
+
     /// Waits until the draft is a durable message, or is refused. A full queue refuses when it is its turn
     /// ([`Refusals`]), and nothing is kept of the draft until then; a database that does not answer refuses after a
     /// while: what has not begun by then is not accepted any more, and what has is found by its fingerprint when it
@@ -94,8 +110,7 @@ impl Door {
     pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
         if !self.admit(draft, answer) {
-            self.refusals.wait().await;
-            return Err(UNAVAILABLE.into());
+            return Err(self.refuse().await.into());
         }
         in_time(result).await
     }
@@ -407,6 +422,26 @@ mod tests {
         drop(waiting.recv().await);
         assert!(admitted(MOST_WAITING / 10));
         assert!(!admitted(100));
+    }
+
+    #[test]
+    fn what_has_more_recipients_than_there_is_room_for_is_not_admitted() {
+        let (queue, _waiting) = mpsc::channel(3);
+        let door = Door::new(queue);
+        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        assert_eq!(door.room(), MOST_WAITING);
+        assert!(admitted(MOST_WAITING - 100));
+        assert_eq!(door.room(), 100);
+        assert!(!admitted(101));
+        assert!(admitted(100));
+        assert_eq!(door.room(), FEW_RECIPIENTS);
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+
+        let (queue, _waiting) = mpsc::channel(1);
+        let door = Door::new(queue);
+        assert!(door.admit(draft(1), oneshot::channel().0));
+        assert_eq!(door.room(), FEW_RECIPIENTS, "the queue has no room");
     }
 
     #[tokio::test(start_paused = true)]

@@ -264,6 +264,16 @@ impl Engine {
         within(self.rates.count(key, limit, &self.shared.clock)).await
     }
 
+    /// Recipients that one more send may have now: one that has more would be refused by [`Self::send`].
+    pub fn room(&self) -> usize {
+        self.door.room()
+    }
+
+    /// The refusal of a send for want of room, when it is its turn.
+    pub async fn refuse(&self) -> Refusal {
+        self.door.refuse().await
+    }
+
     /// Accepts a send: when this gives a message, it is durable and paid for.
     pub async fn send(
         &self,

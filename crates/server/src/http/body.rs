@@ -9,13 +9,21 @@ use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use domain::{Refusal, SendFields};
+use domain::callback_url::MAX_URL_CHARS;
+use domain::{MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, Refusal, SendFields};
 use http_body_util::{BodyExt, Limited};
 use std::time::Duration;
 
 /// How much, and for how long, is still read of a body that nobody wants.
 const LINGER_BYTES: usize = 64 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// So many digits in a row are taken for a number, as a Nigerian one has no fewer.
+const DIGITS: usize = 10;
+/// Most numbers that a send holds beside its recipients. Seven characters may make one, as one that is escaped may show
+/// four digits (`\u1234`).
+const BESIDE_RECIPIENTS: usize =
+    (MAX_BODY_CHARACTERS + MAX_URL_CHARS + MAX_REFERENCE_CHARACTERS) / (DIGITS - 3);
 
 /// What is read of a body.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +59,26 @@ pub(super) async fn read(
     place: &mut Place,
 ) -> Result<Fields, Refusal> {
     let bytes = collect(&parts.headers, body, limits, place).await?;
+    understand(&parts.headers, bytes).await
+}
+
+/// Whether a body that is not understood yet lists more numbers than so many, whatever else it holds; one that it
+/// repeats counts each time. Its length does not tell: the longest text, escaped, is longer than a thousand numbers.
+pub(super) fn lists_more_than(recipients: usize, bytes: &[u8]) -> bool {
+    let most = recipients.saturating_add(BESIDE_RECIPIENTS);
+    if bytes.len() / DIGITS <= most {
+        return false;
+    }
+    let runs = bytes.split(|byte| !byte.is_ascii_digit());
+    runs.filter(|run| run.len() >= DIGITS).nth(most).is_some()
+}
+
+/// Understands a body that has come.
+pub(super) async fn understand(headers: &HeaderMap, bytes: Vec<u8>) -> Result<Fields, Refusal> {
     if bytes.trim_ascii().is_empty() {
         return Ok(Fields::default());
     }
-    match Form::of(&parts.headers)? {
+    match Form::of(headers)? {
         Form::Json => read_json(&bytes),
         Form::UrlEncoded => form::read(&bytes).map_err(|_| not_utf8()),
         Form::Multipart(boundary) => form::read_multipart(bytes.into(), boundary).await.map_err(|_| {
@@ -117,7 +141,7 @@ impl Form {
 }
 
 /// Collects the body, unless it says or shows that it is too large, or there is no room for it.
-async fn collect(
+pub(super) async fn collect(
     headers: &HeaderMap,
     mut body: Body,
     limits: Limits,

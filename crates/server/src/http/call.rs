@@ -1,7 +1,8 @@
 //! The one extractor: who calls, whether they may, and what they ask for, in the check order of
-//! decisions.md ("Check order"): token, account status, rate limit, and only then the request itself.
+//! decisions.md ("Check order"): token, account status, rate limit, and only then the request itself. Where too many
+//! recipients wait already, a campaign is refused before it is understood.
 
-use super::body::room::{Place, Room};
+use super::body::room::Place;
 use super::error::Failure;
 use super::fields::Fields;
 use super::{Api, body, client, token};
@@ -164,7 +165,7 @@ impl Entry {
         let query = self.query.as_ref().unwrap_or(&nothing);
         let mut token = token::before_body(&self.parts.headers, query);
         if token.is_none() {
-            match self.read_body(api, &api.rooms.unknown).await {
+            match self.read_body(api).await {
                 Ok((fields, place)) => {
                     token.clone_from(&fields.api_token);
                     self.early = Some((fields, place));
@@ -181,14 +182,30 @@ impl Entry {
     async fn send_fields(mut self, api: &Api) -> Result<(SendFields, Place), Refusal> {
         let (body, place) = match self.early.take() {
             Some(early) => early,
-            None => self.read_body(api, &api.rooms.known).await?,
+            None => self.read_known(api).await?,
         };
         Ok((body.over(self.query?), place))
     }
 
-    /// The fields of the body, where it is not read yet.
-    async fn read_body(&mut self, api: &Api, room: &Room) -> Result<(Fields, Place), Refusal> {
-        let mut place = room.place();
+    /// The fields of the body, unless it lists more recipients than there is room for. Whoever is refused so keeps
+    /// neither body nor place until its turn, and the work of understanding it is spared.
+    async fn read_known(&mut self, api: &Api) -> Result<(Fields, Place), Refusal> {
+        let mut place = api.rooms.known.place();
+        let headers = &self.parts.headers;
+        let bytes = match self.body.take() {
+            Some(body) => body::collect(headers, body, api.body, &mut place).await?,
+            None => Vec::new(),
+        };
+        if body::lists_more_than(api.engine.room(), &bytes) {
+            drop((bytes, place));
+            return Err(api.engine.refuse().await);
+        }
+        Ok((body::understand(headers, bytes).await?, place))
+    }
+
+    /// The fields of the body of a caller who is not known yet.
+    async fn read_body(&mut self, api: &Api) -> Result<(Fields, Place), Refusal> {
+        let mut place = api.rooms.unknown.place();
         let fields = match self.body.take() {
             Some(body) => body::read(&self.parts, body, api.body, &mut place).await?,
             None => Fields::default(),

@@ -1,10 +1,12 @@
 //! Every code of the table with its HTTP status and its envelope (interface-spec.md 7; decisions.md, "Error codes").
 
-use crate::kit::http::{Answer, Request};
-use crate::kit::{MTN, Ogene, SENDER, Setup, to, with};
+use crate::kit::http::{Answer, Request, ask_and_stay, try_ask};
+use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, to, until, with};
 use domain::{AccountStatus, SenderStatus};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 
 /// An installation on which everything can be refused, and each refusal by the name of its occasion.
 async fn refusals(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
@@ -426,11 +428,7 @@ async fn a_full_queue_refuses_before_anything_is_charged() {
         let answers = (0..40).map(|i| {
             let request = Request::send(&ogene.shop.token, &to(&number(i), "Hello"));
             let address = ogene.address;
-            tokio::spawn(async move {
-                crate::kit::http::try_ask(address, &request)
-                    .await
-                    .expect("an answer")
-            })
+            tokio::spawn(async move { try_ask(address, &request).await.expect("an answer") })
         });
         let mut before = 0;
         for answer in answers.collect::<Vec<_>>() {
@@ -452,6 +450,65 @@ async fn a_full_queue_refuses_before_anything_is_charged() {
         );
         assert!(refused > 0, "forty at once find room for one");
     }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn while_a_million_recipients_wait_a_campaign_is_refused_unparsed_and_a_few_are_served() {
+    let ogene = Setup::new()
+        .set("limits.max_recipients", "100000")
+        .start()
+        .await;
+    // It cannot pay for them, so that none of them takes long in the end.
+    let poor = ogene.customer("0").await;
+    let campaign = numbers(100_000).join(",");
+    let (mut waiting, mut sale) = (Vec::new(), 0);
+    let broken = format!(r#"{{"to":"{}"#, numbers(1_000).join(","));
+    let broken = Request::post("/api/v2/sms")
+        .bearer(&ogene.shop.token)
+        .body("application/json", broken);
+    let mut stream = TcpStream::connect(ogene.address)
+        .await
+        .expect("a connection");
+    let answer = ask_and_stay(&mut stream, &broken).await;
+    assert_eq!((answer.status, answer.code().as_str()), (400, "API-2000"));
+
+    let held = ogene.hold_commits();
+    let refused = until("a million wait", async || {
+        waiting.retain(|campaign: &JoinHandle<_>| !campaign.is_finished());
+        // One is in the commit, and ten wait for it.
+        while waiting.len() < 11 {
+            sale += 1;
+            let fields = to(&campaign, &format!("Sale {sale}"));
+            let (address, request) = (ogene.address, Request::send(&poor.token, &fields));
+            waiting.push(tokio::spawn(
+                async move { try_ask(address, &request).await },
+            ));
+        }
+        let answer = ask_and_stay(&mut stream, &broken).await;
+        (answer.status != 400).then_some(answer)
+    })
+    .await;
+    assert_eq!((refused.status, refused.code().as_str()), (503, "API-5003"));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert!(refused.header("x-ratelimit-remaining").is_some());
+
+    let address = ogene.address;
+    let few = Request::send(&ogene.shop.token, &to(MTN, "Few"));
+    let few = tokio::spawn(async move { try_ask(address, &few).await.expect("an answer") });
+    // It has come when the next one is refused, for which the connection is as good as before.
+    ask_and_stay(&mut stream, &broken).await;
+    for campaign in waiting {
+        campaign.abort();
+    }
+    drop(held);
+    assert_eq!(few.await.expect("no panic").status, 200);
+    let answer = until("there is room again", async || {
+        let answer = ask_and_stay(&mut stream, &broken).await;
+        (answer.status != 503).then_some(answer)
+    })
+    .await;
+    assert_eq!((answer.status, answer.code().as_str()), (400, "API-2000"));
     ogene.end().await;
 }
 

@@ -17,8 +17,9 @@ use server::app;
 use server::config::Config;
 use smpp::smsc::{Script, Smsc};
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
@@ -197,6 +198,21 @@ struct Running {
 const RUN_ON_SQLITE: &str =
     "import sys, sqlite3 as s; s.connect(sys.argv[1], timeout=10).execute(sys.argv[2])";
 
+/// As `psql` does, it runs what it is given line by line.
+const RUN_LINES_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
+    c = s.connect(sys.argv[1], timeout=10, isolation_level=None)\n\
+    for line in sys.stdin: c.execute(line)";
+
+/// Has sends wait for their commit until it is dropped.
+pub(crate) struct Held(Child);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let killed = self.0.kill();
+        let _ended = killed.and_then(|()| self.0.wait());
+    }
+}
+
 /// How the service is ended.
 enum End {
     /// As SIGTERM does.
@@ -331,6 +347,24 @@ impl Ogene {
     /// Puts them back.
     pub(crate) fn show_messages(&self) {
         self.sql("alter table hidden rename to messages");
+    }
+
+    /// Locks what a send is committed to, though no longer than the service waits for it.
+    pub(crate) fn hold_commits(&self) -> Held {
+        let (mut held, line) = if let Some(schema) = &self.schema {
+            let mut psql = Command::new("psql");
+            psql.args(["--no-psqlrc", "--quiet", "--dbname", &schema.url()]);
+            (psql, "begin; lock table wallets;\n")
+        } else {
+            let mut python = Command::new("python3");
+            python.args(["-c", RUN_LINES_ON_SQLITE]);
+            python.arg(self.config.data_dir.join("ogene.db"));
+            (python, "begin immediate;\n")
+        };
+        let mut held = held.stdin(Stdio::piped()).spawn().expect("it is there");
+        let lines = held.stdin.as_mut().expect("a pipe");
+        lines.write_all(line.as_bytes()).expect("it reads");
+        Held(held)
     }
 
     /// Runs SQL beside the service, as an operator does.

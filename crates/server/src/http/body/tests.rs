@@ -203,3 +203,53 @@ async fn a_body_over_the_limit_is_refused_whether_or_not_it_says_so() {
         Ok(Fields::default())
     );
 }
+
+#[tokio::test]
+async fn a_send_to_few_never_lists_more_than_these_however_it_is_written() {
+    // The most numbers that so many characters can make, as JSON.
+    let full = |characters: usize| r"\u1234567890".repeat(characters.div_ceil(7));
+    let [url, reference, text] =
+        [MAX_URL_CHARS, MAX_REFERENCE_CHARACTERS, MAX_BODY_CHARACTERS].map(|most| full(most - 6));
+    let to = ["2348031234567"; 10].join(",");
+    let densest = format!(
+        r#"{{"to":"{to}","body":"{text}","callback_url":"{url}","customer_reference":"{reference}"}}"#
+    );
+    let read = json(&densest).await.unwrap().send;
+    let characters = |field: Option<String>| field.unwrap().chars().count();
+    let (url, reference) = (
+        characters(read.callback_url),
+        characters(read.customer_reference),
+    );
+    assert!(MAX_URL_CHARS - url < 7 && MAX_REFERENCE_CHARACTERS - reference < 7);
+    assert!(MAX_BODY_CHARACTERS - characters(read.body) < 7);
+    assert!(!lists_more_than(10, densest.as_bytes()));
+
+    let longest = r"\ud83d\ude00".repeat(MAX_BODY_CHARACTERS);
+    let longest = format!(r#"{{"to":"{to}","body":"{longest}"}}"#);
+    assert!(longest.len() > 18_000);
+    assert!(!lists_more_than(10, longest.as_bytes()));
+}
+
+#[test]
+fn a_campaign_lists_more_than_few_in_every_form_and_whole_or_not() {
+    let thousand = |before: &str, between: &str| {
+        let numbers: Vec<_> = (0..1_000_u64)
+            .map(|last| format!("{before}{}", 8_031_000_000 + last))
+            .collect();
+        numbers.join(between)
+    };
+    let part = "--X\r\nContent-Disposition: form-data; name=\"to[]\"\r\n\r\n";
+    for body in [
+        format!(r#"{{"to":"{}"}}"#, thousand("234", ",")),
+        format!(r#"{{"to":[{}]}}"#, thousand("", ",")),
+        format!(r#"{{"to":["{}"#, thousand("0", "\",\n \"")),
+        format!("to={}", thousand("%2B234", "%2C")),
+        thousand("to[]=234", "&"),
+        thousand(part, "\r\n"),
+    ] {
+        let lists_more_than = |recipients| lists_more_than(recipients, body.as_bytes());
+        assert!(lists_more_than(10), "{body:.40}");
+        assert!(!lists_more_than(1_000), "{body:.40}");
+        assert!(!lists_more_than(usize::MAX), "{body:.40}");
+    }
+}

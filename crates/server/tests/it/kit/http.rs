@@ -19,6 +19,8 @@ pub(crate) struct Request {
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     chunked: bool,
+    /// What is said of the connection.
+    connection: &'static str,
 }
 
 impl Request {
@@ -29,6 +31,7 @@ impl Request {
             headers: Vec::new(),
             body: Vec::new(),
             chunked: false,
+            connection: "close",
         }
     }
 
@@ -85,10 +88,18 @@ impl Request {
         self
     }
 
+    /// On a connection that others may use after it.
+    fn kept_alive(&self) -> Self {
+        Self {
+            connection: "keep-alive",
+            ..self.clone()
+        }
+    }
+
     fn head(&self) -> String {
         let mut head = format!(
-            "{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n",
-            self.method, self.target
+            "{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: {}\r\n",
+            self.method, self.target, self.connection
         );
         for (name, value) in &self.headers {
             let _ = write!(head, "{name}: {value}\r\n");
@@ -235,4 +246,22 @@ pub(crate) async fn ask_on(
             .err()
             .unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into())),
     }
+}
+
+/// Asks on a connection that can be used again.
+pub(crate) async fn ask_and_stay(stream: &mut TcpStream, request: &Request) -> Answer {
+    let octets = request.kept_alive().octets();
+    stream.write_all(&octets).await.expect("it is read");
+    let mut answer = Vec::new();
+    let read = async {
+        loop {
+            stream.read_buf(&mut answer).await.expect("an answer");
+            if let Some(answer) = Answer::read(&answer)
+                && answer.header("content-length") == Some(&*answer.body.len().to_string())
+            {
+                return answer;
+            }
+        }
+    };
+    timeout(PATIENCE, read).await.expect("a whole answer")
 }
