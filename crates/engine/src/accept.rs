@@ -17,8 +17,9 @@ use tokio::task::JoinSet;
 
 /// Most sends in one commit.
 const MOST_SENDS: usize = 512;
-/// Recipients of a commit after which no further send joins it.
-const MANY_RECIPIENTS: usize = 20_000;
+/// Recipients of a commit after which no further send joins it: as many as a report of a carrier settles at most, which
+/// takes its turn with it. With more, campaigns that are accepted take the time of those that are sent.
+const MANY_RECIPIENTS: usize = 4_000;
 /// Recipients that may wait for their commit, all sends together: some 16 MB.
 const MOST_WAITING: usize = 1_000_000;
 /// A send to no more than so many waits whatever campaigns do; how many of these there are is limited anyway.
