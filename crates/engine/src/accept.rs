@@ -20,9 +20,10 @@ const MOST_SENDS: usize = 512;
 /// Recipients of a commit after which no further send joins it: as many as a report of a carrier settles at most, which
 /// takes its turn with it. With more, campaigns that are accepted take the time of those that are sent.
 const MANY_RECIPIENTS: usize = 4_000;
-/// Recipients that may wait for their commit, all sends together: some 16 MB.
-const MOST_WAITING: usize = 1_000_000;
-/// A send to no more than so many waits whatever campaigns do; how many of these there are is limited anyway.
+/// Recipients that may wait for their commit, all sends together: some 8 MB, and some seconds where carriers are busy.
+const MOST_WAITING: usize = 500_000;
+/// A send to no more than so many waits whatever campaigns do, and joins the next commit; how many of these there are is
+/// limited anyway.
 const FEW_RECIPIENTS: usize = 10;
 /// How long a send waits for its commit.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -196,7 +197,7 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>) {
 }
 
 /// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
-/// tells whether the second is a duplicate.
+/// tells whether the second is a duplicate. Sends to a few overtake campaigns.
 fn group(left: &mut VecDeque<Waiting>) -> Vec<Waiting> {
     let mut group: Vec<Waiting> = Vec::with_capacity(left.len().min(MOST_SENDS));
     let mut fingerprints: HashSet<Fingerprint> = HashSet::new();
@@ -207,7 +208,8 @@ fn group(left: &mut VecDeque<Waiting>) -> Vec<Waiting> {
             // Nobody waits for it: it was answered that it was not accepted.
             continue;
         }
-        let full = group.len() >= MOST_SENDS || recipients >= MANY_RECIPIENTS;
+        let is_campaign = waiting.draft.recipients.len() > FEW_RECIPIENTS;
+        let full = group.len() >= MOST_SENDS || (is_campaign && recipients >= MANY_RECIPIENTS);
         if full || !fingerprints.insert(waiting.draft.fingerprint) {
             later.push_back(waiting);
         } else {
@@ -443,6 +445,31 @@ mod tests {
         let door = Door::new(queue);
         assert!(door.admit(draft(1), oneshot::channel().0));
         assert_eq!(door.room(), FEW_RECIPIENTS, "the queue has no room");
+    }
+
+    #[tokio::test]
+    async fn a_few_do_not_wait_for_the_campaigns_before_them() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let mut answers = Vec::new();
+        for (number, recipients) in [3_000, 3_000, 3_000, 10, 11, 1].into_iter().enumerate() {
+            let (answer, asked) = oneshot::channel();
+            let mut draft = draft(recipients);
+            draft.fingerprint[0] = u8::try_from(number).unwrap();
+            assert!(door.admit(draft, answer));
+            answers.push(asked);
+        }
+        let mut left = VecDeque::new();
+        while let Ok(next) = waiting.try_recv() {
+            left.push_back(next);
+        }
+        let mut next = || {
+            let group = group(&mut left);
+            let sizes = group.iter().map(|one| one.draft.recipients.len());
+            sizes.collect::<Vec<_>>()
+        };
+        assert_eq!(next(), [3_000, 3_000, 10, 1]);
+        assert_eq!(next(), [3_000, 11]);
     }
 
     #[tokio::test(start_paused = true)]
