@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 const MOST_SENDS: usize = 512;
 /// Recipients of a commit after which no further send joins it: as many as a report of a carrier settles at most, which
 /// takes its turn with it. With more, campaigns that are accepted take the time of those that are sent.
-const MANY_RECIPIENTS: usize = 4_000;
+const MANY_RECIPIENTS: usize = 3_000;
 /// Recipients that may wait for their commit, all sends together: some 8 MB, and some seconds where carriers are busy.
 const MOST_WAITING: usize = 500_000;
 /// A send to no more than so many waits whatever campaigns do, and joins the next commit; how many of these there are is
