@@ -6,7 +6,7 @@ use crate::figures::Figures;
 use crate::load::{Load, Request, closed_loop, open_loop};
 use crate::site::{OTP, Setup, Site, free_address};
 use anyhow::{Result, bail};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MAX_PER_SECOND: u32 = 2_000;
 const CAMPAIGN_CONNECTIONS: usize = 4;
@@ -51,7 +51,10 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     site.wait_until_bound().await?;
     let draining = if quick { 1 } else { 5 };
     let otps = otps.end..otps.end + u64::from(OTPS_PER_SECOND) * draining;
+    let (began, submitted) = (Instant::now(), tap.count());
     let load = send(&site, otps).await?;
+    let submitted = tap.count() - submitted;
+    figures.rate("submits_while_draining_per_s", submitted, began.elapsed());
     sent += load.accepted;
     let all = campaign + sent;
     // Two processes of the service have counted what they settled; the SMSC has counted all.

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 /// Most sends in one commit.
 const MOST_SENDS: usize = 512;
-/// Recipients of a commit after which no further send joins it: as many as a report of a carrier settles at most, which
+/// Recipients of a commit after which no further send joins it: nearly as many as a report of a carrier settles, which
 /// takes its turn with it. With more, campaigns that are accepted take the time of those that are sent.
 const MANY_RECIPIENTS: usize = 3_000;
 /// Recipients that may wait for their commit, all sends together: some 8 MB, and some seconds where carriers are busy.
@@ -239,6 +239,10 @@ async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
         }
     };
     let mut buckets: BTreeMap<Bucket, Vec<Entering>> = BTreeMap::new();
+    let is_few = |waiting: &Waiting| waiting.draft.recipients.len() <= FEW_RECIPIENTS;
+    if group.iter().any(is_few) {
+        shared.turns.hurry(shared.clock.now_ms());
+    }
     for waiting in group {
         let bucket = shared.store.bucket_of(waiting.draft.account);
         let entering = enter(shared, waiting, bucket, now_ms);
@@ -452,7 +456,7 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let mut answers = Vec::new();
-        for (number, recipients) in [3_000, 3_000, 3_000, 10, 11, 1].into_iter().enumerate() {
+        for (number, recipients) in [2_000, 2_000, 2_000, 10, 11, 1].into_iter().enumerate() {
             let (answer, asked) = oneshot::channel();
             let mut draft = draft(recipients);
             draft.fingerprint[0] = u8::try_from(number).unwrap();
@@ -468,8 +472,8 @@ mod tests {
             let sizes = group.iter().map(|one| one.draft.recipients.len());
             sizes.collect::<Vec<_>>()
         };
-        assert_eq!(next(), [3_000, 3_000, 10, 1]);
-        assert_eq!(next(), [3_000, 11]);
+        assert_eq!(next(), [2_000, 2_000, 10, 1]);
+        assert_eq!(next(), [2_000, 11]);
     }
 
     #[tokio::test(start_paused = true)]

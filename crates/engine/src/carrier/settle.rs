@@ -10,10 +10,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{CarrierReport, Settled};
 
-/// Responses committed together, but for those to one batch, and receipts: as many, so that who is sent to does not
-/// outrun who is heard of when there is more to commit than time.
-const MOST_TOGETHER: usize = 4_000;
-
 impl Desk {
     /// Commits what came back, one commit at a time.
     pub(super) fn report(&mut self) {
@@ -25,8 +21,9 @@ impl Desk {
         };
         let now_ms = self.shared.clock.now_ms();
         let plan = &self.shared.plan;
-        let (progress, accounted) = self.hand.progress(plan, now_ms, MOST_TOGETHER);
-        let most = self.receipts.len().min(MOST_TOGETHER.max(accounted));
+        let most = self.shared.turns.most(now_ms);
+        let (progress, accounted) = self.hand.progress(plan, now_ms, most);
+        let most = self.receipts.len().min(most.max(accounted));
         let (mut receipts, mut answers) = (Vec::with_capacity(most), BTreeMap::new());
         for heard in self.receipts.drain(..most) {
             receipts.push(heard.receipt);

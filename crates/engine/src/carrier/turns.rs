@@ -6,33 +6,60 @@
 
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Reports of carriers that are committed at a time: one is told what became of it while another is kept.
 const AT_A_TIME: usize = 2;
+/// Responses committed in a turn, but for those to one batch, and receipts: as many, so that who is sent to does not
+/// outrun who is heard of when there is more to commit than time.
+const MANY: usize = 4_000;
+/// As many while there are sends to a few, which wait for the commit before theirs: some milliseconds, where campaigns
+/// alone have more of the machine with longer ones.
+const FEW: usize = 400;
+/// How long after a send to a few another is likely.
+const HURRY_MS: u64 = 1_000;
 
 /// A turn, until it is dropped.
 pub(crate) type Turn = OwnedSemaphorePermit;
 
 /// The turns of all carriers of a process.
 #[derive(Clone, Debug)]
-pub(crate) struct Turns(Arc<Semaphore>);
+pub(crate) struct Turns {
+    free: Arc<Semaphore>,
+    /// When the last send to a few came.
+    hurried_at_ms: Arc<AtomicI64>,
+}
 
 impl Default for Turns {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_A_TIME)))
+        Self {
+            free: Arc::new(Semaphore::new(AT_A_TIME)),
+            hurried_at_ms: Arc::new(AtomicI64::new(i64::MIN)),
+        }
     }
 }
 
 impl Turns {
+    /// There is a send to a few.
+    pub(crate) fn hurry(&self, now_ms: i64) {
+        self.hurried_at_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    /// Responses, and receipts, that are committed in a turn that begins now.
+    pub(super) fn most(&self, now_ms: i64) -> usize {
+        let since = now_ms.abs_diff(self.hurried_at_ms.load(Ordering::Relaxed));
+        if since < HURRY_MS { FEW } else { MANY }
+    }
+
     /// A turn now, where one is free and nobody waits for it.
     pub(super) fn now(&self) -> Option<Turn> {
-        Arc::clone(&self.0).try_acquire_owned().ok()
+        Arc::clone(&self.free).try_acquire_owned().ok()
     }
 
     /// The next turn after those of all who wait.
     pub(super) async fn next(&self) -> Turn {
-        match Arc::clone(&self.0).acquire_owned().await {
+        match Arc::clone(&self.free).acquire_owned().await {
             Ok(turn) => turn,
             // Nobody closes them.
             Err(_) => pending().await,
@@ -55,6 +82,16 @@ mod tests {
         {
             Poll::Ready(turn) => Some(turn),
             Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn turns_are_short_for_a_second_after_a_send_to_a_few_whatever_the_clock_does() {
+        let turns = Turns::default();
+        assert_eq!(turns.most(0), MANY);
+        turns.hurry(5_000);
+        for (now_ms, most) in [(5_000, FEW), (5_999, FEW), (6_000, MANY), (1_000, MANY)] {
+            assert_eq!(turns.most(now_ms), most, "at {now_ms}");
         }
     }
 
