@@ -49,7 +49,7 @@ impl Wire {
     /// Submits that are queued or unanswered.
     pub(crate) fn load(&self) -> usize {
         match self {
-            Self::Smpp(session) => session.outstanding() + session.queued(),
+            Self::Smpp(session) => session.load(),
             Self::Sandbox(_) => 0,
         }
     }

@@ -104,6 +104,12 @@ impl Session {
         lock(&self.mailbox.inbox).submits.len()
     }
 
+    /// How many submits are queued or unanswered: what is on its way from the queue into the window is counted, once.
+    pub fn load(&self) -> usize {
+        let inbox = lock(&self.mailbox.inbox);
+        inbox.submits.len() + self.outstanding()
+    }
+
     /// Whether nothing can be submitted any more.
     pub fn is_closed(&self) -> bool {
         let inbox = lock(&self.mailbox.inbox);
@@ -186,6 +192,8 @@ impl Mailbox {
     pub(super) fn take(&self, room: usize, commands: &mut Commands, cx: &Context<'_>) {
         let mut inbox = lock(&self.inbox);
         let count = room.min(inbox.submits.len());
+        // Until the task says what is outstanding in fact, which may be much later.
+        self.outstanding.fetch_add(count, Ordering::Relaxed);
         commands.submits.extend(inbox.submits.drain(..count));
         commands.answers.append(&mut inbox.answers);
         commands.unbind |= inbox.unbind;
@@ -273,5 +281,24 @@ fn wake_reader(mut outbox: MutexGuard<'_, Outbox>) {
     drop(outbox);
     if let Some(waker) = waker {
         waker.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pdu::SubmitSm;
+
+    #[test]
+    fn submits_that_are_on_their_way_into_the_window_are_counted() {
+        let (mailbox, session, _events) = Mailbox::open(true, Peer::default());
+        let pdu = SubmitSm::default;
+        let submits = (0..3).map(|tag| Submit { tag, pdu: pdu() });
+        session.submit(submits.collect()).unwrap();
+        assert_eq!((session.load(), session.queued()), (3, 3));
+        let mut commands = Commands::default();
+        mailbox.take(2, &mut commands, &Context::from_waker(Waker::noop()));
+        assert_eq!(commands.submits.len(), 2);
+        assert_eq!((session.load(), session.queued()), (3, 1));
     }
 }
