@@ -1,4 +1,5 @@
-//! What is kept no longer: old messages and texts are removed in small steps, beside the load.
+//! What is kept no longer is removed in small steps, beside the load: the carriers' ids of pages that no receipt can
+//! mean any more, and, where an operator says so, old messages and texts.
 
 use crate::settings::Retention;
 use crate::{Shared, measure};
@@ -16,10 +17,12 @@ const IDLE_EVERY: Duration = Duration::from_mins(1);
 const BREATH: Duration = Duration::from_millis(10);
 /// Most steps of a kind in a bucket before the next one's turn.
 const MOST_STEPS: usize = 40;
-/// The pause between two sweeps of what cannot be found by age: each reads all of it.
-const SWEEP_EVERY_MS: i64 = 3_600_000;
-/// How long pages are kept where messages are not kept for ever: no receipt means an older one (the store looks
-/// back for 7 days), and messages are kept at least as long.
+/// The pause between two sweeps of dead callbacks, which cannot be found by age: each reads all of them.
+const DEAD_EVERY_MS: i64 = 3_600_000;
+/// The same of the carriers' ids of pages, of which there are many.
+const PARTS_EVERY_MS: i64 = 86_400_000;
+/// How long these are kept: no receipt means an older page (the store looks back for 7 days), and messages are kept
+/// at least as long.
 const PARTS_MS: i64 = 8 * 86_400_000;
 
 /// What is removed, in this order.
@@ -44,7 +47,8 @@ impl Kind {
         match self {
             Self::Texts => retention.bodies_ms,
             Self::DeadCallbacks | Self::Messages => retention.messages_ms,
-            Self::Parts => retention.messages_ms.and(Some(PARTS_MS)),
+            // Of no use to anybody later, however long messages are kept.
+            Self::Parts => Some(PARTS_MS),
         }
     }
 }
@@ -70,9 +74,9 @@ impl<K> Sweep<K> {
     }
 
     /// Goes on from there, or rests at the end; whether it has not come to its end.
-    fn go_on(&mut self, next: Option<K>, now_ms: i64) -> bool {
+    fn go_on(&mut self, next: Option<K>, now_ms: i64, rest_ms: i64) -> bool {
         if next.is_none() {
-            self.rests_until_ms = now_ms + SWEEP_EVERY_MS;
+            self.rests_until_ms = now_ms + rest_ms;
         }
         self.at = next;
         self.at.is_some()
@@ -90,9 +94,6 @@ struct Place {
 
 /// Runs until the engine ends.
 pub(crate) async fn run(shared: Arc<Shared>, retention: Retention) {
-    if retention == Retention::default() {
-        return;
-    }
     let mut places = HashMap::new();
     loop {
         let pause = match remove(&shared, retention, &mut places).await {
@@ -165,13 +166,13 @@ impl Place {
                 let removed = store
                     .remove_dead_callbacks(bucket, before_ms, after)
                     .await?;
-                Ok(self.dead.go_on(removed.next, now_ms))
+                Ok(self.dead.go_on(removed.next, now_ms, DEAD_EVERY_MS))
             }
             Kind::Parts if self.parts.rests(now_ms) => Ok(false),
             Kind::Parts => {
                 let after = self.parts.at.take();
                 let removed = store.remove_parts(bucket, before_ms, after).await?;
-                Ok(self.parts.go_on(removed.next, now_ms))
+                Ok(self.parts.go_on(removed.next, now_ms, PARTS_EVERY_MS))
             }
         }
     }

@@ -195,8 +195,8 @@ struct Running {
 }
 
 /// Python has SQLite built in.
-const RUN_ON_SQLITE: &str =
-    "import sys, sqlite3 as s; s.connect(sys.argv[1], timeout=10).execute(sys.argv[2])";
+const RUN_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
+    for row in s.connect(sys.argv[1], timeout=10).execute(sys.argv[2]): print(*row, sep='|')";
 
 /// As `psql` does, it runs what it is given line by line.
 const RUN_LINES_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
@@ -367,19 +367,19 @@ impl Ogene {
         Held(held)
     }
 
-    /// Runs SQL beside the service, as an operator does.
-    fn sql(&self, text: &str) {
+    /// Runs SQL beside the service, as an operator does; gives what it prints.
+    pub(crate) fn sql(&self, text: &str) -> String {
         if let Some(schema) = &self.schema {
-            sql(&schema.url(), text);
-            return;
+            return sql(&schema.url(), text).trim().to_owned();
         }
-        let status = Command::new("python3")
+        let output = Command::new("python3")
             .args(["-c", RUN_ON_SQLITE])
             .arg(self.config.data_dir.join("ogene.db"))
             .arg(text)
-            .status()
+            .output()
             .expect("python3 is there");
-        assert!(status.success(), "{text}");
+        assert!(output.status.success(), "{text}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     /// The simulator behind a carrier.

@@ -69,8 +69,13 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
     }
 }
 
-/// Accepts it and lets it fail, then.
-async fn accept_and_end(store: &Store, message: NewMessage, at_ms: i64) {
+/// Accepts it and tells what became of it, then.
+async fn accept_and_tell(
+    store: &Store,
+    message: NewMessage,
+    at_ms: i64,
+    tell: impl FnOnce(&mut Progress, Recipient),
+) {
     let accepted = store.accept(at_ms, vec![message]).await.expect("accepted");
     assert!(matches!(accepted[..], [Accepted::Yes { .. }]));
     let claim = Claim {
@@ -83,18 +88,13 @@ async fn accept_and_end(store: &Store, message: NewMessage, at_ms: i64) {
         next_id: 2,
     };
     let claimed = store.claim(claim).await.expect("claimed").remove(0);
-    let ended = Ended {
-        recipient: claimed.batch.recipients[0],
-        status: DeliveryStatus::Rejected,
-        error: "0x0B".to_owned(),
-    };
+    let recipient = claimed.batch.recipients[0];
+    let mut progress = Progress::of(claimed);
+    tell(&mut progress, recipient);
     let report = CarrierReport {
         carrier: FORMER.into(),
         now_ms: at_ms,
-        progress: vec![Progress {
-            ended: vec![ended],
-            ..Progress::of(claimed)
-        }],
+        progress: vec![progress],
         receipts: Vec::new(),
         planner: Arc::new(|_| None),
         node: 1,
@@ -122,7 +122,14 @@ async fn an_old_message_is_unknown_and_the_balance_stands() {
     let at_ms = Clock::system().now_ms() - 9 * DAY_MS;
     let old = message(&ogene, &store, at_ms);
     let id = old.id;
-    accept_and_end(&store, old, at_ms).await;
+    accept_and_tell(&store, old, at_ms, |progress, recipient| {
+        progress.ended.push(Ended {
+            recipient,
+            status: DeliveryStatus::Rejected,
+            error: "0x0B".to_owned(),
+        });
+    })
+    .await;
     let known = store.message_report(ogene.shop.id, Environment::Live, id, 0, 1);
     assert!(known.await.expect("read").is_some());
     store.close().await;
@@ -143,5 +150,35 @@ async fn an_old_message_is_unknown_and_the_balance_stands() {
     assert_eq!(ogene.statuses(&young).await, ["delivrd"]);
     let metrics = ogene.ask(&Request::get("/metrics")).await;
     assert!(metrics.text().contains("ogene_messages_removed_total"));
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_carriers_id_is_forgotten_after_eight_days_and_its_message_is_not() {
+    let mut ogene = Setup::new().start().await;
+    let young = ogene.sent_id(to(MTN, "Hello")).await;
+    assert_eq!(ogene.outcome(&young).await, ["delivrd"]);
+    ogene.stop().await;
+    let store = ogene.store().await;
+    let at_ms = Clock::system().now_ms() - 9 * DAY_MS;
+    let old = message(&ogene, &store, at_ms);
+    let id = old.id.to_string();
+    accept_and_tell(&store, old, at_ms, |progress, recipient| {
+        let ids = vec!["long-ago".to_owned()];
+        progress.submitted.push((recipient, ids));
+    })
+    .await;
+    store.close().await;
+    assert_eq!(ogene.sql("select count(*) from parts"), "2");
+
+    ogene.serve().await;
+    until("the old id is gone", async || {
+        (ogene.sql("select count(*) from parts where carrier_id = 'long-ago'") == "0").then_some(())
+    })
+    .await;
+    assert_eq!(ogene.sql("select count(*) from parts"), "1");
+    assert_eq!(ogene.statuses(&young).await, ["delivrd"]);
+    // Its receipt never came: that it is given up has nothing to do with its age in the database.
+    assert_eq!(ogene.statuses(&id).await.len(), 1);
     ogene.end().await;
 }

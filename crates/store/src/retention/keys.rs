@@ -41,14 +41,12 @@ impl Store {
         after: Option<PartKey>,
     ) -> Result<Removed<PartKey>> {
         let after = after.unwrap_or_default();
-        let until: Option<PartKey> = on!(&mut self.db.read().await?, |connection| {
+        let keys: Vec<PartKey> = on!(&mut self.db.read().await?, |connection| {
             sqlx::query_as(
-                "select carrier, carrier_id, message_id, recipient from (
-                     select carrier, carrier_id, message_id, recipient from parts
-                     where bucket = $1
-                         and (carrier, carrier_id, message_id, recipient) > ($2, $3, $4, $5)
-                     order by carrier, carrier_id, message_id, recipient limit $6) v
-                 order by carrier desc, carrier_id desc, message_id desc, recipient desc limit 1",
+                "select carrier, carrier_id, message_id, recipient from parts
+                 where bucket = $1
+                     and (carrier, carrier_id, message_id, recipient) > ($2, $3, $4, $5)
+                 order by carrier, carrier_id, message_id, recipient limit $6",
             )
             .bind(bucket.0)
             .bind(&after.carrier)
@@ -56,15 +54,25 @@ impl Store {
             .bind(&after.message_id)
             .bind(after.recipient)
             .bind(KEYS)
-            .fetch_optional(connection)
+            .fetch_all(connection)
             .await?
         });
-        let Some(until) = until else {
+        let oldest_kept = MessageId::lowest_at(before_ms);
+        let is_old = |key: &PartKey| *key.message_id < *id_bytes(&oldest_kept);
+        let any_old = keys.iter().any(is_old);
+        let Some(until) = keys.into_iter().next_back() else {
             return Ok(Removed {
                 count: 0,
                 next: None,
             });
         };
+        // Most are young: the writer is not asked for nothing.
+        if !any_old {
+            return Ok(Removed {
+                count: 0,
+                next: Some(until),
+            });
+        }
         let removal = RemoveParts {
             bucket,
             before_ms,
