@@ -67,6 +67,26 @@ impl Database {
         }
     }
 
+    /// Bytes that each table takes with its indexes.
+    pub(crate) fn table_bytes(&self) -> Result<BTreeMap<String, u64>> {
+        let sql = match self {
+            Self::Sqlite(_) => {
+                "select m.tbl_name, sum(s.pgsize) from dbstat s join sqlite_master m on m.name = s.name
+                 where s.aggregate group by m.tbl_name;"
+            }
+            Self::Postgres(_) => {
+                "select relname, pg_total_relation_size(oid) from pg_class
+                 where relkind = 'r' and relnamespace = current_schema()::regnamespace;"
+            }
+        };
+        let mut tables = BTreeMap::new();
+        for line in self.run(sql)?.lines() {
+            let (table, bytes) = line.split_once('|').context("no two columns")?;
+            tables.insert(table.to_owned(), bytes.parse()?);
+        }
+        Ok(tables)
+    }
+
     /// The columns of each table.
     pub(crate) fn columns(&self) -> Result<BTreeMap<String, Vec<String>>> {
         let sql = match self {
