@@ -254,7 +254,7 @@ pub(crate) async fn shrink(
 
 #[derive(sqlx::FromRow)]
 struct BatchRow {
-    bucket: i64,
+    bucket: i16,
     carrier: String,
     claimed_by: i64,
     priority: i64,
@@ -285,7 +285,7 @@ const COLUMNS: &str = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body
 impl BatchRow {
     fn claimed(self) -> Result<Claimed> {
         let batch = Batch {
-            bucket: Bucket(self.bucket),
+            bucket: Bucket(self.bucket.into()),
             carrier: self.carrier.into(),
             claimed_by: self.claimed_by,
             claimed_until_ms: self.claimed_until_ms,

@@ -199,7 +199,7 @@ async fn take(
 
 #[derive(sqlx::FromRow)]
 struct CallbackRow {
-    bucket: i64,
+    bucket: i16,
     account_id: i64,
     origin: String,
     due_at_ms: i64,
@@ -214,7 +214,7 @@ struct CallbackRow {
 impl CallbackRow {
     fn callback(self) -> Result<Callback> {
         Ok(Callback {
-            bucket: Bucket(self.bucket),
+            bucket: Bucket(self.bucket.into()),
             account: AccountId(self.account_id),
             origin: self.origin,
             due_at_ms: self.due_at_ms,

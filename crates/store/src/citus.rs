@@ -94,6 +94,13 @@ mod tests {
                 if let Some(gone) = named("drop table ") {
                     tables.retain(|table| table != gone);
                 }
+                let renamed = line
+                    .strip_suffix(';')
+                    .and_then(|line| line.split_once(" rename to "));
+                if let (Some(former), Some((_, name))) = (named("alter table "), renamed) {
+                    tables.retain(|table| table != former);
+                    tables.push(name.to_owned());
+                }
             }
         }
         tables

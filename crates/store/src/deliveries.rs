@@ -12,20 +12,21 @@ use std::collections::BTreeMap;
 /// The columns of a delivery that settling needs.
 #[derive(sqlx::FromRow)]
 pub(crate) struct CaseRow {
-    bucket: i64,
+    bucket: i16,
     message_id: Vec<u8>,
     recipient: i64,
     status: String,
-    leg: i64,
-    failed_legs: i64,
-    pages: i64,
-    delivered_first: i64,
-    delivered_second: i64,
-    gave_up: bool,
-    suffixed: bool,
+    leg: i16,
+    pages: i16,
     charge: i64,
-    reserve: i64,
     carrier: String,
+    // Null where they are as usual: nothing, or no.
+    failed_legs: Option<i16>,
+    delivered_first: Option<i32>,
+    delivered_second: Option<i32>,
+    gave_up: Option<bool>,
+    suffixed: Option<bool>,
+    reserve: Option<i64>,
     doubts: Option<String>,
 }
 
@@ -33,24 +34,25 @@ impl CaseRow {
     /// The stored case, without events.
     pub(crate) fn case(self) -> Result<Case> {
         let (doubted_pages, doubts) = Doubts::from_text(self.doubts.as_deref())?;
+        let delivered = [self.delivered_first, self.delivered_second];
         Ok(Case {
-            bucket: Bucket(self.bucket),
+            bucket: Bucket(self.bucket.into()),
             message: message_id(&self.message_id)?,
             recipient: recipient(self.recipient),
             stored: true,
             late: false,
             delivery: Delivery {
                 status: named(DeliveryStatus::from_name, &self.status)?,
-                leg: self.leg,
-                failed_legs: self.failed_legs,
-                pages: self.pages,
-                delivered_pages: [self.delivered_first, self.delivered_second],
+                leg: self.leg.into(),
+                failed_legs: self.failed_legs.unwrap_or_default().into(),
+                pages: self.pages.into(),
+                delivered_pages: delivered.map(|pages| pages.unwrap_or_default().into()),
                 doubted_pages,
-                gave_up: self.gave_up,
+                gave_up: self.gave_up.unwrap_or_default(),
             },
-            suffixed: self.suffixed,
+            suffixed: self.suffixed.unwrap_or_default(),
             charge: Money::from_units(self.charge),
-            reserve: Money::from_units(self.reserve),
+            reserve: Money::from_units(self.reserve.unwrap_or_default()),
             carrier: self.carrier,
             doubts,
             error: None,

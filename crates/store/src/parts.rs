@@ -59,7 +59,7 @@ impl Matched {
     }
 }
 
-type PartRow = (String, i64, Vec<u8>, i64, i64, i64);
+type PartRow = (String, i16, Vec<u8>, i64, i16, i16);
 
 /// Looks up the pages that some receipts may mean.
 pub(crate) async fn look_up<'r>(
@@ -93,11 +93,11 @@ pub(crate) async fn look_up<'r>(
     let mut matched = Matched(HashMap::with_capacity(ids.len()));
     for (carrier_id, home, message, digits, leg, page) in rows {
         matched.0.entry(carrier_id).or_default().push(Part {
-            home: Bucket(home),
+            home: Bucket(home.into()),
             message: message_id(&message)?,
             recipient: recipient(digits),
-            leg,
-            page: page.abs(),
+            leg: leg.into(),
+            page: i64::from(page).abs(),
             is_guess: page < 0,
         });
     }

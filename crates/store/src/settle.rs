@@ -208,7 +208,7 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result
         new,
         15,
         "insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages,
-             suffixed, charge, reserve, carrier, submitted_at_ms, settled_at_ms, error, doubts)
+             suffixed, charge, reserve, carrier, submitted_at_s, settled_at_s, error, doubts)
          values {rows}",
         |query, outcome| {
             let case = &outcome.case;
@@ -218,14 +218,14 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result
                 .bind(number(case.recipient))
                 .bind(case.delivery.status.as_str())
                 .bind(case.delivery.leg)
-                .bind(case.delivery.failed_legs)
+                .bind(unusual(case.delivery.failed_legs))
                 .bind(case.delivery.pages)
-                .bind(case.suffixed)
+                .bind(case.suffixed.then_some(true))
                 .bind(case.charge.units())
-                .bind(case.reserve.units())
+                .bind(unusual(case.reserve.units()))
                 .bind(&case.carrier)
-                .bind(now_ms)
-                .bind(case.delivery.status.is_final().then_some(now_ms))
+                .bind(seconds(now_ms))
+                .bind(case.delivery.status.is_final().then_some(seconds(now_ms)))
                 .bind(&case.error)
                 .bind(case.doubts.to_text(case.delivery.doubted_pages))
         }
@@ -244,7 +244,7 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
              delivered_first = v.first, delivered_second = v.second, gave_up = v.gave_up,
              carrier = v.carrier, doubts = v.doubts,
              error = coalesce(v.error, deliveries.error),
-             settled_at_ms = case when v.is_final then {1} else settled_at_ms end
+             settled_at_s = case when v.is_final then {1} else settled_at_s end
          from v where deliveries.bucket = v.bucket and deliveries.message_id = v.message_id
              and deliveries.recipient = v.recipient",
         |query, outcome| {
@@ -255,18 +255,28 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
                 .bind(number(case.recipient))
                 .bind(delivery.status.as_str())
                 .bind(delivery.leg)
-                .bind(delivery.failed_legs)
-                .bind(delivery.delivered_pages[0])
-                .bind(delivery.delivered_pages[1])
-                .bind(delivery.gave_up)
+                .bind(unusual(delivery.failed_legs))
+                .bind(unusual(delivery.delivered_pages[0]))
+                .bind(unusual(delivery.delivered_pages[1]))
+                .bind(delivery.gave_up.then_some(true))
                 .bind(&case.carrier)
                 .bind(case.doubts.to_text(delivery.doubted_pages))
                 .bind(&case.error)
                 .bind(delivery.status.is_final())
         },
-        after |query| query.bind(now_ms)
+        after |query| query.bind(seconds(now_ms))
     );
     Ok(())
+}
+
+/// Null is nothing, and takes no room.
+fn unusual(number: i64) -> Option<i64> {
+    (number != 0).then_some(number)
+}
+
+/// Deliveries tell seconds.
+fn seconds(ms: i64) -> i64 {
+    ms.div_euclid(1_000)
 }
 
 async fn call_back(

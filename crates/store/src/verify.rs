@@ -135,9 +135,9 @@ const CHECKS: [Check; 17] = [
     Check {
         sentence: "a recipient of message {} was settled without an outcome, or has one of no time",
         sql: "select distinct lower(hex(message_id)) from deliveries
-              where case when status in ('sent', 'in_doubt') then settled_at_ms is not null
+              where case when status in ('sent', 'in_doubt') then settled_at_s is not null
                   when status in ('delivrd', 'undeliv', 'expired', 'rejectd', 'failed')
-                      then settled_at_ms is null
+                      then settled_at_s is null
                   else true end
               limit 20",
     },

@@ -78,7 +78,7 @@ pub enum Credited {
 
 #[derive(sqlx::FromRow)]
 struct WalletRow {
-    bucket: i64,
+    bucket: i16,
     account_id: i64,
     promo_bonus: i64,
     volume_bonus: i64,
@@ -160,7 +160,10 @@ pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner
                 purse: row.purse(),
                 limit: row.limit(),
             };
-            ((Bucket(row.bucket), AccountId(row.account_id)), wallet)
+            (
+                (Bucket(row.bucket.into()), AccountId(row.account_id)),
+                wallet,
+            )
         })
         .collect())
 }

@@ -130,7 +130,7 @@ pub(crate) async fn arm(
 
 /// Those of the remembered windows that were committed, or are about to be.
 async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Window>> {
-    let found: Vec<(i64, Vec<u8>)> = fetch_rows!(
+    let found: Vec<(i16, Vec<u8>)> = fetch_rows!(
         tx,
         windows,
         3,
@@ -153,7 +153,7 @@ async fn arm_shared(
     closes_at_ms: i64,
     now_ms: i64,
 ) -> Result<BTreeSet<Window>> {
-    let armed: Vec<(i64, Vec<u8>)> = fetch_rows!(
+    let armed: Vec<(i16, Vec<u8>)> = fetch_rows!(
         tx,
         windows,
         3,
@@ -170,8 +170,8 @@ async fn arm_shared(
     armed.into_iter().map(window).collect()
 }
 
-fn window((bucket, fingerprint): (i64, Vec<u8>)) -> Result<Window> {
-    Ok((Bucket(bucket), read(fingerprint)?))
+fn window((bucket, fingerprint): (i16, Vec<u8>)) -> Result<Window> {
+    Ok((Bucket(bucket.into()), read(fingerprint)?))
 }
 
 fn read(fingerprint: Vec<u8>) -> Result<Fingerprint> {

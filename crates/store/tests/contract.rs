@@ -38,6 +38,7 @@ mod contract {
     mod sources;
     mod storm;
     mod sweeps;
+    mod upgrades;
     mod velocity;
     mod verification;
 }

@@ -83,6 +83,18 @@ fn list(of: &str, columns: &[Named]) -> String {
     names.join(", ")
 }
 
+/// The same as they are read: whole numbers of any width as the widest.
+fn widened(of: &str, columns: &[Named]) -> String {
+    let values: Vec<String> = columns
+        .iter()
+        .map(|(name, kind)| match kind {
+            Int => format!("cast({of}{name} as bigint)"),
+            Text | Bytes | Bool => format!("{of}{name}"),
+        })
+        .collect();
+    values.join(", ")
+}
+
 /// Arrays of rows as placeholders.
 fn arrays(columns: &[Named]) -> String {
     let arrays: Vec<String> = (1..)
@@ -158,7 +170,7 @@ impl Table {
         format!(
             "select {} from unnest({}) with ordinality as k ({}, place) join {} t on {}
              order by k.place",
-            list("t.", &columns),
+            widened("t.", &columns),
             arrays(&key),
             list("", &key),
             self.name,

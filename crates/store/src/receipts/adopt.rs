@@ -38,7 +38,7 @@ pub(super) async fn homes(
         .iter()
         .filter_map(|&place| news.receipt(place).recipient)
         .collect();
-    let rows: Vec<(i64, i64, Option<String>, String)> = fetch_rows!(
+    let rows: Vec<(i16, i64, Option<String>, String)> = fetch_rows!(
         tx,
         &numbers,
         1,
@@ -51,7 +51,7 @@ pub(super) async fn homes(
     for (bucket, digits, doubts, sender) in rows {
         let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
         if doubts.are_with(carrier) {
-            homes.insert((recipient(digits), sender), Bucket(bucket));
+            homes.insert((recipient(digits), sender), Bucket(bucket.into()));
         }
     }
     Ok(homes)
@@ -171,7 +171,7 @@ impl Portion {
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
              where +d.bucket = $1 and d.recipient = $2 and d.doubts is not null
                  and lower(m.sender) = lower($3)
-             order by d.submitted_at_ms, d.message_id limit $4",
+             order by d.submitted_at_s, d.message_id limit $4",
         )
         .bind(self.bucket.0)
         .bind(number(recipient))

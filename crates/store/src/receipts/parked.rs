@@ -23,7 +23,7 @@ pub(super) struct Parked {
 
 #[derive(sqlx::FromRow)]
 struct ParkedRow {
-    bucket: i64,
+    bucket: i16,
     carrier_id: String,
     received_at_ms: i64,
     number: i64,
@@ -36,7 +36,7 @@ struct ParkedRow {
 impl ParkedRow {
     fn parked(self) -> Result<Parked> {
         Ok(Parked {
-            bucket: self.bucket,
+            bucket: self.bucket.into(),
             received_at_ms: self.received_at_ms,
             number: self.number,
             receipt: Receipt {

@@ -5,7 +5,7 @@
 //! so; all others are read, locked and decided on by what they are.
 
 use super::{
-    Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended, insert_deliveries,
+    Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended, insert_deliveries, seconds,
 };
 use crate::db::Tx;
 use crate::doubts::Doubts;
@@ -71,15 +71,15 @@ pub(crate) async fn deliver(
         tx,
         &outcomes,
         3,
-        "update deliveries set status = 'delivrd', settled_at_ms = {1}, delivered_first = 1
+        "update deliveries set status = 'delivrd', settled_at_s = {1}, delivered_first = 1
          where (bucket, message_id, recipient) in (values {rows})
-             and bucket = {2} and status = 'sent' and pages = 1 and leg = 1 and failed_legs = 0
+             and bucket = {2} and status = 'sent' and pages = 1 and leg = 1 and failed_legs is null
          returning message_id, recipient",
         |query, outcome| query
             .bind(outcome.case.bucket.0)
             .bind(id_bytes(&outcome.case.message))
             .bind(number(outcome.case.recipient)),
-        after |query| query.bind(terrain.now_ms).bind(bucket.0),
+        after |query| query.bind(seconds(terrain.now_ms)).bind(bucket.0),
         told |outcome| -> (Vec<u8>, i64) {
             (id_bytes(&outcome.case.message).to_vec(), number(outcome.case.recipient))
         }

@@ -190,6 +190,7 @@ macro_rules! read {
 typed! {
     i64 as Integer;
     i32 as Integer;
+    i16 as Integer;
     bool as Integer;
     str as Text;
     String as Text;
@@ -209,6 +210,7 @@ kept! {
 read! {
     i64 as Integer: |number| *number;
     i32 as Integer: |number| i32::try_from(*number)?;
+    i16 as Integer: |number| i16::try_from(*number)?;
     bool as Integer: |number| *number != 0;
     String as Text: |text| text.to_string();
     Vec<u8> as Blob: |octets| octets.to_vec();

@@ -90,6 +90,8 @@ fn plain(line: &str) -> String {
         .replace("bytea", "blob")
         .replace("::text", "")
         .replace("::bigint", "")
+        .replace(" smallint", " bigint")
+        .replace(" integer", " bigint")
         .replace("IS NOT NULL", "is not null");
     let bare = |text: &str| text.replace(['(', ')'], "");
     for word in [" where ", " check "] {

@@ -190,9 +190,9 @@ async fn deliveries_beyond_the_recipients_are_found(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.submit(&message).await;
     kit.plant(
-        "insert into deliveries select bucket, message_id, recipient + 1, status, leg, failed_legs, pages,
-             delivered_first, delivered_second, gave_up, suffixed, charge, reserve, carrier, submitted_at_ms,
-             settled_at_ms, error, doubts from deliveries",
+        "insert into deliveries (bucket, message_id, recipient, status, leg, pages, charge, carrier, submitted_at_s)
+             select bucket, message_id, recipient + 1, status, leg, pages, charge, carrier, submitted_at_s
+             from deliveries",
     )
     .await;
     let sentence = format!(
@@ -248,9 +248,9 @@ async fn an_outcome_without_a_time_and_a_time_without_an_outcome_are_found(kit: 
         hex(&message)
     );
     for planted in [
-        format!("settled_at_ms = {NOW}"),
-        "settled_at_ms = null, status = 'delivrd'".to_owned(),
-        format!("settled_at_ms = {NOW}, status = 'gone'"),
+        format!("settled_at_s = {}", NOW / 1_000),
+        "settled_at_s = null, status = 'delivrd'".to_owned(),
+        format!("settled_at_s = {}, status = 'gone'", NOW / 1_000),
     ] {
         kit.plant(&format!("update deliveries set {planted}")).await;
         assert_eq!(violations(kit).await, [sentence.as_str()], "{planted}");
@@ -299,7 +299,7 @@ async fn deliveries_without_their_message_are_found(kit: &Kit) {
 async fn a_refund_that_is_owed_is_found(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.submit(&message).await;
-    kit.plant("update deliveries set status = 'undeliv', settled_at_ms = submitted_at_ms")
+    kit.plant("update deliveries set status = 'undeliv', settled_at_s = submitted_at_s")
         .await;
     let sentence = format!(
         "a live recipient of message {} that was to be refunded is not",
