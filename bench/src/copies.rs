@@ -100,6 +100,7 @@ fn copied(database: &Database, table: &str, column: &str) -> String {
         }
         "carrier_id" => "c.tag || substr(t.carrier_id, 7)".to_owned(),
         time if time.ends_with("_at_ms") => format!("t.{time} - c.back_ms"),
+        time if time.ends_with("_at_s") => format!("t.{time} - c.back_ms / 1000"),
         other => format!("t.{other}"),
     }
 }

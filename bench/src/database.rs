@@ -72,7 +72,7 @@ impl Database {
         let sql = match self {
             Self::Sqlite(_) => {
                 "select m.tbl_name, sum(s.pgsize) from dbstat s join sqlite_master m on m.name = s.name
-                 where s.aggregate group by m.tbl_name;"
+                 where s.aggregate = true group by m.tbl_name;"
             }
             Self::Postgres(_) => {
                 "select relname, pg_total_relation_size(oid) from pg_class
@@ -85,6 +85,17 @@ impl Database {
             tables.insert(table.to_owned(), bytes.parse()?);
         }
         Ok(tables)
+    }
+
+    /// Bytes that PostgreSQL has written to its log so far.
+    pub(crate) fn logged_bytes(&self) -> Result<u64> {
+        match self {
+            Self::Sqlite(_) => Ok(0),
+            Self::Postgres(_) => {
+                let said = self.run("select cast(pg_current_wal_lsn() - '0/0' as bigint);")?;
+                Ok(said.trim().parse()?)
+            }
+        }
     }
 
     /// The columns of each table.

@@ -237,6 +237,9 @@ const LASTING: [&str; 3] = ["messages", "deliveries", "ledger"];
 fn sizes(figures: &mut Figures, site: &Site, recipients: u64) -> Result<()> {
     let each = |bytes: u64| float(bytes) / float(recipients);
     figures.set("stored_bytes_per_recipient", each(site.stored_bytes()?));
+    if !site.database.is_sqlite() {
+        figures.set("logged_bytes_per_recipient", each(site.logged_bytes()?));
+    }
     let tables = site.database.table_bytes()?;
     let lasting = LASTING.iter().filter_map(|table| tables.get(*table)).sum();
     figures.set("lasting_bytes_per_recipient", each(lasting));

@@ -71,6 +71,7 @@ pub(crate) struct Site {
     /// The tokens that requests come with, by turns: the customer's, and those of other accounts.
     pub(crate) tokens: Vec<String>,
     empty_bytes: u64,
+    logged_before: u64,
 }
 
 impl Site {
@@ -90,6 +91,7 @@ impl Site {
             account: String::new(),
             tokens: Vec::new(),
             empty_bytes: 0,
+            logged_before: 0,
             setup: setup.clone(),
             dir,
         };
@@ -97,6 +99,7 @@ impl Site {
         site.ogene(&["migrate"])?;
         site.make_customer()?;
         site.empty_bytes = site.database.stored_bytes()?;
+        site.logged_before = site.database.logged_bytes()?;
         Ok(site)
     }
 
@@ -278,6 +281,12 @@ impl Site {
     pub(crate) async fn stop_smsc(&mut self) -> Result<Value> {
         let smsc = self.smsc.take().context("the SMSC runs")?;
         Ok(serde_json::from_str(&smsc.stop().await?.0)?)
+    }
+
+    /// Bytes that PostgreSQL has written to its log since the customer was made.
+    pub(crate) fn logged_bytes(&self) -> Result<u64> {
+        let bytes = self.database.logged_bytes()?;
+        Ok(bytes.saturating_sub(self.logged_before))
     }
 
     /// Bytes that the database has grown by since the customer was made.
