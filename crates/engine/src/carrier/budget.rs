@@ -13,6 +13,8 @@ const KEPT_FOR_OTP: i64 = 10;
 const AHEAD: usize = 2;
 /// The share of the budget that is worth a claim while others wait in hand.
 const PORTION: i64 = 20;
+/// The share of the budget that those may hold of whom a page was taken and another has to wait: others go on.
+const HELD: i64 = 4;
 
 /// What is left of the budget.
 #[derive(Debug)]
@@ -55,6 +57,11 @@ impl Budget {
     pub(crate) fn portion(&self) -> usize {
         let portion = self.all.load(Ordering::Relaxed) / PORTION;
         usize::try_from(portion).unwrap_or(0).max(1)
+    }
+
+    /// How many may stay in hand while they wait for a time.
+    pub(crate) fn held(&self) -> usize {
+        usize::try_from(self.all.load(Ordering::Relaxed) / HELD).unwrap_or(0)
     }
 
     /// Takes room for all of so many recipients, or for none.

@@ -1,11 +1,12 @@
 //! The task of one carrier.
 
+use super::Carrier;
 use super::done::Done;
 use super::hand::{Answer, Fate, Hand, Later, LaterKind, Tag};
 use super::link::{LinkEvent, LinkId, Wire};
+use super::say::{self, Asked};
 use super::slots::Slots;
 use super::turns::Turn;
-use super::{Carrier, say};
 use crate::Shared;
 use crate::measure::CarrierMeasures;
 use domain::{Pace, SubmitFault};
@@ -183,6 +184,7 @@ impl Desk {
         if self.carrier.take_lapse() || self.closing {
             self.put_back_unsent();
         }
+        self.hand.wake(self.shared.clock.steady_ms());
         self.dispatch();
         self.report();
         self.claim();
@@ -303,8 +305,16 @@ impl Desk {
         {
             self.pace.throttled(self.shared.clock.steady_ms());
         }
-        let plan = &self.shared.plan;
-        let fate = say::fate(plan, &batch, &content, recipient, answer, self.ids, now_ms);
+        let room = self.hand.held() < self.carrier.budget.held();
+        let asked = Asked {
+            batch: &batch,
+            content: &content,
+            recipient,
+            waits: self.hand.begun(tag).filter(|_| room),
+            now_ms,
+            steady_ms: self.shared.clock.steady_ms(),
+        };
+        let fate = say::fate(&self.shared.plan, &asked, answer, self.ids);
         if matches!(fate, Fate::Doubted(_)) {
             self.measures.in_doubt();
         }
@@ -332,7 +342,7 @@ impl Desk {
         let Some((batch, _)) = self.hand.batch(tag) else {
             return;
         };
-        if self.hand.is_begun(tag) {
+        if self.hand.begun(tag).is_some() {
             // From a row all pages would go out, also those that the carrier has.
             self.answered(tag, Answer::Unknown);
             return;

@@ -2,15 +2,17 @@
 //! became of the others and is not in the database yet. No effects here.
 
 mod flight;
+mod later;
 
 use super::pages::Pages;
 use crate::plan::Plan;
 use domain::{DeliveryStatus, Priority, Recipient};
 use flight::Flight;
+pub(crate) use later::{Later, LaterKind};
 use smpp::{CommandStatus, Outcome};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
-use store::{Batch, BatchKind, Claimed, Content, Ended, Progress};
+use store::{Batch, Claimed, Content, Ended, Progress};
 
 /// What is to become of a recipient that the carrier has answered for, or will not.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -25,24 +27,8 @@ pub(crate) enum Fate {
     Later(Later),
     /// It goes out again as soon as there is room: the pages of it that the carrier has not taken.
     AtOnce,
-}
-
-/// A batch to be made of some recipients of another.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct Later {
-    pub(crate) due_at_ms: i64,
-    pub(crate) carrier: Arc<str>,
-    pub(crate) tries: i64,
-    pub(crate) kind: LaterKind,
-}
-
-/// Why it is made.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum LaterKind {
-    /// The carrier did not take it.
-    Retry,
-    /// It was in doubt.
-    Resend,
+    /// So do these, but from that steady time on.
+    AtTime(i64),
 }
 
 /// What came back for all pages of a recipient.
@@ -55,7 +41,7 @@ pub(crate) enum Answer {
 }
 
 /// Names one page on the wire.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Tag {
     pub(crate) slot: u32,
     pub(crate) recipient: u16,
@@ -122,6 +108,8 @@ pub(crate) struct Hand {
     slots: Vec<Option<Slot>>,
     free: Vec<u32>,
     ready: [VecDeque<(u32, u16)>; 3],
+    /// Recipients of whom a page was taken and another is to wait, with the steady time until which.
+    held: BTreeSet<(i64, Tag)>,
     /// Recipients of several pages; those of one page need no memory but the window's.
     flights: HashMap<(u32, u16), Flight>,
     /// Slots with news, the oldest first.
@@ -198,15 +186,31 @@ impl Hand {
         })
     }
 
-    /// Takes out all recipients that wait, unsent.
+    /// Takes out all recipients that wait, unsent or with pages that are.
     pub(crate) fn unsent(&mut self) -> Vec<Tag> {
-        let all = self.ready.iter_mut().flat_map(std::mem::take);
-        all.map(|(slot, recipient)| Tag {
+        let ready = self.ready.iter_mut().flat_map(std::mem::take);
+        let ready = ready.map(|(slot, recipient)| Tag {
             slot,
             recipient,
             page: 0,
-        })
-        .collect()
+        });
+        let held = std::mem::take(&mut self.held).into_iter();
+        ready.chain(held.map(|(_, tag)| tag)).collect()
+    }
+
+    /// How many wait for a time.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Those whose time has come are the next.
+    pub(crate) fn wake(&mut self, steady_ms: i64) {
+        while let Some(&(due_ms, tag)) = self.held.first()
+            && due_ms <= steady_ms
+        {
+            self.held.pop_first();
+            self.decide(tag, Fate::AtOnce);
+        }
     }
 
     /// The batch that a tag belongs to.
@@ -229,10 +233,9 @@ impl Hand {
         flight.land(usize::from(tag.page), outcome)
     }
 
-    /// Whether the carrier has taken some of a recipient's pages.
-    pub(crate) fn is_begun(&self, tag: Tag) -> bool {
-        let flight = self.flights.get(&(tag.slot, tag.recipient));
-        flight.is_some_and(Flight::is_begun)
+    /// Whether the carrier has taken some of a recipient's pages; then how often the others have waited since.
+    pub(crate) fn begun(&self, tag: Tag) -> Option<i64> {
+        self.flights.get(&(tag.slot, tag.recipient))?.begun()
     }
 
     /// Settles in memory what becomes of a recipient.
@@ -249,6 +252,13 @@ impl Hand {
         };
         if fate == Fate::AtOnce {
             self.ready[slot.batch.priority as usize].push_front((tag.slot, tag.recipient));
+            return;
+        }
+        if let Fate::AtTime(steady_ms) = fate {
+            if let Some(flight) = self.flights.get_mut(&(tag.slot, tag.recipient)) {
+                flight.wait();
+            }
+            self.held.insert((steady_ms, tag));
             return;
         }
         if std::mem::replace(&mut slot.done[usize::from(tag.recipient)], true) {
@@ -277,7 +287,7 @@ impl Hand {
                 error,
             }),
             Fate::Later(later) => news.later.entry(later).or_default().push(recipient),
-            Fate::AtOnce => {}
+            Fate::AtOnce | Fate::AtTime(_) => {}
         }
     }
 
@@ -342,38 +352,6 @@ impl Hand {
     }
 }
 
-impl LaterKind {
-    /// The kind of the batch that comes after one of this kind. A resend that was not taken is still one: if its
-    /// response is lost, too, there is no third.
-    fn after(self, kind: BatchKind) -> BatchKind {
-        match (self, kind) {
-            (Self::Resend, _) | (Self::Retry, BatchKind::Resend) => BatchKind::Resend,
-            (Self::Retry, BatchKind::First) => BatchKind::First,
-            (Self::Retry, BatchKind::Backup | BatchKind::Again) => BatchKind::Again,
-        }
-    }
-}
-
-impl Later {
-    fn batch(self, of: &Batch, recipients: Vec<Recipient>, id: i64) -> Batch {
-        Batch {
-            carrier: self.carrier,
-            claimed_by: store::WAITING,
-            claimed_until_ms: 0,
-            due_at_ms: self.due_at_ms,
-            id,
-            kind: self.kind.after(of.kind),
-            tries: self.tries,
-            recipients,
-            priority: match of.priority {
-                Priority::Otp => Priority::Otp,
-                Priority::Normal | Priority::Bulk => Priority::Normal,
-            },
-            ..of.clone()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,19 +359,7 @@ mod tests {
     use domain::{
         AccountId, Bucket, CodeWords, Environment, Gateway, MessageId, Money, NumberPlan, Rulebook,
     };
-
-    #[test]
-    fn a_resend_that_is_tried_again_stays_the_only_one() {
-        for (later, kind, after) in [
-            (LaterKind::Resend, BatchKind::First, BatchKind::Resend),
-            (LaterKind::Retry, BatchKind::Resend, BatchKind::Resend),
-            (LaterKind::Retry, BatchKind::First, BatchKind::First),
-            (LaterKind::Retry, BatchKind::Backup, BatchKind::Again),
-            (LaterKind::Resend, BatchKind::Again, BatchKind::Resend),
-        ] {
-            assert_eq!(later.after(kind), after, "{later:?} of {kind:?}");
-        }
-    }
+    use store::BatchKind;
 
     /// A campaign that is claimed, to so many.
     fn campaign(id: i64, recipients: u64) -> Claimed {
@@ -426,6 +392,46 @@ mod tests {
             body: "Hello".to_owned(),
         });
         Claimed { batch, content }
+    }
+
+    #[test]
+    fn pages_that_have_to_wait_are_next_when_their_time_has_come() {
+        let claimed = Claimed {
+            content: Arc::new(Content {
+                body: "x".repeat(200),
+                ..(*campaign(1, 1).content).clone()
+            }),
+            ..campaign(1, 1)
+        };
+        let pages = Pages::new(&claimed, "", 1_000);
+        assert_eq!(pages.count(), 2);
+        let mut hand = Hand::default();
+        hand.take(claimed, pages, true);
+        let ready = hand.next(Priority::Bulk).unwrap();
+        let second = Tag {
+            page: 1,
+            ..ready.tag
+        };
+        let message_id = "a".to_owned();
+        assert_eq!(
+            hand.answered(ready.tag, Outcome::Accepted { message_id }),
+            None
+        );
+        let full = CommandStatus::RMSGQFUL;
+        let answer = hand.answered(second, Outcome::Rejected(full));
+        assert_eq!(answer, Some(Answer::Rejected(full)));
+        assert_eq!(hand.begun(second), Some(0));
+        hand.decide(second, Fate::AtTime(2_000));
+        hand.wake(1_999);
+        assert_eq!((hand.held(), hand.waiting()), (1, 0));
+        hand.wake(2_000);
+        assert_eq!((hand.held(), hand.waiting()), (0, 1));
+        let again = hand.next(Priority::Bulk).unwrap();
+        assert_eq!(again.due().collect::<Vec<_>>(), [1]);
+        assert_eq!(hand.begun(second), Some(1));
+        hand.decide(second, Fate::AtTime(9_000));
+        let unsent: Vec<_> = hand.unsent().iter().map(|tag| tag.recipient).collect();
+        assert_eq!(unsent, [0], "they go back, too");
     }
 
     #[test]

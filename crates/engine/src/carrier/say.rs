@@ -7,16 +7,28 @@ use smpp::{CommandStatus, DeliverSm, ReceiptIds, ReceiptState, StatusClass};
 use std::sync::Arc;
 use store::{Batch, Content, Receipt, ReceiptWord};
 
-/// What follows from the answer for a recipient.
-pub(super) fn fate(
-    plan: &Plan,
-    batch: &Batch,
-    content: &Content,
-    recipient: Recipient,
-    answer: Answer,
-    ids: ReceiptIds,
-    now_ms: i64,
-) -> Fate {
+/// A recipient whom an answer is about.
+pub(super) struct Asked<'a> {
+    pub(super) batch: &'a Batch,
+    pub(super) content: &'a Content,
+    pub(super) recipient: Recipient,
+    /// Where the carrier has some of the pages and the others may stay in hand: how often they have waited.
+    pub(super) waits: Option<i64>,
+    pub(super) now_ms: i64,
+    pub(super) steady_ms: i64,
+}
+
+/// What follows from the answer for a recipient. From a row all pages would go out again, so what a carrier has begun
+/// to take waits in hand for the same carrier.
+pub(super) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptIds) -> Fate {
+    let &Asked {
+        batch,
+        content,
+        recipient,
+        waits,
+        now_ms,
+        steady_ms,
+    } = asked;
     let fault = match answer {
         Answer::Accepted(raw) => {
             return Fate::Submitted(raw.iter().map(|id| ids.response_key(id)).collect());
@@ -38,7 +50,9 @@ pub(super) fn fate(
         return Fate::AtOnce;
     }
     let other = plan.carrier_after(content.gateway, batch.leg, recipient, &batch.carrier);
-    match after_fault(kind, batch.tries, other.is_some()) {
+    let tries = batch.tries + waits.unwrap_or_default();
+    match after_fault(kind, tries, other.is_some()) {
+        Next::Again { delay_ms, .. } if waits.is_some() => Fate::AtTime(steady_ms + delay_ms),
         Next::Again { delay_ms, counts } => Fate::Later(Later {
             due_at_ms: now_ms + delay_ms,
             carrier: Arc::clone(&batch.carrier),

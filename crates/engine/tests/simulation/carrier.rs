@@ -28,7 +28,8 @@ pub(crate) type Page = (u64, u8);
 pub(crate) struct Smsc {
     /// How often each page was taken.
     pub(crate) taken: BTreeMap<Page, u32>,
-    /// How often each recipient was refused for now: then all its pages come again from a row.
+    /// How often each recipient was refused so that all its pages may come again: to the next carrier, or from a row
+    /// where few can wait in hand.
     pub(crate) refused: BTreeMap<u64, u32>,
     /// Receipts that are not answered.
     pub(crate) letters: Vec<Letter>,

@@ -17,6 +17,8 @@ pub(crate) const CARRIERS: [&str; 2] = ["north", "south"];
 pub(crate) const TIMEOUT_MS: i64 = 120_000;
 /// What a page costs.
 pub(crate) const PRICE: i64 = 4;
+/// A window, of some seeds, that has room for all that may have to wait with some of their pages sent.
+const WIDE_WINDOW: usize = 1_000;
 /// Attempts at a callback after the first.
 pub(crate) const RETRIES: usize = 10;
 
@@ -26,10 +28,11 @@ const RESEND: InDoubt = InDoubt::Resend { hold_ms: 10_000 };
 pub(crate) fn settings(state: &mut State) -> Settings {
     let otp = state.dice.pick(&[RESEND, InDoubt::Hold]);
     state.otp_copies = if otp == RESEND { 2 } else { 1 };
-    let dice = &mut state.dice;
+    state.wide = state.dice.percent(30);
+    let (wide, dice) = (state.wide, &mut state.dice);
     Settings {
         rules: rulebook(otp),
-        carriers: CARRIERS.map(|name| carrier(name, dice)).into(),
+        carriers: CARRIERS.map(|name| carrier(name, wide, dice)).into(),
         callbacks: CallbackSettings {
             allow_private_targets: false,
             retry_delays: (1..=RETRIES as u64)
@@ -50,7 +53,7 @@ pub(crate) fn settings(state: &mut State) -> Settings {
     }
 }
 
-fn carrier(name: &str, dice: &mut Dice) -> CarrierSettings {
+fn carrier(name: &str, wide: bool, dice: &mut Dice) -> CarrierSettings {
     CarrierSettings {
         name: name.to_owned(),
         address: format!("{name}:2775"),
@@ -59,7 +62,11 @@ fn carrier(name: &str, dice: &mut Dice) -> CarrierSettings {
         system_type: String::new(),
         service_type: String::new(),
         binds: usize::try_from(dice.between(1, 3)).unwrap(),
-        window: usize::try_from(dice.between(1, 9)).unwrap(),
+        window: if wide {
+            WIDE_WINDOW
+        } else {
+            usize::try_from(dice.between(1, 9)).unwrap()
+        },
         max_per_second: dice.pick(&[None, Some(5), Some(50)]),
         enquire_link: Duration::from_secs(5),
         response_timeout: Duration::from_secs(4),

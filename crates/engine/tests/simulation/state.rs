@@ -26,6 +26,8 @@ pub(crate) struct State {
     clock: Clock,
     /// How often a one-time password may go out.
     pub(crate) otp_copies: u32,
+    /// Whether windows have room for all that may wait for another of their pages.
+    pub(crate) wide: bool,
     pub(crate) smscs: [Smsc; 2],
     pub(crate) receivers: Receivers,
     pub(crate) sends: Vec<Send>,
@@ -64,6 +66,7 @@ impl Outside {
             began: (0, Instant::now()),
             clock: Clock::manual(0),
             otp_copies: 1,
+            wide: false,
             smscs: Default::default(),
             receivers: Receivers::default(),
             sends: Vec::new(),

@@ -130,6 +130,42 @@ async fn throttling_and_full_queues_lose_nothing_and_send_nothing_twice() {
 }
 
 #[tokio::test]
+async fn pages_that_a_carrier_has_taken_do_not_go_out_again_when_its_queue_is_full_for_another() {
+    let faults = vec![
+        (5, Fault::Refuse(CommandStatus::RMSGQFUL)),
+        (17, Fault::Refuse(CommandStatus::RSYSERR)),
+    ];
+    let ogene = Setup::new()
+        .script(Script {
+            faults,
+            record: 10_000,
+            ..Script::default()
+        })
+        .start()
+        .await;
+    let numbers = numbers(12);
+    let id = ogene
+        .sent_id(json!({"from": SENDER, "to": numbers, "body": "x".repeat(400)}))
+        .await;
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 12]);
+    let received = ogene.smsc().received().into_iter();
+    let mut taken: Vec<_> = received
+        .filter(|one| one.message_id.is_some())
+        .map(|one| (one.submit.destination.digits, one.submit.short_message[5]))
+        .collect();
+    taken.sort();
+    let pages = numbers
+        .iter()
+        .flat_map(|number| (1..=3).map(|page| (number.clone(), page)));
+    assert_eq!(taken, pages.collect::<Vec<_>>());
+    assert!(
+        ogene.smsc().stats().refused > 4,
+        "some of them between two pages"
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn a_carrier_that_throttles_is_sent_to_more_slowly() {
     let ogene = Setup::new()
         .script(Script {

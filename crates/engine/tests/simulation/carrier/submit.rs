@@ -75,8 +75,12 @@ impl Line {
 
     fn refuse(&mut self, state: &mut State, recipient: u64, sequence: u32, status: CommandStatus) {
         let at_ms = state.now_ms() + state.dice.below(30);
-        let at_once = [StatusClass::Throttled, StatusClass::BindState];
-        if !at_once.contains(&status.class()) {
+        let stays = match status.class() {
+            StatusClass::Throttled | StatusClass::BindState => true,
+            StatusClass::QueueFull => state.wide,
+            _ => false,
+        };
+        if !stays {
             let refused = &mut state.smscs[self.which].refused;
             *refused.entry(recipient).or_default() += 1;
         }
