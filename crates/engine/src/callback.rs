@@ -103,7 +103,7 @@ impl Callbacks {
             store, node, client, secrets, world, settings, outcomes,
         ));
         let tasks = vec![
-            tokio::spawn(desk::claim(Arc::clone(&desk))),
+            tokio::spawn(desk::claim(Arc::clone(&desk), patience.look)),
             tokio::spawn(desk::follow(Arc::clone(&desk), revision)),
             tokio::spawn(desk::commit(Arc::clone(&desk), finished)),
         ];
@@ -119,7 +119,7 @@ impl Callbacks {
         let rest = self.desk.take(callbacks);
         if !rest.is_empty() {
             let desk = Arc::clone(&self.desk);
-            tokio::spawn(async move { desk.write_down(rest).await });
+            tokio::spawn(async move { desk.give_back(rest).await });
         }
     }
 

@@ -15,13 +15,15 @@ use tokio::time::{Instant, timeout_at};
 /// How much of an answer is read, bytes: enough for any receiver that only says yes or no.
 const MAX_ANSWER: usize = 16 * 1024;
 
-/// How long a receiver may take.
+/// How long is waited.
 #[derive(Clone, Copy)]
 pub(super) struct Patience {
-    /// Until it is connected, TLS included.
+    /// Until a receiver is connected, TLS included.
     pub(super) connect: Duration,
     /// For the whole attempt.
     pub(super) attempt: Duration,
+    /// Until the database is looked at without a hint.
+    pub(super) look: Duration,
 }
 
 impl Default for Patience {
@@ -29,6 +31,7 @@ impl Default for Patience {
         Self {
             connect: Duration::from_secs(5),
             attempt: Duration::from_secs(15),
+            look: Duration::from_secs(1),
         }
     }
 }

@@ -24,8 +24,6 @@ const MAX_WAITING: usize = 20_000;
 const CLAIM_GROUP: usize = 500;
 /// Outcomes in one commit.
 const COMMIT_GROUP: usize = 500;
-/// How often the database is looked at without a hint.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The pause between two looks, however many hints there are.
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
 /// How long a claim is this node's own, milliseconds.
@@ -194,11 +192,12 @@ impl Desk {
                 let all = claimed.len() < room;
                 // An offer may have taken the room in between.
                 let rest = self.take(claimed);
-                self.write_down(rest).await;
+                self.give_back(rest).await;
                 if all {
                     continue;
                 }
             }
+            // Without a lane no room is left for any: it is found when it is looked again.
             self.lanes().expect_more(account, &origin);
         }
         Ok(())
@@ -257,6 +256,22 @@ impl Desk {
         following
     }
 
+    /// Gives back what found no room in hand, to be claimed as soon as its lane has run low.
+    pub(super) async fn give_back(&self, rest: Vec<Outcome>) {
+        let lane = |outcome: &Outcome| {
+            let callback = &outcome.callback;
+            (callback.account, callback.origin.clone())
+        };
+        let mut left: Vec<_> = rest.iter().map(lane).collect();
+        left.dedup();
+        self.write_down(rest).await;
+        for (account, origin) in left {
+            if !self.lanes().expect_more(account, &origin) {
+                self.due.notify_one();
+            }
+        }
+    }
+
     /// Commits outcomes; repeats it while the database fails and nobody wants to end.
     pub(super) async fn write_down(&self, outcomes: Vec<Outcome>) {
         if outcomes.is_empty() {
@@ -277,8 +292,8 @@ impl Desk {
     }
 }
 
-/// Looks at the database on hints and every second, until a shutdown.
-pub(super) async fn claim(desk: Arc<Desk>) {
+/// Looks at the database on hints and every so often, until a shutdown.
+pub(super) async fn claim(desk: Arc<Desk>, every: Duration) {
     let mut phase = desk.phase.subscribe();
     while *phase.borrow_and_update() == Phase::Open {
         if let Err(error) = desk.look().await {
@@ -288,7 +303,7 @@ pub(super) async fn claim(desk: Arc<Desk>) {
         tokio::select! {
             biased;
             _ = phase.changed() => {}
-            () = sleep(LOOK_EVERY) => {}
+            () = sleep(every) => {}
             () = desk.due.notified() => sleep(LOOK_PAUSE).await,
         }
     }

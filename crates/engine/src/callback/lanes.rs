@@ -282,15 +282,12 @@ impl<T: InLane> Lanes<T> {
         }
     }
 
-    /// Notes that the database holds more for a lane than it has taken.
-    pub(super) fn expect_more(&mut self, account: AccountId, origin: &str) {
-        if let Some(lane) = self
-            .accounts
-            .get_mut(&account)
-            .and_then(|owner| owner.lanes.get_mut(origin))
-        {
-            lane.more = true;
-        }
+    /// Notes that the database holds more for a lane than it has taken; whether there is a lane that will run low
+    /// and ask for it.
+    pub(super) fn expect_more(&mut self, account: AccountId, origin: &str) -> bool {
+        let owner = self.accounts.get_mut(&account);
+        let lane = owner.and_then(|owner| owner.lanes.get_mut(origin));
+        lane.map(|lane| lane.more = true).is_some()
     }
 
     /// Takes waiting callbacks out of the lane that `in_flight` belongs to.
@@ -557,7 +554,8 @@ mod tests {
         let mut lanes = lanes(&[(A, "x", 4)]);
         assert!(lanes.next().is_some());
         assert!(!lanes.finish(&(A, "x", 0), Went::Well).wants_more);
-        lanes.expect_more(A, "x");
+        assert!(lanes.expect_more(A, "x"));
+        assert!(!lanes.expect_more(A, "y"), "nobody will ask for that");
         assert!(lanes.next().is_some());
         assert!(lanes.finish(&(A, "x", 0), Went::Well).wants_more);
         assert!(lanes.next().is_some());

@@ -166,11 +166,13 @@ struct Kit {
 const QUICK: Patience = Patience {
     connect: Duration::from_millis(500),
     attempt: Duration::from_millis(500),
+    look: Duration::from_secs(1),
 };
 /// Longer than any test.
 const PATIENT: Patience = Patience {
     connect: Duration::from_mins(1),
     attempt: Duration::from_mins(1),
+    look: Duration::from_mins(1),
 };
 const ACCOUNT: AccountId = AccountId(1);
 const NODE: i64 = 7;
@@ -505,14 +507,13 @@ async fn localhost_is_known_without_a_name_server_and_private_unless_allowed() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_in_hand_goes_back_and_is_claimed_later() {
+async fn what_does_not_fit_in_hand_goes_back_and_is_claimed_when_its_lane_runs_low() {
     const MANY: usize = 4_000;
     let receiver = Receiver::start(vec![status("200 OK")]).await;
-    let kit = Kit::start().await;
-    kit.offer(&receiver.url("/"), MANY as u64).await;
-    until(|| receiver.requests().len() > 100).await;
+    let kit = Kit::with(true, PATIENT).await;
+    let claimed = kit.claimed(&receiver.url("/"), MANY as u64, 0).await;
     kit.clock.set(RESERVED);
-    kit.callbacks.wake();
+    kit.callbacks.offer(claimed);
     until(|| receiver.requests().len() == MANY).await;
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     let bodies: HashSet<_> = receiver
