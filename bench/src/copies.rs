@@ -120,7 +120,8 @@ pub(crate) fn make_accounts(site: &mut Site, accounts: u64) -> Result<()> {
     }
     script += "commit;\n";
     for (table, columns) in database.columns()? {
-        if !columns.iter().any(|name| name == "account_id") {
+        // What operators did is numbered without a gap, and no operator made the copies.
+        if table == "audit" || !columns.iter().any(|name| name == "account_id") {
             continue;
         }
         let values: Vec<_> = columns

@@ -96,7 +96,7 @@ impl Callbacks {
         let network = Arc::clone(&world.network);
         let connector = Connector::new(network, settings.allow_private_targets);
         let connector = connector.map_err(StartError::Tls)?;
-        let client = Client::new(connector, settings.concurrency_per_origin, patience);
+        let client = Client::new(connector, patience);
         let (outcomes, finished) = mpsc::channel(OUTCOME_QUEUE);
         let secrets = Secrets::load(&store).await?;
         let desk = Arc::new(Desk::new(

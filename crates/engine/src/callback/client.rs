@@ -66,11 +66,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Keeps at most `per_receiver` idle connections to a receiver.
-    pub(super) fn new(connector: Connector, per_receiver: usize, patience: Patience) -> Self {
+    /// Keeps no connection yet.
+    pub(super) fn new(connector: Connector, patience: Patience) -> Self {
         Self {
             connector,
-            pool: Pool::new(per_receiver),
+            pool: Pool::default(),
             targets: Targets::default(),
             patience,
         }

@@ -72,21 +72,14 @@ struct Idle {
     count: usize,
 }
 
-/// Open connections without a request on them, by receiver: all of a URL before its path.
+/// Open connections without a request on them, by receiver: all of a URL before its path. To one receiver there are no
+/// more than there were requests in flight, of all accounts that call it.
+#[derive(Default)]
 pub(super) struct Pool {
     idle: Mutex<Idle>,
-    per_receiver: usize,
 }
 
 impl Pool {
-    /// Keeps at most so many connections to one receiver.
-    pub(super) fn new(per_receiver: usize) -> Self {
-        Self {
-            idle: Mutex::default(),
-            per_receiver,
-        }
-    }
-
     /// A connection to the receiver that was used last and is still open.
     pub(super) fn take(&self, receiver: &str) -> Option<Connection> {
         let mut idle = self.lock();
@@ -110,7 +103,6 @@ impl Pool {
             since: Instant::now(),
         };
         match idle.by_receiver.get_mut(receiver) {
-            Some(others) if others.len() >= self.per_receiver => return,
             Some(others) => others.push(kept),
             None => {
                 idle.by_receiver.insert(receiver.to_owned(), vec![kept]);

@@ -469,6 +469,24 @@ async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
 }
 
 #[tokio::test]
+async fn accounts_that_call_one_receiver_use_their_connections_again_too() {
+    let receiver = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::start().await;
+    let mut callbacks = kit.claimed(&receiver.url("/"), 400, 0).await;
+    for (callback, account) in callbacks.iter_mut().zip((1..=4).cycle()) {
+        callback.account = AccountId(account);
+    }
+    kit.callbacks.offer(callbacks);
+    until(|| receiver.requests().len() == 400).await;
+    let last = receiver
+        .requests()
+        .iter()
+        .map(|request| request.connection)
+        .max();
+    assert!(last < Some(8), "as many as may fly: {last:?}");
+}
+
+#[tokio::test]
 async fn a_kept_connection_that_the_receiver_closed_is_replaced_within_the_attempt() {
     let hangs_up = Manner::HangUp("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_owned());
     let receiver = Receiver::start(vec![hangs_up]).await;
