@@ -6,7 +6,7 @@
 //! |---|---|
 //! | what is measured, and what must add up | `scenario`, one file each |
 //! | runs and their document; the table of all goals; beside Kannel | `measure`, `table`, `kannel` |
-//! | the service, its carrier and its customer, set up and taken down | `site`, `database`, `process` |
+//! | the service, its carrier and its customer, set up and taken down | `site`, `database`, `process`, `quota` |
 //! | what takes too long to bring about by sending | `copies` |
 //! | the customer's side: sends, callbacks | `load`, `http`, `callbacks` |
 //! | the wire to the carrier, watched | `tap` |
@@ -22,6 +22,7 @@ mod load;
 mod machine;
 mod measure;
 mod process;
+mod quota;
 mod scenario;
 mod site;
 mod table;
@@ -95,6 +96,9 @@ struct Conduct {
     /// Processes of the service that share the database
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4))]
     nodes: u32,
+    /// Cores that each process of the service may use, as 0.25, while the load has all; needs root [default: all]
+    #[arg(long, value_name = "N", value_parser = cores)]
+    cores: Option<f64>,
     /// HTTP connections that send single messages
     #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     connections: u16,
@@ -111,6 +115,14 @@ struct Conduct {
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(100_000..=90_000_000))]
     stored: u64,
+}
+
+/// Less than a tenth is less than the service needs to stay connected.
+fn cores(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(cores) if (0.1..=64.0).contains(&cores) => Ok(cores),
+        _ => Err("a number from 0.1 to 64".to_owned()),
+    }
 }
 
 fn main() -> ExitCode {
@@ -208,6 +220,7 @@ impl Conduct {
             receipt_delay: self.receipt_delay.clone(),
             database,
             nodes,
+            cores: self.cores,
             stored: self.stored,
             limits: site::LIMITS,
         })

@@ -59,6 +59,7 @@ pub(crate) fn configuration(setup: &Setup, load: Load) -> Value {
         "receipt_delay": setup.receipt_delay,
         "database": setup.database.name(),
         "nodes": setup.nodes,
+        "cores_of_each_node": setup.cores,
         "stored": setup.stored,
         "all_else": "defaults, but for limits and callbacks.allow_private_targets: docs/benchmark.md",
     })

@@ -7,6 +7,7 @@ pub(crate) use configuration::{HELD, LIMITS, OTP};
 use crate::database::{Database, Kind};
 use crate::http::Connection;
 use crate::process::{Process, Usage, until};
+use crate::quota::Quota;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs;
@@ -48,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) database: Kind,
     /// Processes of the service; more than one only on PostgreSQL.
     pub(crate) nodes: usize,
+    /// That each of them may use.
+    pub(crate) cores: Option<f64>,
     /// Settled messages in the scenario that is about them.
     pub(crate) stored: u64,
     /// The section `[limits]`.
@@ -57,6 +60,8 @@ pub(crate) struct Setup {
 /// One customer's service, and how to reach it.
 pub(crate) struct Site {
     services: Vec<Process>,
+    /// Of each of them, if their cores are limited.
+    quotas: Vec<Quota>,
     smsc: Option<Process>,
     pub(crate) database: Database,
     /// Removed after the processes are gone: fields are dropped in this order.
@@ -82,6 +87,9 @@ impl Site {
             .tempdir_in(&setup.target)?;
         let mut site = Self {
             services: Vec::new(),
+            quotas: (0..setup.nodes)
+                .filter_map(|_| setup.cores.map(Quota::make))
+                .collect::<Result<_>>()?,
             smsc: None,
             database: Database::make(setup.database, dir.path().join("data"))?,
             http: (0..setup.nodes)
@@ -148,7 +156,7 @@ impl Site {
 
     /// Runs a command of `ogene` and gives its JSON.
     pub(crate) fn ogene(&self, arguments: &[&str]) -> Result<Value> {
-        let output = self.command().args(arguments).output()?;
+        let output = self.command(None).args(arguments).output()?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr);
             bail!("ogene {}: {}", arguments.join(" "), why.trim());
@@ -156,8 +164,11 @@ impl Site {
         Ok(serde_json::from_slice(&output.stdout).unwrap_or(Value::Null))
     }
 
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.setup.ogene);
+    fn command(&self, quota: Option<&Quota>) -> Command {
+        let mut command = match quota {
+            Some(quota) => quota.command(self.setup.ogene.as_os_str()),
+            None => Command::new(&self.setup.ogene),
+        };
         let config = self.dir.path().join("ogene.toml");
         command.arg("--json").arg("--config").arg(config);
         command
@@ -166,8 +177,8 @@ impl Site {
     /// Starts `ogene serve`, as many as there are nodes; gives the time until `/readyz` of all answered 200.
     pub(crate) async fn start_service(&mut self) -> Result<Duration> {
         let began = tokio::time::Instant::now();
-        for (name, http) in NODES.iter().zip(&self.http) {
-            let mut command = self.command();
+        for (node, (name, http)) in NODES.iter().zip(&self.http).enumerate() {
+            let mut command = self.command(self.quotas.get(node));
             command.env("OGENE_HTTP_LISTEN", http.to_string());
             let service = Process::start(name, command.arg("serve"), self.dir.path())?;
             self.services.push(service);
