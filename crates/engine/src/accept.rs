@@ -131,7 +131,11 @@ impl Door {
             answer,
             _room: room,
         };
-        self.queue.try_send(waiting).is_ok()
+        let admitted = self.queue.try_send(waiting).is_ok();
+        if admitted {
+            self.refusals.admitted();
+        }
+        admitted
     }
 }
 
@@ -240,8 +244,9 @@ async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
     };
     let mut buckets: BTreeMap<Bucket, Vec<Entering>> = BTreeMap::new();
     let is_few = |waiting: &Waiting| waiting.draft.recipients.len() <= FEW_RECIPIENTS;
-    if group.iter().any(is_few) {
-        shared.turns.hurry(shared.clock.now_ms());
+    let few = group.iter().filter(|&waiting| is_few(waiting)).count();
+    if few > 0 {
+        shared.turns.hurry(shared.clock.now_ms(), few);
     }
     for waiting in group {
         let bucket = shared.store.bucket_of(waiting.draft.account);

@@ -6,7 +6,7 @@
 
 use std::future::pending;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Reports of carriers that are committed at a time: one is told what became of it while another is kept.
@@ -17,6 +17,9 @@ const MANY: usize = 4_000;
 /// As many while there are sends to a few, which wait for the commit before theirs: some milliseconds, where campaigns
 /// alone have more of the machine with longer ones.
 const FEW: usize = 400;
+/// But so many for each send that was committed with the last, or they would be heard of more slowly than they are
+/// accepted where hundreds come at a time and there is no processor left.
+const FOR_EACH: usize = 2;
 /// How long after a send to a few another is likely.
 const HURRY_MS: u64 = 1_000;
 
@@ -27,8 +30,9 @@ pub(crate) type Turn = OwnedSemaphorePermit;
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     free: Arc<Semaphore>,
-    /// When the last send to a few came.
+    /// When the last sends to a few came, and how many together.
     hurried_at_ms: Arc<AtomicI64>,
+    hurried: Arc<AtomicUsize>,
 }
 
 impl Default for Turns {
@@ -36,20 +40,27 @@ impl Default for Turns {
         Self {
             free: Arc::new(Semaphore::new(AT_A_TIME)),
             hurried_at_ms: Arc::new(AtomicI64::new(i64::MIN)),
+            hurried: Arc::default(),
         }
     }
 }
 
 impl Turns {
-    /// There is a send to a few.
-    pub(crate) fn hurry(&self, now_ms: i64) {
+    /// So many sends to a few are about to be committed together.
+    pub(crate) fn hurry(&self, now_ms: i64, sends: usize) {
         self.hurried_at_ms.store(now_ms, Ordering::Relaxed);
+        self.hurried.store(sends, Ordering::Relaxed);
     }
 
     /// Responses, and receipts, that are committed in a turn that begins now.
     pub(super) fn most(&self, now_ms: i64) -> usize {
         let since = now_ms.abs_diff(self.hurried_at_ms.load(Ordering::Relaxed));
-        if since < HURRY_MS { FEW } else { MANY }
+        if since < HURRY_MS {
+            let sends = self.hurried.load(Ordering::Relaxed);
+            (FOR_EACH * sends).clamp(FEW, MANY)
+        } else {
+            MANY
+        }
     }
 
     /// A turn now, where one is free and nobody waits for it.
@@ -89,9 +100,18 @@ mod tests {
     fn turns_are_short_for_a_second_after_a_send_to_a_few_whatever_the_clock_does() {
         let turns = Turns::default();
         assert_eq!(turns.most(0), MANY);
-        turns.hurry(5_000);
+        turns.hurry(5_000, 1);
         for (now_ms, most) in [(5_000, FEW), (5_999, FEW), (6_000, MANY), (1_000, MANY)] {
             assert_eq!(turns.most(now_ms), most, "at {now_ms}");
+        }
+    }
+
+    #[test]
+    fn as_much_is_heard_of_in_a_turn_as_is_accepted_together() {
+        let turns = Turns::default();
+        for (sends, most) in [(FEW / 2, FEW), (FEW, 2 * FEW), (MANY, MANY)] {
+            turns.hurry(0, sends);
+            assert_eq!(turns.most(0), most, "of {sends} sends");
         }
     }
 
