@@ -97,7 +97,8 @@ impl Customers {
         };
         let caller = match known {
             Some(caller) => caller,
-            None => self.look_up(hash, forgotten).await?,
+            // Boxed, as it is rare and every request would carry it.
+            None => Box::pin(self.look_up(hash, forgotten)).await?,
         };
         let good = match caller {
             Some(caller) => caller.terms.check(client, now_ms).map(|()| caller),

@@ -81,12 +81,15 @@ pub(super) async fn understand(headers: &HeaderMap, bytes: Vec<u8>) -> Result<Fi
     match Form::of(headers)? {
         Form::Json => read_json(&bytes),
         Form::UrlEncoded => form::read(&bytes).map_err(|_| not_utf8()),
-        Form::Multipart(boundary) => form::read_multipart(bytes.into(), boundary).await.map_err(|_| {
-            // The fault may name a field, and that is the caller's own text.
-            let told =
-                "The multipart form could not be read. Check that it is whole, and its boundary.";
-            Refusal::Malformed(told.to_owned())
-        }),
+        Form::Multipart(boundary) => {
+            // Boxed, as every other request would carry it as well.
+            let read = Box::pin(form::read_multipart(bytes.into(), boundary)).await;
+            read.map_err(|_| {
+                // The fault may name a field, and that is the caller's own text.
+                let told = "The multipart form could not be read. Check that it is whole, and its boundary.";
+                Refusal::Malformed(told.to_owned())
+            })
+        }
     }
 }
 

@@ -179,12 +179,13 @@ impl Entry {
         Ok(api.engine.caller(token.as_deref(), client).await?)
     }
 
-    async fn send_fields(mut self, api: &Api) -> Result<(SendFields, Place), Refusal> {
+    async fn send_fields(&mut self, api: &Api) -> Result<(SendFields, Place), Refusal> {
         let (body, place) = match self.early.take() {
             Some(early) => early,
             None => self.read_known(api).await?,
         };
-        Ok((body.over(self.query?), place))
+        let query = std::mem::replace(&mut self.query, Ok(Fields::default()))?;
+        Ok((body.over(query), place))
     }
 
     /// The fields of the body, unless it lists more recipients than there is room for. Whoever is refused so keeps

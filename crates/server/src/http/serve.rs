@@ -141,7 +141,8 @@ impl Connection {
             _ = self.stopping.changed() => return,
         };
         match handshake {
-            Ok(Ok(stream)) => self.serve(stream).await,
+            // Boxed, as connections without TLS would have room for its state as well.
+            Ok(Ok(stream)) => Box::pin(self.serve(stream)).await,
             Ok(Err(fault)) => tracing::debug!(error = %fault, "A TLS handshake failed"),
             Err(_) => tracing::debug!("A TLS handshake took too long"),
         }
