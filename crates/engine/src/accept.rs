@@ -10,10 +10,12 @@ use domain::{
 };
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::{Accepted, Batch, Claimed, Content, NewMessage};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 /// Most sends in one commit.
 const MOST_SENDS: usize = 512;
@@ -27,6 +29,12 @@ const MOST_WAITING: usize = 500_000;
 const FEW_RECIPIENTS: usize = 10;
 /// How long a send waits for its commit.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it waits until that begins. What is accepted later is likely to be answered too late, and is sent again by
+/// those who were told that it was not.
+const TURN_PATIENCE: Duration = Duration::from_secs(5);
+/// While one that was left by the last commit has waited longer, campaigns find no room: the machine is slower than that
+/// many recipients, and to understand what will be refused would make it slower still.
+const MOST_BEHIND: Duration = Duration::from_millis(2_500);
 /// The refusal for want of room, or time.
 const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
 
@@ -54,6 +62,7 @@ pub struct Sent {
 /// A draft that waits for its commit.
 pub(crate) struct Waiting {
     draft: Draft,
+    since: Instant,
     _room: OwnedSemaphorePermit,
     answer: oneshot::Sender<Result<Sent, Error>>,
 }
@@ -64,6 +73,7 @@ pub(crate) struct Door {
     queue: mpsc::Sender<Waiting>,
     /// For recipients.
     room: Arc<Semaphore>,
+    is_behind: Arc<AtomicBool>,
     refusals: Refusals,
 }
 
@@ -73,13 +83,16 @@ impl Door {
         capacity: usize,
     ) -> (Self, tokio::task::JoinHandle<()>) {
         let (queue, waiting) = mpsc::channel(capacity.max(1));
-        (Self::new(queue), tokio::spawn(run(shared, waiting)))
+        let door = Self::new(queue);
+        let is_behind = Arc::clone(&door.is_behind);
+        (door, tokio::spawn(run(shared, waiting, is_behind)))
     }
 
     fn new(queue: mpsc::Sender<Waiting>) -> Self {
         Self {
             queue,
             room: Arc::new(Semaphore::new(MOST_WAITING)),
+            is_behind: Arc::default(),
             refusals: Refusals::default(),
         }
     }
@@ -92,9 +105,10 @@ impl Door {
     /// Recipients that one more send may have now: a few whatever campaigns do, where the queue has room at all.
     /// Whoever knows that a send has more may spare itself the work of drafting it.
     pub(crate) fn room(&self) -> usize {
-        let room = match self.queue.capacity() {
-            0 => 0,
-            _ => self.room.available_permits(),
+        let room = if self.queue.capacity() == 0 || self.is_behind.load(Ordering::Relaxed) {
+            0
+        } else {
+            self.room.available_permits()
         };
         room.max(FEW_RECIPIENTS)
     }
@@ -121,6 +135,7 @@ impl Door {
     fn admit(&self, draft: Draft, answer: oneshot::Sender<Result<Sent, Error>>) -> bool {
         let recipients = match draft.recipients.len() {
             ..=FEW_RECIPIENTS => 0,
+            _ if self.is_behind.load(Ordering::Relaxed) => return false,
             many => u32::try_from(many).unwrap_or(u32::MAX),
         };
         let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(recipients) else {
@@ -128,6 +143,7 @@ impl Door {
         };
         let waiting = Waiting {
             draft,
+            since: Instant::now(),
             answer,
             _room: room,
         };
@@ -182,7 +198,7 @@ pub(crate) fn steer(draft: &Draft, limit: u32) -> Result<(), Refusal> {
     refused.map_or(Ok(()), Err)
 }
 
-async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>) {
+async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, is_behind: Arc<AtomicBool>) {
     let mut received = Vec::with_capacity(MOST_SENDS);
     let mut left: VecDeque<Waiting> = VecDeque::new();
     loop {
@@ -195,14 +211,24 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>) {
             received.push(waiting);
         }
         left.extend(received.drain(..));
-        let group = group(&mut left);
+        let now = Instant::now();
+        let group = group(&mut left, now);
+        is_behind.store(waited(&left, now) > MOST_BEHIND, Ordering::Relaxed);
         accept(&shared, group).await;
     }
 }
 
+/// How long the first of those that are left has waited.
+fn waited(left: &VecDeque<Waiting>, now: Instant) -> Duration {
+    let first = left.front();
+    first.map_or(Duration::ZERO, |first| {
+        now.saturating_duration_since(first.since)
+    })
+}
+
 /// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
-/// tells whether the second is a duplicate. Sends to a few overtake campaigns.
-fn group(left: &mut VecDeque<Waiting>) -> Vec<Waiting> {
+/// tells whether the second is a duplicate. Sends to a few overtake campaigns. What has waited too long is refused.
+fn group(left: &mut VecDeque<Waiting>, now: Instant) -> Vec<Waiting> {
     let mut group: Vec<Waiting> = Vec::with_capacity(left.len().min(MOST_SENDS));
     let mut fingerprints: HashSet<Fingerprint> = HashSet::new();
     let mut recipients = 0;
@@ -210,6 +236,10 @@ fn group(left: &mut VecDeque<Waiting>) -> Vec<Waiting> {
     while let Some(waiting) = left.pop_front() {
         if waiting.answer.is_closed() {
             // Nobody waits for it: it was answered that it was not accepted.
+            continue;
+        }
+        if now.saturating_duration_since(waiting.since) > TURN_PATIENCE {
+            let _ = waiting.answer.send(Err(UNAVAILABLE.into()));
             continue;
         }
         let is_campaign = waiting.draft.recipients.len() > FEW_RECIPIENTS;
@@ -397,7 +427,7 @@ fn give_back(shared: &Shared, batches: &[Batch]) {
 mod tests {
     use super::*;
     use domain::{AccountId, Priority, Recipient, Text};
-    use tokio::time::{Instant, timeout};
+    use tokio::time::{advance, timeout};
 
     /// A send to so many.
     fn draft(recipients: usize) -> Draft {
@@ -456,6 +486,19 @@ mod tests {
         assert_eq!(door.room(), FEW_RECIPIENTS, "the queue has no room");
     }
 
+    #[test]
+    fn campaigns_find_no_room_while_others_wait_long() {
+        let (queue, _waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        door.is_behind.store(true, Ordering::Relaxed);
+        assert_eq!(door.room(), FEW_RECIPIENTS);
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+        door.is_behind.store(false, Ordering::Relaxed);
+        assert!(admitted(FEW_RECIPIENTS + 1));
+    }
+
     #[tokio::test]
     async fn a_few_do_not_wait_for_the_campaigns_before_them() {
         let (queue, mut waiting) = mpsc::channel(100);
@@ -473,12 +516,40 @@ mod tests {
             left.push_back(next);
         }
         let mut next = || {
-            let group = group(&mut left);
+            let group = group(&mut left, Instant::now());
             let sizes = group.iter().map(|one| one.draft.recipients.len());
             sizes.collect::<Vec<_>>()
         };
         assert_eq!(next(), [2_000, 2_000, 10, 1]);
         assert_eq!(next(), [2_000, 11]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_waited_too_long_is_refused_and_not_begun() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let (late, mut refused) = oneshot::channel();
+        assert!(door.admit(draft(1), late));
+        advance(TURN_PATIENCE).await;
+        let (soon, mut begun) = oneshot::channel();
+        let mut other = draft(2);
+        other.fingerprint[0] = 1;
+        assert!(door.admit(other, soon));
+        let mut left: VecDeque<_> =
+            [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
+        let group = group(&mut left, Instant::now() + Duration::from_millis(1));
+        assert_eq!(group.len(), 1);
+        assert_eq!(group[0].draft.recipients.len(), 2);
+        assert_eq!(
+            waited(&left, Instant::now()),
+            Duration::ZERO,
+            "nothing is left"
+        );
+        assert!(matches!(
+            refused.try_recv(),
+            Ok(Err(Error::Refused(UNAVAILABLE)))
+        ));
+        assert!(begun.try_recv().is_err(), "it has no answer yet");
     }
 
     #[tokio::test(start_paused = true)]

@@ -156,7 +156,7 @@ mod tests {
             now += COUNTED;
             let (_of_now, wait) = next(&refusals, now);
             let (_after, longer) = next(&refusals, now);
-            let apart = longer - wait;
+            let apart = longer.saturating_sub(wait);
             assert_eq!(
                 apart,
                 Duration::from_micros(apart_us),
