@@ -1,0 +1,319 @@
+//! Where sends wait for the commit that accepts them: who finds room, and who is next.
+
+use super::{Sent, run};
+use crate::refusals::Refusals;
+use crate::{Error, Shared};
+use domain::{Draft, Fingerprint, Refusal};
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::Instant;
+
+/// Most sends in one commit.
+pub(super) const MOST_SENDS: usize = 512;
+/// Recipients of a commit after which no further send joins it: nearly as many as a report of a carrier settles, which
+/// takes its turn with it. With more, campaigns that are accepted take the time of those that are sent.
+const MANY_RECIPIENTS: usize = 3_000;
+/// Recipients that may wait for their commit, all sends together: some 8 MB, and some seconds where carriers are busy.
+const MOST_WAITING: usize = 500_000;
+/// A send to no more than so many waits whatever campaigns do, and joins the next commit; how many of these there are is
+/// limited anyway.
+pub(super) const FEW_RECIPIENTS: usize = 10;
+/// How long a send waits for its commit.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it waits until that begins. What is accepted later is likely to be answered too late, and is sent again by
+/// those who were told that it was not.
+const TURN_PATIENCE: Duration = Duration::from_secs(5);
+/// While one that was left by the last commit has waited longer, campaigns find no room: the machine is slower than that
+/// many recipients, and to understand what will be refused would make it slower still.
+const MOST_BEHIND: Duration = Duration::from_millis(2_500);
+/// The refusal for want of room, or time.
+pub(super) const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
+
+/// A draft that waits for its commit.
+pub(crate) struct Waiting {
+    pub(super) draft: Draft,
+    since: Instant,
+    _room: OwnedSemaphorePermit,
+    pub(super) answer: oneshot::Sender<Result<Sent, Error>>,
+}
+
+/// The door for messages.
+#[derive(Clone)]
+pub(crate) struct Door {
+    queue: mpsc::Sender<Waiting>,
+    /// For recipients.
+    room: Arc<Semaphore>,
+    is_behind: Arc<AtomicBool>,
+    refusals: Refusals,
+}
+
+impl Door {
+    pub(crate) fn open(
+        shared: Arc<Shared>,
+        capacity: usize,
+    ) -> (Self, tokio::task::JoinHandle<()>) {
+        let (queue, waiting) = mpsc::channel(capacity.max(1));
+        let door = Self::new(queue);
+        let is_behind = Arc::clone(&door.is_behind);
+        (door, tokio::spawn(run(shared, waiting, is_behind)))
+    }
+
+    fn new(queue: mpsc::Sender<Waiting>) -> Self {
+        Self {
+            queue,
+            room: Arc::new(Semaphore::new(MOST_WAITING)),
+            is_behind: Arc::default(),
+            refusals: Refusals::default(),
+        }
+    }
+
+    /// Has refusals for want of room be given at once.
+    pub(crate) fn refuse_at_once(&self) {
+        self.refusals.end();
+    }
+
+    /// Recipients that one more send may have now: a few whatever campaigns do, where the queue has room at all.
+    /// Whoever knows that a send has more may spare itself the work of drafting it.
+    pub(crate) fn room(&self) -> usize {
+        let room = if self.queue.capacity() == 0 || self.is_behind.load(Ordering::Relaxed) {
+            0
+        } else {
+            self.room.available_permits()
+        };
+        room.max(FEW_RECIPIENTS)
+    }
+
+    /// The refusal for want of room, when it is its turn.
+    pub(crate) async fn refuse(&self) -> Refusal {
+        self.refusals.wait().await;
+        UNAVAILABLE
+    }
+
+    /// Waits until the draft is a durable message, or is refused. A full queue refuses when it is its turn
+    /// ([`Refusals`]), and nothing is kept of the draft until then; a database that does not answer refuses after a
+    /// while: what has not begun by then is not accepted any more, and what has is found by its fingerprint when it
+    /// is sent again.
+    pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
+        let (answer, result) = oneshot::channel();
+        if !self.admit(draft, answer) {
+            return Err(self.refuse().await.into());
+        }
+        in_time(result).await
+    }
+
+    /// Queues a draft where there is room, or drops it.
+    fn admit(&self, draft: Draft, answer: oneshot::Sender<Result<Sent, Error>>) -> bool {
+        let recipients = match draft.recipients.len() {
+            ..=FEW_RECIPIENTS => 0,
+            _ if self.is_behind.load(Ordering::Relaxed) => return false,
+            many => u32::try_from(many).unwrap_or(u32::MAX),
+        };
+        let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(recipients) else {
+            return false;
+        };
+        let waiting = Waiting {
+            draft,
+            since: Instant::now(),
+            answer,
+            _room: room,
+        };
+        let admitted = self.queue.try_send(waiting).is_ok();
+        if admitted {
+            self.refusals.admitted();
+        }
+        admitted
+    }
+}
+
+/// What is answered of a send within its time. Where nobody is left to answer, the process is about to end and the
+/// send may stand: to refuse it would not be true.
+async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>) -> Result<T, Error> {
+    let answer = async {
+        match result.await {
+            Ok(answer) => answer,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::time::timeout(PATIENCE, answer)
+        .await
+        .unwrap_or_else(|_| Err(UNAVAILABLE.into()))
+}
+
+/// Whether the first of those that are left has waited so long that campaigns find no room.
+pub(super) fn is_behind(left: &VecDeque<Waiting>, now: Instant) -> bool {
+    let first = left.front();
+    first.is_some_and(|first| now.saturating_duration_since(first.since) > MOST_BEHIND)
+}
+
+/// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
+/// tells whether the second is a duplicate. Sends to a few overtake campaigns. What has waited too long is refused.
+pub(super) fn group(left: &mut VecDeque<Waiting>, now: Instant) -> Vec<Waiting> {
+    let mut group: Vec<Waiting> = Vec::with_capacity(left.len().min(MOST_SENDS));
+    let mut fingerprints: HashSet<Fingerprint> = HashSet::new();
+    let mut recipients = 0;
+    let mut later = VecDeque::new();
+    while let Some(waiting) = left.pop_front() {
+        if waiting.answer.is_closed() {
+            // Nobody waits for it: it was answered that it was not accepted.
+            continue;
+        }
+        if now.saturating_duration_since(waiting.since) > TURN_PATIENCE {
+            let _ = waiting.answer.send(Err(UNAVAILABLE.into()));
+            continue;
+        }
+        let is_campaign = waiting.draft.recipients.len() > FEW_RECIPIENTS;
+        let full = group.len() >= MOST_SENDS || (is_campaign && recipients >= MANY_RECIPIENTS);
+        if full || !fingerprints.insert(waiting.draft.fingerprint) {
+            later.push_back(waiting);
+        } else {
+            recipients += waiting.draft.recipients.len();
+            group.push(waiting);
+        }
+    }
+    *left = later;
+    group
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{AccountId, Environment, Gateway, Money, Priority, Recipient, Text};
+    use tokio::time::{advance, timeout};
+
+    /// A send to so many.
+    fn draft(recipients: usize) -> Draft {
+        Draft {
+            account: AccountId(1),
+            environment: Environment::Live,
+            gateway: Gateway::Otp,
+            sender: "Ada".to_owned(),
+            text: Text::from_stored("Hello".to_owned()),
+            recipients: vec![Recipient::from_digits(2_348_031_234_567); recipients],
+            invalid: Vec::new(),
+            classes: Vec::new(),
+            page_count: 1,
+            cost: Money::ZERO,
+            priority: Priority::Otp,
+            callback_url: None,
+            customer_reference: None,
+            fingerprint: Fingerprint::default(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sends_wait_as_long_as_there_is_room_for_their_recipients() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        for _ in 0..10 {
+            assert!(admitted(MOST_WAITING / 10));
+        }
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+        let refused = door.send(draft(100)).await;
+        assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
+        drop(waiting.recv().await);
+        assert!(admitted(MOST_WAITING / 10));
+        assert!(!admitted(100));
+    }
+
+    #[test]
+    fn what_has_more_recipients_than_there_is_room_for_is_not_admitted() {
+        let (queue, _waiting) = mpsc::channel(3);
+        let door = Door::new(queue);
+        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        assert_eq!(door.room(), MOST_WAITING);
+        assert!(admitted(MOST_WAITING - 100));
+        assert_eq!(door.room(), 100);
+        assert!(!admitted(101));
+        assert!(admitted(100));
+        assert_eq!(door.room(), FEW_RECIPIENTS);
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+
+        let (queue, _waiting) = mpsc::channel(1);
+        let door = Door::new(queue);
+        assert!(door.admit(draft(1), oneshot::channel().0));
+        assert_eq!(door.room(), FEW_RECIPIENTS, "the queue has no room");
+    }
+
+    #[test]
+    fn campaigns_find_no_room_while_others_wait_long() {
+        let (queue, _waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        door.is_behind.store(true, Ordering::Relaxed);
+        assert_eq!(door.room(), FEW_RECIPIENTS);
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+        door.is_behind.store(false, Ordering::Relaxed);
+        assert!(admitted(FEW_RECIPIENTS + 1));
+    }
+
+    #[tokio::test]
+    async fn a_few_do_not_wait_for_the_campaigns_before_them() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let mut answers = Vec::new();
+        for (number, recipients) in [2_000, 2_000, 2_000, 10, 11, 1].into_iter().enumerate() {
+            let (answer, asked) = oneshot::channel();
+            let mut draft = draft(recipients);
+            draft.fingerprint[0] = u8::try_from(number).unwrap();
+            assert!(door.admit(draft, answer));
+            answers.push(asked);
+        }
+        let mut left = VecDeque::new();
+        while let Ok(next) = waiting.try_recv() {
+            left.push_back(next);
+        }
+        let mut next = || {
+            let group = group(&mut left, Instant::now());
+            let sizes = group.iter().map(|one| one.draft.recipients.len());
+            sizes.collect::<Vec<_>>()
+        };
+        assert_eq!(next(), [2_000, 2_000, 10, 1]);
+        assert_eq!(next(), [2_000, 11]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_waited_too_long_is_refused_and_not_begun() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let (late, mut refused) = oneshot::channel();
+        assert!(door.admit(draft(1), late));
+        advance(TURN_PATIENCE).await;
+        let (soon, mut begun) = oneshot::channel();
+        let mut other = draft(2);
+        other.fingerprint[0] = 1;
+        assert!(door.admit(other, soon));
+        let mut left: VecDeque<_> =
+            [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
+        let now = Instant::now() + Duration::from_millis(1);
+        assert!(is_behind(&left, now));
+        let group = group(&mut left, now);
+        assert_eq!(group.len(), 1);
+        assert_eq!(group[0].draft.recipients.len(), 2);
+        assert!(!is_behind(&left, now), "nothing is left");
+        assert!(matches!(
+            refused.try_recv(),
+            Ok(Err(Error::Refused(UNAVAILABLE)))
+        ));
+        assert!(begun.try_recv().is_err(), "it has no answer yet");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_send_that_may_stand_is_not_refused_when_the_process_ends() {
+        let (answer, result) = oneshot::channel::<Result<(), Error>>();
+        drop(answer);
+        let began = Instant::now();
+        let refused = timeout(2 * PATIENCE, in_time(result)).await.unwrap();
+        assert!(matches!(
+            refused,
+            Err(Error::Refused(Refusal::Unavailable { .. }))
+        ));
+        assert_eq!(began.elapsed(), PATIENCE, "not before its time is over");
+    }
+}
