@@ -138,18 +138,16 @@ async fn look_again(shared: &Arc<Shared>) -> store::Result<()> {
         return Ok(());
     }
     let now_ms = shared.clock.now_ms();
-    for carrier in &shared.carriers {
-        for bucket in shared.my_buckets() {
-            let report = Arc::new(shared.empty_report(&carrier.name, now_ms));
-            let since_ms = now_ms - LOOK_AGAIN_MS;
-            let mut settled = Settled::default();
-            let store = &shared.store;
-            let looked = store
-                .look_again(report, bucket, since_ms, &mut settled)
-                .await;
-            shared.settled(settled);
-            looked?;
-        }
+    for bucket in shared.my_buckets() {
+        let report = Arc::new(shared.empty_report(now_ms));
+        let since_ms = now_ms - LOOK_AGAIN_MS;
+        let mut settled = Settled::default();
+        let store = &shared.store;
+        let looked = store
+            .look_again(report, bucket, since_ms, &mut settled)
+            .await;
+        shared.settled(settled);
+        looked?;
     }
     Ok(())
 }
@@ -163,10 +161,9 @@ impl Shared {
 
     /// A report of one batch, outside its carrier's task.
     pub(crate) fn report(self: &Arc<Self>, progress: Progress, now_ms: i64) -> CarrierReport {
-        let empty = self.empty_report(&progress.batch.carrier, now_ms);
         CarrierReport {
             progress: vec![progress],
-            ..empty
+            ..self.empty_report(now_ms)
         }
     }
 
@@ -178,9 +175,8 @@ impl Shared {
         kept.map(drop)
     }
 
-    fn empty_report(self: &Arc<Self>, carrier: &Arc<str>, now_ms: i64) -> CarrierReport {
+    fn empty_report(self: &Arc<Self>, now_ms: i64) -> CarrierReport {
         CarrierReport {
-            carrier: Arc::clone(carrier),
             now_ms,
             progress: Vec::new(),
             receipts: Vec::new(),

@@ -39,16 +39,23 @@ impl Part {
     }
 }
 
-/// The pages that some receipts may mean, by carrier id.
+/// A page under the id that its carrier gave it.
+pub(crate) struct Named<'a> {
+    pub(crate) carrier: &'a str,
+    pub(crate) id: &'a str,
+    pub(crate) part: Part,
+}
+
+/// The pages that some receipts may mean, by the places of these.
 #[derive(Debug, Default)]
-pub(crate) struct Matched(HashMap<String, Vec<Part>>);
+pub(crate) struct Matched(HashMap<usize, Vec<Part>>);
 
 impl Matched {
     /// The page that a receipt means: its id, and its number where it tells one; of several
     /// what a response said of it, and the youngest. A guess was made where no response had named the id yet.
-    pub(crate) fn find(&self, receipt: &Receipt) -> Option<&Part> {
+    pub(crate) fn find(&self, place: usize, receipt: &Receipt) -> Option<&Part> {
         self.0
-            .get(&receipt.carrier_id)?
+            .get(&place)?
             .iter()
             .filter(|part| {
                 receipt
@@ -59,40 +66,43 @@ impl Matched {
     }
 }
 
-type PartRow = (String, i16, Vec<u8>, i64, i16, i16);
+type PartRow = (i64, i16, Vec<u8>, i64, i16, i16);
 
 /// Looks up the pages that some receipts may mean.
 pub(crate) async fn look_up<'r>(
     tx: &mut Tx,
     store: &Store,
-    carrier: &str,
     now_ms: i64,
-    receipts: impl Iterator<Item = &'r Receipt>,
+    receipts: impl Iterator<Item = (usize, &'r Receipt)>,
 ) -> Result<Matched> {
     let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
     let embedded = store.db.is_embedded();
-    let mut ids: Vec<&str> = receipts
-        .map(|receipt| receipt.carrier_id.as_str())
+    let named: Vec<(i64, &Receipt)> = receipts
+        .map(|(place, receipt)| (i64::try_from(place).unwrap_or(i64::MAX), receipt))
         .collect();
-    ids.sort_unstable();
-    ids.dedup();
     let rows: Vec<PartRow> = fetch_rows!(
         tx,
-        &ids,
-        4,
-        "with v (bucket, carrier, carrier_id, oldest) as (values {rows})
-         select parts.carrier_id, home, message_id, recipient, leg, page from v
+        &named,
+        5,
+        "with v (place, bucket, carrier, carrier_id, oldest) as (values {rows})
+         select place, home, message_id, recipient, leg, page from v
          join parts on parts.bucket = v.bucket and parts.carrier = v.carrier
              and parts.carrier_id = v.carrier_id and message_id >= oldest",
-        |query, id| query
-            .bind(bucket_of_id(carrier, id, embedded).0)
-            .bind(carrier)
-            .bind(*id)
-            .bind(id_bytes(&oldest))
+        |query, row| {
+            let (place, receipt) = row;
+            let (carrier, id) = (&*receipt.carrier, receipt.carrier_id.as_str());
+            query
+                .bind(*place)
+                .bind(bucket_of_id(carrier, id, embedded).0)
+                .bind(carrier)
+                .bind(id)
+                .bind(id_bytes(&oldest))
+        }
     );
-    let mut matched = Matched(HashMap::with_capacity(ids.len()));
-    for (carrier_id, home, message, digits, leg, page) in rows {
-        matched.0.entry(carrier_id).or_default().push(Part {
+    let mut matched = Matched(HashMap::with_capacity(named.len()));
+    for (place, home, message, digits, leg, page) in rows {
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        matched.0.entry(place).or_default().push(Part {
             home: Bucket(home.into()),
             message: message_id(&message)?,
             recipient: recipient(digits),
@@ -105,32 +115,21 @@ pub(crate) async fn look_up<'r>(
 }
 
 /// Keeps the carrier's ids of submitted pages, unless they are there.
-pub(crate) async fn keep(
-    tx: &mut Tx,
-    store: &Store,
-    carrier: &str,
-    parts: &[(&str, Part)],
-) -> Result<()> {
-    insert(tx, store, carrier, parts, " on conflict do nothing").await
+pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Result<()> {
+    insert(tx, store, parts, " on conflict do nothing").await
 }
 
-async fn insert(
-    tx: &mut Tx,
-    store: &Store,
-    carrier: &str,
-    parts: &[(&str, Part)],
-    unless: &str,
-) -> Result<()> {
+async fn insert(tx: &mut Tx, store: &Store, parts: &[Named<'_>], unless: &str) -> Result<()> {
     let insert =
         "insert into parts (bucket, carrier, carrier_id, home, message_id, recipient, leg, page)
          values {rows}";
     let sql = [insert, unless].concat();
     let embedded = store.db.is_embedded();
     execute_rows!(tx, parts, 8, &sql, |query, row| {
-        let (id, part) = row;
+        let &Named { carrier, id, part } = &row;
         query
             .bind(bucket_of_id(carrier, id, embedded).0)
-            .bind(carrier)
+            .bind(*carrier)
             .bind(*id)
             .bind(part.home.0)
             .bind(id_bytes(&part.message))
@@ -142,7 +141,7 @@ async fn insert(
 }
 
 /// The pages that were submitted, by the carrier's ids.
-pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = (&str, Part)> {
+pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = Named<'_>> {
     let batch = &*progress.batch;
     progress.submitted.iter().flat_map(move |(recipient, ids)| {
         (1_i64..).zip(ids).map(move |(page, id)| {
@@ -154,7 +153,11 @@ pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = (&str, Part
                 page,
                 is_guess: false,
             };
-            (id.as_str(), part)
+            Named {
+                carrier: &batch.carrier,
+                id,
+                part,
+            }
         })
     })
 }
@@ -182,13 +185,13 @@ impl Change for KeepParts {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let parts: Vec<(&str, Part)> = self.report.progress.iter().flat_map(submitted).collect();
+        let parts: Vec<Named<'_>> = self.report.progress.iter().flat_map(submitted).collect();
         // Nearly always none is there. To look first costs a third more, so it is done when that has failed.
         let unless = if self.again.swap(true, Ordering::Relaxed) {
             " on conflict do nothing"
         } else {
             ""
         };
-        insert(tx, &self.store, &self.report.carrier, &parts, unless).await
+        insert(tx, &self.store, &parts, unless).await
     }
 }

@@ -1,4 +1,4 @@
-//! What a carrier says: responses to submits and receipts, committed together in the order they came.
+//! What carriers say: responses to submits and receipts, committed together; those of one carrier in the order they came.
 //!
 //! On SQLite all of a report is one transaction. On PostgreSQL it is one for each bucket, so that money never
 //! moves in two at once: the parts go first, by which receipts find their way, then each bucket is settled,
@@ -59,6 +59,8 @@ impl ReceiptWord {
 /// A receipt, in the terms of the trade.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Receipt {
+    /// Who says it.
+    pub carrier: Arc<str>,
     /// The carrier's id of the page, in the form in which responses are kept.
     pub carrier_id: String,
     /// The number that the message went to, as far as the receipt tells.
@@ -71,10 +73,9 @@ pub struct Receipt {
     pub error: Option<String>,
 }
 
-/// What a carrier said, and the state of the node that heard it.
+/// What carriers said, and the state of the node that heard it.
+#[derive(Clone)]
 pub struct CarrierReport {
-    /// Which carrier.
-    pub carrier: Arc<str>,
     /// Now, Unix milliseconds.
     pub now_ms: i64,
     /// What became of submits.
@@ -126,16 +127,20 @@ impl News {
 }
 
 impl Store {
-    /// Keeps what a carrier said and settles the recipients concerned, durably. Gives how many receipts found no
-    /// recipient and were parked. What was settled is added to `settled`, also where the rest fails: it stays
+    /// Keeps what carriers said and settles the recipients concerned, durably. Gives the places of the receipts that
+    /// found no recipient and were parked. What was settled is added to `settled`, also where the rest fails: it stays
     /// settled, its callbacks are in hand, and the next try finds nothing of it.
-    pub async fn report(&self, report: Arc<CarrierReport>, settled: &mut Settled) -> Result<usize> {
+    pub async fn report(
+        &self,
+        report: Arc<CarrierReport>,
+        settled: &mut Settled,
+    ) -> Result<Vec<usize>> {
         let parked = self.parked_for(&report).await?;
         self.hear(News { report, parked }, settled).await
     }
 
-    /// Looks again at the receipts of a carrier that were parked since then in that bucket: one that came in
-    /// on this node while another kept its response has missed it. As above, what was settled is added.
+    /// Looks again at the receipts that were parked since then in that bucket: one that came in on this node while
+    /// another kept its response has missed it. As above, what was settled is added.
     pub async fn look_again(
         &self,
         report: Arc<CarrierReport>,
@@ -143,14 +148,14 @@ impl Store {
         since_ms: i64,
         settled: &mut Settled,
     ) -> Result<()> {
-        let parked = self.parked_since(&report.carrier, bucket, since_ms).await?;
+        let parked = self.parked_since(bucket, since_ms).await?;
         if !parked.is_empty() {
             self.hear(News { report, parked }, settled).await?;
         }
         Ok(())
     }
 
-    async fn hear(&self, news: News, settled: &mut Settled) -> Result<usize> {
+    async fn hear(&self, news: News, settled: &mut Settled) -> Result<Vec<usize>> {
         let news = Arc::new(news);
         let lost = if self.db.is_embedded() {
             let all = Portion::all(self.clone(), Arc::clone(&news));
@@ -196,9 +201,8 @@ impl Store {
         let report = &news.report;
         Db::in_time(async {
             let mut tx = self.db.read().await?;
-            let receipts = (0..news.count()).map(|place| news.receipt(place));
-            let parts =
-                parts::look_up(&mut tx, self, &report.carrier, report.now_ms, receipts).await?;
+            let receipts = (0..news.count()).map(|place| (place, news.receipt(place)));
+            let parts = parts::look_up(&mut tx, self, report.now_ms, receipts).await?;
             let parts = Arc::new(parts);
             let mut portions: BTreeMap<Bucket, Portion> = BTreeMap::new();
             let new =
@@ -210,7 +214,7 @@ impl Store {
             }
             let mut unmatched = Vec::new();
             for place in 0..news.count() {
-                match parts.find(news.receipt(place)) {
+                match parts.find(place, news.receipt(place)) {
                     Some(part) => {
                         let portion = portions.entry(part.home).or_insert_with(|| new(part.home));
                         portion.receipts.push(place);
@@ -218,21 +222,22 @@ impl Store {
                     None => unmatched.push(place),
                 }
             }
-            let homes = adopt::homes(&mut tx, &report.carrier, news, &unmatched).await?;
-            let mut new_homes: HashMap<Recipient, Bucket> = HashMap::new();
+            let homes = adopt::homes(&mut tx, news, &unmatched).await?;
+            let mut new_homes: HashMap<(&str, Recipient), Bucket> = HashMap::new();
             for progress in &report.progress {
+                let batch = &progress.batch;
                 let doubted = progress.doubted.iter();
-                new_homes.extend(doubted.map(|&recipient| (recipient, progress.batch.bucket)));
+                new_homes.extend(doubted.map(|&to| ((&*batch.carrier, to), batch.bucket)));
             }
             let mut lost = Vec::new();
             for place in unmatched {
                 let receipt = news.receipt(place);
                 let home = receipt.recipient.and_then(|recipient| {
-                    let doubted = (recipient, receipt.sender.to_lowercase());
-                    homes.get(&doubted).or_else(|| new_homes.get(&recipient))
+                    let known = homes.of(receipt, recipient);
+                    known.or_else(|| new_homes.get(&(&*receipt.carrier, recipient)).copied())
                 });
                 match home {
-                    Some(&home) => {
+                    Some(home) => {
                         let portion = portions.entry(home).or_insert_with(|| new(home));
                         portion.receipts.push(place);
                     }

@@ -6,7 +6,6 @@ use super::hand::{Answer, Fate, Hand, Later, LaterKind, Tag};
 use super::link::{LinkEvent, LinkId, Wire};
 use super::say::{self, Asked};
 use super::slots::Slots;
-use super::turns::Turn;
 use crate::Shared;
 use crate::measure::CarrierMeasures;
 use domain::{Pace, SubmitFault};
@@ -63,8 +62,6 @@ pub(super) struct Desk {
     pub(super) receipts: Vec<Heard>,
     pub(super) done: mpsc::UnboundedSender<Done>,
     pub(super) busy: Busy,
-    /// The turn that it waited for, until it is used.
-    pub(super) turn: Option<Turn>,
     /// What waits in hand waits for a place in a window: a response is what it needs, not time.
     pub(super) crowded: bool,
     /// By the steady time, as is the pace: how long something takes is no matter of the clock.
@@ -80,7 +77,7 @@ pub(crate) async fn run(
     mut closing: watch::Receiver<bool>,
 ) {
     let (events, mut arrived) = mpsc::channel(EVENT_QUEUE);
-    // At most one report or turn, one claim and one look are under way.
+    // At most one report, one claim and one look are under way.
     let (done, mut finished) = mpsc::unbounded_channel();
     let mut given = carrier.slots.subscribe();
     let slots = Slots::new(tls, events);
@@ -141,7 +138,6 @@ impl Desk {
             wires: BTreeMap::new(),
             receipts: Vec::new(),
             busy: Busy::default(),
-            turn: None,
             crowded: false,
             down_since_ms: steady_ms,
             closing: false,
@@ -265,7 +261,7 @@ impl Desk {
 
     /// A receipt waits for its commit. An ordinary message is answered and dropped: nobody asked for it.
     fn delivered(&mut self, link: LinkId, sequence: u32, deliver: &DeliverSm) {
-        if let Some(receipt) = say::receipt(deliver, self.ids) {
+        if let Some(receipt) = say::receipt(&self.carrier.name, deliver, self.ids) {
             self.measures.receipt(&receipt);
             self.receipts.push(Heard {
                 receipt,

@@ -2,17 +2,13 @@
 
 use super::desk::Desk;
 use super::link::Wire;
-use super::turns::Turn;
 use domain::Priority;
 use smpp::CommandStatus;
-use store::{Claimed, Settled};
+use store::Claimed;
 
 /// The end of a step.
 pub(super) enum Done {
-    /// A turn has come.
-    Turn(Turn),
     Reported {
-        result: Settled,
         parked: usize,
         accounted: usize,
         answers: Vec<(Wire, Vec<u32>)>,
@@ -33,12 +29,7 @@ pub(super) enum Done {
 impl Desk {
     pub(super) fn finished(&mut self, done: Done) {
         match done {
-            Done::Turn(turn) => {
-                self.busy.reporting = false;
-                self.turn = Some(turn);
-            }
             Done::Reported {
-                result,
                 parked,
                 accounted,
                 answers,
@@ -50,7 +41,6 @@ impl Desk {
                     wire.answer(sequences.into_iter().map(ok).collect());
                 }
                 self.measures.parked(parked);
-                self.shared.settled(result);
             }
             Done::Claimed { asked, claimed } => {
                 self.busy.claiming = false;

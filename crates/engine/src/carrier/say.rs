@@ -87,7 +87,7 @@ pub(super) fn fault(status: CommandStatus) -> SubmitFault {
 }
 
 /// Reads a `deliver_sm` as a receipt; `None` for an ordinary message.
-pub(super) fn receipt(deliver: &DeliverSm, ids: ReceiptIds) -> Option<Receipt> {
+pub(super) fn receipt(carrier: &Arc<str>, deliver: &DeliverSm, ids: ReceiptIds) -> Option<Receipt> {
     let receipt = smpp::receipt::parse(deliver)?;
     let word = match &receipt.state {
         _ if receipt.intermediate => ReceiptWord::Pending,
@@ -101,6 +101,7 @@ pub(super) fn receipt(deliver: &DeliverSm, ids: ReceiptIds) -> Option<Receipt> {
         }
     };
     Some(Receipt {
+        carrier: Arc::clone(carrier),
         carrier_id: ids.receipt_key(&receipt.id),
         // Source and destination are swapped in a receipt.
         recipient: parse_international(&deliver.source.digits),

@@ -1,28 +1,35 @@
-//! Back: what the carrier said is committed, and only then answered.
+//! Back: what carriers said is committed, and only then answered.
 
 use super::desk::Desk;
 use super::done::Done;
 use super::link::Wire;
-use super::turns::Turn;
+use super::turns::Said;
 use crate::Shared;
 use crate::shared::{CLAIM_MS, FAILURE_PAUSE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{CarrierReport, Settled};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Who waits until what a carrier said is kept.
+pub(super) struct Teller {
+    pub(super) carrier: Arc<str>,
+    /// Recipients that are accounted for then.
+    pub(super) accounted: usize,
+    /// The receipts that are answered then, by sequence number.
+    pub(super) answers: Vec<(Wire, Vec<u32>)>,
+    pub(super) done: UnboundedSender<Done>,
+}
 
 impl Desk {
-    /// Commits what came back, one commit at a time.
+    /// Has what came back committed, one commit at a time.
     pub(super) fn report(&mut self) {
         if self.busy.reporting || (!self.hand.has_news() && self.receipts.is_empty()) {
             return;
         }
-        let Some(turn) = self.turn() else {
-            return;
-        };
         let now_ms = self.shared.clock.now_ms();
-        let plan = &self.shared.plan;
         let most = self.shared.turns.most(now_ms);
-        let (progress, accounted) = self.hand.progress(plan, now_ms, most);
+        let (progress, accounted) = self.hand.progress(&self.shared.plan, now_ms, most);
         let most = self.receipts.len().min(most.max(accounted));
         let (mut receipts, mut answers) = (Vec::with_capacity(most), BTreeMap::new());
         for heard in self.receipts.drain(..most) {
@@ -34,65 +41,156 @@ impl Desk {
                 answers.1.push(heard.sequence);
             }
         }
-        let answers = answers.into_values().collect();
-        let report = Arc::new(CarrierReport {
+        let teller = Teller {
             carrier: Arc::clone(&self.carrier.name),
-            now_ms,
-            progress,
-            first_number: plan.numbers(receipts.len()),
-            receipts,
-            planner: self.shared.planner(now_ms),
-            node: self.shared.node,
-            claimed_until_ms: now_ms + CLAIM_MS,
-            callback_room: self.shared.callbacks.room(),
-        });
+            accounted,
+            answers: answers.into_values().collect(),
+            done: self.done.clone(),
+        };
         self.busy.reporting = true;
-        let (shared, done) = (Arc::clone(&self.shared), self.done.clone());
-        tokio::spawn(async move {
-            let (result, parked) = commit(&shared, report, turn).await;
-            // The desk outlives its steps.
-            let _ = done.send(Done::Reported {
-                result,
-                parked,
-                accounted,
-                answers,
-            });
+        self.shared.turns.line_up(Said {
+            progress,
+            receipts,
+            teller,
         });
-    }
-
-    /// A turn to report. Where none is free it is told of when it has come.
-    fn turn(&mut self) -> Option<Turn> {
-        let turn = self.turn.take().or_else(|| self.shared.turns.now());
-        if turn.is_none() {
-            self.busy.reporting = true;
-            let (turns, done) = (self.shared.turns.clone(), self.done.clone());
-            tokio::spawn(async move {
-                let _ = done.send(Done::Turn(turns.next().await));
-            });
-        }
-        turn
+        tokio::spawn(take_turn(Arc::clone(&self.shared)));
     }
 }
 
-/// Commits a report, however often the database has to be asked: what a carrier said is never dropped.
-async fn commit(
-    shared: &Arc<Shared>,
-    report: Arc<CarrierReport>,
-    mut turn: Turn,
-) -> (Settled, usize) {
+/// Waits for a turn, and commits what waits for one then; nothing, where that went with another turn.
+async fn take_turn(shared: Arc<Shared>) {
+    let turn = shared.turns.next().await;
+    let now_ms = shared.clock.now_ms();
+    let said = shared.turns.take(now_ms);
+    if said.is_empty() {
+        return;
+    }
+    let (report, tellers) = shared.together(said, now_ms);
+    let report = Arc::new(report);
+    if let Some(parked) = keep(&shared, &report).await {
+        tell(&report, &parked, tellers);
+        return;
+    }
+    drop(turn);
+    // Nobody else waits for what may fail for a reason of its own.
+    for teller in tellers {
+        let report = Arc::new(of_one(&report, &teller.carrier));
+        tokio::spawn(keep_alone(Arc::clone(&shared), report, teller));
+    }
+}
+
+/// Commits what one carrier said, however often the database has to be asked: it is never dropped.
+async fn keep_alone(shared: Arc<Shared>, report: Arc<CarrierReport>, teller: Teller) {
     loop {
-        let mut settled = Settled::default();
-        match shared.store.report(Arc::clone(&report), &mut settled).await {
-            Ok(parked) => return (settled, parked),
-            Err(error) => {
-                shared.settled(settled);
-                tracing::error!(%error, carrier.name = &*report.carrier,
-                    "what a carrier said could not be kept; trying again");
-                // Nobody else waits for what may fail for a reason of its own.
-                drop(turn);
-                tokio::time::sleep(FAILURE_PAUSE).await;
-                turn = shared.turns.next().await;
-            }
+        tokio::time::sleep(FAILURE_PAUSE).await;
+        let _turn = shared.turns.next().await;
+        if let Some(parked) = keep(&shared, &report).await {
+            tell(&report, &parked, [teller]);
+            return;
+        }
+    }
+}
+
+/// Tries to commit a report. Gives the places of the receipts that are parked, if it is kept.
+async fn keep(shared: &Arc<Shared>, report: &Arc<CarrierReport>) -> Option<Vec<usize>> {
+    let mut settled = Settled::default();
+    let kept = shared.store.report(Arc::clone(report), &mut settled).await;
+    shared.settled(settled);
+    kept.inspect_err(|error| {
+        tracing::error!(%error, "what carriers said could not be kept; trying again");
+    })
+    .ok()
+}
+
+/// Tells those who wait for a report that it is kept.
+fn tell(report: &CarrierReport, parked: &[usize], tellers: impl IntoIterator<Item = Teller>) {
+    let parked = parked
+        .iter()
+        .filter_map(|&place| report.receipts.get(place));
+    for teller in tellers {
+        let of_it = parked.clone().filter(|one| one.carrier == teller.carrier);
+        // The desk outlives its steps.
+        let _ = teller.done.send(Done::Reported {
+            parked: of_it.count(),
+            accounted: teller.accounted,
+            answers: teller.answers,
+        });
+    }
+}
+
+/// What one carrier said of a report of several, as it was told in that.
+fn of_one(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
+    let is_of_it = |one: &store::Receipt| one.carrier == *carrier;
+    let before = report.receipts.iter().take_while(|one| !is_of_it(one));
+    let mut of_it = CarrierReport {
+        first_number: report.first_number + i64::try_from(before.count()).unwrap_or(i64::MAX),
+        ..report.clone()
+    };
+    of_it.receipts.retain(is_of_it);
+    of_it.progress.retain(|one| one.batch.carrier == *carrier);
+    of_it
+}
+
+impl Shared {
+    /// Makes one report of what several carriers said.
+    fn together(self: &Arc<Self>, said: Vec<Said>, now_ms: i64) -> (CarrierReport, Vec<Teller>) {
+        let (mut progress, mut receipts) = (Vec::new(), Vec::new());
+        let mut tellers = Vec::with_capacity(said.len());
+        for said in said {
+            progress.extend(said.progress);
+            receipts.extend(said.receipts);
+            tellers.push(said.teller);
+        }
+        let report = CarrierReport {
+            now_ms,
+            progress,
+            first_number: self.plan.numbers(receipts.len()),
+            receipts,
+            planner: self.planner(now_ms),
+            node: self.node,
+            claimed_until_ms: now_ms + CLAIM_MS,
+            callback_room: self.callbacks.room(),
+        };
+        (report, tellers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::DeliveryStatus;
+    use store::{Receipt, ReceiptWord};
+
+    #[test]
+    fn of_a_report_that_failed_each_carrier_tells_its_own_again_under_the_same_numbers() {
+        let receipt = |(carrier, id): (&str, &str)| Receipt {
+            carrier: carrier.into(),
+            carrier_id: id.to_owned(),
+            recipient: None,
+            sender: "AdaFoods".to_owned(),
+            word: ReceiptWord::Final(DeliveryStatus::Delivered),
+            error: None,
+        };
+        let all = [("mtn", "1"), ("mtn", "2"), ("glo", "1"), ("t2", "9")];
+        let report = CarrierReport {
+            now_ms: 5,
+            progress: Vec::new(),
+            receipts: all.map(receipt).into(),
+            planner: Arc::new(|_| None),
+            node: 1,
+            claimed_until_ms: 6,
+            callback_room: 7,
+            first_number: 100,
+        };
+        for (carrier, first_number, ids) in [
+            ("mtn", 100, vec!["1", "2"]),
+            ("glo", 102, vec!["1"]),
+            ("t2", 103, vec!["9"]),
+        ] {
+            let alone = of_one(&report, &carrier.into());
+            let told = alone.receipts.iter().map(|one| one.carrier_id.as_str());
+            assert_eq!(told.collect::<Vec<_>>(), ids);
+            assert_eq!((alone.now_ms, alone.first_number), (5, first_number));
         }
     }
 }

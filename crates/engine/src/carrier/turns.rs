@@ -1,15 +1,17 @@
 //! Turns at committing what carriers said.
 //!
-//! A commit costs much the same for one response and for a hundred. With many carriers that each commit whenever they
-//! have news there would be one for nearly every message; so those that find no turn free wait for one, in order, and
-//! what comes meanwhile goes with theirs.
+//! A commit costs much the same for one response and for a hundred, of one carrier or of fifty. So few are under way
+//! at a time, and whoever has a turn takes along what all others have to say that wait for one.
 
+use super::settle::Teller;
+use std::collections::VecDeque;
 use std::future::pending;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::{Progress, Receipt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Reports of carriers that are committed at a time: one is told what became of it while another is kept.
+/// Reports that are committed at a time: one is told what became of it while another is kept.
 const AT_A_TIME: usize = 2;
 /// Responses committed in a turn, but for those to one batch, and receipts: as many, so that who is sent to does not
 /// outrun who is heard of when there is more to commit than time.
@@ -24,23 +26,31 @@ const FOR_EACH: usize = 2;
 const HURRY_MS: u64 = 1_000;
 
 /// A turn, until it is dropped.
-pub(crate) type Turn = OwnedSemaphorePermit;
+pub(super) type Turn = OwnedSemaphorePermit;
+
+/// What a carrier said, waiting for a turn.
+pub(super) struct Said {
+    pub(super) progress: Vec<Progress>,
+    pub(super) receipts: Vec<Receipt>,
+    pub(super) teller: Teller,
+}
 
 /// The turns of all carriers of a process.
-#[derive(Clone, Debug)]
 pub(crate) struct Turns {
     free: Arc<Semaphore>,
+    waiting: Mutex<VecDeque<Said>>,
     /// When the last sends to a few came, and how many together.
-    hurried_at_ms: Arc<AtomicI64>,
-    hurried: Arc<AtomicUsize>,
+    hurried_at_ms: AtomicI64,
+    hurried: AtomicUsize,
 }
 
 impl Default for Turns {
     fn default() -> Self {
         Self {
             free: Arc::new(Semaphore::new(AT_A_TIME)),
-            hurried_at_ms: Arc::new(AtomicI64::new(i64::MIN)),
-            hurried: Arc::default(),
+            waiting: Mutex::default(),
+            hurried_at_ms: AtomicI64::new(i64::MIN),
+            hurried: AtomicUsize::default(),
         }
     }
 }
@@ -63,9 +73,9 @@ impl Turns {
         }
     }
 
-    /// A turn now, where one is free and nobody waits for it.
-    pub(super) fn now(&self) -> Option<Turn> {
-        Arc::clone(&self.free).try_acquire_owned().ok()
+    /// Has it wait. Whoever adds something also waits for a turn: so there is one for whatever others leave.
+    pub(super) fn line_up(&self, said: Said) {
+        self.lock().push_back(said);
     }
 
     /// The next turn after those of all who wait.
@@ -76,23 +86,57 @@ impl Turns {
             Err(_) => pending().await,
         }
     }
+
+    /// Takes what waits for a turn that begins now: the first in any case, others as far as there is room.
+    pub(super) fn take(&self, now_ms: i64) -> Vec<Said> {
+        let most = self.most(now_ms);
+        let (mut accounted, mut receipts) = (0, 0);
+        let mut taken = Vec::new();
+        let mut waiting = self.lock();
+        while let Some(said) = waiting.pop_front() {
+            accounted += said.teller.accounted;
+            receipts += said.receipts.len();
+            if !taken.is_empty() && accounted.max(receipts) > most {
+                waiting.push_front(said);
+                break;
+            }
+            taken.push(said);
+        }
+        taken
+    }
+
+    /// The lock, also after a panic elsewhere: there is nothing to leave half done.
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Said>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::pin::Pin;
+    use std::pin::{Pin, pin};
     use std::task::{Context, Poll, Waker};
+    use tokio::sync::mpsc;
 
-    type Waiting<'a> = Pin<Box<dyn Future<Output = Turn> + 'a>>;
-
-    fn come(waiting: &mut Waiting<'_>) -> Option<Turn> {
-        match waiting
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-        {
+    fn come(waiting: &mut Pin<&mut impl Future<Output = Turn>>) -> Option<Turn> {
+        let nobody = &mut Context::from_waker(Waker::noop());
+        match waiting.as_mut().poll(nobody) {
             Poll::Ready(turn) => Some(turn),
             Poll::Pending => None,
+        }
+    }
+
+    /// So many responses of a carrier.
+    fn said(carrier: &str, accounted: usize) -> Said {
+        Said {
+            progress: Vec::new(),
+            receipts: Vec::new(),
+            teller: Teller {
+                carrier: carrier.into(),
+                accounted,
+                answers: Vec::new(),
+                done: mpsc::unbounded_channel().0,
+            },
         }
     }
 
@@ -118,17 +162,40 @@ mod tests {
     #[test]
     fn whoever_waits_longest_has_the_next_turn() {
         let turns = Turns::default();
-        let mut taken: Vec<Turn> = std::iter::from_fn(|| turns.now()).collect();
+        let mut taken: Vec<Turn> = (0..AT_A_TIME)
+            .filter_map(|_| come(&mut pin!(turns.next())))
+            .collect();
         assert_eq!(taken.len(), AT_A_TIME);
-        let mut first: Waiting<'_> = Box::pin(turns.next());
-        let mut second: Waiting<'_> = Box::pin(turns.next());
+        let (mut first, mut second) = (pin!(turns.next()), pin!(turns.next()));
         assert!(come(&mut first).is_none() && come(&mut second).is_none());
         taken.pop();
-        assert!(turns.now().is_none(), "it is the first's");
-        assert!(come(&mut second).is_none());
+        assert!(come(&mut second).is_none(), "it is the first's");
         let turn = come(&mut first);
         assert!(turn.is_some());
         drop(turn);
         assert!(come(&mut second).is_some());
+    }
+
+    #[test]
+    fn a_turn_takes_along_what_all_who_wait_have_to_say_as_far_as_there_is_room() {
+        let turns = Turns::default();
+        let all = [
+            ("mtn", MANY + 1),
+            ("glo", 10),
+            ("airtel", MANY - 10),
+            ("t2", 1),
+        ];
+        for (carrier, accounted) in all {
+            turns.line_up(said(carrier, accounted));
+        }
+        let take = || {
+            let taken = turns.take(0);
+            let carriers = taken.iter().map(|said| said.teller.carrier.to_string());
+            carriers.collect::<Vec<_>>()
+        };
+        assert_eq!(take(), ["mtn"]);
+        assert_eq!(take(), ["glo", "airtel"]);
+        assert_eq!(take(), ["t2"]);
+        assert!(take().is_empty());
     }
 }

@@ -92,7 +92,6 @@ async fn accept_and_tell(
     let mut progress = Progress::of(claimed);
     tell(&mut progress, recipient);
     let report = CarrierReport {
-        carrier: FORMER.into(),
         now_ms: at_ms,
         progress: vec![progress],
         receipts: Vec::new(),

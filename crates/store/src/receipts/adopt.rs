@@ -7,7 +7,7 @@ use crate::db::Tx;
 use crate::deliveries::stored;
 use crate::doubts::Doubts;
 use crate::error::Result;
-use crate::parts::{self, Part};
+use crate::parts::{self, Named, Part};
 use crate::rows::{message_id, number, recipient};
 use crate::settle::Case;
 use crate::sql::{fetch_rows, on};
@@ -24,16 +24,22 @@ type Page = (MessageId, i64, i64);
 /// What is open, by message and recipient.
 type Cases = BTreeMap<(MessageId, Recipient), Case>;
 
-/// Number and sender, in small letters.
-pub(super) type Doubted = (Recipient, String);
+/// Those in doubt whom receipts may mean, with their buckets, by number and sender in small letters.
+#[derive(Default)]
+pub(super) struct Homes(HashMap<(Recipient, String), Vec<(Doubts, Bucket)>>);
 
-/// In which bucket somebody is in doubt whom a receipt may mean. Looks into all of them: few are in doubt.
-pub(super) async fn homes(
-    tx: &mut Tx,
-    carrier: &str,
-    news: &News,
-    places: &[usize],
-) -> Result<HashMap<Doubted, Bucket>> {
+impl Homes {
+    /// Where somebody is in doubt whom the receipt may mean.
+    pub(super) fn of(&self, receipt: &Receipt, recipient: Recipient) -> Option<Bucket> {
+        let all = self.0.get(&(recipient, receipt.sender.to_lowercase()))?;
+        let with = |doubts: &Doubts| doubts.are_with(&receipt.carrier);
+        let found = all.iter().find(|(doubts, _)| with(doubts));
+        found.map(|&(_, bucket)| bucket)
+    }
+}
+
+/// In which buckets they are. Looks into all of them: few are in doubt.
+pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<Homes> {
     let numbers: Vec<Recipient> = places
         .iter()
         .filter_map(|&place| news.receipt(place).recipient)
@@ -47,12 +53,11 @@ pub(super) async fn homes(
          where d.recipient in (values {rows}) and d.doubts is not null",
         |query, recipient| query.bind(number(*recipient))
     );
-    let mut homes = HashMap::new();
+    let mut homes = Homes::default();
     for (bucket, digits, doubts, sender) in rows {
         let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
-        if doubts.are_with(carrier) {
-            homes.insert((recipient(digits), sender), Bucket(bucket.into()));
-        }
+        let all = homes.0.entry((recipient(digits), sender)).or_default();
+        all.push((doubts, Bucket(bucket.into())));
     }
     Ok(homes)
 }
@@ -69,23 +74,24 @@ impl Portion {
     ) -> Result<Vec<usize>> {
         let mut left = Vec::new();
         // Several receipts with one id are about one page, whichever message it was given to.
-        let mut adopted: HashMap<(&str, Recipient), Page> = HashMap::new();
-        let mut heard: HashSet<(&str, Recipient, ReceiptWord)> = HashSet::new();
+        let mut adopted: HashMap<(&str, &str, Recipient), Page> = HashMap::new();
+        let mut heard: HashSet<(&str, &str, Recipient, ReceiptWord)> = HashSet::new();
         for place in places {
             let receipt = self.news.receipt(place);
             let Some(recipient) = receipt.recipient else {
                 left.push(place);
                 continue;
             };
-            let id = receipt.carrier_id.as_str();
-            if !id.is_empty() && !heard.insert((id, recipient, receipt.word)) {
+            let (carrier, id) = (&*receipt.carrier, receipt.carrier_id.as_str());
+            if !id.is_empty() && !heard.insert((carrier, id, recipient, receipt.word)) {
                 continue;
             }
-            let known = adopted.get(&(id, recipient)).filter(|_| !id.is_empty());
+            let known = adopted.get(&(carrier, id, recipient));
+            let known = known.filter(|_| !id.is_empty());
             let found = if let Some(&found) = known {
                 Some(found)
             } else {
-                self.doubted(tx, recipient, &receipt.sender, cases).await?
+                self.doubted(tx, recipient, receipt, cases).await?
             };
             let Some((message, leg, page)) = found else {
                 left.push(place);
@@ -113,8 +119,8 @@ impl Portion {
                 page,
                 is_guess: true,
             };
-            parts::keep(tx, store, &self.news.report.carrier, &[(id, part)]).await?;
-            adopted.insert((id, recipient), (message, leg, page));
+            parts::keep(tx, store, &[Named { carrier, id, part }]).await?;
+            adopted.insert((carrier, id, recipient), (message, leg, page));
         }
         Ok(left)
     }
@@ -124,22 +130,21 @@ impl Portion {
         if receipt.carrier_id.is_empty() {
             return Ok(None);
         }
-        let report = &self.news.report;
-        let receipts = [receipt].into_iter();
-        let parts = parts::look_up(tx, store, &report.carrier, report.now_ms, receipts).await?;
-        Ok(parts.find(receipt).cloned())
+        let receipts = [(0, receipt)].into_iter();
+        let parts = parts::look_up(tx, store, self.news.report.now_ms, receipts).await?;
+        Ok(parts.find(0, receipt).cloned())
     }
 
-    /// A page of the message to `recipient` that has been in doubt longest with this carrier; its case is among
-    /// `cases` afterwards.
+    /// A page of the message to `recipient` that has been in doubt longest with the receipt's carrier; its case is
+    /// among `cases` afterwards.
     async fn doubted(
         &self,
         tx: &mut Tx,
         recipient: Recipient,
-        sender: &str,
+        receipt: &Receipt,
         cases: &mut Cases,
     ) -> Result<Option<Page>> {
-        for message in self.in_doubt(tx, recipient, sender).await? {
+        for message in self.in_doubt(tx, recipient, receipt).await? {
             let key = (message, recipient);
             if let Entry::Vacant(entry) = cases.entry(key) {
                 // Locked now: another node may have ended the doubt meanwhile.
@@ -151,7 +156,7 @@ impl Portion {
             }
             let page = cases
                 .get(&key)
-                .and_then(|case| case.doubted_page(&self.news.report.carrier));
+                .and_then(|case| case.doubted_page(&receipt.carrier));
             if let Some((leg, page)) = page {
                 return Ok(Some((message, leg, page)));
             }
@@ -163,7 +168,7 @@ impl Portion {
         &self,
         tx: &mut Tx,
         recipient: Recipient,
-        sender: &str,
+        receipt: &Receipt,
     ) -> Result<Vec<MessageId>> {
         // The sign keeps SQLite from reading the whole bucket: the index of those in doubt is without it.
         let rows: Vec<(Vec<u8>, Option<String>)> = on!(tx, |connection| sqlx::query_as(
@@ -175,14 +180,14 @@ impl Portion {
         )
         .bind(self.bucket.0)
         .bind(number(recipient))
-        .bind(sender)
+        .bind(&receipt.sender)
         .bind(MOST_CHOICES)
         .fetch_all(connection)
         .await?);
         let mut messages = Vec::with_capacity(rows.len());
         for (id, doubts) in rows {
             let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
-            if doubts.are_with(&self.news.report.carrier) {
+            if doubts.are_with(&receipt.carrier) {
                 messages.push(message_id(&id)?);
             }
         }

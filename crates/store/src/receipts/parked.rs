@@ -3,6 +3,7 @@
 use super::{CarrierReport, News, Receipt, ReceiptWord};
 use crate::db::{Change, Db, Tx};
 use crate::error::Result;
+use crate::parts::{Named, submitted};
 use crate::rows::{bucket_list, bucket_of_id, id_bytes, named, number, recipient};
 use crate::sql::{execute_rows, fetch_rows, on, read};
 use crate::{Progress, Store};
@@ -24,6 +25,7 @@ pub(super) struct Parked {
 #[derive(sqlx::FromRow)]
 struct ParkedRow {
     bucket: i16,
+    carrier: String,
     carrier_id: String,
     received_at_ms: i64,
     number: i64,
@@ -40,6 +42,7 @@ impl ParkedRow {
             received_at_ms: self.received_at_ms,
             number: self.number,
             receipt: Receipt {
+                carrier: self.carrier.into(),
                 carrier_id: self.carrier_id,
                 recipient: (self.recipient != 0).then(|| recipient(self.recipient)),
                 sender: self.sender,
@@ -62,18 +65,18 @@ impl Store {
     /// The parked receipts of pages whose response has come now, and of recipients whose response will not
     /// come any more.
     pub(super) async fn parked_for(&self, report: &CarrierReport) -> Result<Vec<Parked>> {
-        let is_concerned = |one: &Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
-        if !report.progress.iter().any(is_concerned) {
+        let is_concerned = |one: &&Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
+        let mut concerned: Vec<&Progress> = report.progress.iter().filter(is_concerned).collect();
+        if concerned.is_empty() {
             return Ok(Vec::new());
         }
         Db::in_time(async {
             let mut tx = self.db.read().await?;
-            if !self.any_parked(&mut tx, &report.carrier).await? {
-                return Ok(Vec::new());
-            }
-            let mut rows = self.parked_under_ids(&mut tx, report).await?;
-            for one in report.progress.iter().filter(|one| !one.doubted.is_empty()) {
-                rows.extend(self.parked_before_doubt(&mut tx, report, one).await?);
+            let parked = self.with_parked(&mut tx, &concerned).await?;
+            concerned.retain(|one| parked.contains(&*one.batch.carrier));
+            let mut rows = self.parked_under_ids(&mut tx, &concerned).await?;
+            for one in concerned.into_iter().filter(|one| !one.doubted.is_empty()) {
+                rows.extend(self.parked_before_doubt(&mut tx, one).await?);
             }
             parked_in_order(rows)
         })
@@ -81,19 +84,13 @@ impl Store {
     }
 
     /// The receipts that were parked in a bucket since then.
-    pub(super) async fn parked_since(
-        &self,
-        carrier: &str,
-        bucket: Bucket,
-        since_ms: i64,
-    ) -> Result<Vec<Parked>> {
+    pub(super) async fn parked_since(&self, bucket: Bucket, since_ms: i64) -> Result<Vec<Parked>> {
         let rows: Vec<ParkedRow> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
-                 from parked_receipts where bucket = $1 and carrier = $2 and received_at_ms >= $3 limit $4",
+                "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error
+                 from parked_receipts where bucket = $1 and received_at_ms >= $2 limit $3",
             )
             .bind(bucket.0)
-            .bind(carrier)
             .bind(since_ms)
             .bind(MOST_AGAIN)
             .fetch_all(connection)
@@ -102,49 +99,42 @@ impl Store {
         parked_in_order(rows)
     }
 
-    async fn any_parked(&self, tx: &mut Tx, carrier: &str) -> Result<bool> {
+    /// Those of the carriers that have parked receipts at all.
+    async fn with_parked(&self, tx: &mut Tx, all: &[&Progress]) -> Result<HashSet<String>> {
+        let carriers: HashSet<&str> = all.iter().map(|one| &*one.batch.carrier).collect();
+        let mut carriers: Vec<&str> = carriers.into_iter().collect();
+        carriers.sort_unstable();
         let buckets = bucket_list(self.db.is_embedded());
         let sql = format!(
-            "select received_at_ms from parked_receipts where bucket in ({buckets}) and carrier = $1 limit 1"
+            "with v (carrier) as (values {{rows}})
+             select v.carrier from v where exists (
+                 select 1 from parked_receipts as parked
+                 where bucket in ({buckets}) and parked.carrier = v.carrier)"
         );
-        let found: Option<i64> = on!(tx, |connection| {
-            sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
-                .bind(carrier)
-                .fetch_optional(connection)
-                .await?
-        });
-        Ok(found.is_some())
+        let found: Vec<(String,)> = fetch_rows!(tx, &carriers, 1, &sql, |query, carrier| query
+            .bind(*carrier));
+        Ok(found.into_iter().map(|(carrier,)| carrier).collect())
     }
 
-    async fn parked_under_ids(
-        &self,
-        tx: &mut Tx,
-        report: &CarrierReport,
-    ) -> Result<Vec<ParkedRow>> {
+    async fn parked_under_ids(&self, tx: &mut Tx, all: &[&Progress]) -> Result<Vec<ParkedRow>> {
         let embedded = self.db.is_embedded();
-        let submitted = report.progress.iter().flat_map(|one| &one.submitted);
-        let ids: Vec<&String> = submitted.flat_map(|(_, ids)| ids).collect();
+        let named: Vec<Named<'_>> = all.iter().flat_map(|one| submitted(one)).collect();
         Ok(fetch_rows!(
             tx,
-            &ids,
+            &named,
             3,
-            "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
+            "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error
              from parked_receipts where (bucket, carrier, carrier_id) in (values {keys})",
-            |query, id| query
-                .bind(bucket_of_id(&report.carrier, id, embedded).0)
-                .bind(&*report.carrier)
-                .bind(id.as_str())
+            |query, named| query
+                .bind(bucket_of_id(named.carrier, named.id, embedded).0)
+                .bind(named.carrier)
+                .bind(named.id)
         ))
     }
 
     /// What came for recipients in doubt before the doubt did, but after their message: a lost response is
     /// given up after a minute, and most receipts are faster.
-    async fn parked_before_doubt(
-        &self,
-        tx: &mut Tx,
-        report: &CarrierReport,
-        doubted: &Progress,
-    ) -> Result<Vec<ParkedRow>> {
+    async fn parked_before_doubt(&self, tx: &mut Tx, doubted: &Progress) -> Result<Vec<ParkedRow>> {
         let batch = &doubted.batch;
         let sender: Option<String> = on!(tx, |connection| sqlx::query_scalar(
             "select sender from messages where bucket = $1 and message_id = $2"
@@ -155,7 +145,7 @@ impl Store {
         .await?);
         let buckets = bucket_list(self.db.is_embedded());
         let sql = format!(
-            "select bucket, carrier_id, received_at_ms, number, recipient, sender, state, error
+            "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error
              from parked_receipts
              where recipient in (values {{rows}}) and bucket in ({buckets}) and carrier = {{1}}
                  and received_at_ms >= {{2}} and lower(sender) = lower({{3}})"
@@ -169,15 +159,15 @@ impl Store {
             after
                 | query
                 | query
-                    .bind(&*report.carrier)
+                    .bind(&*batch.carrier)
                     .bind(batch.message.accepted_at_ms())
                     .bind(sender.as_deref())
         ))
     }
 
-    /// Parks the receipts that found nobody, and lets go of those that had waited and did. Gives how many
-    /// were parked.
-    pub(super) async fn park(&self, news: &Arc<News>, lost: &[usize]) -> Result<usize> {
+    /// Parks the receipts that found nobody, and lets go of those that had waited and did. Gives the
+    /// places of those that were parked.
+    pub(super) async fn park(&self, news: &Arc<News>, lost: &[usize]) -> Result<Vec<usize>> {
         let fresh = news.report.receipts.len();
         let lost: HashSet<usize> = lost.iter().copied().collect();
         let mut parking: Vec<usize> = lost
@@ -190,17 +180,16 @@ impl Store {
             .filter(|place| !lost.contains(place))
             .map(|place| place - fresh)
             .collect();
-        let count = parking.len();
-        if count > 0 || !found.is_empty() {
+        if !parking.is_empty() || !found.is_empty() {
             let park = Park {
                 store: self.clone(),
                 news: Arc::clone(news),
-                parking,
+                parking: parking.clone(),
                 found,
             };
             self.db.change(park).await?;
         }
-        Ok(count)
+        Ok(parking)
     }
 }
 
@@ -232,8 +221,8 @@ impl Change for Park {
             |query, row| {
                 let (count, receipt) = row;
                 query
-                    .bind(bucket_of_id(&report.carrier, &receipt.carrier_id, embedded).0)
-                    .bind(&*report.carrier)
+                    .bind(bucket_of_id(&receipt.carrier, &receipt.carrier_id, embedded).0)
+                    .bind(&*receipt.carrier)
                     .bind(&receipt.carrier_id)
                     .bind(report.now_ms)
                     .bind(*count)
@@ -256,7 +245,7 @@ impl Change for Park {
              where (bucket, carrier, carrier_id, received_at_ms, number) in (values {keys})",
             |query, parked| query
                 .bind(parked.bucket)
-                .bind(&*report.carrier)
+                .bind(&*parked.receipt.carrier)
                 .bind(&parked.receipt.carrier_id)
                 .bind(parked.received_at_ms)
                 .bind(parked.number)

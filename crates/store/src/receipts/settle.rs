@@ -101,9 +101,8 @@ impl Portion {
         let messages = settle::messages(tx, &cases).await?;
         let mut settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
         if self.parts.is_none() {
-            let carrier = &self.news.report.carrier;
             let kept: Vec<_> = self.progress().flat_map(parts::submitted).collect();
-            parts::keep(tx, &self.store, carrier, &kept).await?;
+            parts::keep(tx, &self.store, &kept).await?;
         }
         let again: Vec<&Batch> = in_time
             .iter()
@@ -177,10 +176,10 @@ impl Portion {
         if let Some(parts) = &self.parts {
             return Ok(Arc::clone(parts));
         }
-        let report = &self.news.report;
-        let receipts = self.receipts.iter().map(|&place| self.news.receipt(place));
-        let matched =
-            parts::look_up(tx, &self.store, &report.carrier, report.now_ms, receipts).await?;
+        let places = self.receipts.iter();
+        let receipts = places.map(|&place| (place, self.news.receipt(place)));
+        let now_ms = self.news.report.now_ms;
+        let matched = parts::look_up(tx, &self.store, now_ms, receipts).await?;
         Ok(Arc::new(matched))
     }
 
@@ -192,7 +191,7 @@ impl Portion {
         let terrain = self.news.report.terrain();
         let places = self.receipts.iter();
         let mut found: Vec<(usize, Option<&Part>)> = places
-            .map(|&place| (place, matched.find(self.news.receipt(place))))
+            .map(|&place| (place, matched.find(place, self.news.receipt(place))))
             .collect();
         let usual = self.usual(&found);
         let messages = settle::messages(tx, &usual).await?;
@@ -245,7 +244,7 @@ impl Portion {
         })
         .map(|(part, receipt)| {
             let event = receipt.word.event(part.leg, part.page);
-            settle::assumed(&self.news.report.carrier, part, event)
+            settle::assumed(&receipt.carrier, part, event)
         })
         .collect()
     }

@@ -1,8 +1,9 @@
 //! Recipients in doubt: handed to the wire, no response known.
 
 use super::kit::{
-    Kit, NOW, OTHER_CARRIER, Sending, backup, claim, delivered, doubted, naira, number, page_id,
-    receipt, refused, report, report_elsewhere, sending, taken, twins, two_legs, undelivered,
+    Kit, NOW, OTHER_CARRIER, Sending, backup, claim, delivered, doubted, elsewhere, naira, number,
+    page_id, receipt, refused, report, report_elsewhere, sending, taken, twins, two_legs,
+    undelivered,
 };
 use domain::DeliveryStatus;
 use store::{Batch, Claim, Claimed, Progress, Receipt, ReceiptWord};
@@ -13,6 +14,7 @@ twins!(
     a_receipt_that_came_before_the_doubt_ends_it,
     a_receipt_that_adopted_counts_once,
     only_the_same_number_sender_and_carrier_adopt,
+    receipts_of_two_carriers_in_one_report_adopt_who_is_in_doubt_with_each,
     two_receipts_adopt_two_messages_in_doubt,
     all_pages_of_a_message_in_doubt_are_adopted,
     only_those_still_in_doubt_are_sent_again,
@@ -151,6 +153,29 @@ async fn only_the_same_number_sender_and_carrier_adopt(kit: &Kit) {
         kit.statuses(&message).await,
         [Some(DeliveryStatus::InDoubt)]
     );
+}
+
+async fn receipts_of_two_carriers_in_one_report_adopt_who_is_in_doubt_with_each(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let here = doubt(kit, &base).await;
+    let there = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&there).await;
+    let claimed = kit.move_elsewhere(claimed).await;
+    let lost = claimed.iter().map(doubted).collect();
+    kit.report(report_elsewhere(lost, vec![])).await;
+    let to = here.draft.recipients[0];
+    let heard = vec![
+        elsewhere(receipt("lost", to, DeliveryStatus::Delivered)),
+        receipt("lost", to, DeliveryStatus::Undelivered),
+    ];
+    let (settled, parked) = kit.report(report(vec![], heard)).await;
+    assert_eq!((settled.outcomes.len(), parked), (2, 0));
+    for (message, end) in [
+        (here, DeliveryStatus::Undelivered),
+        (there, DeliveryStatus::Delivered),
+    ] {
+        assert_eq!(kit.statuses(&message).await, [Some(end)]);
+    }
 }
 
 async fn two_receipts_adopt_two_messages_in_doubt(kit: &Kit) {

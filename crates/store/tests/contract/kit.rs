@@ -359,7 +359,7 @@ impl Kit {
     pub(crate) async fn report(&self, report: CarrierReport) -> (Settled, usize) {
         let mut settled = Settled::default();
         let parked = self.store.report(Arc::new(report), &mut settled).await;
-        (settled, parked.unwrap())
+        (settled, parked.unwrap().len())
     }
 
     /// Accepts a message and has the carrier take all of it: the page ids are `<digits>-<page>`.
@@ -635,6 +635,7 @@ pub(crate) fn refused(claimed: &Claimed) -> Progress {
 
 pub(crate) fn receipt(carrier_id: &str, recipient: Recipient, status: DeliveryStatus) -> Receipt {
     Receipt {
+        carrier: CARRIER.into(),
         carrier_id: carrier_id.to_owned(),
         recipient: Some(recipient),
         sender: SENDER.to_owned(),
@@ -658,7 +659,6 @@ pub(crate) fn undelivered(recipient: Recipient) -> Receipt {
 
 pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
     CarrierReport {
-        carrier: CARRIER.into(),
         now_ms: NOW,
         progress,
         receipts,
@@ -670,12 +670,17 @@ pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> Carrier
     }
 }
 
+/// A receipt as the other carrier's.
+pub(crate) fn elsewhere(receipt: Receipt) -> Receipt {
+    Receipt {
+        carrier: OTHER_CARRIER.into(),
+        ..receipt
+    }
+}
+
 /// What the other carrier said.
 pub(crate) fn report_elsewhere(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
-    CarrierReport {
-        carrier: OTHER_CARRIER.into(),
-        ..report(progress, receipts)
-    }
+    report(progress, receipts.into_iter().map(elsewhere).collect())
 }
 
 /// Plans second legs over the same carrier.

@@ -7,6 +7,7 @@ use super::kit::{
 };
 use super::model::{Heard, Model, Promise, Standing};
 use domain::{AccountId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
+use std::collections::HashSet;
 use std::sync::Arc;
 use store::{
     Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, NewMessage,
@@ -45,6 +46,7 @@ enum Step {
     Release,
     Taken,
     PartlyTaken,
+    AllTaken,
     Refused,
     RefusedForNow,
     Doubted,
@@ -57,7 +59,7 @@ enum Step {
     GiveUp,
 }
 
-const CHOICES: [(u64, Step); 18] = [
+const CHOICES: [(u64, Step); 19] = [
     (2, Step::Credit),
     (1, Step::CreditAgain),
     (12, Step::Send),
@@ -66,6 +68,7 @@ const CHOICES: [(u64, Step); 18] = [
     (1, Step::Release),
     (10, Step::Taken),
     (4, Step::PartlyTaken),
+    (2, Step::AllTaken),
     (4, Step::Refused),
     (3, Step::RefusedForNow),
     (5, Step::Doubted),
@@ -73,7 +76,7 @@ const CHOICES: [(u64, Step); 18] = [
     (1, Step::LateAnswer),
     (1, Step::LateRefusal),
     (2, Step::Moved),
-    (40, Step::Receipt),
+    (30, Step::Receipt),
     (1, Step::Late),
     (2, Step::GiveUp),
 ];
@@ -195,11 +198,12 @@ impl World<'_> {
             Step::Release => self.release(None).await,
             Step::Taken => self.taken(usize::MAX).await,
             Step::PartlyTaken => self.taken(1).await,
+            Step::AllTaken => self.all_taken().await,
             Step::Refused => self.refused().await,
             Step::RefusedForNow => {
                 if let Some(claimed) = self.in_hand.pop() {
                     let progress = refused_for_now(&claimed);
-                    self.progress(&claimed, progress).await;
+                    self.report(vec![progress], vec![]).await;
                 }
             }
             Step::Doubted => self.doubted().await,
@@ -353,15 +357,31 @@ impl World<'_> {
     /// Reports the first so many as taken; gives those that are left.
     async fn took(&mut self, claimed: &Claimed, most: usize) -> Vec<Recipient> {
         let most = most.min(claimed.batch.recipients.len());
+        let progress = self.taking(claimed, most);
+        self.report(vec![progress], vec![]).await;
+        claimed.batch.recipients[most..].to_vec()
+    }
+
+    /// The carriers take all that they have, and tell of others in the same report.
+    async fn all_taken(&mut self) {
+        let in_hand = std::mem::take(&mut self.in_hand);
+        let recipients = |one: &Claimed| one.batch.recipients.clone();
+        let mut about = in_hand.iter().flat_map(recipients).collect();
+        let receipts = self.heard(&mut about);
+        let all = in_hand.iter().map(|one| (one, one.batch.recipients.len()));
+        let progress = all.map(|(one, count)| self.taking(one, count)).collect();
+        self.report(progress, receipts).await;
+    }
+
+    /// What tells that the first so many are taken.
+    fn taking(&mut self, claimed: &Claimed, most: usize) -> Progress {
         for &to in &claimed.batch.recipients[..most] {
             let ids = ids(claimed, to);
             self.model.take(to, leg(claimed), carrier(claimed), ids);
         }
         let taken = taken(claimed, most);
         let sent = claimed.batch.recipients[..most].to_vec();
-        let progress = self.with_second_leg(claimed, sent, taken);
-        self.progress(claimed, progress).await;
-        claimed.batch.recipients[most..].to_vec()
+        self.with_second_leg(claimed, sent, taken)
     }
 
     async fn refused(&mut self) {
@@ -373,7 +393,7 @@ impl World<'_> {
             self.model
                 .refuse(to, leg(&claimed), claimed.batch.kind, end);
         }
-        self.progress(&claimed, refused(&claimed)).await;
+        self.report(vec![refused(&claimed)], vec![]).await;
     }
 
     async fn refused_late(&mut self, claimed: &Claimed) {
@@ -381,7 +401,7 @@ impl World<'_> {
             let kind = claimed.batch.kind;
             self.model.refuse_late(to, leg(claimed), kind);
         }
-        self.progress(claimed, refused(claimed)).await;
+        self.report(vec![refused(claimed)], vec![]).await;
     }
 
     async fn doubted(&mut self) {
@@ -396,7 +416,7 @@ impl World<'_> {
         }
         let sent = claimed.batch.recipients.clone();
         let progress = self.with_second_leg(claimed, sent, lost(claimed));
-        self.progress(claimed, progress).await;
+        self.report(vec![progress], vec![]).await;
     }
 
     /// At times, whoever was sent a first leg is sent the second when its time is over.
@@ -448,9 +468,28 @@ impl World<'_> {
     }
 
     async fn receipt(&mut self) {
-        let Some(at) = self.chance.place(self.ids.len()) else {
-            return;
-        };
+        let receipts = self.heard(&mut HashSet::new());
+        if !receipts.is_empty() {
+            self.report(vec![], receipts).await;
+        }
+    }
+
+    /// Some receipts of either carrier, each about somebody else, and none of those named.
+    fn heard(&mut self, about: &mut HashSet<Recipient>) -> Vec<Receipt> {
+        let most = self.chance.between(1, 4);
+        let mut receipts = Vec::new();
+        for _ in 0..most {
+            if let Some(at) = self.chance.place(self.ids.len())
+                && about.insert(self.ids[at].2)
+            {
+                receipts.push(self.hear(at));
+            }
+        }
+        receipts
+    }
+
+    /// A receipt about whom one of the ids means, or under an id that nobody knows.
+    fn hear(&mut self, at: usize) -> Receipt {
         let (carrier, mut id, to) = self.ids[at].clone();
         if self.chance.is_among(3) {
             id = format!("nobody-{}", fresh());
@@ -468,6 +507,7 @@ impl World<'_> {
             word,
         };
         let receipt = Receipt {
+            carrier: carrier.into(),
             carrier_id: heard.id.clone(),
             recipient: Some(to),
             sender: SENDER.to_owned(),
@@ -475,7 +515,7 @@ impl World<'_> {
             error: None,
         };
         self.model.hear_all(vec![heard]);
-        self.report(carrier, vec![], vec![receipt]).await;
+        receipt
     }
 
     /// The time of what still waits to be sent is over.
@@ -492,7 +532,7 @@ impl World<'_> {
                     let (to, kind) = (ended.recipient, claimed.batch.kind);
                     self.model.refuse(to, leg(&claimed), kind, ended.status);
                 }
-                self.progress(&claimed, progress).await;
+                self.report(vec![progress], vec![]).await;
             }
         }
     }
@@ -511,19 +551,9 @@ impl World<'_> {
         }
     }
 
-    async fn progress(&mut self, claimed: &Claimed, progress: Progress) {
-        self.report(carrier(claimed), vec![progress], vec![]).await;
-    }
-
-    async fn report(
-        &mut self,
-        carrier: &'static str,
-        progress: Vec<Progress>,
-        receipts: Vec<Receipt>,
-    ) {
+    async fn report(&mut self, progress: Vec<Progress>, receipts: Vec<Receipt>) {
         let mut settled = Settled::default();
         let report = CarrierReport {
-            carrier: carrier.into(),
             planner: elsewhere(),
             ..report(progress, receipts)
         };

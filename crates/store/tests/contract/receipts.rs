@@ -1,11 +1,11 @@
 //! Reports of a carrier: submits, receipts, refunds.
 
 use super::kit::{
-    CARRIER, Kit, NOW, Sending, delivered, naira, number, outcome, page_id, receipt, refused,
-    report, report_elsewhere, sending, taken, twins, two_legs, undelivered,
+    CARRIER, Kit, NOW, Sending, delivered, elsewhere, naira, number, outcome, page_id, receipt,
+    refused, report, report_elsewhere, sending, silence, taken, twins, two_legs, undelivered,
 };
 use domain::{Component, DeliveryStatus, Gateway, Purse};
-use store::{Receipt, ReceiptWord, Settled};
+use store::{Claimed, Progress, Receipt, ReceiptWord, Settled};
 
 twins!(
     a_submitted_recipient_has_a_delivery_and_its_pages,
@@ -21,6 +21,7 @@ twins!(
     a_receipt_for_another_number_does_not_settle,
     a_receipt_without_a_number_is_matched_by_its_id,
     a_receipt_of_another_carrier_does_not_settle,
+    one_report_of_two_carriers_with_the_same_ids_settles_each_recipient,
     an_id_that_comes_again_means_the_youngest_page,
     a_refused_submit_is_refunded,
     a_refund_goes_back_to_the_component_that_paid,
@@ -284,6 +285,44 @@ async fn a_receipt_of_another_carrier_does_not_settle(kit: &Kit) {
     let (_, parked) = kit.report(report_elsewhere(vec![], vec![heard])).await;
     assert_eq!(parked, 1);
     assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
+}
+
+async fn one_report_of_two_carriers_with_the_same_ids_settles_each_recipient(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let [here, other] = [1, 2].map(|first_number| {
+        let sending = Sending {
+            first_number,
+            ..base.clone()
+        };
+        sending.message(&kit.store)
+    });
+    let unnumbered = |status| Receipt {
+        recipient: None,
+        ..receipt("7", number(1), status)
+    };
+    let early = elsewhere(unnumbered(DeliveryStatus::Delivered));
+    assert_eq!(kit.report(report(vec![], vec![early])).await.1, 1);
+    let moved = kit.accept_and_claim(&other).await;
+    let moved = kit.move_elsewhere(moved).await;
+    let kept = kit.accept_and_claim(&here).await;
+    let taken = |claimed: &Claimed| Progress {
+        submitted: vec![(claimed.batch.recipients[0], vec!["7".to_owned()])],
+        ..silence(claimed)
+    };
+    let both = vec![taken(&kept[0]), taken(&moved[0])];
+    let heard = vec![unnumbered(DeliveryStatus::Undelivered)];
+    let (settled, parked) = kit.report(report(both, heard)).await;
+    assert_eq!((settled.outcomes.len(), parked), (2, 0));
+    for (message, end) in [
+        (here, DeliveryStatus::Undelivered),
+        (other, DeliveryStatus::Delivered),
+    ] {
+        assert_eq!(kit.statuses(&message).await, [Some(end)]);
+    }
+    assert_eq!(
+        kit.numbers("select count(*) from parked_receipts").await,
+        [0]
+    );
 }
 
 async fn an_id_that_comes_again_means_the_youngest_page(kit: &Kit) {
