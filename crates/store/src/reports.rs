@@ -165,25 +165,29 @@ async fn list(
 }
 
 /// Where those recipients of a message stand that were submitted.
+///
+/// Each is looked up by its whole key, and there is no other way to do it. Where the server may choose, it takes any
+/// message for a short one as soon as most of them are, goes through all of its deliveries, and compares each with
+/// each that is asked for.
 async fn statuses(
     tx: &mut Tx,
     (bucket, message): (Bucket, MessageId),
     recipients: &[Recipient],
 ) -> Result<HashMap<Recipient, DeliveryStatus>> {
-    let rows: Vec<(i64, String)> = fetch_rows!(
+    let rows: Vec<(i64, Option<String>)> = fetch_rows!(
         tx,
         recipients,
         1,
-        "select recipient, status from deliveries
-         where recipient in (values {rows}) and bucket = {1} and message_id = {2}",
+        "with v (recipient) as (values {rows})
+         select v.recipient, (select status from deliveries d
+             where d.bucket = {1} and d.message_id = {2} and d.recipient = v.recipient)
+         from v",
         |query, recipient| query.bind(number(*recipient)),
         after | query | query.bind(bucket.0).bind(id_bytes(&message))
     );
     rows.into_iter()
-        .map(|(digits, status)| {
-            let status = named(DeliveryStatus::from_name, &status)?;
-            Ok((recipient(digits), status))
-        })
+        .filter_map(|(digits, status)| Some((recipient(digits), status?)))
+        .map(|(to, status)| Ok((to, named(DeliveryStatus::from_name, &status)?)))
         .collect()
 }
 
