@@ -17,6 +17,9 @@ const TIDY_EVERY: Duration = Duration::from_secs(5);
 /// and how old they are at most.
 const LOOK_AGAIN_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_MS: i64 = 20_000;
+/// How often PostgreSQL is made to look at tables that it takes for empty: until it has, a campaign that is its first may
+/// wait a second for each thousand receipts.
+const GATHER_EVERY: Duration = Duration::from_secs(1);
 /// How often old attempts at callbacks are forgotten, and how long they are kept.
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
@@ -30,6 +33,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     let mut measure = tokio::time::interval(MEASURE_EVERY);
     let mut forget = tokio::time::interval(FORGET_EVERY);
     let mut again = tokio::time::interval(LOOK_AGAIN_EVERY);
+    let mut gather = tokio::time::interval(GATHER_EVERY);
     loop {
         let swept = tokio::select! {
             // What is rare comes first, so that everything gets its turn.
@@ -38,6 +42,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             _ = expire.tick() => expire_all(&shared).await,
             _ = tidy.tick() => tidy_all(&shared).await,
             _ = measure.tick() => measure_all(&shared).await,
+            _ = gather.tick() => shared.store.gather_statistics().await,
             _ = again.tick() => look_again(&shared).await,
         };
         if let Err(error) = swept {
@@ -95,7 +100,6 @@ async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> sto
 }
 
 async fn tidy_all(shared: &Arc<Shared>) -> store::Result<()> {
-    shared.store.gather_statistics().await?;
     let now_ms = shared.followed_ms().await?;
     for bucket in shared.my_buckets() {
         while shared.store.tidy(bucket, now_ms).await? {}
