@@ -3,14 +3,15 @@
 //! There is no linger: whatever arrived while the last commit ran is the next group.
 
 mod door;
+mod pace;
 
 use crate::shared::CLAIM_MS;
 use crate::{Error, Shared, measure};
 use domain::{Bucket, Draft, Environment, Gateway, MessageId, Money, Refusal, SandboxOutcome};
-use door::{FEW_RECIPIENTS, MOST_SENDS, UNAVAILABLE, Waiting, group, is_behind};
+use door::{FEW_RECIPIENTS, MOST_SENDS, UNAVAILABLE, Waiting, group};
+use pace::Pace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use store::{Accepted, Batch, Claimed, Content, NewMessage};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -68,7 +69,8 @@ pub(crate) fn steer(draft: &Draft, limit: u32) -> Result<(), Refusal> {
     refused.map_or(Ok(()), Err)
 }
 
-async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, late: Arc<AtomicBool>) {
+async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace) {
+    let mut before: Option<(Instant, usize)> = None;
     let mut received = Vec::with_capacity(MOST_SENDS);
     let mut left: VecDeque<Waiting> = VecDeque::new();
     loop {
@@ -82,8 +84,13 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, late: Arc<
         }
         left.extend(received.drain(..));
         let now = Instant::now();
+        if let Some((began, recipients)) = before {
+            pace.learn(recipients, now.saturating_duration_since(began));
+        }
         let group = group(&mut left, now);
-        late.store(is_behind(&left, now), Ordering::Relaxed);
+        let recipients = group.iter().map(|one| one.draft.recipients.len()).sum();
+        // Where nobody waits for it, a commit may have waited for somebody to come.
+        before = (!left.is_empty()).then_some((now, recipients));
         accept(&shared, group).await;
     }
 }

@@ -1,12 +1,12 @@
 //! Where sends wait for the commit that accepts them: who finds room, and who is next.
 
+use super::pace::Pace;
 use super::{Sent, run};
 use crate::refusals::Refusals;
 use crate::{Error, Shared};
 use domain::{Draft, Fingerprint, Refusal};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
@@ -15,9 +15,9 @@ use tokio::time::Instant;
 pub(super) const MOST_SENDS: usize = 512;
 /// Recipients of a commit after which no further send joins it: nearly as many as a report of a carrier settles, which
 /// takes its turn with it. With more, campaigns that are accepted take the time of those that are sent.
-const MANY_RECIPIENTS: usize = 3_000;
+pub(super) const MANY_RECIPIENTS: usize = 3_000;
 /// Recipients that may wait for their commit, all sends together: some 8 MB, and some seconds where carriers are busy.
-const MOST_WAITING: usize = 500_000;
+pub(super) const MOST_WAITING: usize = 500_000;
 /// A send to no more than so many waits whatever campaigns do, and joins the next commit; how many of these there are is
 /// limited anyway.
 pub(super) const FEW_RECIPIENTS: usize = 10;
@@ -26,9 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long it waits until that begins. What is accepted later is likely to be answered too late, and is sent again by
 /// those who were told that it was not.
 const TURN_PATIENCE: Duration = Duration::from_secs(5);
-/// While one that was left by the last commit has waited longer, campaigns find no room: the machine is slower than that
-/// many recipients, and to understand what will be refused would make it slower still.
-const MOST_BEHIND: Duration = Duration::from_millis(2_500);
 /// The refusal for want of room, or time.
 pub(super) const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
 
@@ -46,7 +43,7 @@ pub(crate) struct Door {
     queue: mpsc::Sender<Waiting>,
     /// For recipients.
     room: Arc<Semaphore>,
-    is_behind: Arc<AtomicBool>,
+    pace: Pace,
     refusals: Refusals,
 }
 
@@ -57,15 +54,15 @@ impl Door {
     ) -> (Self, tokio::task::JoinHandle<()>) {
         let (queue, waiting) = mpsc::channel(capacity.max(1));
         let door = Self::new(queue);
-        let is_behind = Arc::clone(&door.is_behind);
-        (door, tokio::spawn(run(shared, waiting, is_behind)))
+        let pace = door.pace.clone();
+        (door, tokio::spawn(run(shared, waiting, pace)))
     }
 
     fn new(queue: mpsc::Sender<Waiting>) -> Self {
         Self {
             queue,
             room: Arc::new(Semaphore::new(MOST_WAITING)),
-            is_behind: Arc::default(),
+            pace: Pace::default(),
             refusals: Refusals::default(),
         }
     }
@@ -78,12 +75,18 @@ impl Door {
     /// Recipients that one more send may have now: a few whatever campaigns do, where the queue has room at all.
     /// Whoever knows that a send has more may spare itself the work of drafting it.
     pub(crate) fn room(&self) -> usize {
-        let room = if self.queue.capacity() == 0 || self.is_behind.load(Ordering::Relaxed) {
+        let room = if self.queue.capacity() == 0 || self.is_behind() {
             0
         } else {
             self.room.available_permits()
         };
         room.max(FEW_RECIPIENTS)
+    }
+
+    /// Whether those who wait are too many for one more campaign.
+    fn is_behind(&self) -> bool {
+        let waiting = MOST_WAITING - self.room.available_permits();
+        self.pace.is_behind(waiting)
     }
 
     /// The refusal for want of room, when it is its turn.
@@ -108,7 +111,7 @@ impl Door {
     fn admit(&self, draft: Draft, answer: oneshot::Sender<Result<Sent, Error>>) -> bool {
         let recipients = match draft.recipients.len() {
             ..=FEW_RECIPIENTS => 0,
-            _ if self.is_behind.load(Ordering::Relaxed) => return false,
+            _ if self.is_behind() => return false,
             many => u32::try_from(many).unwrap_or(u32::MAX),
         };
         let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(recipients) else {
@@ -140,12 +143,6 @@ async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>) -> Result<T, Er
     tokio::time::timeout(PATIENCE, answer)
         .await
         .unwrap_or_else(|_| Err(UNAVAILABLE.into()))
-}
-
-/// Whether the first of those that are left has waited so long that campaigns find no room.
-pub(super) fn is_behind(left: &VecDeque<Waiting>, now: Instant) -> bool {
-    let first = left.front();
-    first.is_some_and(|first| now.saturating_duration_since(first.since) > MOST_BEHIND)
 }
 
 /// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
@@ -241,15 +238,21 @@ mod tests {
     }
 
     #[test]
-    fn campaigns_find_no_room_while_others_wait_long() {
-        let (queue, _waiting) = mpsc::channel(100);
+    fn campaigns_find_no_room_behind_more_than_are_accepted_in_time() {
+        let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
-        door.is_behind.store(true, Ordering::Relaxed);
+        // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
+        for _ in 0..20 {
+            door.pace.learn(MANY_RECIPIENTS, Duration::from_millis(100));
+        }
+        assert!(admitted(70_000));
+        assert!(door.room() > 100_000);
+        assert!(admitted(100_000));
         assert_eq!(door.room(), FEW_RECIPIENTS);
         assert!(!admitted(FEW_RECIPIENTS + 1));
         assert!(admitted(FEW_RECIPIENTS));
-        door.is_behind.store(false, Ordering::Relaxed);
+        drop((waiting.try_recv(), waiting.try_recv()));
         assert!(admitted(FEW_RECIPIENTS + 1));
     }
 
@@ -292,11 +295,10 @@ mod tests {
         let mut left: VecDeque<_> =
             [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
         let now = Instant::now() + Duration::from_millis(1);
-        assert!(is_behind(&left, now));
         let group = group(&mut left, now);
         assert_eq!(group.len(), 1);
         assert_eq!(group[0].draft.recipients.len(), 2);
-        assert!(!is_behind(&left, now), "nothing is left");
+        assert!(left.is_empty());
         assert!(matches!(
             refused.try_recv(),
             Ok(Err(Error::Refused(UNAVAILABLE)))

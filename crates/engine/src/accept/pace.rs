@@ -1,0 +1,74 @@
+//! How many recipients may wait before a campaign finds no room: as many as the machine accepts in time.
+
+use super::door::{MANY_RECIPIENTS, MOST_WAITING};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// How long a campaign is to wait at most for those before it, as far as one can tell. What is let in to wait longer is
+/// likely to be refused in the end, and to understand it was for nothing: that took an eighth of a slow machine.
+const AHEAD: Duration = Duration::from_millis(2_500);
+
+/// Recipients that were accepted lately in [`AHEAD`].
+#[derive(Clone, Debug)]
+pub(super) struct Pace(Arc<AtomicUsize>);
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self(Arc::new(AtomicUsize::new(MOST_WAITING)))
+    }
+}
+
+impl Pace {
+    /// Whether so many recipients take too long for one more campaign to wait behind them.
+    pub(super) fn is_behind(&self, waiting: usize) -> bool {
+        waiting >= self.0.load(Ordering::Relaxed)
+    }
+
+    /// Learns from a commit that others waited for.
+    pub(super) fn learn(&self, recipients: usize, took: Duration) {
+        let known = self.0.load(Ordering::Relaxed);
+        self.0
+            .store(learned(known, recipients, took), Ordering::Relaxed);
+    }
+}
+
+/// A quarter is what is new, so that one long commit changes little.
+fn learned(known: usize, recipients: usize, took: Duration) -> usize {
+    let ahead = recipients as u128 * AHEAD.as_micros() / took.as_micros().max(1);
+    let new = usize::try_from(ahead).unwrap_or(MOST_WAITING);
+    let new = new.clamp(MANY_RECIPIENTS, MOST_WAITING);
+    known - known / 4 + new / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is known after so many commits, each of 3,000 recipients in so many milliseconds.
+    fn after(known: usize, commits: usize, took_ms: u64) -> usize {
+        (0..commits).fold(known, |known, _| {
+            learned(known, 3_000, Duration::from_millis(took_ms))
+        })
+    }
+
+    #[test]
+    fn as_many_may_wait_as_are_accepted_in_time() {
+        let table = [
+            // A fast machine lets wait what there is memory for.
+            (MOST_WAITING, 20, 10, MOST_WAITING),
+            (MOST_WAITING, 20, 100, 75_000),
+            (75_000, 20, 10, MOST_WAITING),
+            // One long commit changes little.
+            (MOST_WAITING, 1, 5_000, 375_750),
+            // However slow it is, some are let in.
+            (MOST_WAITING, 60, 60_000, MANY_RECIPIENTS),
+        ];
+        for (known, commits, took_ms, expected) in table {
+            let found = after(known, commits, took_ms);
+            let off = found.abs_diff(expected);
+            assert!(off <= expected / 50, "{commits} of {took_ms} ms: {found}");
+        }
+        assert_eq!(learned(MOST_WAITING, 1, Duration::ZERO), MOST_WAITING);
+    }
+}
