@@ -8,13 +8,13 @@ mod pace;
 use crate::shared::CLAIM_MS;
 use crate::{Error, Shared, measure};
 use domain::{Bucket, Draft, Environment, Gateway, MessageId, Money, Refusal, SandboxOutcome};
-use door::{FEW_RECIPIENTS, MOST_SENDS, UNAVAILABLE, Waiting, group};
+use door::{MOST_SENDS, UNAVAILABLE, Waiting, group};
 use pace::Pace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use store::{Accepted, Batch, Claimed, Content, NewMessage};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 pub(crate) use door::Door;
@@ -70,9 +70,12 @@ pub(crate) fn steer(draft: &Draft, limit: u32) -> Result<(), Refusal> {
 }
 
 async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace) {
-    let mut before: Option<(Instant, usize)> = None;
     let mut received = Vec::with_capacity(MOST_SENDS);
     let mut left: VecDeque<Waiting> = VecDeque::new();
+    // The turn of the carriers that campaigns let pass.
+    let mut turn: Option<JoinHandle<()>> = None;
+    // When campaigns had theirs while others waited, and the recipients accepted since.
+    let mut before: Option<(Instant, usize)> = None;
     loop {
         if left.is_empty() && queue.recv_many(&mut received, MOST_SENDS).await == 0 {
             return;
@@ -84,14 +87,40 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace
         }
         left.extend(received.drain(..));
         let now = Instant::now();
-        if let Some((began, recipients)) = before {
+        turn = turn.filter(|turn| !turn.is_finished());
+        if turn.is_none()
+            && let Some((began, recipients)) = before.take()
+        {
             pace.learn(recipients, now.saturating_duration_since(began));
         }
-        let group = group(&mut left, now);
-        let recipients = group.iter().map(|one| one.draft.recipients.len()).sum();
-        // Where nobody waits for it, a commit may have waited for somebody to come.
-        before = (!left.is_empty()).then_some((now, recipients));
+        let group = group(&mut left, now, turn.is_none());
+        if group.is_empty() {
+            if let Some(passing) = turn.take_if(|_| !left.is_empty()) {
+                turn = until(passing, &mut queue, &mut received).await;
+            }
+            continue;
+        }
+        let (began, recipients) = before.unwrap_or((now, 0));
+        let recipients = recipients + group.iter().map(Waiting::recipients).sum::<usize>();
+        before = (!left.is_empty()).then_some((began, recipients));
+        let campaigns = group.iter().any(Waiting::is_campaign);
         accept(&shared, group).await;
+        if campaigns && shared.store.is_shared() {
+            let shared = Arc::clone(&shared);
+            turn = Some(tokio::spawn(async move { shared.turns.one().await }));
+        }
+    }
+}
+
+/// Waits for the end of a turn, or for sends that need not wait for it. Gives the turn that has not ended.
+async fn until(
+    mut turn: JoinHandle<()>,
+    queue: &mut mpsc::Receiver<Waiting>,
+    received: &mut Vec<Waiting>,
+) -> Option<JoinHandle<()>> {
+    tokio::select! {
+        _ = &mut turn => None,
+        1.. = queue.recv_many(received, MOST_SENDS) => Some(turn),
     }
 }
 
@@ -113,8 +142,7 @@ async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
         }
     };
     let mut buckets: BTreeMap<Bucket, Vec<Entering>> = BTreeMap::new();
-    let is_few = |waiting: &Waiting| waiting.draft.recipients.len() <= FEW_RECIPIENTS;
-    let few = group.iter().filter(|&waiting| is_few(waiting)).count();
+    let few = group.iter().filter(|one| !one.is_campaign()).count();
     if few > 0 {
         shared.turns.hurry(shared.clock.now_ms(), few);
     }

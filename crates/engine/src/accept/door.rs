@@ -37,6 +37,17 @@ pub(crate) struct Waiting {
     pub(super) answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
+impl Waiting {
+    pub(super) fn recipients(&self) -> usize {
+        self.draft.recipients.len()
+    }
+
+    /// Whether it is to more than a few, and so is nothing that overtakes others.
+    pub(super) fn is_campaign(&self) -> bool {
+        self.recipients() > FEW_RECIPIENTS
+    }
+}
+
 /// The door for messages.
 #[derive(Clone)]
 pub(crate) struct Door {
@@ -146,8 +157,13 @@ async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>) -> Result<T, Er
 }
 
 /// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
-/// tells whether the second is a duplicate. Sends to a few overtake campaigns. What has waited too long is refused.
-pub(super) fn group(left: &mut VecDeque<Waiting>, now: Instant) -> Vec<Waiting> {
+/// tells whether the second is a duplicate. Sends to a few overtake campaigns, which may have to let others pass. What
+/// has waited too long is refused.
+pub(super) fn group(
+    left: &mut VecDeque<Waiting>,
+    now: Instant,
+    with_campaigns: bool,
+) -> Vec<Waiting> {
     let mut group: Vec<Waiting> = Vec::with_capacity(left.len().min(MOST_SENDS));
     let mut fingerprints: HashSet<Fingerprint> = HashSet::new();
     let mut recipients = 0;
@@ -161,12 +177,12 @@ pub(super) fn group(left: &mut VecDeque<Waiting>, now: Instant) -> Vec<Waiting> 
             let _ = waiting.answer.send(Err(UNAVAILABLE.into()));
             continue;
         }
-        let is_campaign = waiting.draft.recipients.len() > FEW_RECIPIENTS;
-        let full = group.len() >= MOST_SENDS || (is_campaign && recipients >= MANY_RECIPIENTS);
-        if full || !fingerprints.insert(waiting.draft.fingerprint) {
+        let has_room = group.len() < MOST_SENDS
+            && (!waiting.is_campaign() || (with_campaigns && recipients < MANY_RECIPIENTS));
+        if !has_room || !fingerprints.insert(waiting.draft.fingerprint) {
             later.push_back(waiting);
         } else {
-            recipients += waiting.draft.recipients.len();
+            recipients += waiting.recipients();
             group.push(waiting);
         }
     }
@@ -272,13 +288,14 @@ mod tests {
         while let Ok(next) = waiting.try_recv() {
             left.push_back(next);
         }
-        let mut next = || {
-            let group = group(&mut left, Instant::now());
-            let sizes = group.iter().map(|one| one.draft.recipients.len());
-            sizes.collect::<Vec<_>>()
+        let mut next = |with_campaigns| {
+            let group = group(&mut left, Instant::now(), with_campaigns);
+            group.iter().map(Waiting::recipients).collect::<Vec<_>>()
         };
-        assert_eq!(next(), [2_000, 2_000, 10, 1]);
-        assert_eq!(next(), [2_000, 11]);
+        assert_eq!(next(false), [10, 1], "campaigns let others pass");
+        assert!(next(false).is_empty());
+        assert_eq!(next(true), [2_000, 2_000]);
+        assert_eq!(next(true), [2_000, 11]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -295,7 +312,7 @@ mod tests {
         let mut left: VecDeque<_> =
             [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
         let now = Instant::now() + Duration::from_millis(1);
-        let group = group(&mut left, now);
+        let group = group(&mut left, now, true);
         assert_eq!(group.len(), 1);
         assert_eq!(group[0].draft.recipients.len(), 2);
         assert!(left.is_empty());

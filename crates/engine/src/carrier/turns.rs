@@ -6,10 +6,11 @@
 use super::settle::Teller;
 use std::collections::VecDeque;
 use std::future::pending;
+use std::pin::pin;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::{Progress, Receipt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Reports that are committed at a time: one is told what became of it while another is kept.
 const AT_A_TIME: usize = 2;
@@ -26,7 +27,17 @@ const FOR_EACH: usize = 2;
 const HURRY_MS: u64 = 1_000;
 
 /// A turn, until it is dropped.
-pub(super) type Turn = OwnedSemaphorePermit;
+pub(super) struct Turn {
+    permit: Option<OwnedSemaphorePermit>,
+    ended: Arc<Notify>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        drop(self.permit.take());
+        self.ended.notify_waiters();
+    }
+}
 
 /// What a carrier said, waiting for a turn.
 pub(super) struct Said {
@@ -38,6 +49,8 @@ pub(super) struct Said {
 /// The turns of all carriers of a process.
 pub(crate) struct Turns {
     free: Arc<Semaphore>,
+    /// Whenever a turn has ended.
+    ended: Arc<Notify>,
     waiting: Mutex<VecDeque<Said>>,
     /// When the last sends to a few came, and how many together.
     hurried_at_ms: AtomicI64,
@@ -48,6 +61,7 @@ impl Default for Turns {
     fn default() -> Self {
         Self {
             free: Arc::new(Semaphore::new(AT_A_TIME)),
+            ended: Arc::default(),
             waiting: Mutex::default(),
             hurried_at_ms: AtomicI64::new(i64::MIN),
             hurried: AtomicUsize::default(),
@@ -81,9 +95,22 @@ impl Turns {
     /// The next turn after those of all who wait.
     pub(super) async fn next(&self) -> Turn {
         match Arc::clone(&self.free).acquire_owned().await {
-            Ok(turn) => turn,
+            Ok(permit) => Turn {
+                permit: Some(permit),
+                ended: Arc::clone(&self.ended),
+            },
             // Nobody closes them.
             Err(_) => pending().await,
+        }
+    }
+
+    /// Waits until a turn has ended, where one is under way.
+    pub(crate) async fn one(&self) {
+        let mut ended = pin!(self.ended.notified());
+        // From here on none is missed.
+        ended.as_mut().enable();
+        if self.free.available_permits() < AT_A_TIME {
+            ended.await;
         }
     }
 
@@ -114,7 +141,7 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::pin::{Pin, pin};
+    use std::pin::Pin;
     use std::task::{Context, Poll, Waker};
     use tokio::sync::mpsc;
 
@@ -174,6 +201,19 @@ mod tests {
         assert!(turn.is_some());
         drop(turn);
         assert!(come(&mut second).is_some());
+    }
+
+    #[test]
+    fn whoever_lets_one_turn_pass_waits_for_its_end_alone() {
+        let turns = Turns::default();
+        let nobody = &mut Context::from_waker(Waker::noop());
+        assert!(pin!(turns.one()).as_mut().poll(nobody).is_ready());
+        let first = come(&mut pin!(turns.next()));
+        let _second = come(&mut pin!(turns.next()));
+        let mut passes = pin!(turns.one());
+        assert!(passes.as_mut().poll(nobody).is_pending());
+        drop(first);
+        assert!(passes.as_mut().poll(nobody).is_ready());
     }
 
     #[test]
