@@ -9,15 +9,19 @@ use crate::shared::CLAIM_MS;
 use crate::{Error, Shared, measure};
 use domain::{Bucket, Draft, Environment, Gateway, MessageId, Money, Refusal, SandboxOutcome};
 use door::{MOST_SENDS, UNAVAILABLE, Waiting, group};
-use pace::Pace;
+use pace::{Lap, Pace};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Accepted, Batch, Claimed, Content, NewMessage};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 pub(crate) use door::Door;
+
+/// How long campaigns wait for a turn of the carriers at most.
+const MOST_PASSING: Duration = Duration::from_secs(1);
 
 /// The answer to an accepted send.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -74,9 +78,12 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace
     let mut left: VecDeque<Waiting> = VecDeque::new();
     // The turn of the carriers that campaigns let pass.
     let mut turn: Option<JoinHandle<()>> = None;
-    // When campaigns had theirs while others waited, and the recipients accepted since.
-    let mut before: Option<(Instant, usize)> = None;
+    let mut lap: Option<Lap> = None;
     loop {
+        if left.is_empty() && queue.is_empty() {
+            // Nobody waits, and how long nobody comes says nothing.
+            lap = None;
+        }
         if left.is_empty() && queue.recv_many(&mut received, MOST_SENDS).await == 0 {
             return;
         }
@@ -89,9 +96,9 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace
         let now = Instant::now();
         turn = turn.filter(|turn| !turn.is_finished());
         if turn.is_none()
-            && let Some((began, recipients)) = before.take()
+            && let Some(lap) = lap.take()
         {
-            pace.learn(recipients, now.saturating_duration_since(began));
+            pace.learn(lap, now);
         }
         let group = group(&mut left, now, turn.is_none());
         if group.is_empty() {
@@ -100,27 +107,44 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace
             }
             continue;
         }
-        let (began, recipients) = before.unwrap_or((now, 0));
-        let recipients = recipients + group.iter().map(Waiting::recipients).sum::<usize>();
-        before = (!left.is_empty()).then_some((began, recipients));
         let campaigns = group.iter().any(Waiting::is_campaign);
+        lap = Lap::with(lap, now, group.iter().map(Waiting::recipients).sum());
         accept(&shared, group).await;
+        if left.is_empty()
+            && queue.is_empty()
+            && let Some(lap) = lap.take()
+        {
+            pace.learn(lap, Instant::now());
+        }
         if campaigns && shared.store.is_shared() {
-            let shared = Arc::clone(&shared);
-            turn = Some(tokio::spawn(async move { shared.turns.one().await }));
+            turn = Some(let_pass(Arc::clone(&shared)));
         }
     }
 }
 
-/// Waits for the end of a turn, or for sends that need not wait for it. Gives the turn that has not ended.
+/// Lets a turn of the carriers pass, where one is under way, or so much time: one that the database holds up is to hold up
+/// nobody else.
+fn let_pass(shared: Arc<Shared>) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let _ = timeout(MOST_PASSING, shared.turns.one()).await;
+    })
+}
+
+/// Waits for the end of a turn, or for a send to a few, which does not wait for it. Gives the turn that has not ended.
 async fn until(
     mut turn: JoinHandle<()>,
     queue: &mut mpsc::Receiver<Waiting>,
     received: &mut Vec<Waiting>,
 ) -> Option<JoinHandle<()>> {
-    tokio::select! {
-        _ = &mut turn => None,
-        1.. = queue.recv_many(received, MOST_SENDS) => Some(turn),
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut turn => return None,
+            1.. = queue.recv_many(received, MOST_SENDS) => {}
+        }
+        if received.iter().any(|one| !one.is_campaign()) {
+            return Some(turn);
+        }
     }
 }
 

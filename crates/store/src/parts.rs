@@ -12,6 +12,7 @@ use crate::rows::{bucket_of_id, id_bytes, message_id, number, recipient};
 use crate::sql::{execute_rows, fetch_rows};
 use domain::{Bucket, MessageId, Recipient};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -46,16 +47,22 @@ pub(crate) struct Named<'a> {
     pub(crate) part: Part,
 }
 
-/// The pages that some receipts may mean, by the places of these.
+/// The pages that some receipts may mean.
 #[derive(Debug, Default)]
-pub(crate) struct Matched(HashMap<usize, Vec<Part>>);
+pub(crate) struct Matched {
+    /// By the place of the first receipt with an id.
+    parts: HashMap<usize, Vec<Part>>,
+    /// That place, by those of all others with the id.
+    first: HashMap<usize, usize>,
+}
 
 impl Matched {
     /// The page that a receipt means: its id, and its number where it tells one; of several
     /// what a response said of it, and the youngest. A guess was made where no response had named the id yet.
     pub(crate) fn find(&self, place: usize, receipt: &Receipt) -> Option<&Part> {
-        self.0
-            .get(&place)?
+        let first = self.first.get(&place).unwrap_or(&place);
+        self.parts
+            .get(first)?
             .iter()
             .filter(|part| {
                 receipt
@@ -77,9 +84,21 @@ pub(crate) async fn look_up<'r>(
 ) -> Result<Matched> {
     let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
     let embedded = store.db.is_embedded();
-    let named: Vec<(i64, &Receipt)> = receipts
-        .map(|(place, receipt)| (i64::try_from(place).unwrap_or(i64::MAX), receipt))
-        .collect();
+    let mut matched = Matched::default();
+    // An id is looked up once: many receipts may have one, and many pages.
+    let mut places: HashMap<(&str, &str), usize> = HashMap::with_capacity(receipts.size_hint().0);
+    let mut named: Vec<(i64, &Receipt)> = Vec::with_capacity(receipts.size_hint().0);
+    for (place, receipt) in receipts {
+        match places.entry((&receipt.carrier, &receipt.carrier_id)) {
+            Entry::Occupied(first) => {
+                matched.first.insert(place, *first.get());
+            }
+            Entry::Vacant(first) => {
+                first.insert(place);
+                named.push((i64::try_from(place).unwrap_or(i64::MAX), receipt));
+            }
+        }
+    }
     let rows: Vec<PartRow> = fetch_rows!(
         tx,
         &named,
@@ -99,10 +118,10 @@ pub(crate) async fn look_up<'r>(
                 .bind(id_bytes(&oldest))
         }
     );
-    let mut matched = Matched(HashMap::with_capacity(named.len()));
+    matched.parts.reserve(named.len());
     for (place, home, message, digits, leg, page) in rows {
         let place = usize::try_from(place).unwrap_or(usize::MAX);
-        matched.0.entry(place).or_default().push(Part {
+        matched.parts.entry(place).or_default().push(Part {
             home: Bucket(home.into()),
             message: message_id(&message)?,
             recipient: recipient(digits),

@@ -192,6 +192,7 @@ pub(super) fn group(
 
 #[cfg(test)]
 mod tests {
+    use super::super::pace::Lap;
     use super::*;
     use domain::{AccountId, Environment, Gateway, Money, Priority, Recipient, Text};
     use tokio::time::{advance, timeout};
@@ -259,8 +260,10 @@ mod tests {
         let door = Door::new(queue);
         let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
         // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
+        let now = Instant::now();
+        let lap = Lap::with(None, now, MANY_RECIPIENTS).unwrap();
         for _ in 0..20 {
-            door.pace.learn(MANY_RECIPIENTS, Duration::from_millis(100));
+            door.pace.learn(lap, now + Duration::from_millis(100));
         }
         assert!(admitted(70_000));
         assert!(door.room() > 100_000);

@@ -4,6 +4,7 @@ use super::door::{MANY_RECIPIENTS, MOST_WAITING};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// How long a campaign is to wait at most for those before it, as far as one can tell. What is let in to wait longer is
 /// likely to be refused in the end, and to understand it was for nothing: that took an eighth of a slow machine.
@@ -25,11 +26,33 @@ impl Pace {
         waiting >= self.0.load(Ordering::Relaxed)
     }
 
-    /// Learns from a commit that others waited for.
-    pub(super) fn learn(&self, recipients: usize, took: Duration) {
+    /// Learns from a lap that ends now.
+    pub(super) fn learn(&self, lap: Lap, now: Instant) {
+        let took = now.saturating_duration_since(lap.began);
         let known = self.0.load(Ordering::Relaxed);
         self.0
-            .store(learned(known, recipients, took), Ordering::Relaxed);
+            .store(learned(known, lap.recipients, took), Ordering::Relaxed);
+    }
+}
+
+/// From a commit with as many recipients as one takes until campaigns may have the next.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Lap {
+    began: Instant,
+    recipients: usize,
+}
+
+impl Lap {
+    /// With a commit that began then. What a commit of fewer takes says nothing of one that is full: none begins with
+    /// it.
+    pub(super) fn with(lap: Option<Self>, began: Instant, recipients: usize) -> Option<Self> {
+        match lap {
+            Some(lap) => Some(Self {
+                recipients: lap.recipients + recipients,
+                ..lap
+            }),
+            None => (recipients >= MANY_RECIPIENTS).then_some(Self { began, recipients }),
+        }
     }
 }
 
@@ -70,5 +93,15 @@ mod tests {
             assert!(off <= expected / 50, "{commits} of {took_ms} ms: {found}");
         }
         assert_eq!(learned(MOST_WAITING, 1, Duration::ZERO), MOST_WAITING);
+    }
+
+    #[test]
+    fn commits_that_are_not_full_begin_no_lap_and_belong_to_one() {
+        let began = Instant::now();
+        let later = began + Duration::from_secs(1);
+        assert_eq!(Lap::with(None, began, MANY_RECIPIENTS - 1), None);
+        let lap = Lap::with(None, began, MANY_RECIPIENTS);
+        let recipients = MANY_RECIPIENTS + 1;
+        assert_eq!(Lap::with(lap, later, 1), Some(Lap { began, recipients }));
     }
 }

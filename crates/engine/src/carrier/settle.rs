@@ -8,7 +8,7 @@ use crate::Shared;
 use crate::shared::{CLAIM_MS, FAILURE_PAUSE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{CarrierReport, Settled};
+use store::{CarrierReport, Receipt, Settled};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Who waits until what a carrier said is kept.
@@ -67,7 +67,7 @@ async fn take_turn(shared: Arc<Shared>) {
     }
     let (report, tellers) = shared.together(said, now_ms);
     let report = Arc::new(report);
-    if let Some(parked) = keep(&shared, &report).await {
+    if let Some(parked) = keep(&shared, &report, &tellers).await {
         tell(&report, &parked, tellers);
         return;
     }
@@ -75,29 +75,34 @@ async fn take_turn(shared: Arc<Shared>) {
     // Nobody else waits for what may fail for a reason of its own.
     for teller in tellers {
         let report = Arc::new(of_one(&report, &teller.carrier));
-        tokio::spawn(keep_alone(Arc::clone(&shared), report, teller));
+        tokio::spawn(keep_alone(Arc::clone(&shared), report, [teller]));
     }
 }
 
 /// Commits what one carrier said, however often the database has to be asked: it is never dropped.
-async fn keep_alone(shared: Arc<Shared>, report: Arc<CarrierReport>, teller: Teller) {
+async fn keep_alone(shared: Arc<Shared>, report: Arc<CarrierReport>, teller: [Teller; 1]) {
     loop {
         tokio::time::sleep(FAILURE_PAUSE).await;
         let _turn = shared.turns.next().await;
-        if let Some(parked) = keep(&shared, &report).await {
-            tell(&report, &parked, [teller]);
+        if let Some(parked) = keep(&shared, &report, &teller).await {
+            tell(&report, &parked, teller);
             return;
         }
     }
 }
 
 /// Tries to commit a report. Gives the places of the receipts that are parked, if it is kept.
-async fn keep(shared: &Arc<Shared>, report: &Arc<CarrierReport>) -> Option<Vec<usize>> {
+async fn keep(
+    shared: &Arc<Shared>,
+    report: &Arc<CarrierReport>,
+    tellers: &[Teller],
+) -> Option<Vec<usize>> {
     let mut settled = Settled::default();
     let kept = shared.store.report(Arc::clone(report), &mut settled).await;
     shared.settled(settled);
     kept.inspect_err(|error| {
-        tracing::error!(%error, "what carriers said could not be kept; trying again");
+        let carriers: Vec<&str> = tellers.iter().map(|one| &*one.carrier).collect();
+        tracing::error!(?carriers, %error, "what carriers said could not be kept; trying again");
     })
     .ok()
 }
@@ -118,17 +123,23 @@ fn tell(report: &CarrierReport, parked: &[usize], tellers: impl IntoIterator<Ite
     }
 }
 
-/// What one carrier said of a report of several, as it was told in that.
+/// What one carrier said of a report of several. Receipts of a carrier stand together there, so that those of each have
+/// numbers of their own however many of them are parked.
 fn of_one(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
-    let is_of_it = |one: &store::Receipt| one.carrier == *carrier;
+    let is_of_it = |one: &&Receipt| one.carrier == *carrier;
     let before = report.receipts.iter().take_while(|one| !is_of_it(one));
-    let mut of_it = CarrierReport {
-        first_number: report.first_number + i64::try_from(before.count()).unwrap_or(i64::MAX),
-        ..report.clone()
-    };
-    of_it.receipts.retain(is_of_it);
-    of_it.progress.retain(|one| one.batch.carrier == *carrier);
-    of_it
+    let first_number = report.first_number + i64::try_from(before.count()).unwrap_or(i64::MAX);
+    let progress = report.progress.iter();
+    CarrierReport {
+        first_number,
+        progress: progress
+            .filter(|one| one.batch.carrier == *carrier)
+            .cloned()
+            .collect(),
+        receipts: report.receipts.iter().filter(is_of_it).cloned().collect(),
+        planner: Arc::clone(&report.planner),
+        ..*report
+    }
 }
 
 impl Shared {
@@ -159,10 +170,10 @@ impl Shared {
 mod tests {
     use super::*;
     use domain::DeliveryStatus;
-    use store::{Receipt, ReceiptWord};
+    use store::ReceiptWord;
 
     #[test]
-    fn of_a_report_that_failed_each_carrier_tells_its_own_again_under_the_same_numbers() {
+    fn of_a_report_that_failed_each_carrier_tells_its_own_again_under_its_own_numbers() {
         let receipt = |(carrier, id): (&str, &str)| Receipt {
             carrier: carrier.into(),
             carrier_id: id.to_owned(),

@@ -76,7 +76,7 @@ impl Turns {
         self.hurried.store(sends, Ordering::Relaxed);
     }
 
-    /// Responses, and receipts, that are committed in a turn that begins now.
+    /// Responses, and receipts, that a carrier lines up now, and that are committed in a turn that begins now.
     pub(super) fn most(&self, now_ms: i64) -> usize {
         let since = now_ms.abs_diff(self.hurried_at_ms.load(Ordering::Relaxed));
         if since < HURRY_MS {

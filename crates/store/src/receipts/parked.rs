@@ -83,12 +83,14 @@ impl Store {
         .await
     }
 
-    /// The receipts that were parked in a bucket since then.
+    /// The receipts that were parked in a bucket since then, the oldest first: whatever comes in, each is looked at before
+    /// it is too old.
     pub(super) async fn parked_since(&self, bucket: Bucket, since_ms: i64) -> Result<Vec<Parked>> {
         let rows: Vec<ParkedRow> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error
-                 from parked_receipts where bucket = $1 and received_at_ms >= $2 limit $3",
+                 from parked_receipts where bucket = $1 and received_at_ms >= $2
+                 order by received_at_ms, number limit $3",
             )
             .bind(bucket.0)
             .bind(since_ms)
