@@ -71,8 +71,9 @@ impl Database {
     pub(crate) fn table_bytes(&self) -> Result<BTreeMap<String, u64>> {
         let sql = match self {
             Self::Sqlite(_) => {
+                // Page by page: what dbstat itself adds up was no number for a table of more than 2 GiB.
                 "select m.tbl_name, sum(s.pgsize) from dbstat s join sqlite_master m on m.name = s.name
-                 where s.aggregate = true group by m.tbl_name;"
+                 group by m.tbl_name;"
             }
             Self::Postgres(_) => {
                 "select relname, pg_total_relation_size(oid) from pg_class
