@@ -8,7 +8,7 @@ use crate::db::{Change, Db, Tx};
 use crate::deliveries::stored;
 use crate::error::Result;
 use crate::rows::{id_bytes, number};
-use crate::sql::{execute_rows, on};
+use crate::sql::{changed_rows, execute_rows, on};
 use domain::{Bucket, Delivery, FIRST_LEG, Priority, Recipient, SECOND_LEG};
 use std::sync::Arc;
 
@@ -214,21 +214,22 @@ const fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
 }
 
 /// Records the last leg that may be on the wire, where there is a delivery.
+///
+/// The message is told with each recipient: where the server has it as a value of its own, it takes it for a short one, and
+/// may compare each of its deliveries with each recipient.
 async fn set_leg(tx: &mut Tx, batch: &Batch, recipients: &[Recipient], leg: i64) -> Result<()> {
-    execute_rows!(
+    changed_rows!(
         tx,
         recipients,
-        1,
-        "with v (recipient) as (values {rows})
-         update deliveries set leg = {3} from v
-         where bucket = {1} and message_id = {2} and deliveries.recipient = v.recipient",
-        |query, recipient| query.bind(number(*recipient)),
-        after
-            | query
-            | query
-                .bind(batch.bucket.0)
-                .bind(id_bytes(&batch.message))
-                .bind(leg)
+        2,
+        "update deliveries set leg = {1}
+         where (message_id, recipient) in (values {rows}) and bucket = {2}
+         returning recipient",
+        |query, recipient| query
+            .bind(id_bytes(&batch.message))
+            .bind(number(*recipient)),
+        after |query| query.bind(leg).bind(batch.bucket.0),
+        told |recipient| -> (i64,) { (number(*recipient),) }
     );
     Ok(())
 }
