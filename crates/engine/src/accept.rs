@@ -95,10 +95,8 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace
         left.extend(received.drain(..));
         let now = Instant::now();
         turn = turn.filter(|turn| !turn.is_finished());
-        if turn.is_none()
-            && let Some(lap) = lap.take()
-        {
-            pace.learn(lap, now);
+        if turn.is_none() {
+            pace.learn(lap.take(), now);
         }
         let group = group(&mut left, now, turn.is_none());
         if group.is_empty() {
@@ -110,11 +108,8 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace
         let campaigns = group.iter().any(Waiting::is_campaign);
         lap = Lap::with(lap, now, group.iter().map(Waiting::recipients).sum());
         accept(&shared, group).await;
-        if left.is_empty()
-            && queue.is_empty()
-            && let Some(lap) = lap.take()
-        {
-            pace.learn(lap, Instant::now());
+        if left.is_empty() && queue.is_empty() {
+            pace.learn(lap.take(), Instant::now());
         }
         if campaigns && shared.store.is_shared() {
             turn = Some(let_pass(Arc::clone(&shared)));

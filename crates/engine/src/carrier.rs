@@ -2,7 +2,8 @@
 //!
 //! Each carrier has a task of its own (`desk`) that owns what is in hand (`hand`), paces it, and speaks to the
 //! connections (`link`). What comes back is committed in groups: what arrived while the last report of a carrier was kept
-//! is its next, and goes with what other carriers have lined up until their turn (`turns`). Receipts are answered after their commit.
+//! is its next, and goes with what other carriers have lined up until their turn (`turns`). Receipts are answered
+//! after their commit.
 
 mod budget;
 mod desk;

@@ -261,7 +261,7 @@ mod tests {
         let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
         // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
         let now = Instant::now();
-        let lap = Lap::with(None, now, MANY_RECIPIENTS).unwrap();
+        let lap = Lap::with(None, now, MANY_RECIPIENTS);
         for _ in 0..20 {
             door.pace.learn(lap, now + Duration::from_millis(100));
         }

@@ -26,8 +26,9 @@ impl Pace {
         waiting >= self.0.load(Ordering::Relaxed)
     }
 
-    /// Learns from a lap that ends now.
-    pub(super) fn learn(&self, lap: Lap, now: Instant) {
+    /// Learns from the lap that ends now, if one does.
+    pub(super) fn learn(&self, lap: Option<Lap>, now: Instant) {
+        let Some(lap) = lap else { return };
         let took = now.saturating_duration_since(lap.began);
         let known = self.0.load(Ordering::Relaxed);
         self.0
