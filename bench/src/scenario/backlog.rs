@@ -1,8 +1,7 @@
 //! What a message costs when more and more recipients are queued: held by quiet hours, for the same carrier.
 
-use super::curve;
+use super::curve::{self, Side};
 use super::{SETTLE_PATIENCE, stop, verify};
-use crate::callbacks::Callbacks;
 use crate::figures::Figures;
 use crate::load::{Request, closed_loop};
 use crate::site::{HELD, Setup, Site};
@@ -13,38 +12,27 @@ const POINTS: [u64; 4] = [0, 10_000, 100_000, 1_000_000];
 const RECIPIENTS: u64 = 1_000;
 const CONNECTIONS: usize = 4;
 const WARM_UP: u64 = 5_000;
-const MESSAGES: u64 = 20_000;
 /// The numbers of single messages begin behind those of what is queued.
 const FIRST_NUMBER: u64 = 10_000_000;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let share = if quick { 10 } else { 1 };
-    let mut site = Site::prepare(setup)?;
-    let callbacks = Callbacks::start()?;
-    site.start().await?;
-    let held = Request::over(&site, HELD, usize::try_from(RECIPIENTS)?);
-
-    let mut next = FIRST_NUMBER;
-    let mut sent = |messages: u64| {
-        next += messages;
-        next - messages..next
-    };
-    curve::measure(&site, &callbacks, sent(WARM_UP)).await?;
-    let (mut points, mut queued) = (Vec::new(), 0);
+    let mut sides = Vec::new();
     for recipients in POINTS.map(|recipients| recipients / share) {
-        let requests = queued..recipients / RECIPIENTS;
-        queued = requests.end;
-        closed_loop(&site.http, &held, CONNECTIONS, requests, Duration::MAX).await?;
-        let point = curve::measure(&site, &callbacks, sent(MESSAGES / share)).await?;
-        points.push((recipients, point));
+        let mut side = Side::start(Site::prepare(setup)?, FIRST_NUMBER).await?;
+        let held = Request::over(&side.site, HELD, usize::try_from(RECIPIENTS)?);
+        let requests = 0..recipients / RECIPIENTS;
+        closed_loop(&side.site.http, &held, CONNECTIONS, requests, Duration::MAX).await?;
+        side.send(WARM_UP).await?;
+        sides.push((recipients, side));
     }
-    let messages = next - FIRST_NUMBER;
-
     let mut figures = Figures::default();
-    curve::show(&mut figures, &points);
-    site.wait_for("ogene_settled_total", messages, SETTLE_PATIENCE)
-        .await?;
-    stop(&mut figures, &mut site, messages).await?;
-    verify(&mut figures, &site, messages + queued, messages, messages)?;
+    curve::compare(&mut figures, &mut sides, quick).await?;
+    for (queued, Side { mut site, sent, .. }) in sides {
+        site.wait_for("ogene_settled_total", sent, SETTLE_PATIENCE)
+            .await?;
+        stop(&mut figures, &mut site, sent).await?;
+        verify(&mut figures, &site, sent + queued / RECIPIENTS, sent, sent)?;
+    }
     Ok(figures)
 }

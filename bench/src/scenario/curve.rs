@@ -1,8 +1,11 @@
 //! A curve: what the whole life of single messages takes, at several states of the service.
+//!
+//! There is a site in each of these states, and the sites take turns: how fast a shared machine is may change by half
+//! from one minute to the next.
 
 use super::{SETTLE_PATIENCE, close};
 use crate::callbacks::Callbacks;
-use crate::figures::{Figures, float};
+use crate::figures::{Figures, float, median};
 use crate::load::{Request, closed_loop};
 use crate::site::Site;
 use anyhow::Result;
@@ -10,45 +13,61 @@ use std::ops::Range;
 use std::time::Duration;
 
 const CONNECTIONS: usize = 256;
-/// Sent at each point.
-const MESSAGES: u64 = 20_000;
+const ROUNDS: u32 = 7;
+/// Sent in a turn.
+const MESSAGES: u64 = 10_000;
 
-/// What was measured at a point.
+/// What was measured in a turn.
 pub(super) struct Point {
     pub(super) messages_per_s: f64,
     pub(super) cpu_s_per_1000: f64,
 }
 
-impl Point {
-    /// Shows it as that at `at`.
-    pub(super) fn show(&self, figures: &mut Figures, at: u64) {
-        figures.set(&format!("messages_per_s_at_{at}"), self.messages_per_s);
-        figures.set(&format!("cpu_s_per_1000_at_{at}"), self.cpu_s_per_1000);
-    }
+/// A site that takes turns with others.
+pub(super) struct Side {
+    pub(super) site: Site,
+    callbacks: Callbacks,
+    /// The number of its first message.
+    first: u64,
+    pub(super) sent: u64,
+    points: Vec<Point>,
 }
 
-/// Measures a site of its own at each point, after some messages to warm it up.
-pub(super) async fn draw(
-    quick: bool,
-    points: [u64; 3],
-    warm_up: u64,
-    prepare: impl Fn(u64) -> Result<Site>,
-) -> Result<Figures> {
-    let messages = if quick { MESSAGES / 10 } else { MESSAGES };
-    let all = warm_up + messages;
-    let mut figures = Figures::default();
-    let mut measured = Vec::new();
-    for at in points {
-        let mut site = prepare(at)?;
-        let callbacks = Callbacks::start()?;
+impl Side {
+    pub(super) async fn start(mut site: Site, first: u64) -> Result<Self> {
         site.start().await?;
-        measure(&site, &callbacks, 0..warm_up).await?;
-        let point = measure(&site, &callbacks, warm_up..all).await?;
-        close(&mut figures, site, all, all).await?;
-        measured.push((at, point));
+        Ok(Self {
+            site,
+            callbacks: Callbacks::start()?,
+            first,
+            sent: 0,
+            points: Vec::new(),
+        })
     }
-    show(&mut figures, &measured);
-    Ok(figures)
+
+    pub(super) async fn send(&mut self, messages: u64) -> Result<Point> {
+        let next = self.first + self.sent;
+        self.sent += messages;
+        measure(&self.site, &self.callbacks, next..next + messages).await
+    }
+
+    /// A turn that counts.
+    pub(super) async fn turn(&mut self, messages: u64) -> Result<()> {
+        let point = self.send(messages).await?;
+        self.points.push(point);
+        Ok(())
+    }
+
+    /// The median of its turns.
+    pub(super) fn median(&self, figure: impl Fn(&Point) -> f64) -> f64 {
+        median(self.points.iter().map(figure).collect())
+    }
+
+    /// The median of what it has in each round for each that another has.
+    pub(super) fn over(&self, other: &Self, figure: impl Fn(&Point) -> f64) -> f64 {
+        let rounds = self.points.iter().zip(&other.points);
+        median(rounds.map(|(one, two)| figure(one) / figure(two)).collect())
+    }
 }
 
 /// Sends single messages with receipts and callbacks, and waits for the last callback. `numbers` begin where
@@ -71,13 +90,47 @@ pub(super) async fn measure(
     })
 }
 
-/// Shows all points, and how much more a message costs at the last one than at the first.
-pub(super) fn show(figures: &mut Figures, points: &[(u64, Point)]) {
-    for (at, point) in points {
-        point.show(figures, *at);
+/// Measures a site at each point, after some messages to warm it up.
+pub(super) async fn draw(
+    quick: bool,
+    points: [u64; 3],
+    warm_up: u64,
+    prepare: impl Fn(u64) -> Result<Site>,
+) -> Result<Figures> {
+    let mut sides = Vec::new();
+    for at in points {
+        let mut side = Side::start(prepare(at)?, 0).await?;
+        side.send(warm_up).await?;
+        sides.push((at, side));
     }
-    if let [(_, first), .., (_, last)] = points {
-        let growth = last.cpu_s_per_1000 / first.cpu_s_per_1000;
-        figures.set("cpu_growth", growth);
+    let mut figures = Figures::default();
+    compare(&mut figures, &mut sides, quick).await?;
+    for (_, Side { site, sent, .. }) in sides {
+        close(&mut figures, site, sent, sent).await?;
     }
+    Ok(figures)
+}
+
+/// Shows what a message takes at each point, and how much more it costs at the last one than at the first.
+pub(super) async fn compare(
+    figures: &mut Figures,
+    sides: &mut [(u64, Side)],
+    quick: bool,
+) -> Result<()> {
+    let messages = if quick { MESSAGES / 10 } else { MESSAGES };
+    for _ in 0..ROUNDS {
+        for (_, side) in sides.iter_mut() {
+            side.turn(messages).await?;
+        }
+    }
+    let rate = |point: &Point| point.messages_per_s;
+    let cost = |point: &Point| point.cpu_s_per_1000;
+    for (at, side) in sides.iter() {
+        figures.set(&format!("messages_per_s_at_{at}"), side.median(rate));
+        figures.set(&format!("cpu_s_per_1000_at_{at}"), side.median(cost));
+    }
+    if let [(_, first), .., (_, last)] = sides {
+        figures.set("cpu_growth", last.over(first, cost));
+    }
+    Ok(())
 }
