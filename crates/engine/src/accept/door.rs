@@ -83,10 +83,13 @@ impl Door {
         self.refusals.end();
     }
 
-    /// Recipients that one more send may have now: a few whatever campaigns do, where the queue has room at all.
+    /// Recipients that one more send may have now: none where the queue is full, else a few whatever campaigns do.
     /// Whoever knows that a send has more may spare itself the work of drafting it.
     pub(crate) fn room(&self) -> usize {
-        let room = if self.queue.capacity() == 0 || self.is_behind() {
+        if self.queue.capacity() == 0 {
+            return 0;
+        }
+        let room = if self.is_behind() {
             0
         } else {
             self.room.available_permits()
@@ -251,7 +254,7 @@ mod tests {
         let (queue, _waiting) = mpsc::channel(1);
         let door = Door::new(queue);
         assert!(door.admit(draft(1), oneshot::channel().0));
-        assert_eq!(door.room(), FEW_RECIPIENTS, "the queue has no room");
+        assert_eq!(door.room(), 0, "the queue has no room");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The one extractor: who calls, whether they may, and what they ask for, in the check order of
-//! decisions.md ("Check order"): token, account status, rate limit, and only then the request itself. Where too many
-//! recipients wait already, a campaign is refused before it is understood.
+//! decisions.md ("Check order"): token, account status, rate limit, and only then the request itself. Where there is no room
+//! for it, it is refused before it is understood.
 
 use super::body::room::Place;
 use super::error::Failure;
@@ -188,8 +188,8 @@ impl Entry {
         Ok((body.over(query), place))
     }
 
-    /// The fields of the body, unless it lists more recipients than there is room for. Whoever is refused so keeps
-    /// neither body nor place until its turn, and the work of understanding it is spared.
+    /// The fields of the body, unless there is no room for it, or it lists more recipients than there is room for. Whoever
+    /// is refused so keeps neither body nor place until its turn, and the work of understanding it is spared.
     async fn read_known(&mut self, api: &Api) -> Result<(Fields, Place), Refusal> {
         let mut place = api.rooms.known.place();
         let headers = &self.parts.headers;
@@ -197,7 +197,8 @@ impl Entry {
             Some(body) => body::collect(headers, body, api.body, &mut place).await?,
             None => Vec::new(),
         };
-        if body::lists_more_than(api.engine.room(), &bytes) {
+        let room = api.engine.room();
+        if room == 0 || body::lists_more_than(room, &bytes) {
             drop((bytes, place));
             return Err(api.engine.refuse().await);
         }
