@@ -3,9 +3,10 @@
 use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
-use crate::sql::on;
+use crate::sql::{execute_rows, fetch_rows, on};
 use domain::Environment;
 use domain::rate::{RateKey, Reservation, Reserved, Window};
+use std::collections::HashMap;
 
 /// How long a window is kept after its newest count: long enough to be empty by the clock of every node.
 const KEPT_MS: i64 = 120_000;
@@ -13,84 +14,85 @@ const KEPT_MS: i64 = 120_000;
 const MOST_TIDIED: i64 = 2_000;
 
 struct Reserve {
-    key: RateKey,
-    asked: Reservation,
+    asked: Vec<(RateKey, Reservation)>,
 }
 
 impl Change for Reserve {
-    type Output = Reserved;
+    type Output = Vec<Reserved>;
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Reserved> {
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<Reserved>> {
         tx.forgo_durability().await?;
-        let found = lock(tx, &self.key).await?;
-        let is_new = found.is_none();
-        let mut window = found.unwrap_or_else(|| Window::new(self.asked.now_ms));
-        let reserved = window.reserve(&self.asked);
-        if reserved.granted == 0 && self.asked.unused == 0 {
-            return Ok(reserved);
+        let mut found = lock(tx, &self.asked).await?;
+        let (mut new, mut known) = (Vec::new(), Vec::new());
+        let mut answers = Vec::with_capacity(self.asked.len());
+        for (key, asked) in &self.asked {
+            let before = found.remove(&row(key));
+            let rows = if before.is_some() {
+                &mut known
+            } else {
+                &mut new
+            };
+            let mut window = before.unwrap_or_else(|| Window::new(asked.now_ms));
+            let reserved = window.reserve(asked);
+            if reserved.granted > 0 || asked.unused > 0 {
+                rows.push((row(key), window.pack()));
+            }
+            answers.push(reserved);
         }
-        if is_new {
-            // Where another node wrote it first, this change is run again and finds it.
-            insert(tx, &self.key, &window).await?;
-        } else {
-            update(tx, &self.key, &window).await?;
-        }
-        Ok(reserved)
+        // Where another node wrote one first, this change is run again and finds it.
+        write(tx, &new, "").await?;
+        let again = " on conflict (account_id, sandbox, kind)
+             do update set newest_ms = excluded.newest_ms, counts = excluded.counts";
+        write(tx, &known, again).await?;
+        Ok(answers)
     }
 }
 
-/// Reads a window and keeps others from changing it until the commit.
-async fn lock(tx: &mut Tx, key: &RateKey) -> Result<Option<Window>> {
+/// The key of a window, as columns.
+type Row = (i64, bool, String);
+
+fn row(key: &RateKey) -> Row {
+    let sandbox = key.environment == Environment::Sandbox;
+    (key.account.0, sandbox, key.kind.as_str().to_owned())
+}
+
+/// Reads windows and keeps others from changing them until the commit.
+async fn lock(tx: &mut Tx, asked: &[(RateKey, Reservation)]) -> Result<HashMap<Row, Window>> {
     let sql = format!(
-        "select newest_ms, counts from rates where account_id = $1 and sandbox = $2 and kind = $3{}",
+        "select account_id, sandbox, kind, newest_ms, counts from rates
+         where (account_id, sandbox, kind) in (values {{rows}})
+         order by account_id, sandbox, kind{}",
         tx.for_update()
     );
-    let found: Option<(i64, Vec<u8>)> =
-        on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(key.account.0)
-            .bind(key.environment == Environment::Sandbox)
-            .bind(key.kind.as_str())
-            .fetch_optional(connection)
-            .await?);
-    let Some((newest_ms, counts)) = found else {
-        return Ok(None);
-    };
-    let window = Window::unpack(newest_ms, &counts);
-    let unreadable = || Error::Unreadable(format!("a rate window of {} bytes", counts.len()));
-    window.ok_or_else(unreadable).map(Some)
+    let found: Vec<(i64, bool, String, i64, Vec<u8>)> =
+        fetch_rows!(tx, asked, 3, &sql, |query, one| {
+            let (account, sandbox, kind) = row(&one.0);
+            query.bind(account).bind(sandbox).bind(kind)
+        });
+    let windows = found.into_iter();
+    windows
+        .map(|(account, sandbox, kind, newest_ms, counts)| {
+            let unreadable =
+                || Error::Unreadable(format!("a rate window of {} bytes", counts.len()));
+            let window = Window::unpack(newest_ms, &counts).ok_or_else(unreadable)?;
+            Ok(((account, sandbox, kind), window))
+        })
+        .collect()
 }
 
-async fn insert(tx: &mut Tx, key: &RateKey, window: &Window) -> Result<()> {
-    let (newest_ms, counts) = window.pack();
-    on!(tx, |connection| sqlx::query(
-        "insert into rates (account_id, sandbox, kind, newest_ms, counts)
-         values ($1, $2, $3, $4, $5)",
-    )
-    .bind(key.account.0)
-    .bind(key.environment == Environment::Sandbox)
-    .bind(key.kind.as_str())
-    .bind(newest_ms)
-    .bind(counts)
-    .execute(connection)
-    .await
-    .map(drop))?;
-    Ok(())
-}
-
-async fn update(tx: &mut Tx, key: &RateKey, window: &Window) -> Result<()> {
-    let (newest_ms, counts) = window.pack();
-    on!(tx, |connection| sqlx::query(
-        "update rates set newest_ms = $4, counts = $5
-         where account_id = $1 and sandbox = $2 and kind = $3",
-    )
-    .bind(key.account.0)
-    .bind(key.environment == Environment::Sandbox)
-    .bind(key.kind.as_str())
-    .bind(newest_ms)
-    .bind(counts)
-    .execute(connection)
-    .await
-    .map(drop))?;
+/// Writes windows; `or` says what happens where one is there.
+async fn write(tx: &mut Tx, windows: &[(Row, (i64, Vec<u8>))], or: &str) -> Result<()> {
+    let insert = "insert into rates (account_id, sandbox, kind, newest_ms, counts) values {rows}";
+    let sql = [insert, or].concat();
+    execute_rows!(tx, windows, 5, &sql, |query, window| {
+        let ((account, sandbox, kind), (newest_ms, counts)) = window;
+        query
+            .bind(*account)
+            .bind(*sandbox)
+            .bind(kind.as_str())
+            .bind(*newest_ms)
+            .bind(counts.as_slice())
+    });
     Ok(())
 }
 
@@ -118,10 +120,10 @@ impl Change for TidyRates {
 }
 
 impl Store {
-    /// Reserves permits from the window that all nodes share, and gives back unused ones. A crash of the
-    /// database may forget what was reserved in its last second.
-    pub async fn reserve(&self, key: RateKey, asked: Reservation) -> Result<Reserved> {
-        self.db.change(Reserve { key, asked }).await
+    /// Reserves permits from windows that all nodes share, each of another key, and gives back unused ones; the answers
+    /// are in the order of what is asked. A crash of the database may forget what was reserved in its last second.
+    pub async fn reserve(&self, asked: Vec<(RateKey, Reservation)>) -> Result<Vec<Reserved>> {
+        self.db.change(Reserve { asked }).await
     }
 
     /// Forgets windows in which nothing was counted for more than a minute, in small steps; whether more remain.

@@ -1,14 +1,14 @@
 //! What this node has reserved of the limits that it shares with others.
 //!
-//! Requests of one key that find no permit wait for one reservation together; those that come while it is under
-//! way wait for the next.
+//! Requests that find no permit wait for one transaction together, whatever their keys; those that come while it is under
+//! way wait for the next. So what a request costs does not grow with the accounts that send by turns.
 
 #[cfg(test)]
 mod tests;
 
 use crate::{Clock, Error};
-use domain::rate::{Permits, Rate, RateKey, Reservation};
-use std::collections::HashMap;
+use domain::rate::{Permits, Rate, RateKey, Reservation, Reserved};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::Store;
@@ -16,19 +16,46 @@ use tokio::sync::oneshot;
 
 /// How often permits are looked for that nobody uses.
 const GIVE_BACK_EVERY: Duration = Duration::from_millis(250);
+/// Most keys in one transaction.
+const MOST_KEYS: usize = 512;
 
-/// The permits of this node. It keeps those keys only that had a request in the last seconds.
+/// The permits of this node.
 pub(super) struct Reservations {
     store: Store,
-    entries: Mutex<HashMap<RateKey, Entry>>,
+    desk: Mutex<Desk>,
+}
+
+#[derive(Default)]
+struct Desk {
+    /// Those keys only that had a request in the last seconds.
+    entries: HashMap<RateKey, Entry>,
+    /// Keys for which somebody waits, each once, and not asked for yet.
+    wanted: VecDeque<Wanted>,
+    /// Whether a task reserves for those that wait.
+    reserving: bool,
 }
 
 #[derive(Default)]
 struct Entry {
     permits: Permits,
     waiting: Vec<Waiting>,
-    /// Whether a task reserves for those that wait.
-    reserving: bool,
+    /// Whether it is wanted, or asked for at this moment.
+    is_asked: bool,
+}
+
+/// A key for which somebody waits.
+#[derive(Clone, Copy)]
+struct Wanted {
+    key: RateKey,
+    limit: u32,
+    /// How many share the limit.
+    nodes: usize,
+}
+
+/// What is asked for on behalf of those who wait for a key.
+struct Asked {
+    wanted: Wanted,
+    asked: Reservation,
 }
 
 /// A request that found no permit.
@@ -41,7 +68,7 @@ impl Reservations {
     pub(super) fn new(store: Store) -> Self {
         Self {
             store,
-            entries: Mutex::default(),
+            desk: Mutex::default(),
         }
     }
 
@@ -54,17 +81,19 @@ impl Reservations {
         now_ms: i64,
     ) -> Result<Rate, Error> {
         let told = {
-            let mut entries = self.entries();
-            let entry = entries.entry(key).or_default();
+            let mut desk = self.desk();
+            let entry = desk.entries.entry(key).or_default();
             if let Some(rate) = entry.permits.answer(limit, now_ms) {
                 return Ok(rate);
             }
             let (tell, told) = oneshot::channel();
             entry.waiting.push(Waiting { now_ms, tell });
-            if !entry.reserving {
-                entry.reserving = true;
+            if !std::mem::replace(&mut entry.is_asked, true) {
+                desk.wanted.push_back(Wanted { key, limit, nodes });
+            }
+            if !std::mem::replace(&mut desk.reserving, true) {
                 // In a task of its own: a caller who hangs up must not end a transaction half way.
-                tokio::spawn(Arc::clone(self).reserve(key, limit, nodes));
+                tokio::spawn(Arc::clone(self).reserve());
             }
             told
         };
@@ -72,33 +101,53 @@ impl Reservations {
             .unwrap_or_else(|_| Err(store::Error::Closed.into()))
     }
 
-    /// Reserves until nobody waits.
-    async fn reserve(self: Arc<Self>, key: RateKey, limit: u32, nodes: usize) {
-        while let Some(asked) = self.next(key, limit, nodes) {
-            let reserved = self.store.reserve(key, asked).await;
-            let mut entries = self.entries();
-            let entry = entries.entry(key).or_default();
-            match reserved {
+    /// Reserves until nobody waits: what comes while one transaction runs is the next.
+    async fn reserve(self: Arc<Self>) {
+        while let Some(asked) = self.next() {
+            let reservations = asked.iter().map(Asked::reservation).collect();
+            match self.store.reserve(reservations).await {
                 Ok(reserved) => {
-                    entry.permits.take(reserved, asked.now_ms);
-                    entry.tell(limit, asked.now_ms);
+                    for (asked, reserved) in asked.iter().zip(reserved) {
+                        self.desk().tell(asked, Ok(reserved));
+                    }
                 }
-                Err(error) => entry.fail(&error.into()),
+                Err(error) if asked.len() > 1 && !error.is_unavailable() => {
+                    for asked in &asked {
+                        self.reserve_alone(asked).await;
+                    }
+                }
+                Err(error) => {
+                    let error = Error::from(error);
+                    for asked in &asked {
+                        self.desk().tell(asked, Err(error.clone()));
+                    }
+                }
             }
         }
     }
 
+    /// Reserves for one key, after some together failed: that one window cannot be read is no fault of the others.
+    async fn reserve_alone(&self, asked: &Asked) {
+        let reserved = self.store.reserve(vec![asked.reservation()]).await;
+        let reserved = reserved.and_then(|all| all.first().copied().ok_or(store::Error::Closed));
+        self.desk().tell(asked, reserved.map_err(Error::from));
+    }
+
     /// What to ask for on behalf of those that wait.
-    fn next(&self, key: RateKey, limit: u32, nodes: usize) -> Option<Reservation> {
-        let mut entries = self.entries();
-        let entry = entries.entry(key).or_default();
-        let now_ms = entry.waiting.iter().map(|waiting| waiting.now_ms).max();
-        entry.reserving = now_ms.is_some();
-        Some(
-            entry
-                .permits
-                .ask(entry.waiting.len(), limit, nodes, now_ms?),
-        )
+    fn next(&self) -> Option<Vec<Asked>> {
+        let mut desk = self.desk();
+        let many = desk.wanted.len().min(MOST_KEYS);
+        let wanted: Vec<Wanted> = desk.wanted.drain(..many).collect();
+        desk.reserving = !wanted.is_empty();
+        let asked = wanted.into_iter().filter_map(|wanted| {
+            let entry = desk.entries.get_mut(&wanted.key)?;
+            let Wanted { limit, nodes, .. } = wanted;
+            let now_ms = entry.waiting.iter().map(|waiting| waiting.now_ms).max()?;
+            let asked = entry.permits.ask(entry.waiting.len(), limit, nodes, now_ms);
+            Some(Asked { wanted, asked })
+        });
+        let asked: Vec<Asked> = asked.collect();
+        (!asked.is_empty()).then_some(asked)
     }
 
     /// Gives back what is not used. Runs until the engine ends.
@@ -114,22 +163,49 @@ impl Reservations {
 
     /// Gives back the permits of keys without a recent request, and forgets those keys.
     async fn give_back(&self, now_ms: i64) -> store::Result<()> {
-        for (key, unused) in self.idle(now_ms) {
-            self.store.reserve(key, unused).await?;
+        for some in self.idle(now_ms).chunks(MOST_KEYS) {
+            self.store.reserve(some.to_vec()).await?;
         }
         Ok(())
     }
 
     fn idle(&self, now_ms: i64) -> Vec<(RateKey, Reservation)> {
-        let mut entries = self.entries();
-        let idle = entries.extract_if(|_, entry| !entry.reserving && entry.permits.is_idle(now_ms));
+        let mut desk = self.desk();
+        let idle = desk
+            .entries
+            .extract_if(|_, entry| !entry.is_asked && entry.permits.is_idle(now_ms));
         idle.filter(|(_, entry)| entry.permits.unused() > 0)
             .map(|(key, mut entry)| (key, entry.permits.give_back(now_ms)))
             .collect()
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<RateKey, Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Asked {
+    fn reservation(&self) -> (RateKey, Reservation) {
+        (self.wanted.key, self.asked)
+    }
+}
+
+impl Desk {
+    /// Answers those who wait for a key; for whom it is not enough, it is wanted again.
+    fn tell(&mut self, asked: &Asked, reserved: Result<Reserved, Error>) {
+        let &Asked { wanted, asked } = asked;
+        let entry = self.entries.entry(wanted.key).or_default();
+        match reserved {
+            Ok(reserved) => {
+                entry.permits.take(reserved, asked.now_ms);
+                entry.tell(wanted.limit, asked.now_ms);
+            }
+            Err(error) => entry.fail(&error),
+        }
+        entry.is_asked = !entry.waiting.is_empty();
+        if entry.is_asked {
+            self.wanted.push_back(wanted);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ twins!(
     only_a_server_is_shared_by_nodes,
     a_reservation_takes_what_is_there_until_it_is_past,
     accounts_environments_and_kinds_are_counted_apart,
+    many_are_reserved_at_once_and_answered_in_order,
     what_was_not_used_goes_back_to_where_it_was_counted,
     reservations_at_the_same_moment_never_get_more_than_the_limit,
     three_nodes_keep_the_limit_of_an_account_to_a_twentieth,
@@ -39,7 +40,11 @@ fn wanting(wanted: u32, now_ms: i64) -> Reservation {
 
 async fn reserve(kit: &Kit, key: RateKey, wanted: u32, now_ms: i64) -> Reserved {
     let asked = wanting(wanted, now_ms);
-    kit.store.reserve(key, asked).await.unwrap()
+    one(&kit.store, key, asked).await
+}
+
+async fn one(store: &Store, key: RateKey, asked: Reservation) -> Reserved {
+    store.reserve(vec![(key, asked)]).await.unwrap()[0]
 }
 
 async fn only_a_server_is_shared_by_nodes(kit: &Kit) {
@@ -94,6 +99,24 @@ async fn accounts_environments_and_kinds_are_counted_apart(kit: &Kit) {
     }
 }
 
+async fn many_are_reserved_at_once_and_answered_in_order(kit: &Kit) {
+    let keys: Vec<(u32, RateKey)> = (0..20).map(|number| (number, key())).collect();
+    // Every second one is known already, and the order is not that of the keys.
+    for &(number, key) in keys.iter().step_by(2) {
+        assert_eq!(reserve(kit, key, number, NOW).await.granted, number);
+    }
+    let asked = keys.iter().rev();
+    let asked = asked.map(|&(number, key)| (key, wanting(LIMIT - number, NOW)));
+    let reserved = kit.store.reserve(asked.collect()).await.unwrap();
+    assert_eq!(reserved.len(), keys.len());
+    for (&(number, key), reserved) in keys.iter().rev().zip(reserved) {
+        let room = if number % 2 == 0 { 0 } else { number };
+        assert_eq!((reserved.granted, reserved.room), (LIMIT - number, room));
+        assert_eq!(reserve(kit, key, LIMIT, NOW).await.granted, room);
+    }
+    assert_eq!(kit.store.reserve(Vec::new()).await.unwrap(), []);
+}
+
 async fn what_was_not_used_goes_back_to_where_it_was_counted(kit: &Kit) {
     let key = key();
     let first = reserve(kit, key, 40, NOW).await;
@@ -103,7 +126,7 @@ async fn what_was_not_used_goes_back_to_where_it_was_counted(kit: &Kit) {
         counted_ms: first.counted_ms,
         ..wanting(5, NOW + 20_000)
     };
-    let reserved = kit.store.reserve(key, asked).await.unwrap();
+    let reserved = one(&kit.store, key, asked).await;
     assert_eq!((reserved.granted, reserved.room), (5, LIMIT - 90));
     let later = reserve(kit, key, 0, NOW + 60_250).await;
     assert_eq!(later.room, LIMIT - 65);
@@ -120,7 +143,7 @@ async fn reservations_at_the_same_moment_never_get_more_than_the_limit(kit: &Kit
     let mut tasks = JoinSet::new();
     for turn in 0..60 {
         let store = stores[turn % 3].clone();
-        tasks.spawn(async move { store.reserve(key, wanting(7, NOW)).await.unwrap() });
+        tasks.spawn(async move { one(&store, key, wanting(7, NOW)).await });
     }
     let granted: u32 = tasks.join_all().await.iter().map(|got| got.granted).sum();
     assert_eq!(granted, LIMIT);
@@ -138,7 +161,7 @@ async fn node(store: Store, key: RateKey, every_ms: i64) -> (Vec<i64>, Vec<i64>)
                 break rate;
             }
             let asked = permits.ask(1, LIMIT, 3, now_ms);
-            permits.take(store.reserve(key, asked).await.unwrap(), now_ms);
+            permits.take(one(&store, key, asked).await, now_ms);
         };
         if rate.refused.is_none() {
             allowed.push(now_ms);
@@ -178,7 +201,9 @@ async fn a_window_that_cannot_be_read_is_told(kit: &Kit) {
     kit.run(&format!("update rates set counts = {bytes}"))
         .await
         .unwrap();
-    let error = kit.store.reserve(key, wanting(1, NOW)).await.unwrap_err();
+    let other = self::key();
+    let asked = vec![(other, wanting(7, NOW)), (key, wanting(1, NOW))];
+    let error = kit.store.reserve(asked).await.unwrap_err();
     assert!(matches!(error, Error::Unreadable(_)), "{error}");
 }
 

@@ -43,7 +43,11 @@ async fn requests_that_wait_together_share_a_reservation() {
     for request in &mut requests {
         begin(request).await;
     }
-    assert_eq!(node.next(KEY, 40, 3).unwrap().wanted, 50);
+    {
+        let desk = node.desk();
+        let waiting = desk.entries[&KEY].waiting.len();
+        assert_eq!((desk.wanted.len(), waiting), (1, 50));
+    }
     let mut remaining = Vec::new();
     for (turn, request) in requests.into_iter().enumerate() {
         let rate = request.await.unwrap();
@@ -56,6 +60,33 @@ async fn requests_that_wait_together_share_a_reservation() {
     }
     let expected: Vec<u32> = (0..40).rev().chain([0; 10]).collect();
     assert_eq!(remaining, expected);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn accounts_that_wait_together_share_a_transaction_and_no_permits() {
+    let (_directory, store) = embedded().await;
+    let node = Arc::new(Reservations::new(store.clone()));
+    let keys: Vec<RateKey> = (1..)
+        .take(2 * MOST_KEYS)
+        .map(|account| RateKey {
+            account: AccountId(account),
+            ..KEY
+        })
+        .collect();
+    let mut requests: Vec<_> = keys
+        .iter()
+        .flat_map(|key| [key; 3])
+        .map(|key| Box::pin(node.count(*key, 2, 3, NOW)))
+        .collect();
+    for request in &mut requests {
+        begin(request).await;
+    }
+    assert_eq!(node.desk().wanted.len(), keys.len());
+    for (turn, request) in requests.into_iter().enumerate() {
+        assert_eq!(request.await.unwrap().refused.is_none(), turn % 3 < 2);
+    }
+    assert!(node.desk().wanted.is_empty());
     store.close().await;
 }
 
@@ -97,12 +128,12 @@ async fn what_nobody_uses_is_given_back_and_its_key_forgotten() {
             now_ms: NOW + 1_500,
             ..Reservation::default()
         };
-        store.reserve(KEY, asked).await.unwrap().room
+        store.reserve(vec![(KEY, asked)]).await.unwrap()[0].room
     };
     node.give_back(NOW + 1_499).await.unwrap();
-    assert_eq!((room().await, node.entries().len()), (993, 1));
+    assert_eq!((room().await, node.desk().entries.len()), (993, 1));
     node.give_back(NOW + 1_500).await.unwrap();
-    assert_eq!((room().await, node.entries().len()), (996, 0));
+    assert_eq!((room().await, node.desk().entries.len()), (996, 0));
     store.close().await;
 }
 
