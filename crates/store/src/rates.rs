@@ -26,7 +26,8 @@ impl Change for Reserve {
         let (mut new, mut known) = (Vec::new(), Vec::new());
         let mut answers = Vec::with_capacity(self.asked.len());
         for (key, asked) in &self.asked {
-            let before = found.remove(&row(key));
+            let row = row(key);
+            let before = found.remove(&row);
             let rows = if before.is_some() {
                 &mut known
             } else {
@@ -35,7 +36,7 @@ impl Change for Reserve {
             let mut window = before.unwrap_or_else(|| Window::new(asked.now_ms));
             let reserved = window.reserve(asked);
             if reserved.granted > 0 || asked.unused > 0 {
-                rows.push((row(key), window.pack()));
+                rows.push((row, window.pack()));
             }
             answers.push(reserved);
         }
@@ -69,8 +70,8 @@ async fn lock(tx: &mut Tx, asked: &[(RateKey, Reservation)]) -> Result<HashMap<R
             let (account, sandbox, kind) = row(&one.0);
             query.bind(account).bind(sandbox).bind(kind)
         });
-    let windows = found.into_iter();
-    windows
+    found
+        .into_iter()
         .map(|(account, sandbox, kind, newest_ms, counts)| {
             let unreadable =
                 || Error::Unreadable(format!("a rate window of {} bytes", counts.len()));

@@ -38,9 +38,8 @@ struct Desk {
 #[derive(Default)]
 struct Entry {
     permits: Permits,
+    /// Where somebody waits, the key is wanted, or asked for at this moment.
     waiting: Vec<Waiting>,
-    /// Whether it is wanted, or asked for at this moment.
-    is_asked: bool,
 }
 
 /// A key for which somebody waits.
@@ -87,8 +86,9 @@ impl Reservations {
                 return Ok(rate);
             }
             let (tell, told) = oneshot::channel();
+            let is_first = entry.waiting.is_empty();
             entry.waiting.push(Waiting { now_ms, tell });
-            if !std::mem::replace(&mut entry.is_asked, true) {
+            if is_first {
                 desk.wanted.push_back(Wanted { key, limit, nodes });
             }
             if !std::mem::replace(&mut desk.reserving, true) {
@@ -171,9 +171,8 @@ impl Reservations {
 
     fn idle(&self, now_ms: i64) -> Vec<(RateKey, Reservation)> {
         let mut desk = self.desk();
-        let idle = desk
-            .entries
-            .extract_if(|_, entry| !entry.is_asked && entry.permits.is_idle(now_ms));
+        let is_idle = |entry: &Entry| entry.waiting.is_empty() && entry.permits.is_idle(now_ms);
+        let idle = desk.entries.extract_if(|_, entry| is_idle(entry));
         idle.filter(|(_, entry)| entry.permits.unused() > 0)
             .map(|(key, mut entry)| (key, entry.permits.give_back(now_ms)))
             .collect()
@@ -202,8 +201,7 @@ impl Desk {
             }
             Err(error) => entry.fail(&error),
         }
-        entry.is_asked = !entry.waiting.is_empty();
-        if entry.is_asked {
+        if !entry.waiting.is_empty() {
             self.wanted.push_back(wanted);
         }
     }
