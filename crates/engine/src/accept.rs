@@ -151,7 +151,7 @@ struct Entering {
     answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
-/// Accepts a group: those of one bucket in one commit.
+/// Accepts a group: in one commit, or in one for each bucket where those may lie on several servers.
 async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
     let now_ms = match shared.followed_ms().await {
         Ok(now_ms) => now_ms,
@@ -160,7 +160,7 @@ async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
             shared.clock.now_ms()
         }
     };
-    let mut buckets: BTreeMap<Bucket, Vec<Entering>> = BTreeMap::new();
+    let mut commits: BTreeMap<Option<Bucket>, Vec<Entering>> = BTreeMap::new();
     let few = group.iter().filter(|one| !one.is_campaign()).count();
     if few > 0 {
         shared.turns.hurry(shared.clock.now_ms(), few);
@@ -168,20 +168,21 @@ async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
     for waiting in group {
         let bucket = shared.store.bucket_of(waiting.draft.account);
         let entering = enter(shared, waiting, bucket, now_ms);
-        buckets.entry(bucket).or_default().push(entering);
+        let bound = shared.store.bound(bucket);
+        commits.entry(bound).or_default().push(entering);
     }
-    if buckets.len() == 1 {
-        for entering in buckets.into_values() {
+    if commits.len() == 1 {
+        for entering in commits.into_values() {
             accept_together(shared, entering, now_ms).await;
         }
         return;
     }
-    let mut commits = JoinSet::new();
-    for entering in buckets.into_values() {
+    let mut running = JoinSet::new();
+    for entering in commits.into_values() {
         let shared = Arc::clone(shared);
-        commits.spawn(async move { accept_together(&shared, entering, now_ms).await });
+        running.spawn(async move { accept_together(&shared, entering, now_ms).await });
     }
-    commits.join_all().await;
+    running.join_all().await;
 }
 
 async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: i64) {

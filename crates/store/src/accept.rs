@@ -5,7 +5,7 @@
 use crate::batches::{self, Batch};
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::rows::{id_bytes, one_bucket};
+use crate::rows::id_bytes;
 use crate::sql::{execute_rows, on};
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
 use crate::windows::{self, Window};
@@ -46,7 +46,7 @@ struct Accept {
 }
 
 impl Store {
-    /// Accepts messages of one bucket: charges the wallets and keeps the messages with their batches, all in
+    /// Accepts messages that no two buckets [`bound`](Store::bound): charges the wallets and keeps the messages with their batches, all in
     /// one durable commit. The answers are in the order of the messages; of two with the same fingerprint the
     /// second is a duplicate of the first, if that one was accepted.
     ///
@@ -66,7 +66,8 @@ impl Change for Accept {
     type Output = Vec<Accepted>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Accepted>> {
-        one_bucket(self.messages.iter().map(|message| self.owner(message).0))?;
+        let all = self.messages.iter().map(|message| self.owner(message).0);
+        let bucket = self.store.common(all)?;
         let owners: BTreeSet<Owner> = self
             .messages
             .iter()
@@ -74,7 +75,7 @@ impl Change for Accept {
             .map(|message| self.owner(message))
             .collect();
         let owners: Vec<Owner> = owners.into_iter().collect();
-        let mut wallets = wallets::lock(tx, &owners).await?;
+        let mut wallets = wallets::lock(tx, bucket, &owners).await?;
         let mut armed = self.arm(tx).await?;
         let mut spent: BTreeMap<Owner, Purse> = BTreeMap::new();
         let mut limited: BTreeMap<Owner, DailyLimit> = BTreeMap::new();

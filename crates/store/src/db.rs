@@ -58,6 +58,9 @@ pub(crate) trait Change: Send + Sync + 'static {
     type Output: Send + 'static;
     /// Whether nobody waits for it, so that SQLite's writer may keep it until others come.
     const PATIENT: bool = false;
+    /// Whether its commit waits for the disk. What is worth nothing once the server has crashed need not; SQLite's commits
+    /// are shared, so it waits as the others do.
+    const DURABLE: bool = true;
 
     /// Makes the change within a transaction.
     fn apply(&self, tx: &mut Tx) -> impl Future<Output = Result<Self::Output>> + Send;
@@ -180,17 +183,6 @@ impl Tx {
             Self::Sqlite(_) => String::new(),
             Self::Postgres(_) => format!(" for update of {table} skip locked"),
         }
-    }
-
-    /// Has the commit not wait for the disk, for what is worth nothing once the server has crashed. SQLite's
-    /// commits are shared, so it waits as the others do.
-    pub(crate) async fn forgo_durability(&mut self) -> Result<()> {
-        if let Self::Postgres(connection) = self {
-            sqlx::query("set local synchronous_commit = off")
-                .execute(&mut **connection)
-                .await?;
-        }
-        Ok(())
     }
 }
 

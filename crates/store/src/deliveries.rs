@@ -3,7 +3,7 @@
 use crate::db::Tx;
 use crate::doubts::Doubts;
 use crate::error::Result;
-use crate::rows::{id_bytes, message_id, named, number, one_bucket, recipient};
+use crate::rows::{id_bytes, message_id, named, number, recipient, within};
 use crate::settle::Case;
 use crate::sql::fetch_rows;
 use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
@@ -61,21 +61,19 @@ impl CaseRow {
     }
 }
 
-/// Reads deliveries of one bucket by their full keys, and keeps other nodes from changing them until the
-/// commit. The bucket is named beside the keys: rows can be locked only where the statement says where they lie.
+/// Reads deliveries by their full keys, and keeps other nodes from changing them until the commit. The one bucket in
+/// which they lie is named beside them, where there is one to name: rows on several servers cannot be locked.
 pub(crate) async fn stored(
     tx: &mut Tx,
+    bucket: Option<Bucket>,
     keys: &[(Bucket, MessageId, Recipient)],
 ) -> Result<BTreeMap<(MessageId, Recipient), Case>> {
-    let Some(bucket) = one_bucket(keys.iter().map(|key| key.0))? else {
-        return Ok(BTreeMap::new());
-    };
     let sql = format!(
         "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
              delivered_second, gave_up, suffixed, charge, reserve, carrier, doubts
-         from deliveries where (bucket, message_id, recipient) in (values {{rows}})
-             and bucket = {{1}}{}",
-        tx.for_update()
+         from deliveries where (bucket, message_id, recipient) in (values {{rows}}){within}{}",
+        tx.for_update(),
+        within = within(bucket, 1),
     );
     let rows: Vec<CaseRow> = fetch_rows!(
         tx,
@@ -86,7 +84,12 @@ pub(crate) async fn stored(
             .bind(key.0.0)
             .bind(id_bytes(&key.1))
             .bind(number(key.2)),
-        after | query | query.bind(bucket.0)
+        after
+            | query
+            | match bucket {
+                Some(bucket) => query.bind(bucket.0),
+                None => query,
+            }
     );
     rows.into_iter()
         .map(|row| {

@@ -76,17 +76,25 @@ pub struct Store {
     db: db::Db,
     windows: Arc<windows::Remembered>,
     counted: Arc<reports::Counted>,
+    /// Whether buckets may lie on several servers.
+    is_spread: bool,
 }
 
 impl Store {
     /// Opens a database, making or upgrading its tables.
     pub async fn open(target: &Target) -> Result<Self> {
-        Ok(Self::of(db::Db::open(target).await?))
+        let db = db::Db::open(target).await?;
+        let is_spread = db.is_spread().await?;
+        Ok(Self {
+            is_spread,
+            ..Self::of(db)
+        })
     }
 
     fn of(db: db::Db) -> Self {
         Self {
             db,
+            is_spread: false,
             windows: Arc::default(),
             counted: Arc::default(),
         }
@@ -111,6 +119,30 @@ impl Store {
     /// The part of the message tables in which an account's rows live.
     pub fn bucket_of(&self, account: AccountId) -> Bucket {
         rows::bucket_of(account, self.db.is_embedded())
+    }
+
+    /// The same database, worked on as if its buckets lay on several servers.
+    #[must_use]
+    pub fn spread(self) -> Self {
+        Self {
+            is_spread: !self.db.is_embedded(),
+            ..self
+        }
+    }
+
+    /// The bucket that a change of rows in this one must keep to: itself where buckets may lie on several servers, so that
+    /// money never moves on two at once; none where one server has all of them, and one change of many costs less than many.
+    pub fn bound(&self, bucket: Bucket) -> Option<Bucket> {
+        self.is_spread.then_some(bucket)
+    }
+
+    /// The one bucket that a change of rows in these must keep to.
+    fn common(&self, buckets: impl Iterator<Item = Bucket>) -> Result<Option<Bucket>> {
+        if self.is_spread {
+            rows::one_bucket(buckets)
+        } else {
+            Ok(None)
+        }
     }
 
     /// What the server's clock tells, Unix milliseconds; nothing where there is no server.

@@ -20,8 +20,9 @@ struct Reserve {
 impl Change for Reserve {
     type Output = Vec<Reserved>;
 
+    const DURABLE: bool = false;
+
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Reserved>> {
-        tx.forgo_durability().await?;
         let mut found = lock(tx, &self.asked).await?;
         let (mut new, mut known) = (Vec::new(), Vec::new());
         let mut answers = Vec::with_capacity(self.asked.len());

@@ -1,8 +1,8 @@
 //! What carriers say: responses to submits and receipts, committed together; those of one carrier in the order they came.
 //!
-//! On SQLite all of a report is one transaction. On PostgreSQL it is one for each bucket, so that money never
-//! moves in two at once: the parts go first, by which receipts find their way, then each bucket is settled,
-//! and last come the receipts that found nobody. A node that dies in between leaves nothing half done: the
+//! On SQLite all of a report is one transaction. On PostgreSQL the parts go first, by which receipts find their way,
+//! then all is settled, bucket by bucket where those may lie on several servers, so that money never moves on two at
+//! once; and last come the receipts that found nobody. A node that dies in between leaves nothing half done: the
 //! carrier was not answered, the batches are still claimed, and all of it may be told again.
 
 mod adopt;
@@ -163,12 +163,12 @@ impl Store {
             settled.join(more);
             lost
         } else {
-            self.hear_by_bucket(&news, settled).await?
+            self.hear_shared(&news, settled).await?
         };
         self.park(&news, &lost).await
     }
 
-    async fn hear_by_bucket(&self, news: &Arc<News>, settled: &mut Settled) -> Result<Vec<usize>> {
+    async fn hear_shared(&self, news: &Arc<News>, settled: &mut Settled) -> Result<Vec<usize>> {
         let report = &news.report;
         if report.progress.iter().any(|one| !one.submitted.is_empty()) {
             let (store, report) = (self.clone(), Arc::clone(report));
@@ -196,7 +196,7 @@ impl Store {
         }
     }
 
-    /// What lies in each bucket, and the receipts that mean nobody in any.
+    /// What is settled together, and the receipts that mean nobody.
     async fn portions(&self, news: &Arc<News>) -> Result<(Vec<Portion>, Vec<usize>)> {
         let report = &news.report;
         Db::in_time(async {
@@ -204,11 +204,11 @@ impl Store {
             let receipts = (0..news.count()).map(|place| (place, news.receipt(place)));
             let parts = parts::look_up(&mut tx, self, report.now_ms, receipts).await?;
             let parts = Arc::new(parts);
-            let mut portions: BTreeMap<Bucket, Portion> = BTreeMap::new();
+            let mut portions: BTreeMap<Option<Bucket>, Portion> = BTreeMap::new();
             let new =
                 |bucket| Portion::of(self.clone(), Arc::clone(news), bucket, Arc::clone(&parts));
             for (index, progress) in report.progress.iter().enumerate() {
-                let bucket = progress.batch.bucket;
+                let bucket = self.bound(progress.batch.bucket);
                 let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
                 portion.progress.push(index);
             }
@@ -216,7 +216,8 @@ impl Store {
             for place in 0..news.count() {
                 match parts.find(place, news.receipt(place)) {
                     Some(part) => {
-                        let portion = portions.entry(part.home).or_insert_with(|| new(part.home));
+                        let bucket = self.bound(part.home);
+                        let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
                         portion.receipts.push(place);
                     }
                     None => unmatched.push(place),
@@ -238,7 +239,8 @@ impl Store {
                 });
                 match home {
                     Some(home) => {
-                        let portion = portions.entry(home).or_insert_with(|| new(home));
+                        let bucket = self.bound(home);
+                        let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
                         portion.receipts.push(place);
                     }
                     None => lost.push(place),

@@ -65,7 +65,12 @@ pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
     Bucket(i64::try_from(hash >> 32).unwrap_or(0).rem_euclid(BUCKETS))
 }
 
-/// The bucket in which all of some rows lie. What moves money or locks rows never reaches over two.
+/// What a statement adds to the keys of its rows so that it names the one bucket in which they lie, bound as `{place}`.
+pub(crate) fn within(bucket: Option<Bucket>, place: usize) -> String {
+    bucket.map_or_else(String::new, |_| format!(" and bucket = {{{place}}}"))
+}
+
+/// The bucket in which all of some rows lie.
 pub(crate) fn one_bucket(mut buckets: impl Iterator<Item = Bucket>) -> Result<Option<Bucket>> {
     let first = buckets.next();
     if buckets.all(|bucket| Some(bucket) == first) {

@@ -8,6 +8,7 @@ use crate::settle::{self, Case, Planner, Settled, Terrain};
 use crate::sql::{execute_rows, on};
 use crate::{Store, windows};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
+use std::collections::BTreeMap;
 
 /// Most recipients expired in one transaction.
 const MOST_EXPIRED: usize = 500;
@@ -122,18 +123,22 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
     settle::settle(tx, store, &terrain, cases, &messages).await
 }
 
-/// Has the sweeps begin again at a message that was accepted then, where they have passed it: only now some of
-/// its recipients are on the wire. The youngest messages no sweep has passed.
+/// Has the sweeps begin again at messages that were accepted then, where they have passed them: only now some of
+/// their recipients are on the wire. The youngest messages no sweep has passed.
 pub(crate) async fn look_back(
     tx: &mut Tx,
-    bucket: Bucket,
-    accepted_at_ms: i64,
+    accepted: impl Iterator<Item = (Bucket, i64)>,
     now_ms: i64,
 ) -> Result<()> {
-    if now_ms - accepted_at_ms <= OVERLAP_MS {
-        return Ok(());
+    let mut passed: BTreeMap<Bucket, i64> = BTreeMap::new();
+    for (bucket, at_ms) in accepted.filter(|(_, at_ms)| now_ms - at_ms > OVERLAP_MS) {
+        let oldest_ms = passed.entry(bucket).or_insert(at_ms);
+        *oldest_ms = at_ms.min(*oldest_ms);
     }
-    lower_marks(tx, &expired_marks(bucket), accepted_at_ms).await
+    for (bucket, oldest_ms) in passed {
+        lower_marks(tx, &expired_marks(bucket), oldest_ms).await?;
+    }
+    Ok(())
 }
 
 /// Takes back those of these marks that have come further than this.

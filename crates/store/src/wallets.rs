@@ -8,7 +8,7 @@ use crate::Store;
 use crate::audit::{self, By};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
-use crate::rows::{id_bytes, message_id, named, one_bucket};
+use crate::rows::{id_bytes, message_id, named, within};
 use crate::sql::{changed_rows, execute_rows, fetch_rows, on, read};
 use domain::{
     AccountId, Bucket, Component, DailyLimit, MessageId, Money, Purse, Recipient, masked,
@@ -134,16 +134,18 @@ pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> R
     Ok(())
 }
 
-/// Reads the wallets of these accounts, which share a bucket, and keeps others from changing them until the
-/// commit.
-pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Wallet>> {
-    let Some(bucket) = one_bucket(owners.iter().map(|owner| owner.0))? else {
-        return Ok(BTreeMap::new());
-    };
+/// Reads the wallets of these accounts and keeps others from changing them until the commit. The one bucket in which
+/// they lie is named beside them, where there is one to name: rows on several servers cannot be locked.
+pub(crate) async fn lock(
+    tx: &mut Tx,
+    bucket: Option<Bucket>,
+    owners: &[Owner],
+) -> Result<BTreeMap<Owner, Wallet>> {
     let sql = format!(
-        "select * from wallets where (bucket, account_id) in (values {{rows}}) and bucket = {{1}}
+        "select * from wallets where (bucket, account_id) in (values {{rows}}){within}
          order by bucket, account_id{}",
-        tx.for_update()
+        tx.for_update(),
+        within = within(bucket, 1),
     );
     let rows: Vec<WalletRow> = fetch_rows!(
         tx,
@@ -151,7 +153,12 @@ pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner
         2,
         &sql,
         |query, owner| query.bind(owner.0.0).bind(owner.1.0),
-        after | query | query.bind(bucket.0)
+        after
+            | query
+            | match bucket {
+                Some(bucket) => query.bind(bucket.0),
+                None => query,
+            }
     );
     Ok(rows
         .iter()
@@ -268,7 +275,7 @@ impl Change for CreditWallet {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Credited> {
         let owner = (self.bucket, self.entry.account);
-        let Some(held) = lock(tx, &[owner]).await?.remove(&owner) else {
+        let Some(held) = lock(tx, Some(self.bucket), &[owner]).await?.remove(&owner) else {
             return Ok(Credited::NoAccount);
         };
         let before: Option<(i64, String)> = on!(tx, |connection| sqlx::query_as(

@@ -36,6 +36,7 @@ mod contract {
     mod schema;
     mod severed;
     mod sources;
+    mod spread;
     mod storm;
     mod sweeps;
     mod upgrades;

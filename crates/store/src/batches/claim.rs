@@ -179,7 +179,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
             .iter()
             .map(|&recipient| (batch.bucket, batch.message, recipient))
             .collect();
-        let known = stored(tx, &keys).await?;
+        let known = stored(tx, Some(batch.bucket), &keys).await?;
         let wanted = |recipient: &Recipient| {
             known
                 .get(&(batch.message, *recipient))

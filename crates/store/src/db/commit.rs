@@ -97,10 +97,13 @@ async fn attempt<C: Change>(
     if let Tx::Postgres(lent) = tx {
         lent.begins();
     }
-    // One round trip for both.
-    let begun = sqlx::raw_sql("begin; select cast(pg_current_xact_id() as text)")
-        .fetch_one(tx.postgres()?)
-        .await?;
+    // One round trip for all.
+    let opening = if C::DURABLE {
+        "begin; select cast(pg_current_xact_id() as text)"
+    } else {
+        "begin; set local synchronous_commit = off; select cast(pg_current_xact_id() as text)"
+    };
+    let begun = sqlx::raw_sql(opening).fetch_one(tx.postgres()?).await?;
     let transaction: String = begun.try_get(0)?;
     let output = change.apply(tx).await?;
     *asked = Some((output, transaction));

@@ -7,8 +7,12 @@ use crate::error::{Error, Result};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
+use std::time::Duration;
 use tokio::time::timeout;
 
+/// How long a connection that rested is taken to be alive without asking: what is busy need not go there and back once
+/// more for each change.
+const TRUSTED: Duration = Duration::from_millis(100);
 /// Connections of a node that are not of the pool: the one that hears the other nodes.
 const LISTENING: u32 = 1;
 
@@ -28,6 +32,15 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
     let pool = PgPoolOptions::new()
         .max_connections(server.connections.saturating_sub(LISTENING).max(1))
         .acquire_timeout(BUSY)
+        .test_before_acquire(false)
+        .before_acquire(|connection, lent| {
+            Box::pin(async move {
+                if lent.idle_for > TRUSTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .connect_lazy_with(*server.options.clone());
     Ok(Db::Postgres(pool))
 }

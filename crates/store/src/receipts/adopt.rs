@@ -2,13 +2,12 @@
 
 use super::settle::Portion;
 use super::{News, Receipt, ReceiptWord};
-use crate::Store;
 use crate::db::Tx;
 use crate::deliveries::stored;
 use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::{self, Named, Part};
-use crate::rows::{message_id, number, recipient};
+use crate::rows::{bucket_list, message_id, number, recipient};
 use crate::settle::Case;
 use crate::sql::{fetch_rows, on};
 use domain::{Bucket, FIRST_LEG, MessageId, Recipient, SECOND_LEG};
@@ -68,7 +67,6 @@ impl Portion {
     pub(super) async fn adopt(
         &self,
         tx: &mut Tx,
-        store: &Store,
         places: Vec<usize>,
         cases: &mut Cases,
     ) -> Result<Vec<usize>> {
@@ -99,7 +97,7 @@ impl Portion {
             };
             // Another node may have heard it meanwhile, or this one in a commit whose answer was lost: the row is
             // locked now, and the id names its page. Whoever else it names finds it when it is looked at again.
-            let meant = match self.named(tx, store, receipt).await? {
+            let meant = match self.named(tx, receipt).await? {
                 Some(part) if part.message != message => None,
                 Some(part) => Some((part.leg, part.page)),
                 None => Some((leg, page)),
@@ -119,19 +117,19 @@ impl Portion {
                 page,
                 is_guess: true,
             };
-            parts::keep(tx, store, &[Named { carrier, id, part }]).await?;
+            parts::keep(tx, &self.store, &[Named { carrier, id, part }]).await?;
             adopted.insert((carrier, id, recipient), (message, leg, page));
         }
         Ok(left)
     }
 
     /// The page that the id of a receipt has come to name.
-    async fn named(&self, tx: &mut Tx, store: &Store, receipt: &Receipt) -> Result<Option<Part>> {
+    async fn named(&self, tx: &mut Tx, receipt: &Receipt) -> Result<Option<Part>> {
         if receipt.carrier_id.is_empty() {
             return Ok(None);
         }
         let receipts = [(0, receipt)].into_iter();
-        let parts = parts::look_up(tx, store, self.news.report.now_ms, receipts).await?;
+        let parts = parts::look_up(tx, &self.store, self.news.report.now_ms, receipts).await?;
         Ok(parts.find(0, receipt).cloned())
     }
 
@@ -144,11 +142,11 @@ impl Portion {
         receipt: &Receipt,
         cases: &mut Cases,
     ) -> Result<Option<Page>> {
-        for message in self.in_doubt(tx, recipient, receipt).await? {
+        for (bucket, message) in self.in_doubt(tx, recipient, receipt).await? {
             let key = (message, recipient);
             if let Entry::Vacant(entry) = cases.entry(key) {
                 // Locked now: another node may have ended the doubt meanwhile.
-                let known = stored(tx, &[(self.bucket, message, recipient)]).await?;
+                let known = stored(tx, self.bucket, &[(bucket, message, recipient)]).await?;
                 entry.insert_entry(match known.into_values().next() {
                     Some(case) => case,
                     None => continue,
@@ -169,26 +167,29 @@ impl Portion {
         tx: &mut Tx,
         recipient: Recipient,
         receipt: &Receipt,
-    ) -> Result<Vec<MessageId>> {
+    ) -> Result<Vec<(Bucket, MessageId)>> {
+        let all = || bucket_list(self.store.db.is_embedded());
+        let buckets = self.bucket.map_or_else(all, |bucket| bucket.0.to_string());
         // The sign keeps SQLite from reading the whole bucket: the index of those in doubt is without it.
-        let rows: Vec<(Vec<u8>, Option<String>)> = on!(tx, |connection| sqlx::query_as(
-            "select d.message_id, d.doubts from deliveries d
+        let sql = format!(
+            "select d.bucket, d.message_id, d.doubts from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-             where +d.bucket = $1 and d.recipient = $2 and d.doubts is not null
-                 and lower(m.sender) = lower($3)
-             order by d.submitted_at_s, d.message_id limit $4",
-        )
-        .bind(self.bucket.0)
-        .bind(number(recipient))
-        .bind(&receipt.sender)
-        .bind(MOST_CHOICES)
-        .fetch_all(connection)
-        .await?);
+             where +d.bucket in ({buckets}) and d.recipient = $1 and d.doubts is not null
+                 and lower(m.sender) = lower($2)
+             order by d.submitted_at_s, d.message_id limit $3"
+        );
+        let rows: Vec<(i16, Vec<u8>, Option<String>)> =
+            on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
+                .bind(number(recipient))
+                .bind(&receipt.sender)
+                .bind(MOST_CHOICES)
+                .fetch_all(connection)
+                .await?);
         let mut messages = Vec::with_capacity(rows.len());
-        for (id, doubts) in rows {
+        for (bucket, id, doubts) in rows {
             let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
             if doubts.are_with(&receipt.carrier) {
-                messages.push(message_id(&id)?);
+                messages.push((Bucket(bucket.into()), message_id(&id)?));
             }
         }
         Ok(messages)

@@ -14,11 +14,12 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// What one transaction settles: all of a report on SQLite, what lies in one bucket on PostgreSQL.
+/// What one transaction settles: all of a report, or what of it lies in one bucket.
 pub(super) struct Portion {
-    store: Store,
+    pub(super) store: Store,
     pub(super) news: Arc<News>,
-    pub(super) bucket: Bucket,
+    /// The bucket that it keeps to, where buckets may lie on several servers.
+    pub(super) bucket: Option<Bucket>,
     /// Places in the report.
     pub(super) progress: Vec<usize>,
     /// Places among the receipts.
@@ -33,15 +34,20 @@ impl Portion {
         Self {
             progress: (0..news.report.progress.len()).collect(),
             receipts: (0..news.count()).collect(),
-            bucket: Bucket(0),
+            bucket: None,
             parts: None,
             store,
             news,
         }
     }
 
-    /// Nothing yet of one bucket.
-    pub(super) fn of(store: Store, news: Arc<News>, bucket: Bucket, parts: Arc<Matched>) -> Self {
+    /// Nothing yet, of that bucket or of all.
+    pub(super) fn of(
+        store: Store,
+        news: Arc<News>,
+        bucket: Option<Bucket>,
+        parts: Arc<Matched>,
+    ) -> Self {
         Self {
             store,
             news,
@@ -94,9 +100,8 @@ impl Portion {
         let cases = self.known(tx, fresh).await?;
         let terrain = self.news.report.terrain();
         let all = taken.iter().chain(&cases);
-        if let Some(accepted_at_ms) = all.map(|case| case.message.accepted_at_ms()).min() {
-            sweep::look_back(tx, self.bucket, accepted_at_ms, terrain.now_ms).await?;
-        }
+        let accepted = all.map(|case| (case.bucket, case.message.accepted_at_ms()));
+        sweep::look_back(tx, accepted, terrain.now_ms).await?;
         settle::begin(tx, terrain.now_ms, taken).await?;
         let messages = settle::messages(tx, &cases).await?;
         let mut settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
@@ -155,7 +160,7 @@ impl Portion {
             }
         }
         let keys: Vec<_> = known_once.values().map(Case::key).collect();
-        let mut stored = stored(tx, &keys).await?;
+        let mut stored = stored(tx, self.bucket, &keys).await?;
         for case in known_once.into_values() {
             match stored.remove(&(case.message, case.recipient)) {
                 // Refused long ago; what went out again meanwhile was taken.
@@ -203,7 +208,7 @@ impl Portion {
         let mut keys: Vec<_> = parts.map(Part::delivery).collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut cases = stored(tx, &keys).await?;
+        let mut cases = stored(tx, self.bucket, &keys).await?;
         let mut unmatched = Vec::new();
         for (place, part) in found {
             let receipt = self.news.receipt(place);
@@ -216,7 +221,7 @@ impl Portion {
                 None => unmatched.push(place),
             }
         }
-        let lost = self.adopt(tx, &self.store, unmatched, &mut cases).await?;
+        let lost = self.adopt(tx, unmatched, &mut cases).await?;
         let cases: Vec<Case> = cases.into_values().collect();
         let messages = settle::messages(tx, &cases).await?;
         let more = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;

@@ -32,7 +32,8 @@ pub(super) async fn refund(
     let mut owners: Vec<Owner> = owed.iter().map(|(_, _, message)| owner(message)).collect();
     owners.sort_unstable();
     owners.dedup();
-    wallets::lock(tx, &owners).await?;
+    let bucket = store.common(owners.iter().map(|owner| owner.0))?;
+    wallets::lock(tx, bucket, &owners).await?;
     let mut mixed: Vec<(Owner, MessageId)> = owed
         .iter()
         .filter(|(_, _, message)| message.paid_from.parts().count() > 1)

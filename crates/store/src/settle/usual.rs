@@ -11,7 +11,7 @@ use crate::db::Tx;
 use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::Part;
-use crate::rows::{id_bytes, number};
+use crate::rows::{id_bytes, number, within};
 use crate::sql::changed_rows;
 use domain::{Bucket, Delivery, DeliveryEvent, FIRST_LEG, MessageId, Money, Recipient, Terms};
 use std::collections::{HashMap, HashSet};
@@ -53,12 +53,12 @@ pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case 
     }
 }
 
-/// Ends those of the [`assumed`] cases of one bucket whose delivery is as they assume, and whose end moves no
+/// Ends those of the [`assumed`] cases whose delivery is as they assume, and whose end moves no
 /// money. Gives which they were; the others are as they were.
 pub(crate) async fn deliver(
     tx: &mut Tx,
     terrain: &Terrain,
-    bucket: Bucket,
+    bucket: Option<Bucket>,
     cases: Vec<Case>,
     messages: &HashMap<MessageId, Settling>,
 ) -> Result<(Settled, HashSet<(MessageId, Recipient)>)> {
@@ -67,19 +67,29 @@ pub(crate) async fn deliver(
         decide(case, terms).filter(|outcome| outcome.refund.is_none())
     });
     let mut outcomes: Vec<Outcome> = assumed.collect();
+    let sql = format!(
+        "update deliveries set status = 'delivrd', settled_at_s = {{1}}, delivered_first = 1
+         where (bucket, message_id, recipient) in (values {{rows}}){within}
+             and status = 'sent' and pages = 1 and leg = 1 and failed_legs is null
+         returning message_id, recipient",
+        within = within(bucket, 2),
+    );
     let stood = changed_rows!(
         tx,
         &outcomes,
         3,
-        "update deliveries set status = 'delivrd', settled_at_s = {1}, delivered_first = 1
-         where (bucket, message_id, recipient) in (values {rows})
-             and bucket = {2} and status = 'sent' and pages = 1 and leg = 1 and failed_legs is null
-         returning message_id, recipient",
+        &sql,
         |query, outcome| query
             .bind(outcome.case.bucket.0)
             .bind(id_bytes(&outcome.case.message))
             .bind(number(outcome.case.recipient)),
-        after |query| query.bind(seconds(terrain.now_ms)).bind(bucket.0),
+        after |query| {
+            let query = query.bind(seconds(terrain.now_ms));
+            match bucket {
+                Some(bucket) => query.bind(bucket.0),
+                None => query,
+            }
+        },
         told |outcome| -> (Vec<u8>, i64) {
             (id_bytes(&outcome.case.message).to_vec(), number(outcome.case.recipient))
         }

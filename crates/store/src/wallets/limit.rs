@@ -47,7 +47,7 @@ impl Change for SetLimit {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let owner = (self.bucket, self.account);
-        let Some(wallet) = lock(tx, &[owner]).await?.remove(&owner) else {
+        let Some(wallet) = lock(tx, Some(self.bucket), &[owner]).await?.remove(&owner) else {
             return Ok(false);
         };
         // What was charged today before there was a limit counts too. Ids of messages grow with time.

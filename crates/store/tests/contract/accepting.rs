@@ -1,6 +1,6 @@
 //! Accepting: one transaction charges, keeps the message and makes its work.
 
-use super::kit::{Kit, NOW, Sending, naira, sending, twins};
+use super::kit::{Kit, NOW, Sending, naira, sending, spread, twins};
 use domain::{Component, Environment, Money, Purse, Refusal};
 use std::sync::Arc;
 use store::{Accepted, EntryKind, NewMessage, Store};
@@ -20,6 +20,7 @@ twins!(
     messages_without_end_are_accepted_in_one_group,
     a_message_id_that_comes_twice_changes_nothing,
 );
+spread!(a_refusal_costs_the_others_of_the_group_nothing,);
 
 fn yes(balance: i64) -> Accepted {
     Accepted::Yes {

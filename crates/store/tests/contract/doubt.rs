@@ -2,7 +2,7 @@
 
 use super::kit::{
     Kit, NOW, OTHER_CARRIER, Sending, backup, claim, delivered, doubted, elsewhere, naira, number,
-    page_id, receipt, refused, report, report_elsewhere, sending, taken, twins, two_legs,
+    page_id, receipt, refused, report, report_elsewhere, sending, spread, taken, twins, two_legs,
     undelivered,
 };
 use domain::DeliveryStatus;
@@ -29,6 +29,12 @@ twins!(
     a_guess_for_a_younger_message_is_worth_less_than_a_response,
     a_receipt_that_comes_twice_at_once_is_about_one_page,
     a_copy_of_the_first_leg_does_not_follow_the_second,
+);
+spread!(
+    a_receipt_adopts_a_recipient_in_doubt,
+    a_receipt_that_came_before_the_doubt_ends_it,
+    two_receipts_adopt_two_messages_in_doubt,
+    a_receipt_that_comes_twice_at_once_is_about_one_page,
 );
 
 pub(crate) async fn doubt(kit: &Kit, sending: &Sending) -> store::NewMessage {

@@ -40,6 +40,22 @@ macro_rules! twins {
 }
 pub(crate) use twins;
 
+/// Makes a third test of rules: on PostgreSQL, as if buckets lay on several servers.
+macro_rules! spread {
+    ($($rule:ident),+ $(,)?) => {
+        mod spread {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            #[ignore = "needs ./test's PostgreSQL"]
+            async fn $rule() {
+                let kit = $crate::contract::kit::Kit::postgres().await.spread();
+                super::$rule(&kit).await;
+                kit.finish().await;
+            })+
+        }
+    };
+}
+pub(crate) use spread;
+
 /// When the tests take place, Unix milliseconds.
 pub(crate) const NOW: i64 = 1_795_000_000_000;
 pub(crate) const CARRIER: &str = "mtn";
@@ -101,6 +117,14 @@ impl Kit {
             url,
         };
         Self::open(target, home).await
+    }
+
+    /// The same, worked on as if its buckets lay on several servers.
+    pub(crate) fn spread(self) -> Self {
+        Self {
+            store: self.store.spread(),
+            ..self
+        }
     }
 
     async fn open(target: Target, home: Home) -> Self {

@@ -2,7 +2,8 @@
 
 use super::kit::{
     CARRIER, Kit, NOW, Sending, delivered, elsewhere, naira, number, outcome, page_id, receipt,
-    refused, report, report_elsewhere, sending, silence, taken, twins, two_legs, undelivered,
+    refused, report, report_elsewhere, sending, silence, spread, taken, twins, two_legs,
+    undelivered,
 };
 use domain::{Component, DeliveryStatus, Gateway, Purse};
 use store::{Claimed, Progress, Receipt, ReceiptWord, Settled};
@@ -30,6 +31,14 @@ twins!(
     many_receipts_settle_in_one_report,
     reports_at_the_same_moment_count_every_page_once,
     outcomes_name_gateway_and_carrier,
+);
+spread!(
+    a_submitted_recipient_has_a_delivery_and_its_pages,
+    a_receipt_settles_its_recipient_once,
+    a_receipt_in_the_same_report_as_its_response_is_matched,
+    a_refused_submit_is_refunded,
+    many_receipts_settle_in_one_report,
+    reports_at_the_same_moment_count_every_page_once,
 );
 
 async fn a_submitted_recipient_has_a_delivery_and_its_pages(kit: &Kit) {

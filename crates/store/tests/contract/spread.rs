@@ -1,0 +1,94 @@
+//! Changes of many accounts: one for all of them where one server has all buckets, one for each bucket where those may lie
+//! on several.
+
+use super::kit::{
+    Kit, NOW, Sending, delivered, naira, report, sending, spread, taken, twins, undelivered,
+};
+use domain::AccountId;
+use store::{Accepted, NewMessage};
+
+/// More than there are buckets.
+const ACCOUNTS: usize = 20;
+
+twins!(
+    accounts_of_all_buckets_are_accepted_together,
+    recipients_of_all_buckets_are_settled_in_one_report,
+);
+spread!(
+    accounts_of_several_buckets_are_not_accepted_together,
+    recipients_of_all_buckets_are_settled_in_one_report,
+);
+
+/// A message to one number of each of some accounts, which have 10 naira; each costs 6.
+async fn messages(kit: &Kit) -> Vec<(AccountId, NewMessage)> {
+    let mut messages = Vec::new();
+    for index in 0..ACCOUNTS {
+        let account = kit.account(10).await;
+        let one = Sending {
+            first_number: index,
+            ..sending(account)
+        };
+        messages.push((account, one.message(&kit.store)));
+    }
+    messages
+}
+
+async fn accounts_of_all_buckets_are_accepted_together(kit: &Kit) {
+    let all = messages(kit).await;
+    let twice = all.iter().flat_map(|(account, message)| {
+        let more = Sending {
+            first_number: 100,
+            ..sending(*account)
+        };
+        [message.clone(), more.message(&kit.store)]
+    });
+    let answers = kit.store.accept(NOW, twice.collect()).await.unwrap();
+    for pair in answers.chunks(2) {
+        assert_eq!(pair[0], Accepted::Yes { balance: naira(4) });
+        assert!(matches!(pair[1], Accepted::No(_)), "{pair:?}");
+    }
+    for (account, _) in all {
+        assert_eq!(kit.store.bound(kit.store.bucket_of(account)), None);
+        assert_eq!(kit.balance(account).await, naira(4));
+    }
+}
+
+async fn accounts_of_several_buckets_are_not_accepted_together(kit: &Kit) {
+    let all = messages(kit).await;
+    let group = all.iter().map(|(_, message)| message.clone());
+    let error = kit.store.accept(NOW, group.collect()).await.unwrap_err();
+    assert!(error.to_string().contains("several buckets"), "{error}");
+    for (account, _) in all {
+        let bucket = kit.store.bucket_of(account);
+        assert_eq!(kit.store.bound(bucket), Some(bucket));
+        assert_eq!(kit.balance(account).await, naira(10));
+    }
+    assert_eq!(kit.numbers("select count(*) from messages").await, [0]);
+}
+
+/// Half of the receipts are good and come with the responses, the others refund what was charged.
+async fn recipients_of_all_buckets_are_settled_in_one_report(kit: &Kit) {
+    let all = messages(kit).await;
+    for (_, message) in &all {
+        assert_eq!(
+            kit.accept(message).await,
+            Accepted::Yes { balance: naira(4) }
+        );
+    }
+    let claimed = kit.claim(ACCOUNTS).await;
+    assert_eq!(claimed.len(), ACCOUNTS);
+    let to = all.iter().map(|(_, message)| message.draft.recipients[0]);
+    let (good, bad): (Vec<_>, Vec<_>) = to.enumerate().partition(|(index, _)| index % 2 == 0);
+    let good = good.into_iter().map(|(_, to)| delivered(to)).collect();
+    let (settled, parked) = kit
+        .report(report(claimed.iter().map(taken).collect(), good))
+        .await;
+    assert_eq!((settled.outcomes.len(), parked), (ACCOUNTS / 2, 0));
+    let bad = bad.into_iter().map(|(_, to)| undelivered(to)).collect();
+    let (settled, parked) = kit.report(report(vec![], bad)).await;
+    assert_eq!((settled.outcomes.len(), parked), (ACCOUNTS / 2, 0));
+    for (index, (account, _)) in all.into_iter().enumerate() {
+        let left = if index % 2 == 0 { 4 } else { 10 };
+        assert_eq!(kit.balance(account).await, naira(left), "{index}");
+    }
+}
