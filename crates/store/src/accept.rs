@@ -46,7 +46,7 @@ struct Accept {
 }
 
 impl Store {
-    /// Accepts messages that no two buckets [`bound`](Store::bound): charges the wallets and keeps the messages with their batches, all in
+    /// Accepts messages of one [`bound`](Store::bound): charges the wallets and keeps the messages with their batches, all in
     /// one durable commit. The answers are in the order of the messages; of two with the same fingerprint the
     /// second is a duplicate of the first, if that one was accepted.
     ///

@@ -1,7 +1,5 @@
 //! What distributes the tables over the workers of Citus: a text for psql. It has not been run against Citus yet.
 
-use crate::db::{Db, Tx};
-use crate::error::Result;
 use std::fmt::Write as _;
 
 /// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
@@ -71,22 +69,6 @@ pub fn citus() -> String {
         );
     }
     text
-}
-
-impl Db {
-    /// Whether buckets may lie on several servers: where Citus is, they are about to.
-    pub(crate) async fn is_spread(&self) -> Result<bool> {
-        let mut tx = self.read().await?;
-        let Tx::Postgres(connection) = &mut tx else {
-            return Ok(false);
-        };
-        let found: bool = sqlx::query_scalar(
-            "select exists (select 1 from pg_extension where extname = 'citus')",
-        )
-        .fetch_one(&mut **connection)
-        .await?;
-        Ok(found)
-    }
 }
 
 #[cfg(test)]

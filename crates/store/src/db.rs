@@ -189,8 +189,15 @@ impl Tx {
 /// An open database.
 #[derive(Clone)]
 pub(crate) enum Db {
-    Sqlite { writer: Writer, readers: Readers },
-    Postgres(PgPool),
+    Sqlite {
+        writer: Writer,
+        readers: Readers,
+    },
+    Postgres {
+        pool: PgPool,
+        /// Whether buckets may lie on several servers.
+        is_spread: bool,
+    },
 }
 
 impl Db {
@@ -215,7 +222,7 @@ impl Db {
             Self::Sqlite { readers, .. } => {
                 Tx::Sqlite(Box::new(SqliteTx::Reader(readers.acquire().await?)))
             }
-            Self::Postgres(pool) => Tx::Postgres(Lent::new(pool.acquire().await?)),
+            Self::Postgres { pool, .. } => Tx::Postgres(Lent::new(pool.acquire().await?)),
         })
     }
 
@@ -233,7 +240,7 @@ impl Db {
         match self {
             Self::Sqlite { writer, .. } => writer.change(change).await,
             // Boxed, so that whoever waits for SQLite does not carry what PostgreSQL's way takes: 4 KB each.
-            Self::Postgres(pool) => Box::pin(commit::change(pool, &change)).await,
+            Self::Postgres { pool, .. } => Box::pin(commit::change(pool, &change)).await,
         }
     }
 
@@ -242,11 +249,22 @@ impl Db {
         matches!(self, Self::Sqlite { .. })
     }
 
+    /// Whether buckets may lie on several servers.
+    pub(crate) fn is_spread(&self) -> bool {
+        matches!(
+            self,
+            Self::Postgres {
+                is_spread: true,
+                ..
+            }
+        )
+    }
+
     /// Comes back when nothing can be changed any more: the database was closed, or its disk cannot be trusted.
     pub(crate) async fn ended(&self) {
         match self {
             Self::Sqlite { writer, .. } => writer.ended().await,
-            Self::Postgres(pool) => pool.close_event().await,
+            Self::Postgres { pool, .. } => pool.close_event().await,
         }
     }
 
@@ -257,7 +275,7 @@ impl Db {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres(pool) => pool.close().await,
+            Self::Postgres { pool, .. } => pool.close().await,
         }
     }
 }

@@ -71,7 +71,8 @@ pub(crate) async fn stored(
     let sql = format!(
         "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
              delivered_second, gave_up, suffixed, charge, reserve, carrier, doubts
-         from deliveries where (bucket, message_id, recipient) in (values {{rows}}){within}{}",
+         from deliveries where (bucket, message_id, recipient) in (values {{rows}}){within}
+         order by bucket, message_id, recipient{}",
         tx.for_update(),
         within = within(bucket, 1),
     );

@@ -22,7 +22,7 @@ impl Hints {
 impl Store {
     /// Listens for hints; `None` where there is no other node.
     pub async fn listen(&self) -> Result<Option<Hints>> {
-        let Db::Postgres(pool) = &self.db else {
+        let Db::Postgres { pool, .. } = &self.db else {
             return Ok(None);
         };
         // Of its own: one that has died without a word would keep its place among the others.
@@ -38,7 +38,7 @@ impl Store {
     /// Tells the other nodes that these carriers have work. Said outside of the transaction that made it: a
     /// commit that notifies waits for all others that do.
     pub async fn ring(&self, carriers: &[String]) -> Result<()> {
-        let Db::Postgres(pool) = &self.db else {
+        let Db::Postgres { pool, .. } = &self.db else {
             return Ok(());
         };
         for carrier in carriers {

@@ -83,18 +83,13 @@ pub struct Store {
 impl Store {
     /// Opens a database, making or upgrading its tables.
     pub async fn open(target: &Target) -> Result<Self> {
-        let db = db::Db::open(target).await?;
-        let is_spread = db.is_spread().await?;
-        Ok(Self {
-            is_spread,
-            ..Self::of(db)
-        })
+        Ok(Self::of(db::Db::open(target).await?))
     }
 
     fn of(db: db::Db) -> Self {
         Self {
+            is_spread: db.is_spread(),
             db,
-            is_spread: false,
             windows: Arc::default(),
             counted: Arc::default(),
         }
@@ -121,7 +116,7 @@ impl Store {
         rows::bucket_of(account, self.db.is_embedded())
     }
 
-    /// The same database, worked on as if its buckets lay on several servers.
+    /// The same database, worked on as if its buckets lay on several servers: for tests.
     #[must_use]
     pub fn spread(self) -> Self {
         Self {

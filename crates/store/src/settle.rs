@@ -9,8 +9,10 @@ mod usual;
 
 pub use message::Settling;
 pub(crate) use message::messages;
+pub(crate) use refund::{Owed, refund};
 pub(crate) use usual::{assumed, begin, deliver};
 
+use crate::Error;
 use crate::batches::{self, Batch};
 use crate::callbacks::{self, Callback};
 use crate::db::Tx;
@@ -18,7 +20,6 @@ use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::rows::{id_bytes, number};
 use crate::sql::execute_rows;
-use crate::{Error, Store};
 use domain::{
     Bucket, Delivery, DeliveryEvent, DeliveryStatus, Gateway, MessageId, Money, Recipient, Refund,
     Terms, transition,
@@ -131,14 +132,14 @@ struct Outcome {
     second_leg: bool,
 }
 
-/// Applies events to recipients and writes all that follows. A recipient appears once.
+/// Applies events to recipients and writes all that follows, but for the money that is owed then: it is to be given back
+/// ([`refund()`]) in the same transaction. A recipient appears once.
 pub(crate) async fn settle(
     tx: &mut Tx,
-    store: &Store,
     terrain: &Terrain,
     cases: Vec<Case>,
     messages: &HashMap<MessageId, Settling>,
-) -> Result<Settled> {
+) -> Result<(Settled, Vec<Owed>)> {
     let mut outcomes = Vec::with_capacity(cases.len());
     for case in cases {
         let message = messages
@@ -147,7 +148,7 @@ pub(crate) async fn settle(
         outcomes.extend(decide(case, message.terms));
     }
     write_deliveries(tx, terrain.now_ms, &outcomes).await?;
-    refund::refund(tx, store, terrain.now_ms, &outcomes, messages).await?;
+    let owed = refund::owed(&outcomes, messages);
     let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
     let legs = second_legs(terrain, &outcomes, messages);
     batches::insert(tx, &legs.iter().collect::<Vec<_>>()).await?;
@@ -156,7 +157,7 @@ pub(crate) async fn settle(
         .map(|batch| (batch.carrier, batch.due_at_ms))
         .collect();
     settled.outcomes = ended(outcomes, messages);
-    Ok(settled)
+    Ok((settled, owed))
 }
 
 /// The recipients that came to an end.

@@ -9,7 +9,7 @@ impl Store {
     /// has never looked at, and queues that were empty when it last did. It looks by itself once a minute at
     /// most, and until then it may go through a whole queue for each thing that is claimed.
     pub async fn gather_statistics(&self) -> Result<()> {
-        let Db::Postgres(pool) = &self.db else {
+        let Db::Postgres { pool, .. } = &self.db else {
             return Ok(());
         };
         let unknown: Vec<String> = sqlx::query_scalar(

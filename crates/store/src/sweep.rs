@@ -82,10 +82,11 @@ impl Change for Expire {
         } else {
             until
         };
-        let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
+        // Before the wallets of those that are refunded: others lock them in this order.
         if more || swept - from > MARK_EVERY_MS {
             write_mark(tx, &mark, swept).await?;
         }
+        let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
         Ok((settled, more))
     }
 }
@@ -120,7 +121,9 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
         claimed_until_ms: 0,
         callback_room: 0,
     };
-    settle::settle(tx, store, &terrain, cases, &messages).await
+    let (settled, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
+    settle::refund(tx, store, expiry.now_ms, owed).await?;
+    Ok(settled)
 }
 
 /// Has the sweeps begin again at messages that were accepted then, where they have passed them: only now some of

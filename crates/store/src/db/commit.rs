@@ -23,6 +23,8 @@ enum Run<O> {
     Done(O),
     /// Nothing of it is kept.
     Failed(Error),
+    /// It has not begun: the connection had been lost since it was used last.
+    Stale(Error),
     /// The connection was lost after the commit was asked for: what the run gave, and its transaction id.
     Unknown(O, String),
 }
@@ -35,7 +37,8 @@ pub(super) async fn change<C: Change>(pool: &PgPool, change: &C) -> Result<C::Ou
         match run(pool, change).await {
             Run::Done(output) => return Ok(output),
             Run::Failed(error) if runs < MOST_RUNS && asks_again(&error) => runs += 1,
-            Run::Failed(error) => return Err(error),
+            Run::Stale(_) if runs < MOST_RUNS => runs += 1,
+            Run::Failed(error) | Run::Stale(error) => return Err(error),
             Run::Unknown(output, transaction) => {
                 tracing::warn!(
                     "the connection to the database was lost in a commit: asking what became of it"
@@ -62,6 +65,19 @@ async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
         Ok(connection) => Tx::Postgres(Lent::new(connection)),
         Err(error) => return Run::Failed(error.into()),
     };
+    let begun = timeout(PATIENCE, begin::<C>(&mut tx)).await;
+    let transaction = match begun.unwrap_or(Err(Error::TimedOut)) {
+        Ok(transaction) => transaction,
+        Err(error) => {
+            give_up(tx, &error).await;
+            let is_stale = is_lost(&error) && !matches!(error, Error::TimedOut);
+            return if is_stale {
+                Run::Stale(error)
+            } else {
+                Run::Failed(error)
+            };
+        }
+    };
     let mut asked = None;
     let ended = timeout(PATIENCE, attempt(&mut tx, change, &mut asked)).await;
     let error = match (ended, &asked) {
@@ -70,13 +86,13 @@ async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
         (Err(_), _) => Some(Error::TimedOut),
     };
     match (error, asked) {
-        (None, Some((output, _))) => Run::Done(output),
+        (None, Some(output)) => Run::Done(output),
         (None, None) => Run::Failed(Error::Closed),
         (Some(error), None) => {
             give_up(tx, &error).await;
             Run::Failed(error)
         }
-        (Some(error), Some((output, transaction))) => {
+        (Some(error), Some(output)) => {
             let lost = is_lost(&error);
             give_up(tx, &error).await;
             if lost {
@@ -88,12 +104,8 @@ async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
     }
 }
 
-/// Runs a change up to its commit; `asked` is filled as soon as that is asked for.
-async fn attempt<C: Change>(
-    tx: &mut Tx,
-    change: &C,
-    asked: &mut Option<(C::Output, String)>,
-) -> Result<()> {
+/// Begins a transaction; gives its id.
+async fn begin<C: Change>(tx: &mut Tx) -> Result<String> {
     if let Tx::Postgres(lent) = tx {
         lent.begins();
     }
@@ -104,9 +116,12 @@ async fn attempt<C: Change>(
         "begin; set local synchronous_commit = off; select cast(pg_current_xact_id() as text)"
     };
     let begun = sqlx::raw_sql(opening).fetch_one(tx.postgres()?).await?;
-    let transaction: String = begun.try_get(0)?;
-    let output = change.apply(tx).await?;
-    *asked = Some((output, transaction));
+    Ok(begun.try_get(0)?)
+}
+
+/// Runs a change that has begun up to its commit; `asked` is filled as soon as that is asked for.
+async fn attempt<C: Change>(tx: &mut Tx, change: &C, asked: &mut Option<C::Output>) -> Result<()> {
+    *asked = Some(change.apply(tx).await?);
     sqlx::raw_sql("commit").execute(tx.postgres()?).await?;
     if let Tx::Postgres(lent) = tx {
         lent.rests();

@@ -27,7 +27,7 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
     let mut connection = connecting
         .map_err(|_| server.unusable(Fault::Unreachable("no answer".to_owned())))?
         .map_err(|error| server.judge(error))?;
-    prepare(server, &mut connection).await?;
+    let is_spread = prepare(server, &mut connection).await?;
     connection.close().await?;
     let pool = PgPoolOptions::new()
         .max_connections(server.connections.saturating_sub(LISTENING).max(1))
@@ -42,15 +42,17 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
             })
         })
         .connect_lazy_with(*server.options.clone());
-    Ok(Db::Postgres(pool))
+    Ok(Db::Postgres { pool, is_spread })
 }
 
-async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<()> {
+/// Gives whether buckets may lie on several servers.
+async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<bool> {
     let facts: Facts = sqlx::query_as(Facts::SQL)
         .bind(tables())
         .fetch_one(&mut *connection)
         .await
         .map_err(|error| server.judge(error))?;
+    let is_spread = facts.is_spread;
     if let Some(fault) = facts.fault() {
         return Err(server.unusable(fault));
     }
@@ -58,7 +60,8 @@ async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<()> {
     migrated.map_err(|error| match error {
         Error::Migration(MigrateError::Execute(error)) => server.judge(error),
         error => error,
-    })
+    })?;
+    Ok(is_spread)
 }
 
 /// The names of all tables, as the migrations make them.

@@ -162,6 +162,10 @@ const OLDEST_MAJOR: i32 = 15;
 
 /// What a connection says of its server before the schema is touched.
 #[derive(Clone, Debug, sqlx::FromRow)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, as the server tells it"
+)]
 pub(super) struct Facts {
     /// As in `15.4 (Debian …)`.
     pub(super) version: String,
@@ -178,6 +182,8 @@ pub(super) struct Facts {
     pub(super) may_create: bool,
     /// Tables of ours that are there and that the role may not read or write.
     pub(super) barred: Vec<String>,
+    /// Whether Citus is there, and buckets lie on its workers or are about to.
+    pub(super) is_spread: bool,
 }
 
 impl Facts {
@@ -201,7 +207,8 @@ impl Facts {
                     and has_table_privilege(pg_class.oid, 'update')
                     and has_table_privilege(pg_class.oid, 'delete'))
                 order by name
-            ) as barred";
+            ) as barred,
+            exists (select 1 from pg_extension where extname = 'citus') as is_spread";
 
     /// The first thing that keeps Ogene from working there.
     pub(super) fn fault(self) -> Option<Fault> {
@@ -302,6 +309,7 @@ mod tests {
             schema: Some("public".to_owned()),
             may_create: true,
             barred: Vec::new(),
+            is_spread: false,
         }
     }
 

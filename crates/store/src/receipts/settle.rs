@@ -7,7 +7,7 @@ use crate::deliveries::stored;
 use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::parts::Part;
-use crate::settle::{self, Case, Settled};
+use crate::settle::{self, Case, Owed, Settled};
 use crate::{Store, callbacks, parts, sweep};
 use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, MessageId, Recipient};
 use std::collections::btree_map::Entry;
@@ -71,9 +71,11 @@ impl Change for Portion {
     const PATIENT: bool = true;
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
-        let mut settled = self.progressed(tx).await?;
-        let (more, lost) = self.received(tx).await?;
+        let (mut settled, mut owed) = self.progressed(tx).await?;
+        let (more, more_owed, lost) = self.received(tx).await?;
         settled.join(more);
+        owed.extend(more_owed);
+        settle::refund(tx, &self.store, self.news.report.now_ms, owed).await?;
         Ok((settled, lost))
     }
 
@@ -85,9 +87,9 @@ impl Change for Portion {
 
 impl Portion {
     /// Accounts for recipients of claimed batches.
-    async fn progressed(&self, tx: &mut Tx) -> Result<Settled> {
+    async fn progressed(&self, tx: &mut Tx) -> Result<(Settled, Vec<Owed>)> {
         if self.progress.is_empty() {
-            return Ok(Settled::default());
+            return Ok(Default::default());
         }
         let held = self.give_up_batches(tx).await?;
         let (in_time, late): (Vec<&Progress>, Vec<&Progress>) = self
@@ -104,7 +106,7 @@ impl Portion {
         sweep::look_back(tx, accepted, terrain.now_ms).await?;
         settle::begin(tx, terrain.now_ms, taken).await?;
         let messages = settle::messages(tx, &cases).await?;
-        let mut settled = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
+        let (mut settled, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
         if self.parts.is_none() {
             let kept: Vec<_> = self.progress().flat_map(parts::submitted).collect();
             parts::keep(tx, &self.store, &kept).await?;
@@ -118,7 +120,7 @@ impl Portion {
             .iter()
             .map(|batch| (batch.carrier.clone(), batch.due_at_ms));
         settled.work.extend(work);
-        Ok(settled)
+        Ok((settled, owed))
     }
 
     /// Takes out of the batches what is accounted for now; gives the ids of those that this node still held.
@@ -188,9 +190,9 @@ impl Portion {
         Ok(Arc::new(matched))
     }
 
-    async fn received(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
+    async fn received(&self, tx: &mut Tx) -> Result<(Settled, Vec<Owed>, Vec<usize>)> {
         if self.receipts.is_empty() {
-            return Ok((Settled::default(), Vec::new()));
+            return Ok(Default::default());
         }
         let matched = self.matched(tx).await?;
         let terrain = self.news.report.terrain();
@@ -224,9 +226,9 @@ impl Portion {
         let lost = self.adopt(tx, unmatched, &mut cases).await?;
         let cases: Vec<Case> = cases.into_values().collect();
         let messages = settle::messages(tx, &cases).await?;
-        let more = settle::settle(tx, &self.store, &terrain, cases, &messages).await?;
+        let (more, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
         settled.join(more);
-        Ok((settled, lost))
+        Ok((settled, owed, lost))
     }
 
     /// What most receipts say: the only one of a recipient tells that the one page of its one leg is delivered.

@@ -1,52 +1,68 @@
 //! Money that goes back: to the components that paid, once for each recipient.
+//!
+//! It moves last in a transaction, all at once: wallets are locked in one order by all who change them.
 
-use super::{Case, Outcome, Settling};
+use super::{Outcome, Settling};
 use crate::Store;
 use crate::db::Tx;
 use crate::error::Result;
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
-use domain::{Environment, MessageId, Money, Purse, Refund};
+use domain::{Environment, MessageId, Money, Purse, Recipient, Refund};
 use std::collections::{BTreeMap, HashMap};
 
-/// Gives money back to where it came from. The sandbox has no wallet.
-pub(super) async fn refund(
-    tx: &mut Tx,
-    store: &Store,
-    now_ms: i64,
-    outcomes: &[Outcome],
-    messages: &HashMap<MessageId, Settling>,
-) -> Result<()> {
-    let owed: Vec<(&Outcome, Refund, &Settling)> = outcomes
-        .iter()
-        .filter_map(|outcome| {
-            let message = messages.get(&outcome.case.message)?;
-            let refund = outcome.refund?;
-            (message.environment == Environment::Live).then_some((outcome, refund, message))
+/// What goes back for a recipient.
+#[derive(Debug)]
+pub(crate) struct Owed {
+    message: Settling,
+    recipient: Recipient,
+    refund: Refund,
+    amount: Money,
+}
+
+/// What is owed for these outcomes. The sandbox has no wallet.
+pub(super) fn owed(outcomes: &[Outcome], messages: &HashMap<MessageId, Settling>) -> Vec<Owed> {
+    let owed = outcomes.iter().filter_map(|outcome| {
+        let message = messages.get(&outcome.case.message)?;
+        let refund = outcome.refund?;
+        (message.environment == Environment::Live).then(|| Owed {
+            message: message.clone(),
+            recipient: outcome.case.recipient,
+            refund,
+            amount: match refund {
+                Refund::Charge => outcome.case.charge,
+                Refund::Reserve => outcome.case.reserve,
+            },
         })
-        .collect();
+    });
+    owed.collect()
+}
+
+/// Gives money back to where it came from: the last thing that a transaction does.
+pub(crate) async fn refund(tx: &mut Tx, store: &Store, now_ms: i64, owed: Vec<Owed>) -> Result<()> {
     if owed.is_empty() {
         return Ok(());
     }
     let owner =
         |message: &Settling| -> Owner { (store.bucket_of(message.account), message.account) };
-    let mut owners: Vec<Owner> = owed.iter().map(|(_, _, message)| owner(message)).collect();
+    let mut owners: Vec<Owner> = owed.iter().map(|owed| owner(&owed.message)).collect();
     owners.sort_unstable();
     owners.dedup();
     let bucket = store.common(owners.iter().map(|owner| owner.0))?;
     wallets::lock(tx, bucket, &owners).await?;
     let mut mixed: Vec<(Owner, MessageId)> = owed
         .iter()
-        .filter(|(_, _, message)| message.paid_from.parts().count() > 1)
-        .map(|(_, _, message)| (owner(message), message.message))
+        .map(|owed| &owed.message)
+        .filter(|message| message.paid_from.parts().count() > 1)
+        .map(|message| (owner(message), message.message))
         .collect();
     mixed.sort_unstable();
     mixed.dedup();
     let mut refunded = wallets::refunded(tx, &mixed).await?;
     let mut entries = Vec::with_capacity(owed.len());
-    for (outcome, refund, message) in owed {
-        let so_far = refunded.entry(message.message).or_default();
-        let entry = entry(now_ms, &outcome.case, refund, message);
-        for (component, amount) in back(&outcome.case, refund, message, so_far).parts() {
+    for owed in owed {
+        let so_far = refunded.entry(owed.message.message).or_default();
+        let entry = entry(now_ms, &owed);
+        for (component, amount) in back(&owed, so_far).parts() {
             so_far.add(component, amount);
             entries.push(LedgerEntry {
                 component,
@@ -66,25 +82,22 @@ pub(super) async fn refund(
     wallets::add(tx, &amounts).await
 }
 
-fn back(case: &Case, refund: Refund, message: &Settling, so_far: &Purse) -> Purse {
-    let amount = match refund {
-        Refund::Charge => case.charge,
-        Refund::Reserve => case.reserve,
-    };
-    let mut parts = message.paid_from.parts();
+fn back(owed: &Owed, so_far: &Purse) -> Purse {
+    let paid_from = &owed.message.paid_from;
+    let mut parts = paid_from.parts();
     match (parts.next(), parts.next()) {
         // All was paid by one component: no need to know what went back before.
-        (Some((component, _)), None) => Purse::from_iter([(component, amount)]),
-        _ => message.paid_from.refund(so_far, amount),
+        (Some((component, _)), None) => Purse::from_iter([(component, owed.amount)]),
+        _ => paid_from.refund(so_far, owed.amount),
     }
 }
 
-fn entry(now_ms: i64, case: &Case, refund: Refund, message: &Settling) -> LedgerEntry {
+fn entry(now_ms: i64, owed: &Owed) -> LedgerEntry {
     LedgerEntry {
-        account: message.account,
-        subject: message.message,
-        recipient: Some(case.recipient),
-        kind: match refund {
+        account: owed.message.account,
+        subject: owed.message.message,
+        recipient: Some(owed.recipient),
+        kind: match owed.refund {
             Refund::Charge => EntryKind::Refund,
             Refund::Reserve => EntryKind::UnusedLeg,
         },

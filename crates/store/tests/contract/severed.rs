@@ -24,6 +24,8 @@ enum Cut {
     Silence,
     /// The commit is swallowed, and the connection stays open: its locks are held.
     Held,
+    /// The server never hears of the beginning, as where it has gone since the connection was used last.
+    Rested,
 }
 
 impl Cut {
@@ -32,6 +34,7 @@ impl Cut {
         match self {
             Self::Before | Self::After | Self::Held => b"commit\0",
             Self::Silence => b"name = 'revision'",
+            Self::Rested => b"begin; select",
         }
     }
 }
@@ -271,6 +274,25 @@ async fn questions_that_are_never_answered_end_and_do_not_keep_their_connections
     scissors.cut_next(0);
     let answers = tokio::time::timeout(SOON, ask()).await.unwrap();
     assert!(answers.iter().all(Result::is_ok));
+    store.close().await;
+    kit.finish().await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn a_change_whose_connection_was_lost_before_it_began_is_made_on_another() {
+    let kit = Kit::postgres().await;
+    let scissors = Scissors::new(Cut::Rested).await;
+    let store = kit.by_port(scissors.port).await;
+    let account = kit.account(100).await;
+    for lost in [1, 5] {
+        scissors.cut_next(lost);
+        let message = sending(account).message(&store);
+        let answers = store.accept(NOW, vec![message]).await.unwrap();
+        assert!(matches!(answers[..], [Accepted::Yes { .. }]), "{answers:?}");
+        assert!(scissors.is_done());
+    }
+    assert_eq!(kit.balance(account).await, naira(100 - 2 * 6));
     store.close().await;
     kit.finish().await;
 }

@@ -2,10 +2,11 @@
 //! on several.
 
 use super::kit::{
-    Kit, NOW, Sending, delivered, naira, report, sending, spread, taken, twins, undelivered,
+    Kit, NOW, Sending, delivered, naira, refused, report, sending, spread, taken, twins,
+    undelivered,
 };
-use domain::AccountId;
-use store::{Accepted, NewMessage};
+use domain::{AccountId, Component};
+use store::{Accepted, Claimed, NewMessage, Settled};
 
 /// More than there are buckets.
 const ACCOUNTS: usize = 20;
@@ -13,6 +14,7 @@ const ACCOUNTS: usize = 20;
 twins!(
     accounts_of_all_buckets_are_accepted_together,
     recipients_of_all_buckets_are_settled_in_one_report,
+    accounts_are_charged_and_refunded_at_the_same_moment,
 );
 spread!(
     accounts_of_several_buckets_are_not_accepted_together,
@@ -90,5 +92,52 @@ async fn recipients_of_all_buckets_are_settled_in_one_report(kit: &Kit) {
     for (index, (account, _)) in all.into_iter().enumerate() {
         let left = if index % 2 == 0 { 4 } else { 10 };
         assert_eq!(kit.balance(account).await, naira(left), "{index}");
+    }
+}
+
+/// Reports that refund some accounts for refused submits and others for bad receipts, while all are charged.
+async fn accounts_are_charged_and_refunded_at_the_same_moment(kit: &Kit) {
+    let first = messages(kit).await;
+    for (account, message) in &first {
+        kit.credit(*account, Component::MainBalance, 90).await;
+        kit.accept(message).await;
+    }
+    let claimed = kit.claim(ACCOUNTS).await;
+    let (ours, theirs) = claimed.split_at(ACCOUNTS / 2);
+    kit.report(report(ours.iter().map(taken).collect(), vec![]))
+        .await;
+    let numbers = |claimed: &[Claimed]| -> Vec<_> {
+        let to = claimed.iter().map(|claimed| claimed.batch.recipients[0]);
+        to.collect()
+    };
+    let mut receipts = numbers(ours).into_iter().map(undelivered);
+    let mut running = tokio::task::JoinSet::new();
+    for pair in theirs.chunks(2) {
+        let refused = pair.iter().map(refused).collect();
+        let heard = report(refused, receipts.by_ref().take(2).collect());
+        let store = kit.store.clone();
+        running.spawn(async move {
+            let mut settled = Settled::default();
+            store.report(heard.into(), &mut settled).await.unwrap();
+        });
+    }
+    for round in 1..=5 {
+        let group = first.iter().map(|(account, _)| {
+            let more = Sending {
+                first_number: 100 * round,
+                ..sending(*account)
+            };
+            more.message(&kit.store)
+        });
+        let (store, group) = (kit.store.clone(), group.collect());
+        running.spawn(async move {
+            let answers = store.accept(NOW, group).await.unwrap();
+            let is_charged = |answer: &Accepted| matches!(answer, Accepted::Yes { .. });
+            assert!(answers.iter().all(is_charged), "{answers:?}");
+        });
+    }
+    running.join_all().await;
+    for (account, _) in first {
+        assert_eq!(kit.balance(account).await, naira(100 - 5 * 6));
     }
 }
