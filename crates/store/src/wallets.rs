@@ -163,14 +163,9 @@ pub(crate) async fn lock(
     Ok(rows
         .iter()
         .map(|row| {
-            let wallet = Wallet {
-                purse: row.purse(),
-                limit: row.limit(),
-            };
-            (
-                (Bucket(row.bucket.into()), AccountId(row.account_id)),
-                wallet,
-            )
+            let owner = (Bucket(row.bucket.into()), AccountId(row.account_id));
+            let (purse, limit) = (row.purse(), row.limit());
+            (owner, Wallet { purse, limit })
         })
         .collect())
 }
