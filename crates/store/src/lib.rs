@@ -76,8 +76,6 @@ pub struct Store {
     db: db::Db,
     windows: Arc<windows::Remembered>,
     counted: Arc<reports::Counted>,
-    /// Whether buckets may lie on several servers.
-    is_spread: bool,
 }
 
 impl Store {
@@ -88,7 +86,6 @@ impl Store {
 
     fn of(db: db::Db) -> Self {
         Self {
-            is_spread: db.is_spread(),
             db,
             windows: Arc::default(),
             counted: Arc::default(),
@@ -118,22 +115,22 @@ impl Store {
 
     /// The same database, worked on as if its buckets lay on several servers: for tests.
     #[must_use]
-    pub fn spread(self) -> Self {
-        Self {
-            is_spread: !self.db.is_embedded(),
-            ..self
+    pub fn spread(mut self) -> Self {
+        if let db::Db::Postgres { is_spread, .. } = &mut self.db {
+            *is_spread = true;
         }
+        self
     }
 
     /// The bucket that a change of rows in this one must keep to: itself where buckets may lie on several servers, so that
     /// money never moves on two at once; none where one server has all of them, and one change of many costs less than many.
     pub fn bound(&self, bucket: Bucket) -> Option<Bucket> {
-        self.is_spread.then_some(bucket)
+        self.db.is_spread().then_some(bucket)
     }
 
     /// The one bucket that a change of rows in these must keep to.
     fn common(&self, buckets: impl Iterator<Item = Bucket>) -> Result<Option<Bucket>> {
-        if self.is_spread {
+        if self.db.is_spread() {
             rows::one_bucket(buckets)
         } else {
             Ok(None)

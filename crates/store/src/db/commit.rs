@@ -65,42 +65,17 @@ async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
         Ok(connection) => Tx::Postgres(Lent::new(connection)),
         Err(error) => return Run::Failed(error.into()),
     };
-    let begun = timeout(PATIENCE, begin::<C>(&mut tx)).await;
-    let transaction = match begun.unwrap_or(Err(Error::TimedOut)) {
-        Ok(transaction) => transaction,
-        Err(error) => {
-            give_up(tx, &error).await;
-            let is_stale = is_lost(&error) && !matches!(error, Error::TimedOut);
-            return if is_stale {
-                Run::Stale(error)
-            } else {
-                Run::Failed(error)
-            };
-        }
+    let (mut begun, mut asked) = (None, None);
+    let ended = timeout(PATIENCE, attempt(&mut tx, change, &mut begun, &mut asked)).await;
+    let Err(error) = ended.unwrap_or(Err(Error::TimedOut)) else {
+        return asked.map_or(Run::Failed(Error::Closed), Run::Done);
     };
-    let mut asked = None;
-    let ended = timeout(PATIENCE, attempt(&mut tx, change, &mut asked)).await;
-    let error = match (ended, &asked) {
-        (Ok(Ok(())), _) => None,
-        (Ok(Err(error)), _) => Some(error),
-        (Err(_), _) => Some(Error::TimedOut),
-    };
-    match (error, asked) {
-        (None, Some(output)) => Run::Done(output),
-        (None, None) => Run::Failed(Error::Closed),
-        (Some(error), None) => {
-            give_up(tx, &error).await;
-            Run::Failed(error)
-        }
-        (Some(error), Some(output)) => {
-            let lost = is_lost(&error);
-            give_up(tx, &error).await;
-            if lost {
-                Run::Unknown(output, transaction)
-            } else {
-                Run::Failed(error)
-            }
-        }
+    let lost = is_lost(&error);
+    give_up(tx, &error).await;
+    match (begun, asked) {
+        (Some(transaction), Some(output)) if lost => Run::Unknown(output, transaction),
+        (None, _) if lost && !matches!(error, Error::TimedOut) => Run::Stale(error),
+        _ => Run::Failed(error),
     }
 }
 
@@ -119,8 +94,15 @@ async fn begin<C: Change>(tx: &mut Tx) -> Result<String> {
     Ok(begun.try_get(0)?)
 }
 
-/// Runs a change that has begun up to its commit; `asked` is filled as soon as that is asked for.
-async fn attempt<C: Change>(tx: &mut Tx, change: &C, asked: &mut Option<C::Output>) -> Result<()> {
+/// Runs a change up to its commit. `begun` is filled with the transaction's id as soon as there is one, `asked` with
+/// what the change gives as soon as the commit is asked for.
+async fn attempt<C: Change>(
+    tx: &mut Tx,
+    change: &C,
+    begun: &mut Option<String>,
+    asked: &mut Option<C::Output>,
+) -> Result<()> {
+    *begun = Some(begin::<C>(tx).await?);
     *asked = Some(change.apply(tx).await?);
     sqlx::raw_sql("commit").execute(tx.postgres()?).await?;
     if let Tx::Postgres(lent) = tx {
