@@ -2,8 +2,9 @@
 //!
 //! Accounts take turns, and so do the origins of an account; a lane has a limit of callbacks in flight, so
 //! a slow or dead receiver takes that many slots and holds up nobody else. Receivers of which nothing good is
-//! known (`standing`) share half of all slots, however many they are. Within a lane first attempts and retries
-//! take turns (`waiting`). Nothing here waits or does I/O.
+//! known (`standing`) share half of all slots, however many they are, and those that fail half of that, so that one
+//! that was never tried need not wait for a thousand that are dead. Within a lane first attempts and retries
+//! take turns, and retries have half of its slots (`waiting`). Nothing here waits or does I/O.
 
 use super::standing::{Class, Standing, Went};
 use super::waiting::Waiting;
@@ -48,15 +49,14 @@ pub(super) struct Lanes<T> {
     limits: Limits,
     accounts: HashMap<AccountId, Account<T>>,
     /// Accounts with a lane whose turn can come, in order, by the class of the lane.
-    turns: [VecDeque<AccountId>; 2],
+    turns: [VecDeque<AccountId>; Class::ALL.len()],
     /// The class whose turn was last.
     last: Class,
     /// Receivers that were tried, also those without a lane now.
     known: HashMap<(AccountId, Arc<str>), Standing>,
     waiting: usize,
-    in_flight: usize,
-    /// How many of them are in lanes that are unproven now.
-    unproven: usize,
+    /// How many are in flight in lanes that are of each class now.
+    flying: [usize; Class::ALL.len()],
     /// Receivers that are only tried.
     broken: usize,
     closed: bool,
@@ -75,13 +75,15 @@ pub(super) struct Landing {
 struct Account<T> {
     lanes: HashMap<Arc<str>, Lane<T>>,
     /// Lanes whose turn can come, in order, by class. The account is in `turns` exactly while there are any.
-    turns: [VecDeque<Arc<str>>; 2],
+    turns: [VecDeque<Arc<str>>; Class::ALL.len()],
 }
 
 #[derive(Debug)]
 struct Lane<T> {
     waiting: Waiting<T>,
     in_flight: usize,
+    /// How many of them failed before.
+    retries: usize,
     /// Whether it stands in its account's turns.
     queued: bool,
     /// Whether the database holds more that is due.
@@ -99,8 +101,7 @@ impl<T: InLane> Lanes<T> {
             last: Class::Proven,
             known: HashMap::new(),
             waiting: 0,
-            in_flight: 0,
-            unproven: 0,
+            flying: Default::default(),
             broken: 0,
             closed: false,
         }
@@ -144,19 +145,32 @@ impl<T: InLane> Lanes<T> {
             return Err(callback);
         };
         let origin = Arc::clone(origin);
+        let is_retry = callback.is_retry();
         if let Some(lane) = owner.lanes.get_mut(&origin) {
             lane.waiting.push(callback);
             self.waiting += 1;
+            // What failed before a restart is all that is known of it then.
+            if is_retry && lane.standing == Standing::Unknown {
+                self.stand(account, &origin, Standing::Failing(1));
+            }
         }
-        if let Some(class) = owner.queue(&origin, self.limits.in_flight_per_lane) {
+        self.queue(account, &origin);
+        Ok(())
+    }
+
+    /// Queues a lane that has something to give.
+    fn queue(&mut self, account: AccountId, origin: &Arc<str>) {
+        let Some(owner) = self.accounts.get_mut(&account) else {
+            return;
+        };
+        if let Some(class) = owner.queue(origin, self.limits.in_flight_per_lane) {
             self.turns[class as usize].push_back(account);
         }
-        Ok(())
     }
 
     /// The next callback to post; [`Lanes::finish`] is to be called once it is over.
     pub(super) fn next(&mut self) -> Option<T> {
-        if self.closed || self.in_flight >= self.limits.in_flight {
+        if self.closed || self.in_flight() >= self.limits.in_flight {
             return None;
         }
         let class = self.turn()?;
@@ -165,11 +179,9 @@ impl<T: InLane> Lanes<T> {
         let origin = owner.turns[class as usize].pop_front()?;
         let lane = owner.lanes.get_mut(&origin)?;
         lane.queued = false;
-        let callback = lane.waiting.pop()?;
-        lane.in_flight += 1;
+        let callback = lane.pop(self.limits.in_flight_per_lane)?;
         self.waiting -= 1;
-        self.in_flight += 1;
-        self.unproven += usize::from(class == Class::Unproven);
+        self.flying[class as usize] += 1;
         self.last = class;
         owner.queue(&origin, self.limits.in_flight_per_lane);
         if !owner.turns[class as usize].is_empty() {
@@ -178,15 +190,18 @@ impl<T: InLane> Lanes<T> {
         Some(callback)
     }
 
-    /// The class whose turn it is: both by turns, as long as the unproven do not have their half.
+    /// The class whose turn it is: all by turns, as far as they have places left.
     fn turn(&self) -> Option<Class> {
-        let most = self.limits.in_flight.div_ceil(2);
-        let may_fly = |class: &Class| {
-            let has_room = *class == Class::Proven || self.unproven < most;
-            has_room && !self.turns[*class as usize].is_empty()
+        let half = self.limits.in_flight.div_ceil(2);
+        let failing = self.flying[Class::Failing as usize];
+        let unproven = failing + self.flying[Class::Unknown as usize];
+        let has_room = |class| match class {
+            Class::Proven => true,
+            Class::Unknown => unproven < half,
+            Class::Failing => unproven < half && failing < half.div_ceil(2),
         };
-        let other = self.last.other();
-        [other, self.last].into_iter().find(may_fly)
+        let may_fly = |class: &Class| has_room(*class) && !self.turns[*class as usize].is_empty();
+        self.last.others_first().into_iter().find(may_fly)
     }
 
     /// A callback of this lane is no longer in flight.
@@ -203,34 +218,33 @@ impl<T: InLane> Lanes<T> {
             return Landing::default();
         };
         lane.in_flight = lane.in_flight.saturating_sub(1);
-        self.in_flight = self.in_flight.saturating_sub(1);
-        if lane.standing.class() == Class::Unproven {
-            self.unproven = self.unproven.saturating_sub(1);
-        }
+        let was_retry = usize::from(callback.is_retry());
+        lane.retries = lane.retries.saturating_sub(was_retry);
+        let flying = &mut self.flying[lane.standing.class() as usize];
+        *flying = flying.saturating_sub(1);
         let low = lane.waiting.len() <= REFILL_AT;
         let wants_more = lane.more && low;
         if wants_more {
             lane.more = false;
         }
-        let broken = self.judge(account, &origin, went);
+        let after = lane.standing.after(went);
+        let broken = self.stand(account, &origin, after);
         self.go_on(account, &origin);
         Landing { wants_more, broken }
     }
 
-    /// Notes how an attempt went, and where the lane stands now; gives whether it broke or is mended.
-    fn judge(&mut self, account: AccountId, origin: &Arc<str>, went: Went) -> Option<bool> {
+    /// Notes where a lane stands now; gives whether it broke or is mended.
+    fn stand(&mut self, account: AccountId, origin: &Arc<str>, after: Standing) -> Option<bool> {
         let owner = self.accounts.get_mut(&account)?;
         let lane = owner.lanes.get_mut(origin)?;
-        let (before, after) = (lane.standing, lane.standing.after(went));
+        let before = std::mem::replace(&mut lane.standing, after);
         if before == after {
             return None;
         }
-        lane.standing = after;
         if before.class() != after.class() {
-            match after.class() {
-                Class::Proven => self.unproven = self.unproven.saturating_sub(lane.in_flight),
-                Class::Unproven => self.unproven += lane.in_flight,
-            }
+            let flying = &mut self.flying[before.class() as usize];
+            *flying = flying.saturating_sub(lane.in_flight);
+            self.flying[after.class() as usize] += lane.in_flight;
             if std::mem::take(&mut lane.queued) {
                 self.leave(account, origin, before.class());
             }
@@ -277,8 +291,8 @@ impl<T: InLane> Lanes<T> {
             if owner.lanes.is_empty() {
                 self.accounts.remove(&account);
             }
-        } else if let Some(class) = owner.queue(origin, self.limits.in_flight_per_lane) {
-            self.turns[class as usize].push_back(account);
+        } else {
+            self.queue(account, origin);
         }
     }
 
@@ -301,7 +315,7 @@ impl<T: InLane> Lanes<T> {
         };
         let withdrawn = lane.waiting.withdraw(unwanted);
         self.waiting -= withdrawn.len();
-        if lane.queued && lane.waiting.is_empty() {
+        if lane.queued && !lane.may_fly(self.limits.in_flight_per_lane) {
             lane.queued = false;
             let class = lane.standing.class();
             self.leave(account, origin, class);
@@ -311,7 +325,7 @@ impl<T: InLane> Lanes<T> {
 
     /// How many are in flight.
     pub(super) fn in_flight(&self) -> usize {
-        self.in_flight
+        self.flying.iter().sum()
     }
 
     /// How many callbacks there is room for in memory, whatever their lanes.
@@ -342,8 +356,7 @@ impl<T> Account<T> {
     /// only one of that.
     fn queue(&mut self, origin: &Arc<str>, in_flight_limit: usize) -> Option<Class> {
         let lane = self.lanes.get_mut(origin)?;
-        let limit = lane.standing.in_flight(in_flight_limit);
-        if lane.queued || lane.waiting.is_empty() || lane.in_flight >= limit {
+        if lane.queued || !lane.may_fly(in_flight_limit) {
             return None;
         }
         lane.queued = true;
@@ -351,6 +364,29 @@ impl<T> Account<T> {
         let turns = &mut self.turns[class as usize];
         turns.push_back(Arc::clone(origin));
         (turns.len() == 1).then_some(class)
+    }
+}
+
+impl<T> Lane<T> {
+    /// Whether one of those that wait may fly, where `most` of any lane may.
+    fn may_fly(&self, most: usize) -> bool {
+        let is_free = self.in_flight < self.standing.in_flight(most);
+        is_free && self.waiting.has(self.retry_may_fly(most))
+    }
+
+    /// Whether there is a place for a retry: they have half of them, for they may be slow to fail again.
+    fn retry_may_fly(&self, most: usize) -> bool {
+        self.retries < self.standing.in_flight(most).div_ceil(2)
+    }
+}
+
+impl<T: InLane> Lane<T> {
+    /// The next one to fly.
+    fn pop(&mut self, most: usize) -> Option<T> {
+        let callback = self.waiting.pop(self.retry_may_fly(most))?;
+        self.in_flight += 1;
+        self.retries += usize::from(callback.is_retry());
+        Some(callback)
     }
 }
 
@@ -368,6 +404,7 @@ impl<T> Default for Lane<T> {
         Self {
             waiting: Waiting::default(),
             in_flight: 0,
+            retries: 0,
             queued: false,
             more: false,
             standing: Standing::default(),
@@ -485,13 +522,44 @@ mod tests {
             lanes.push((AccountId(account), "dead", 0)).ok();
         }
         assert_eq!(drain(&mut lanes).len(), 4);
-        assert_eq!(lanes.unproven, 3);
+        assert_eq!(lanes.flying, [1, 3, 0]);
         lanes.finish(&(A, "well", 0), Went::Well);
         for number in 1..3 {
             lanes.push((A, "well", number)).unwrap();
             assert_eq!(lanes.next(), Some((A, "well", number)));
         }
         assert_eq!(lanes.next(), None);
+    }
+
+    #[test]
+    fn receivers_that_fail_leave_places_to_those_that_were_never_tried() {
+        let mut lanes = lanes(&[]);
+        for account in 10..1_010 {
+            lanes.push((AccountId(account), "dead", RETRY)).ok();
+        }
+        assert_eq!(drain(&mut lanes).len(), 2, "half of half, rounded up");
+        assert_eq!(lanes.flying, [0, 0, 2]);
+        lanes.push((A, "new", 0)).unwrap();
+        assert_eq!(lanes.next(), Some((A, "new", 0)));
+        lanes.push((B, "new", 0)).unwrap();
+        assert_eq!(lanes.next(), None, "with them it is half");
+        lanes.finish(&(A, "new", 0), Went::Well);
+        assert_eq!(lanes.next(), Some((B, "new", 0)));
+    }
+
+    #[test]
+    fn retries_that_are_slow_to_fail_again_leave_half_of_a_lane_to_first_attempts() {
+        let mut lanes = lanes(&[(A, "x", 0)]);
+        for number in RETRY..RETRY + 3 {
+            lanes.push((A, "x", number)).unwrap();
+        }
+        assert_eq!(drain(&mut lanes), [(A, "x", RETRY)]);
+        lanes.push((A, "x", 0)).unwrap();
+        assert_eq!(drain(&mut lanes), [(A, "x", 0)]);
+        lanes.finish(&(A, "x", 0), Went::Well);
+        assert_eq!(lanes.next(), None, "a retry has no place yet");
+        lanes.finish(&(A, "x", RETRY), Went::Badly);
+        assert_eq!(drain(&mut lanes), [(A, "x", RETRY + 1)]);
     }
 
     #[test]
@@ -638,12 +706,12 @@ mod tests {
                 }
                 prop_assert_eq!(lanes.in_flight(), flying.len());
                 prop_assert!(flying.len() <= LIMITS.in_flight);
-                let of_unproven = |&&(account, origin, _): &&Callback| {
-                    lanes.lane(AccountId(account.0), origin).is_some_and(|lane| {
-                        lane.standing.class() == Class::Unproven
-                    })
-                };
-                prop_assert_eq!(lanes.unproven, flying.iter().filter(of_unproven).count());
+                let mut of_class = [0; Class::ALL.len()];
+                for &(account, origin, _) in &flying {
+                    let standing = lanes.lane(account, origin).unwrap().standing;
+                    of_class[standing.class() as usize] += 1;
+                }
+                prop_assert_eq!(lanes.flying, of_class);
             }
             loop {
                 while let Some(callback) = flying.pop() {

@@ -1,6 +1,7 @@
 //! What the last attempts say of a receiver: whether it is called as often as there is something to tell, or only
 //! tried. A receiver that does not answer keeps its places in flight until they time out; a thousand such would
-//! keep all of them, so those of which nothing good is known share half of the places.
+//! keep all of them, so those of which nothing good is known share half of the places, and those that failed half of
+//! that.
 
 /// How an attempt went, for the receiver as a whole.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,19 +29,22 @@ pub(super) enum Standing {
     Failing(u32),
 }
 
-/// Whether places in flight are shared out to a receiver with the others of its kind.
+/// With whom a receiver shares places in flight.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Class {
-    Proven = 0,
-    Unproven = 1,
+    Proven,
+    Unknown,
+    Failing,
 }
 
 impl Class {
-    pub(super) const fn other(self) -> Self {
-        match self {
-            Self::Proven => Self::Unproven,
-            Self::Unproven => Self::Proven,
-        }
+    pub(super) const ALL: [Self; 3] = [Self::Proven, Self::Unknown, Self::Failing];
+
+    /// All of them in the order of their turns, after this one.
+    pub(super) fn others_first(self) -> [Self; Self::ALL.len()] {
+        let mut classes = Self::ALL;
+        classes.rotate_left((self as usize + 1) % Self::ALL.len());
+        classes
     }
 }
 
@@ -57,8 +61,9 @@ impl Standing {
 
     pub(super) const fn class(self) -> Class {
         match self {
+            Self::Unknown => Class::Unknown,
             Self::Proven => Class::Proven,
-            Self::Unknown | Self::Failing(_) => Class::Unproven,
+            Self::Failing(_) => Class::Failing,
         }
     }
 
@@ -91,6 +96,6 @@ mod tests {
         let mended = run(&[&bad[..], &[Went::Well]].concat());
         assert_eq!((mended.in_flight(8), mended.class()), (8, Class::Proven));
         let again = run(&[&bad[..4], &[Went::Well], &bad[..4]].concat());
-        assert_eq!((again.in_flight(8), again.class()), (8, Class::Unproven));
+        assert_eq!((again.in_flight(8), again.class()), (8, Class::Failing));
     }
 }

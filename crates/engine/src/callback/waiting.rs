@@ -32,18 +32,24 @@ impl<T> Waiting<T> {
         self.len() == 0
     }
 
+    /// Whether one waits, or where no retry may fly a first attempt does.
+    pub(super) fn has(&self, retry_may_fly: bool) -> bool {
+        let [first, retries] = &self.queues;
+        !first.is_empty() || (retry_may_fly && !retries.is_empty())
+    }
+
     /// How many wait of the kind of which there are more.
     pub(super) fn most_of_a_kind(&self) -> usize {
         self.queues.iter().map(VecDeque::len).max().unwrap_or(0)
     }
 
-    /// The next one: both kinds by turns.
-    pub(super) fn pop(&mut self) -> Option<T> {
-        let other = 1 - self.turn;
-        let kind = if self.queues[self.turn].is_empty() {
-            other
+    /// The next one: both kinds by turns, but first attempts where no retry may fly.
+    pub(super) fn pop(&mut self, retry_may_fly: bool) -> Option<T> {
+        let turn = if retry_may_fly { self.turn } else { 0 };
+        let kind = if self.queues[turn].is_empty() {
+            1 - turn
         } else {
-            self.turn
+            turn
         };
         let next = self.queues[kind].pop_front()?;
         self.turn = 1 - kind;
