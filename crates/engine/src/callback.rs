@@ -14,6 +14,7 @@ mod connect;
 mod desk;
 #[cfg(test)]
 mod guard_tests;
+mod lane;
 mod lanes;
 mod observe;
 mod pool;

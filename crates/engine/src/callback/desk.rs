@@ -4,7 +4,8 @@ mod attempt;
 
 use super::CallbackSettings;
 use super::client::Client;
-use super::lanes::{InLane, Lanes, Limits};
+use super::lane::InLane;
+use super::lanes::{Lanes, Limits};
 use super::observe;
 use super::secrets::Secrets;
 use super::standing::Went;

@@ -6,21 +6,11 @@
 //! that was never tried need not wait for a thousand that are dead. Within a lane first attempts and retries
 //! take turns, and retries have half of its slots (`waiting`). Nothing here waits or does I/O.
 
+use super::lane::{InLane, Lane};
 use super::standing::{Class, Standing, Went};
-use super::waiting::Waiting;
 use domain::AccountId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-
-/// What tells the lane of a callback.
-pub(super) trait InLane {
-    /// Whose callback it is.
-    fn account(&self) -> AccountId;
-    /// Scheme, host and port of its URL.
-    fn origin(&self) -> &str;
-    /// Whether it failed before.
-    fn is_retry(&self) -> bool;
-}
 
 /// How much may be in hand and in flight.
 #[derive(Clone, Copy, Debug)]
@@ -78,19 +68,6 @@ struct Account<T> {
     turns: [VecDeque<Arc<str>>; Class::ALL.len()],
 }
 
-#[derive(Debug)]
-struct Lane<T> {
-    waiting: Waiting<T>,
-    in_flight: usize,
-    /// How many of them failed before.
-    retries: usize,
-    /// Whether it stands in its account's turns.
-    queued: bool,
-    /// Whether the database holds more that is due.
-    more: bool,
-    standing: Standing,
-}
-
 impl<T: InLane> Lanes<T> {
     /// No callback in hand yet.
     pub(super) fn new(limits: Limits) -> Self {
@@ -135,11 +112,8 @@ impl<T: InLane> Lanes<T> {
         if !owner.lanes.contains_key(callback.origin()) {
             let origin: Arc<str> = callback.origin().into();
             let key = (account, Arc::clone(&origin));
-            let lane = Lane {
-                standing: self.known.get(&key).copied().unwrap_or_default(),
-                ..Lane::default()
-            };
-            owner.lanes.insert(origin, lane);
+            let standing = self.known.get(&key).copied().unwrap_or_default();
+            owner.lanes.insert(origin, Lane::new(standing));
         }
         let Some((origin, _)) = owner.lanes.get_key_value(callback.origin()) else {
             return Err(callback);
@@ -217,9 +191,7 @@ impl<T: InLane> Lanes<T> {
         let Some(lane) = owner.lanes.get_mut(&origin) else {
             return Landing::default();
         };
-        lane.in_flight = lane.in_flight.saturating_sub(1);
-        let was_retry = usize::from(callback.is_retry());
-        lane.retries = lane.retries.saturating_sub(was_retry);
+        lane.land(callback);
         let flying = &mut self.flying[lane.standing.class() as usize];
         *flying = flying.saturating_sub(1);
         let low = lane.waiting.len() <= REFILL_AT;
@@ -367,47 +339,11 @@ impl<T> Account<T> {
     }
 }
 
-impl<T> Lane<T> {
-    /// Whether one of those that wait may fly, where `most` of any lane may.
-    fn may_fly(&self, most: usize) -> bool {
-        let is_free = self.in_flight < self.standing.in_flight(most);
-        is_free && self.waiting.has(self.retry_may_fly(most))
-    }
-
-    /// Whether there is a place for a retry: they have half of them, for they may be slow to fail again.
-    fn retry_may_fly(&self, most: usize) -> bool {
-        self.retries < self.standing.in_flight(most).div_ceil(2)
-    }
-}
-
-impl<T: InLane> Lane<T> {
-    /// The next one to fly.
-    fn pop(&mut self, most: usize) -> Option<T> {
-        let callback = self.waiting.pop(self.retry_may_fly(most))?;
-        self.in_flight += 1;
-        self.retries += usize::from(callback.is_retry());
-        Some(callback)
-    }
-}
-
 impl<T> Default for Account<T> {
     fn default() -> Self {
         Self {
             lanes: HashMap::new(),
             turns: Default::default(),
-        }
-    }
-}
-
-impl<T> Default for Lane<T> {
-    fn default() -> Self {
-        Self {
-            waiting: Waiting::default(),
-            in_flight: 0,
-            retries: 0,
-            queued: false,
-            more: false,
-            standing: Standing::default(),
         }
     }
 }

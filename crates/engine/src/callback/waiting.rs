@@ -1,7 +1,7 @@
 //! The callbacks of a lane that wait for their turn: first attempts and retries apart, so that what failed before
 //! does not stand in the way of what is new.
 
-use super::lanes::InLane;
+use super::lane::InLane;
 use std::collections::VecDeque;
 
 /// Each kind in the order in which it came.

@@ -1,0 +1,71 @@
+//! One lane: the callbacks of an account to an origin, those that wait and how many are in flight.
+
+use super::standing::Standing;
+use super::waiting::Waiting;
+use domain::AccountId;
+
+/// What tells the lane of a callback.
+pub(super) trait InLane {
+    /// Whose callback it is.
+    fn account(&self) -> AccountId;
+    /// Scheme, host and port of its URL.
+    fn origin(&self) -> &str;
+    /// Whether it failed before.
+    fn is_retry(&self) -> bool;
+}
+
+/// Its callbacks, and what is known of its receiver.
+#[derive(Debug)]
+pub(super) struct Lane<T> {
+    pub(super) waiting: Waiting<T>,
+    pub(super) in_flight: usize,
+    /// How many of them failed before.
+    retries: usize,
+    /// Whether it stands in its account's turns.
+    pub(super) queued: bool,
+    /// Whether the database holds more that is due.
+    pub(super) more: bool,
+    pub(super) standing: Standing,
+}
+
+impl<T> Lane<T> {
+    /// Nothing in it yet.
+    pub(super) fn new(standing: Standing) -> Self {
+        Self {
+            waiting: Waiting::default(),
+            in_flight: 0,
+            retries: 0,
+            queued: false,
+            more: false,
+            standing,
+        }
+    }
+
+    /// Whether one of those that wait may fly, where `most` of any lane may.
+    pub(super) fn may_fly(&self, most: usize) -> bool {
+        let is_free = self.in_flight < self.standing.in_flight(most);
+        is_free && self.waiting.has(self.retry_may_fly(most))
+    }
+
+    /// Whether there is a place for a retry: they have half of them, for they may be slow to fail again.
+    fn retry_may_fly(&self, most: usize) -> bool {
+        self.retries < self.standing.in_flight(most).div_ceil(2)
+    }
+}
+
+impl<T: InLane> Lane<T> {
+    /// One of them is no longer in flight.
+    pub(super) fn land(&mut self, callback: &T) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let was_retry = usize::from(callback.is_retry());
+        self.retries = self.retries.saturating_sub(was_retry);
+    }
+
+    /// The next one to fly.
+    pub(super) fn pop(&mut self, most: usize) -> Option<T> {
+        let callback = self.waiting.pop(self.retry_may_fly(most))?;
+        self.in_flight += 1;
+        self.retries += usize::from(callback.is_retry());
+        Some(callback)
+    }
+}
