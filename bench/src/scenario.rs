@@ -5,6 +5,7 @@ mod accounts;
 mod backlog;
 mod bulk;
 mod carriers;
+mod codec;
 mod curve;
 mod dead_receivers;
 mod distant;
@@ -68,6 +69,8 @@ pub(crate) enum Scenario {
     Backlog,
     /// What a message costs with more carriers
     Carriers,
+    /// Reading and writing a `submit_sm` of 200 octets
+    Codec,
 }
 
 /// How much what a message costs may differ between the first point of a curve and the last.
@@ -122,6 +125,7 @@ impl Scenario {
             Self::Accounts | Self::Backlog | Self::Carriers => {
                 &[Goal::AtMost("cpu_growth", GROWTH, GROWTH)]
             }
+            Self::Codec => &[Goal::AtMost("decode_and_encode_ns", 80.0, 80.0)],
         }
     }
 
@@ -155,6 +159,7 @@ impl Scenario {
                 Self::Accounts => accounts::run(setup, quick).await,
                 Self::Backlog => backlog::run(setup, quick).await,
                 Self::Carriers => carriers::run(setup, quick).await,
+                Self::Codec => codec::run(quick),
             }
         };
         let patience = match self {
