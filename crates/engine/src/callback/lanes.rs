@@ -168,10 +168,10 @@ impl<T: InLane> Lanes<T> {
     fn turn(&self) -> Option<Class> {
         let half = self.limits.in_flight.div_ceil(2);
         let failing = self.flying[Class::Failing as usize];
-        let unproven = failing + self.flying[Class::Unknown as usize];
+        let unproven = failing + self.flying[Class::Doubtful as usize];
         let has_room = |class| match class {
             Class::Proven => true,
-            Class::Unknown => unproven < half,
+            Class::Doubtful => unproven < half,
             Class::Failing => unproven < half && failing < half.div_ceil(2),
         };
         let may_fly = |class: &Class| has_room(*class) && !self.turns[*class as usize].is_empty();

@@ -1,7 +1,7 @@
 //! What the last attempts say of a receiver: whether it is called as often as there is something to tell, or only
 //! tried. A receiver that does not answer keeps its places in flight until they time out; a thousand such would
-//! keep all of them, so those of which nothing good is known share half of the places, and those that failed half of
-//! that.
+//! keep all of them, so those of which nothing good is known share half of the places, and those that fail half of
+//! that. One that was well and fails now and then is not among these.
 
 /// How an attempt went, for the receiver as a whole.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -25,7 +25,9 @@ pub(super) enum Standing {
     Unknown,
     /// The last attempt went well.
     Proven,
-    /// The last attempts went badly, so many in a row.
+    /// It was well, and the last attempts went badly, so many in a row.
+    Shaken(u32),
+    /// It was never well, or not for long: the last attempts went badly, so many in a row.
     Failing(u32),
 }
 
@@ -33,12 +35,12 @@ pub(super) enum Standing {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Class {
     Proven,
-    Unknown,
+    Doubtful,
     Failing,
 }
 
 impl Class {
-    pub(super) const ALL: [Self; 3] = [Self::Proven, Self::Unknown, Self::Failing];
+    pub(super) const ALL: [Self; 3] = [Self::Proven, Self::Doubtful, Self::Failing];
 
     /// All of them in the order of their turns, after this one.
     pub(super) fn others_first(self) -> [Self; Self::ALL.len()] {
@@ -54,14 +56,20 @@ impl Standing {
         match (went, self) {
             (Went::NotTried, _) => self,
             (Went::Well, _) => Self::Proven,
-            (Went::Badly, Self::Failing(times)) => Self::Failing(times.saturating_add(1)),
-            (Went::Badly, Self::Unknown | Self::Proven) => Self::Failing(1),
+            (Went::Badly, Self::Unknown) => Self::Failing(1),
+            (Went::Badly, Self::Proven) => Self::Shaken(1),
+            (Went::Badly, Self::Shaken(times)) if times + 1 < BROKEN_AFTER => {
+                Self::Shaken(times + 1)
+            }
+            (Went::Badly, Self::Shaken(times) | Self::Failing(times)) => {
+                Self::Failing(times.saturating_add(1))
+            }
         }
     }
 
     pub(super) const fn class(self) -> Class {
         match self {
-            Self::Unknown => Class::Unknown,
+            Self::Unknown | Self::Shaken(_) => Class::Doubtful,
             Self::Proven => Class::Proven,
             Self::Failing(_) => Class::Failing,
         }
@@ -96,6 +104,8 @@ mod tests {
         let mended = run(&[&bad[..], &[Went::Well]].concat());
         assert_eq!((mended.in_flight(8), mended.class()), (8, Class::Proven));
         let again = run(&[&bad[..4], &[Went::Well], &bad[..4]].concat());
-        assert_eq!((again.in_flight(8), again.class()), (8, Class::Failing));
+        assert_eq!((again.in_flight(8), again.class()), (8, Class::Doubtful));
+        let broken = run(&[&[Went::Well], &bad[..]].concat());
+        assert_eq!((broken.in_flight(8), broken.class()), (1, Class::Failing));
     }
 }
