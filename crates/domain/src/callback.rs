@@ -99,6 +99,12 @@ pub fn next(attempts: usize, waits_ms: &[i64], verdict: Verdict, chance: u32, no
     }
 }
 
+/// What all waits together take at most.
+pub fn longest_ms(waits_ms: &[i64]) -> i64 {
+    let longest = waits_ms.iter().map(|&wait_ms| spread(wait_ms, u32::MAX));
+    longest.fold(0, i64::saturating_add)
+}
+
 /// 80 % to 120 % of a delay.
 fn spread(delay_ms: i64, chance: u32) -> i64 {
     let share = i128::from(chance) * 400 / i128::from(u32::MAX) + 800;
@@ -240,6 +246,12 @@ mod tests {
             }
         );
         assert_eq!(at(NOW), Next::Retry { at_ms: NOW + 4_000 });
+    }
+
+    #[test]
+    fn all_waits_together_take_at_most_a_fifth_more_than_they_are() {
+        assert_eq!(longest_ms(&DELAYS), DELAYS.iter().sum::<i64>() * 12 / 10);
+        assert_eq!(longest_ms(&[i64::MAX, i64::MAX]), i64::MAX);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use super::secrets::Secrets;
 use super::standing::Went;
 use crate::{Chance, Clock, World};
 use attempt::Ended;
-use domain::AccountId;
+use domain::{AccountId, callback};
+use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Callback, Finished, Outcome, Store};
@@ -58,6 +59,8 @@ pub(super) struct Desk {
     clock: Clock,
     chance: Chance,
     delays_ms: Vec<i64>,
+    /// How long a receiver that fails may keep a callback waiting for its turn.
+    patience_ms: i64,
     lanes: Mutex<Lanes<InHand>>,
     outcomes: mpsc::Sender<Outcome>,
     due: Notify,
@@ -109,6 +112,9 @@ impl Desk {
             waiting: MAX_WAITING,
         };
         let delays = settings.retry_delays.iter();
+        let delays_ms: Vec<i64> = delays
+            .map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
+            .collect();
         Self {
             store,
             node,
@@ -116,9 +122,8 @@ impl Desk {
             secrets,
             clock: world.clock,
             chance: world.chance,
-            delays_ms: delays
-                .map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
-                .collect(),
+            patience_ms: callback::longest_ms(&delays_ms),
+            delays_ms,
             lanes: Mutex::new(Lanes::new(limits)),
             outcomes,
             due: Notify::new(),
@@ -287,6 +292,12 @@ impl Desk {
         }
     }
 
+    /// Whether it waited too long for a receiver that fails: one that is told of four a minute never catches up.
+    fn is_over(&self, in_hand: &InHand) -> bool {
+        let waited_ms = self.clock.now_ms() - in_hand.callback.due_at_ms;
+        waited_ms > self.patience_ms && self.lanes().is_broken(in_hand)
+    }
+
     /// The lock, also after a panic elsewhere: its holders leave nothing half done.
     fn lanes(&self) -> MutexGuard<'_, Lanes<InHand>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
@@ -343,9 +354,11 @@ async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
     let mut phase = desk.phase.subscribe();
     loop {
         let is_stale = desk.clock.now_ms() - in_hand.since_ms > MAX_HELD_MS;
+        let is_over = desk.is_over(&in_hand);
         let ended = tokio::select! {
             biased;
             () = reached(&mut phase, Phase::BreakingOff), if !is_stale => Ended::UNTOUCHED,
+            () = ready(()), if is_over && !is_stale => Ended::GIVEN_UP,
             ended = desk.attempt(&in_hand.callback), if !is_stale => ended,
             else => Ended::UNTOUCHED,
         };

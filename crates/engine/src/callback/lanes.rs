@@ -235,6 +235,12 @@ impl<T: InLane> Lanes<T> {
         change
     }
 
+    /// Whether the receiver of this one, which is in hand, is only tried.
+    pub(super) fn is_broken(&self, callback: &T) -> bool {
+        let lane = self.lane(callback.account(), callback.origin());
+        lane.is_some_and(|lane| lane.standing.is_broken())
+    }
+
     /// How many receivers are only tried.
     pub(super) fn broken(&self) -> usize {
         self.broken

@@ -444,6 +444,27 @@ async fn a_receiver_that_hangs_is_given_up_and_tried_again_later() {
 }
 
 #[tokio::test]
+async fn what_waited_for_days_for_a_receiver_that_fails_is_given_up_untried() {
+    let failing = Receiver::start(vec![status("503 Service Unavailable")]).await;
+    let quick = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::start().await;
+    let to_failing = kit.claimed(&failing.url("/"), 50, 0).await;
+    let to_quick = kit.claimed(&quick.url("/"), 50, 0).await;
+    kit.clock.set(RESERVED + 42_001);
+    kit.callbacks.offer(to_failing);
+    kit.callbacks.offer(to_quick);
+    let left = kit.settled().await;
+    let tried = failing.requests().len();
+    assert!(
+        matches!(tried, 5 | 6),
+        "of two at once the fifth breaks it: {tried}"
+    );
+    let given_up = 50 - i64::try_from(tried).unwrap();
+    assert_eq!((left.due, left.dead), (50 - given_up, given_up));
+    assert_eq!(quick.requests().len(), 50);
+}
+
+#[tokio::test]
 async fn of_a_long_answer_little_is_read_and_the_connection_is_not_used_again() {
     const LONG: usize = 10 * 1024 * 1024;
     let receiver = Receiver::start(vec![Manner::Talk(LONG), status("200 OK")]).await;

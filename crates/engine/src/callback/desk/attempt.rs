@@ -26,6 +26,12 @@ impl Ended {
         went: Went::NotTried,
         attempted: None,
     };
+
+    /// Of a callback that waited too long for a receiver that fails, and is given up without a further try.
+    pub(super) const GIVEN_UP: Self = Self {
+        finished: Finished::Dead,
+        ..Self::UNTOUCHED
+    };
 }
 
 impl Desk {
