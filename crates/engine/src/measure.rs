@@ -163,14 +163,21 @@ fn real(count: usize) -> f64 {
     count as f64
 }
 
-/// What waits in the database.
+/// What waits in the database: recipients for each carrier, recipients in doubt of each, and callbacks in each state.
 #[expect(
     clippy::cast_precision_loss,
     reason = "a gauge need not be exact beyond 2^53"
 )]
-pub(crate) fn depths(queues: &BTreeMap<String, i64>, callbacks: &BTreeMap<String, i64>) {
+pub(crate) fn depths(
+    queues: &BTreeMap<String, i64>,
+    doubts: &BTreeMap<String, i64>,
+    callbacks: &BTreeMap<String, i64>,
+) {
     for (carrier, recipients) in queues {
         gauge!("ogene_queued_recipients", "carrier" => carrier.clone()).set(*recipients as f64);
+    }
+    for (carrier, recipients) in doubts {
+        gauge!("ogene_in_doubt", "carrier" => carrier.clone()).set(*recipients as f64);
     }
     for (state, count) in callbacks {
         gauge!("ogene_callbacks", "state" => state.clone()).set(*count as f64);

@@ -123,16 +123,20 @@ async fn measure_all(shared: &Arc<Shared>) -> store::Result<()> {
         .iter()
         .map(|carrier| carrier.name.to_string());
     let mut queues: BTreeMap<String, i64> = names.map(|name| (name, 0)).collect();
+    let mut doubts = queues.clone();
     let mut callbacks: BTreeMap<String, i64> = BTreeMap::new();
     for bucket in shared.my_buckets() {
         for (carrier, recipients) in shared.store.queue_depths(bucket).await? {
             *queues.entry(carrier).or_default() += recipients;
         }
+        for (carrier, recipients) in shared.store.doubt_counts(bucket).await? {
+            *doubts.entry(carrier).or_default() += recipients;
+        }
         for (state, count) in shared.store.callback_counts(bucket).await? {
             *callbacks.entry(state).or_default() += count;
         }
     }
-    measure::depths(&queues, &callbacks);
+    measure::depths(&queues, &doubts, &callbacks);
     Ok(())
 }
 

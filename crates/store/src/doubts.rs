@@ -1,7 +1,9 @@
 //! What is in doubt of a recipient, and with whom, as it is stored beside the delivery.
 
+use crate::Store;
 use crate::error::{Error, Result};
-use domain::{FIRST_LEG, SECOND_LEG};
+use crate::sql::read;
+use domain::{Bucket, FIRST_LEG, SECOND_LEG};
 use std::fmt::Write as _;
 
 /// The carriers that may have pages in doubt, with the leg: a copy may have gone to another than the first, and
@@ -73,6 +75,24 @@ fn leg_of(text: &str) -> Option<(i64, i64, &str)> {
     let (leg, rest) = text.split_once(':')?;
     let (pages, carriers) = rest.split_once(':')?;
     Some((leg.parse().ok()?, pages.parse().ok()?, carriers))
+}
+
+impl Store {
+    /// Recipients of a bucket that are in doubt, by the carrier that had them last.
+    pub async fn doubt_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
+        // By the index of those in doubt, in all buckets: few are. The sign keeps both databases from going through
+        // the whole bucket instead.
+        let rows: Vec<(String, i64)> = read!(self.db, |connection| {
+            sqlx::query_as(
+                "select d.carrier, count(*) from deliveries d
+                 where +d.bucket = $1 and d.recipient > 0 and d.doubts is not null group by d.carrier",
+            )
+            .bind(bucket.0)
+            .fetch_all(connection)
+            .await?
+        });
+        Ok(rows)
+    }
 }
 
 #[cfg(test)]

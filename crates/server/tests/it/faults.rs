@@ -1,7 +1,7 @@
 //! What SMSCs do wrong (smpp.md, section 9): nothing is lost, nobody gets more copies than the rule about doubt
 //! allows, and who is in doubt and how the carrier stands is seen on `/metrics`.
 
-use crate::kit::wire::{count, good};
+use crate::kit::wire::{count, good, written_for};
 use crate::kit::{Ogene, Setup, numbers, until};
 use smpp::CommandStatus;
 use smpp::smsc::{BindRules, Delay, Fate, Fault, Script};
@@ -140,6 +140,46 @@ async fn where_doubt_is_held_a_lost_window_costs_no_copy_and_stays_visible() {
     let copies = copies(&ogene, carrier, 30);
     assert!(copies.iter().all(|copies| *copies <= 1), "{copies:?}");
     assert_eq!(ogene.total().await.to_string(), "820");
+    ogene.end().await;
+}
+
+/// Waits until so many are told to be in doubt now.
+async fn in_doubt(ogene: &Ogene, carrier: &str, many: u64) {
+    until("the count of those in doubt", async || {
+        let count = metric(ogene, "ogene_in_doubt", carrier, "").await;
+        (count == many).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_is_in_doubt_is_counted_over_restarts_until_a_receipt_comes() {
+    let carrier = "doubtful";
+    let script = Script {
+        drop_at_window: Some(10),
+        ..Script::default()
+    };
+    let mut ogene = setup(carrier, script)
+        .set("gateways.direct-refund.in_doubt", r#""hold""#)
+        .start()
+        .await;
+    ogene.bound(carrier, 1).await;
+    let id = ogene.campaign(10).await;
+    let lost = ogene.received_by(carrier, 10).await;
+    ogene.smsc_of(carrier).set_script(good());
+    in_doubt(&ogene, carrier, 10).await;
+    ogene.kill().await;
+    // A new process has counted nothing yet; here it is the same one.
+    metrics::gauge!("ogene_in_doubt", "carrier" => carrier).set(0.0);
+    ogene.serve().await;
+    in_doubt(&ogene, carrier, 10).await;
+    ogene.bound(carrier, 1).await;
+    for (id, one) in lost.iter().enumerate() {
+        let receipt = written_for(one, &id.to_string(), "DELIVRD");
+        ogene.smsc_of(carrier).send("ogene", receipt);
+    }
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 10]);
+    in_doubt(&ogene, carrier, 0).await;
     ogene.end().await;
 }
 

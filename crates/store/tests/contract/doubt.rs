@@ -1,15 +1,16 @@
 //! Recipients in doubt: handed to the wire, no response known.
 
 use super::kit::{
-    Kit, NOW, OTHER_CARRIER, Sending, backup, claim, delivered, doubted, elsewhere, naira, number,
-    page_id, receipt, refused, report, report_elsewhere, sending, spread, taken, twins, two_legs,
-    undelivered,
+    CARRIER, Kit, NOW, OTHER_CARRIER, Sending, backup, claim, delivered, doubted, elsewhere, naira,
+    number, page_id, receipt, refused, report, report_elsewhere, sending, spread, taken, twins,
+    two_legs, undelivered,
 };
 use domain::DeliveryStatus;
 use store::{Batch, Claim, Claimed, Progress, Receipt, ReceiptWord};
 
 twins!(
     what_is_in_doubt_is_told_as_pending,
+    who_is_in_doubt_is_counted_by_carrier_until_it_ends,
     a_receipt_adopts_a_recipient_in_doubt,
     a_receipt_that_came_before_the_doubt_ends_it,
     a_receipt_that_adopted_counts_once,
@@ -60,6 +61,22 @@ async fn what_is_in_doubt_is_told_as_pending(kit: &Kit) {
         [Some(DeliveryStatus::InDoubt)]
     );
     assert_eq!(kit.numbers("select count(*) from parts").await, [0]);
+}
+
+async fn who_is_in_doubt_is_counted_by_carrier_until_it_ends(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    kit.accept_and_claim(&base.message(&kit.store)).await;
+    assert_eq!(kit.doubt_counts().await, [].into(), "in hand");
+    let first = doubt(kit, &base).await;
+    doubt(kit, &base).await;
+    assert_eq!(kit.doubt_counts().await, [(CARRIER.to_owned(), 2)].into());
+    let heard = receipt(
+        "lost-1",
+        first.draft.recipients[0],
+        DeliveryStatus::Delivered,
+    );
+    kit.report(report(vec![], vec![heard])).await;
+    assert_eq!(kit.doubt_counts().await, [(CARRIER.to_owned(), 1)].into());
 }
 
 async fn a_receipt_adopts_a_recipient_in_doubt(kit: &Kit) {

@@ -211,6 +211,16 @@ impl Kit {
         depths
     }
 
+    pub(crate) async fn doubt_counts(&self) -> BTreeMap<String, i64> {
+        let mut counts = BTreeMap::new();
+        for bucket in self.store.buckets() {
+            for (carrier, count) in self.store.doubt_counts(bucket).await.unwrap() {
+                *counts.entry(carrier).or_default() += count;
+            }
+        }
+        counts
+    }
+
     pub(crate) async fn callback_counts(&self) -> HashMap<String, i64> {
         let mut counts = HashMap::new();
         for bucket in self.store.buckets() {
