@@ -3,6 +3,7 @@
 use crate::named;
 use crate::{AccountId, CodeWords, Money, NumberPlan, Recipient, Refusal};
 use std::collections::HashMap;
+use std::fmt;
 
 named! {
     /// The caller's choice of route and price.
@@ -227,6 +228,18 @@ impl QuietHours {
     }
 }
 
+/// As the configuration has them: `20:00-08:00`.
+impl fmt::Display for QuietHours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [from, until] = [self.from_minute, self.until_minute].map(|at| (at / 60, at % 60));
+        write!(
+            f,
+            "{:02}:{:02}-{:02}:{:02}",
+            from.0, from.1, until.0, until.1
+        )
+    }
+}
+
 /// Everything that holds for one gateway.
 #[derive(Clone, Debug)]
 pub struct GatewayRules {
@@ -353,5 +366,6 @@ mod tests {
         for (due, allowed) in table {
             assert_eq!(quiet.due(due), allowed, "{due}");
         }
+        assert_eq!(quiet.to_string(), "20:00-08:00");
     }
 }

@@ -6,7 +6,7 @@ pub use block::{Block, NotBlock};
 
 use crate::refusal::seconds;
 use crate::{AccountId, Recipient, Refusal};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Numbers, and blocks, that are counted in an hour, each of an account. What comes beyond them is not counted: a
 /// customer with a large campaign is not taken for a pump, and who would hide behind that has paid for as many first.
@@ -49,6 +49,8 @@ pub struct Velocity {
     hour: i64,
     recipients: HashMap<(AccountId, Recipient), u32>,
     blocks: HashMap<(AccountId, Block), u32>,
+    /// Who was told of for what goes to one number.
+    told: HashSet<AccountId>,
     /// Until when.
     paused: HashMap<(AccountId, Block), i64>,
 }
@@ -113,6 +115,12 @@ impl Velocity {
         }
     }
 
+    /// Whether that account is to be told of for what goes to one number: once in an hour. There is nothing to pause:
+    /// until the hour is over, the number gets nothing more.
+    pub fn tell(&mut self, account: AccountId) -> bool {
+        self.told.insert(account)
+    }
+
     /// Says which blocks are paused, and until when. One that is not any more is counted from nothing.
     pub fn set_paused(&mut self, paused: HashMap<(AccountId, Block), i64>) {
         for key in self.paused.keys().filter(|key| !paused.contains_key(key)) {
@@ -128,6 +136,7 @@ impl Velocity {
             self.hour = hour;
             self.recipients.clear();
             self.blocks.clear();
+            self.told.clear();
         }
     }
 

@@ -5,8 +5,10 @@ use crate::content::Content;
 use crate::settings::GuardSettings;
 use crate::velocity::Velocity;
 use crate::{Error, Sent, Shared};
-use domain::{Draft, Environment, Prohibited};
+use domain::{Draft, Environment, Prohibited, Rulebook, masked};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use store::By;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -27,6 +29,13 @@ impl Guards {
         tasks: &mut Vec<JoinHandle<()>>,
     ) -> store::Result<Self> {
         let store = &shared.store;
+        let by = By {
+            actor: format!("node:{}", shared.node).into(),
+            at_ms: shared.clock.now_ms(),
+        };
+        store
+            .configure_limits(limits(&settings, &shared.plan.rules), by)
+            .await?;
         let content = Content::load(store, settings.prohibited).await?;
         let velocity = Velocity::load(store, settings.velocity, &shared.clock, shared.node).await?;
         let following = Arc::clone(&content).follow(store.clone(), revision.clone());
@@ -56,4 +65,35 @@ impl Guards {
         }
         sent
     }
+}
+
+/// What is set of all that holds sends back, by its key in the configuration, as the audit keeps it.
+fn limits(settings: &GuardSettings, rules: &Rulebook) -> Value {
+    let velocity = settings.velocity;
+    let quiet = rules.gateways.iter().filter_map(|rules| {
+        let hours = rules.quiet_hours?.to_string();
+        Some((rules.gateway.as_str().to_owned(), hours.into()))
+    });
+    let (quiet, phrases): (Map<_, _>, Vec<_>) = (
+        quiet.collect(),
+        settings.prohibited.phrases().map(masked).collect(),
+    );
+    let mut limits = Map::new();
+    let mut set = |key: &str, value: Value, is_set: bool| {
+        if is_set {
+            limits.insert(key.to_owned(), value);
+        }
+    };
+    set(
+        "velocity",
+        json!({
+            "per_recipient_per_hour": velocity.per_recipient,
+            "per_block_per_hour": velocity.per_block,
+            "pause_ms": velocity.pause_ms,
+        }),
+        velocity.are_set(),
+    );
+    set("prohibited", json!(phrases), !phrases.is_empty());
+    set("quiet_hours", json!(quiet), !quiet.is_empty());
+    limits.into()
 }

@@ -163,24 +163,29 @@ fn real(count: usize) -> f64 {
     count as f64
 }
 
-/// What waits in the database: recipients for each carrier, recipients in doubt of each, and callbacks in each state.
+/// What waits in the database: recipients by carrier, and callbacks by state.
+pub(crate) struct Depths {
+    pub(crate) queued: BTreeMap<String, i64>,
+    /// Those of the queued whom quiet hours hold back.
+    pub(crate) held: BTreeMap<String, i64>,
+    pub(crate) in_doubt: BTreeMap<String, i64>,
+    pub(crate) callbacks: BTreeMap<String, i64>,
+}
+
 #[expect(
     clippy::cast_precision_loss,
     reason = "a gauge need not be exact beyond 2^53"
 )]
-pub(crate) fn depths(
-    queues: &BTreeMap<String, i64>,
-    doubts: &BTreeMap<String, i64>,
-    callbacks: &BTreeMap<String, i64>,
-) {
-    for (carrier, recipients) in queues {
-        gauge!("ogene_queued_recipients", "carrier" => carrier.clone()).set(*recipients as f64);
-    }
-    for (carrier, recipients) in doubts {
-        gauge!("ogene_in_doubt", "carrier" => carrier.clone()).set(*recipients as f64);
-    }
-    for (state, count) in callbacks {
-        gauge!("ogene_callbacks", "state" => state.clone()).set(*count as f64);
+pub(crate) fn depths(depths: Depths) {
+    for (name, label, counts) in [
+        ("ogene_queued_recipients", "carrier", depths.queued),
+        ("ogene_held_recipients", "carrier", depths.held),
+        ("ogene_in_doubt", "carrier", depths.in_doubt),
+        ("ogene_callbacks", "state", depths.callbacks),
+    ] {
+        for (of, count) in counts {
+            gauge!(name, label => of).set(count as f64);
+        }
     }
 }
 

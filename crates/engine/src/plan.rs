@@ -122,6 +122,13 @@ impl Plan {
         }
     }
 
+    /// When the first quiet hours end of those that hold something now.
+    pub(crate) fn quiet_until(&self, now_ms: i64) -> Option<i64> {
+        let quiet = self.rules.gateways.iter();
+        let ends = quiet.filter_map(|rules| Some(rules.quiet_hours?.due(now_ms)));
+        ends.filter(|&end_ms| end_ms > now_ms).min()
+    }
+
     /// The batch of a second leg. It goes to the carrier that the second gateway prefers for the number.
     pub(crate) fn second_leg(&self, wanted: &SecondLeg, now_ms: i64) -> Option<Batch> {
         let rules = self.rules.gateway(wanted.gateway)?;

@@ -1,6 +1,7 @@
 //! What time does, looked after in the background.
 
-use crate::{Shared, measure};
+use crate::Shared;
+use crate::measure::{self, Depths};
 use domain::Bucket;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -122,21 +123,31 @@ async fn measure_all(shared: &Arc<Shared>) -> store::Result<()> {
         .carriers
         .iter()
         .map(|carrier| carrier.name.to_string());
-    let mut queues: BTreeMap<String, i64> = names.map(|name| (name, 0)).collect();
-    let mut doubts = queues.clone();
-    let mut callbacks: BTreeMap<String, i64> = BTreeMap::new();
+    let none: BTreeMap<String, i64> = names.map(|name| (name, 0)).collect();
+    let mut depths = Depths {
+        queued: none.clone(),
+        held: none.clone(),
+        in_doubt: none,
+        callbacks: BTreeMap::new(),
+    };
+    let quiet_until_ms = shared.plan.quiet_until(shared.clock.now_ms());
     for bucket in shared.my_buckets() {
-        for (carrier, recipients) in shared.store.queue_depths(bucket).await? {
-            *queues.entry(carrier).or_default() += recipients;
+        let queues = shared
+            .store
+            .queue_depths(bucket, quiet_until_ms.unwrap_or(i64::MAX))
+            .await?;
+        for (carrier, recipients, held) in queues {
+            *depths.held.entry(carrier.clone()).or_default() += held;
+            *depths.queued.entry(carrier).or_default() += recipients;
         }
         for (carrier, recipients) in shared.store.doubt_counts(bucket).await? {
-            *doubts.entry(carrier).or_default() += recipients;
+            *depths.in_doubt.entry(carrier).or_default() += recipients;
         }
         for (state, count) in shared.store.callback_counts(bucket).await? {
-            *callbacks.entry(state).or_default() += count;
+            *depths.callbacks.entry(state).or_default() += count;
         }
     }
-    measure::depths(&queues, &doubts, &callbacks);
+    measure::depths(depths);
     Ok(())
 }
 

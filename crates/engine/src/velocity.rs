@@ -4,7 +4,7 @@
 use crate::shared::read_at_last;
 use crate::{Clock, Error, measure};
 use domain::velocity::{Limits, Velocity as Counts, Verdict, paused};
-use domain::{AccountId, Draft, Recipient};
+use domain::{AccountId, Draft, Recipient, Refusal};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -56,7 +56,10 @@ impl Velocity {
             .judge(account, recipients, &self.limits, now_ms);
         let block = match verdict {
             Verdict::Goes => return Ok(()),
-            Verdict::Refused(refusal) => return Err(refusal.into()),
+            Verdict::Refused(refusal) => {
+                self.tell(account, &refusal);
+                return Err(refusal.into());
+            }
             Verdict::Pause(block) => block,
         };
         let pause = PausedBlock {
@@ -79,6 +82,20 @@ impl Velocity {
             );
         }
         Err(paused(block, pause.until_ms, now_ms).into())
+    }
+
+    /// Warns of an account that sends much to one number, once in an hour.
+    fn tell(&self, account: AccountId, refusal: &Refusal) {
+        let Refusal::RecipientTooOften { block, .. } = refusal else {
+            return;
+        };
+        if self.counts().tell(account) {
+            tracing::warn!(
+                account.id = account.0,
+                block = %block,
+                "An account sends much to one number of a block: what is too much is refused until the hour is over"
+            );
+        }
     }
 
     /// Takes back what was counted for a send that was refused.

@@ -28,6 +28,7 @@ mod reports;
 mod retention;
 mod rows;
 mod sender_ids;
+mod settings;
 mod settle;
 mod sql;
 mod sqlite;

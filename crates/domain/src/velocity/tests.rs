@@ -43,6 +43,19 @@ fn a_number_gets_its_messages_of_an_hour_and_no_more() {
 }
 
 #[test]
+fn an_account_is_told_of_once_in_an_hour() {
+    let mut velocity = Velocity::default();
+    let tell = |velocity: &mut Velocity, account, now_ms| {
+        velocity.judge(account, &numbers(0..1), &LIMITS, now_ms);
+        velocity.tell(account)
+    };
+    assert!(tell(&mut velocity, ACCOUNT, 0));
+    assert!(!tell(&mut velocity, ACCOUNT, HOUR_MS - 1));
+    assert!(tell(&mut velocity, AccountId(8), HOUR_MS - 1));
+    assert!(tell(&mut velocity, ACCOUNT, HOUR_MS));
+}
+
+#[test]
 fn a_block_that_gets_more_than_its_messages_is_to_be_paused() {
     let mut velocity = Velocity::default();
     assert!(goes(&mut velocity, &numbers(0..5), 0));

@@ -34,7 +34,7 @@ pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
     }
     // Last: what an end makes comes after it.
     for bucket in store.buckets() {
-        for (carrier, recipients) in store.queue_depths(bucket).await.unwrap() {
+        for (carrier, recipients, _) in store.queue_depths(bucket, 0).await.unwrap() {
             left.push(format!("{recipients} recipients for {carrier}"));
         }
         for (state, count) in store.callback_counts(bucket).await.unwrap() {
@@ -133,7 +133,7 @@ pub(crate) async fn check_rest(name: &str) -> Vec<String> {
         .unwrap();
     let mut wrong = Vec::new();
     for bucket in store.buckets() {
-        let depths = store.queue_depths(bucket).await.unwrap();
+        let depths = store.queue_depths(bucket, 0).await.unwrap();
         for carrier in CARRIERS.into_iter().chain([engine::SANDBOX]) {
             let orphans = store.orphans(carrier, bucket).await.unwrap();
             if !orphans.is_empty() || !depths.is_empty() {

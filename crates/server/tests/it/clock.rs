@@ -2,7 +2,7 @@
 //! last as long as they should.
 
 use crate::kit::http::Request;
-use crate::kit::wire::count;
+use crate::kit::wire::{count, good};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, until};
 use serde_json::json;
 use smpp::CommandStatus;
@@ -82,6 +82,33 @@ async fn windows_last_as_long_as_they_should_however_the_clock_is_set() {
         assert!((1..=61).contains(&wait), "{wait}");
     }
     assert_eq!(ogene.total().await.to_string(), "988");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn who_is_held_back_by_quiet_hours_is_counted_until_their_end() {
+    // Of its own name: metrics are of the whole process.
+    let ogene = Setup::new()
+        .carrier("quiet", good())
+        .set("gateways.direct-refund.carriers", r#"["quiet"]"#)
+        .set("gateways.direct-refund.quiet_hours", r#""20:00-08:00""#)
+        .start()
+        .await;
+    let held = async |many: u64| {
+        until("so many are held", async || {
+            let labels = ["carrier=\"quiet\""];
+            let count = ogene.metric("ogene_held_recipients{", &labels).await;
+            (count == many).then_some(())
+        })
+        .await;
+    };
+    let midnight = ogene.clock.now_ms().div_euclid(DAY) * DAY;
+    ogene.clock.set(midnight + 20 * HOUR);
+    let id = ogene.campaign(3).await;
+    held(3).await;
+    ogene.clock.set(midnight + 31 * HOUR);
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 3]);
+    held(0).await;
     ogene.end().await;
 }
 

@@ -4,6 +4,7 @@
 use crate::kit::http::Request;
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operator, to, until};
 use engine::admin;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged() {
@@ -41,8 +42,11 @@ async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged()
 
 #[tokio::test]
 async fn a_number_gets_no_more_messages_of_an_account_than_an_hour_may_have() {
+    const REASON: &str =
+        r#"ogene_http_refusals_total{code="API-3004",reason="Too many messages to a number"}"#;
     let setup = Setup::new().set("velocity.per_recipient_per_hour", "2");
     let ogene = setup.start().await;
+    let before = ogene.metric(REASON, &[]).await;
     // What is refused is not counted: this is a duplicate.
     ogene.sent(to(MTN, "First")).await;
     assert_eq!(ogene.send(to(MTN, "First")).await.status, 409);
@@ -57,6 +61,7 @@ async fn a_number_gets_no_more_messages_of_an_account_than_an_hour_may_have() {
     );
     assert!(!refused.text().contains(MTN), "{}", refused.text());
     assert!(refused.header("retry-after").is_some());
+    assert!(ogene.metric(REASON, &[]).await > before);
     assert!((ogene.total().await - 988.0).abs() < f64::EPSILON);
     ogene.sent(to(AIRTEL, "Third")).await;
     let sandbox = Request::post("/api/sandbox/v2/sms").bearer(&ogene.shop.token);
@@ -155,5 +160,38 @@ async fn a_phrase_is_refused_from_when_it_is_added_until_it_is_removed() {
     })
     .await;
     store.close().await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn limits_of_the_configuration_are_in_the_audit_once() {
+    let mut ogene = Setup::new()
+        .set("velocity.per_block_per_hour", "200")
+        .set("content.prohibited", r#"["Call 08031234567"]"#)
+        .set("gateways.otp.quiet_hours", r#""23:30-05:00""#)
+        .start()
+        .await;
+    ogene.restart().await;
+    let store = ogene.store().await;
+    let entries = admin::audit(&store, None, 100).await.expect("entries");
+    store.close().await;
+    let of_limits = entries.iter().filter(|one| one.verb == "limits.configure");
+    let [entry] = of_limits.collect::<Vec<_>>()[..] else {
+        panic!("{entries:?}")
+    };
+    assert!(entry.actor.starts_with("node:"), "{entry:?}");
+    assert_eq!(entry.before, "null");
+    let after: Value = serde_json::from_str(&entry.after).expect("JSON");
+    let velocity = json!({
+        "per_recipient_per_hour": null, "per_block_per_hour": 200, "pause_ms": 3_600_000,
+    });
+    assert_eq!(
+        after,
+        json!({
+            "velocity": velocity,
+            "prohibited": ["call 0803123****"],
+            "quiet_hours": {"otp": "23:30-05:00"},
+        })
+    );
     ogene.end().await;
 }

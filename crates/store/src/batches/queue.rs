@@ -82,15 +82,21 @@ impl Store {
         .await
     }
 
-    /// Recipients that wait in a bucket, by carrier.
-    pub async fn queue_depths(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
+    /// Recipients that wait in a bucket, by carrier: all, and those that are held until that moment or longer.
+    pub async fn queue_depths(
+        &self,
+        bucket: Bucket,
+        until_ms: i64,
+    ) -> Result<Vec<(String, i64, i64)>> {
         // Seven octets a number, see `domain::packed`.
-        let rows: Vec<(String, i64)> = read!(self.db, |connection| {
+        let rows = read!(self.db, |connection| {
             sqlx::query_as(
-                "select carrier, cast(sum(length(recipients) / 7) as bigint) from batches
-                 where bucket = $1 and claimed_by = 0 group by carrier",
+                "select carrier, cast(sum(length(recipients) / 7) as bigint),
+                     cast(sum(case when due_at_ms >= $2 then length(recipients) / 7 else 0 end) as bigint)
+                 from batches where bucket = $1 and claimed_by = 0 group by carrier",
             )
             .bind(bucket.0)
+            .bind(until_ms)
             .fetch_all(connection)
             .await?
         });

@@ -5,6 +5,7 @@ use super::plans::all_statements;
 use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, Component, SenderId, SenderStatus, Verification};
+use serde_json::json;
 use store::{AuditEntry, CallbackSecret, TokenInfo};
 use tokio::task::JoinSet;
 
@@ -14,6 +15,7 @@ twins!(
     entries_are_listed_latest_first_all_or_of_one_account,
     entries_made_at_once_are_numbered_without_gaps,
     the_audit_refuses_update_and_delete,
+    a_configuration_is_told_of_where_it_differs_from_what_was_told_last,
 );
 
 /// An entry as a line.
@@ -183,6 +185,26 @@ async fn the_audit_refuses_update_and_delete(kit: &Kit) {
         assert!(error.contains("append-only"), "{error}");
     }
     assert_eq!(lines(kit, id).await.len(), 2);
+}
+
+async fn a_configuration_is_told_of_where_it_differs_from_what_was_told_last(kit: &Kit) {
+    let quiet = json!({ "quiet_hours": { "otp": "20:00-08:00" } });
+    for (limits, told) in [
+        (json!({}), false),
+        (quiet.clone(), true),
+        (quiet, false),
+        (json!({}), true),
+        (json!({}), false),
+    ] {
+        let configured = kit.store.configure_limits(limits, by(NOW)).await;
+        assert_eq!(configured.unwrap(), told);
+    }
+    let all = kit.store.audit(None, 9).await.unwrap();
+    let all: Vec<_> = all.iter().rev().map(line).collect();
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    1 cli:ada limits.configure : null -> {"quiet_hours":{"otp":"20:00-08:00"}}
+    2 cli:ada limits.configure : {"quiet_hours":{"otp":"20:00-08:00"}} -> {}
+    "#);
 }
 
 #[test]

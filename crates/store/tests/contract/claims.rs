@@ -406,7 +406,9 @@ async fn the_next_due_batch_is_known(kit: &Kit) {
 }
 
 async fn queue_depths_count_recipients_that_wait(kit: &Kit) {
-    assert_eq!(kit.queue_depths().await, [].into());
+    let depths = async |until_ms| kit.queue_depths(until_ms).await;
+    let wait = |all, held| [(CARRIER.to_owned(), [all, held])].into();
+    assert_eq!(depths(NOW).await, [].into());
     let base = sending(kit.account(1_000).await);
     for recipients in [3, 40] {
         send(
@@ -418,7 +420,8 @@ async fn queue_depths_count_recipients_that_wait(kit: &Kit) {
         )
         .await;
     }
-    assert_eq!(kit.queue_depths().await, [(CARRIER.to_owned(), 43)].into());
+    assert_eq!(depths(NOW + 1).await, wait(43, 0));
+    assert_eq!(depths(NOW).await, wait(43, 43), "held until then");
     kit.claim(13).await;
-    assert_eq!(kit.queue_depths().await, [(CARRIER.to_owned(), 30)].into());
+    assert_eq!(depths(i64::MAX).await, wait(30, 0));
 }

@@ -201,11 +201,14 @@ impl Kit {
         freed
     }
 
-    pub(crate) async fn queue_depths(&self) -> BTreeMap<String, i64> {
+    /// By carrier: all that wait, and those that are held until then or longer.
+    pub(crate) async fn queue_depths(&self, until_ms: i64) -> BTreeMap<String, [i64; 2]> {
         let mut depths = BTreeMap::new();
         for bucket in self.store.buckets() {
-            for (carrier, depth) in self.store.queue_depths(bucket).await.unwrap() {
-                *depths.entry(carrier).or_default() += depth;
+            let queues = self.store.queue_depths(bucket, until_ms).await.unwrap();
+            for (carrier, depth, held) in queues {
+                let [all, of_them] = depths.entry(carrier).or_default();
+                (*all, *of_them) = (*all + depth, *of_them + held);
             }
         }
         depths

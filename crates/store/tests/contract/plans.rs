@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 27] = [
+const MAY_READ_MUCH: [(&str, &str); 28] = [
     (
         "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error \
          from parked_receipts where bucket = $1 and received_at_ms >= $2",
@@ -50,6 +50,10 @@ const MAY_READ_MUCH: [(&str, &str); 27] = [
     (
         "select * from audit",
         "the latest entries, for the operator",
+    ),
+    (
+        "select after from audit",
+        "back to the last entry about the configuration, at the start of a process",
     ),
     (
         "select number from audit",

@@ -1,0 +1,63 @@
+//! What holds sends back by the configuration. The audit is what remembers it: nobody but an operator changes it, though
+//! only the next start tells.
+
+use crate::Store;
+use crate::audit::{self, By, Entry};
+use crate::db::{Change, Tx};
+use crate::error::{Error, Result};
+use crate::sql::on;
+use serde_json::{Map, Value};
+
+const CONFIGURE: &str = "limits.configure";
+
+struct Configure {
+    limits: Value,
+    by: By,
+}
+
+impl Change for Configure {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let before = configured(tx).await?;
+        let is_off = self.limits.as_object().is_some_and(Map::is_empty);
+        if before == self.limits || (before.is_null() && is_off) {
+            return Ok(false);
+        }
+        let entry = Entry {
+            by: &self.by,
+            verb: CONFIGURE,
+            account: None,
+            object: "",
+            before,
+            after: self.limits.clone(),
+        };
+        audit::enter(tx, entry).await?;
+        Ok(true)
+    }
+
+    async fn stands(&self, tx: &mut Tx, changed: &bool) -> Result<bool> {
+        Ok(!changed || audit::is_kept(tx, &self.by, CONFIGURE, "").await?)
+    }
+}
+
+/// What the last entry says; `null` where there is none.
+async fn configured(tx: &mut Tx) -> Result<Value> {
+    let text: Option<String> = on!(tx, |connection| sqlx::query_scalar(
+        "select after from audit where verb = $1 order by number desc limit 1"
+    )
+    .bind(CONFIGURE)
+    .fetch_optional(connection)
+    .await?);
+    let read = |text: String| serde_json::from_str(&text);
+    text.map_or(Ok(Value::Null), read)
+        .map_err(|_| Error::Unreadable("limits in the audit".to_owned()))
+}
+
+impl Store {
+    /// Tells the audit what a node serves with, an object of all that is set, where it is not what was told last;
+    /// `false` where it is. Nodes that start at the same moment may each tell.
+    pub async fn configure_limits(&self, limits: Value, by: By) -> Result<bool> {
+        self.db.change(Configure { limits, by }).await
+    }
+}
