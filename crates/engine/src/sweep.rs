@@ -6,7 +6,7 @@ use domain::Bucket;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{CarrierReport, Ended, Expiry, Progress, Settled};
+use store::{CALLBACK_STATES, CarrierReport, Ended, Expiry, Progress, Settled};
 
 /// How often recipients are looked for whose time is over.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
@@ -123,12 +123,13 @@ async fn measure_all(shared: &Arc<Shared>) -> store::Result<()> {
         .carriers
         .iter()
         .map(|carrier| carrier.name.to_string());
+    // Each is told of, when none is left too.
     let none: BTreeMap<String, i64> = names.map(|name| (name, 0)).collect();
     let mut depths = Depths {
         queued: none.clone(),
         held: none.clone(),
         in_doubt: none,
-        callbacks: BTreeMap::new(),
+        callbacks: CALLBACK_STATES.map(|state| (state.to_owned(), 0)).into(),
     };
     let quiet_until_ms = shared.plan.quiet_until(shared.clock.now_ms());
     for bucket in shared.my_buckets() {

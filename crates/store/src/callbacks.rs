@@ -94,6 +94,8 @@ fn messages(message: Option<MessageId>) -> [Vec<u8>; 2] {
 const DUE: &str = "due";
 const CLAIMED: &str = "claimed";
 const DEAD: &str = "dead";
+/// The states of callbacks that are kept.
+pub const CALLBACK_STATES: [&str; 3] = [DUE, CLAIMED, DEAD];
 
 /// Keeps callbacks; `claimed` names the node that has them in hand, and until when.
 pub(crate) async fn insert(

@@ -48,7 +48,8 @@ pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
 };
 pub use callbacks::{
-    Attempted, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Finished, Outcome,
+    Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Finished,
+    Outcome,
 };
 pub use citus::citus;
 pub use content::ContentRule;

@@ -467,3 +467,17 @@ async fn private_targets_are_refused_unless_the_operator_allows_them() {
     assert_eq!(receiver.calls().len(), 0);
     ogene.end().await;
 }
+
+#[tokio::test]
+async fn a_state_that_no_callback_is_in_is_told_too() {
+    let ogene = Ogene::start().await;
+    until("all states are told", async || {
+        let metrics = ogene.ask(&Request::get("/metrics")).await;
+        let states = ["due", "claimed", "dead"];
+        let none = |state: &&str| format!("ogene_callbacks{{state=\"{state}\"}} 0\n");
+        let told = |state: &&str| metrics.text().contains(&none(state));
+        states.iter().all(told).then_some(())
+    })
+    .await;
+    ogene.end().await;
+}
