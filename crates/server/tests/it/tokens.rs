@@ -97,24 +97,23 @@ async fn the_first_token_present_decides_and_nothing_falls_through() {
     ogene.end().await;
 }
 
-#[tokio::test]
-async fn junk_and_unknown_tokens_are_refused_alike() {
-    let ogene = Ogene::start().await;
-    let good = &ogene.shop.token;
+/// What cannot be a token: its form is wrong, or its checksum.
+fn junk(good: &str) -> [String; 6] {
     let (head, last) = good.split_at(good.len() - 1);
-    let altered = format!("{head}{}", if last == "0" { "1" } else { "0" });
-    let longer = format!("{good}0");
-    let long = "x".repeat(6_000);
-    let junk = [
-        unknown(),
-        altered,
-        longer,
+    [
+        format!("{head}{}", if last == "0" { "1" } else { "0" }),
+        format!("{good}0"),
         good.to_lowercase(),
         "ogl_".to_owned(),
         "null".to_owned(),
-        long,
-    ];
-    for token in junk {
+        "x".repeat(6_000),
+    ]
+}
+
+#[tokio::test]
+async fn junk_and_unknown_tokens_are_refused_alike() {
+    let ogene = Ogene::start().await;
+    for token in [unknown()].into_iter().chain(junk(&ogene.shop.token)) {
         let answer = ogene
             .ask(&Request::get("/api/v2/balance").bearer(&token))
             .await;
@@ -126,6 +125,23 @@ async fn junk_and_unknown_tokens_are_refused_alike() {
         assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
         assert!(!answer.text().contains(&token) || token == "null");
     }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn junk_tokens_are_refused_without_the_database() {
+    let ogene = Ogene::start().await;
+    let status = async |token: &str| {
+        let request = Request::get("/api/v2/balance").bearer(token);
+        ogene.ask(&request).await.status
+    };
+    ogene.sql("alter table tokens rename to hidden");
+    assert_eq!(status(&unknown()).await, 500, "whatever is looked up fails");
+    for token in junk(&ogene.shop.token) {
+        assert_eq!(status(&token).await, 401, "{token}");
+    }
+    ogene.sql("alter table hidden rename to tokens");
+    assert_eq!(status(&unknown()).await, 401);
     ogene.end().await;
 }
 
