@@ -5,7 +5,8 @@ use crate::kit::http::{Answer, Request, encoded};
 use crate::kit::{AIRTEL, Customer, GLO, MTN, Ogene, SENDER, to};
 use domain::SenderStatus;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// What a path has to do with accounts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -66,20 +67,55 @@ fn of_policy(policy: Policy) -> impl Iterator<Item = &'static str> {
         .map(|(path, _)| path)
 }
 
-/// The paths that the router names, from its own text: it cannot be asked for them.
+/// How a router is told what it serves, and how each of these calls may go on: paths are read from the text of the
+/// sources, since a router cannot be asked for them, and what cannot be read must not be there.
+const ROUTING: [(&str, &[&str]); 7] = [
+    (".route(", &["\"", "&at(\""]),
+    (".merge(", &["interface(\""]),
+    (".fallback(", &["error::"]),
+    (".route_service(", &[]),
+    (".nest(", &[]),
+    (".nest_service(", &[]),
+    (".fallback_service(", &[]),
+];
+
+/// The sources of the service that name a router, without white space and tests. The receiver of the demo is a
+/// customer's.
+fn routers(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(routers(&path));
+        } else if !path.ends_with("commands/demo/callbacks.rs") {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+            found.extend(
+                text.contains("Router")
+                    .then(|| text.replace([' ', '\n'], "")),
+            );
+        }
+    }
+    found
+}
+
+/// The paths that the routers name.
 fn routed() -> BTreeSet<String> {
-    let text = include_str!("../../src/http.rs");
-    let (router, interface) = text.split_once("fn interface(").expect("the interface");
-    let named = |text: &str, before: &str| -> Vec<String> {
-        text.split(before)
-            .skip(1)
-            .map(|rest| rest.split('"').next().expect("a path").to_owned())
-            .collect()
-    };
-    let mut all: BTreeSet<_> = named(router, ".route(\"").into_iter().collect();
-    let paths = named(interface, "at(\"");
-    for root in named(router, ".merge(interface(\"") {
-        all.extend(paths.iter().map(|path| format!("{root}{path}")));
+    let mut named: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for text in routers(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        for (call, known) in ROUTING {
+            for rest in text.split(call).skip(1) {
+                let before = known.iter().find(|before| rest.starts_with(**before));
+                let before = before.unwrap_or_else(|| panic!("{call}{rest:.60}: not known here"));
+                let path = rest[before.len()..].split('"').next().expect("a path");
+                named.entry(before).or_default().push(path.to_owned());
+            }
+        }
+    }
+    let mut all: BTreeSet<String> = named["\""].iter().cloned().collect();
+    for root in &named["interface(\""] {
+        let within = named["&at(\""].iter();
+        all.extend(within.map(|path| format!("{root}{path}")));
     }
     all
 }
