@@ -10,8 +10,6 @@ mod callbacks;
 #[cfg(test)]
 mod content;
 #[cfg(test)]
-mod crash;
-#[cfg(test)]
 #[expect(dead_code, reason = "the tests of many nodes use more of it")]
 mod customer;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A service that may end at any moment.
 
+use crate::customer::wait_until;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -84,16 +86,34 @@ impl Daemon {
         self.child.try_wait().expect("it is ours").is_some()
     }
 
+    /// Ends the strace that follows it, without its leave: from then on its calls are its own.
+    pub(crate) fn set_free(&self) {
+        let status = format!("/proc/{}/status", self.child.id());
+        let tracer = || {
+            let status = fs::read_to_string(&status).expect("it is there");
+            let tracer = status
+                .lines()
+                .find_map(|line| line.strip_prefix("TracerPid:"));
+            tracer.expect("a number").trim().to_owned()
+        };
+        let killed = Command::new("kill")
+            .args(["-s", "KILL", &tracer()])
+            .status();
+        assert!(killed.expect("it is there").success());
+        wait_until("nobody follows it", || tracer() == "0");
+    }
+
     /// Asks it to end.
     pub(crate) fn terminate(&mut self) {
         self.asked = Some(Instant::now());
+        self.signal("TERM");
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         let mut kill = Command::new("kill");
         // A process that has ended takes no signal, and may do so at any moment.
-        let _ = kill
-            .args(["-s", "TERM", &pid])
-            .stderr(Stdio::null())
-            .status();
+        let _ = kill.args(["-s", name, &pid]).stderr(Stdio::null()).status();
     }
 
     /// Waits for its end; kills it where it does not come. Gives its status and what it said.

@@ -1,10 +1,13 @@
 //! The real service, killed at each write, sync and socket send in turn, or told there that the disk has failed or
-//! is full; started again; and judged by what the outside saw of it, and by `ogene verify`.
+//! is full, or killed under load; started again; and judged by what the outside saw of it, and by `ogene verify`.
 //!
 //! A point is a place in the service's life where something befalls it, as strace writes it:
-//! `pwrite64:signal=SIGKILL:when=17` is the 17th call of a thread. `OGENE_FAULTS` says which points are tried: a
-//! number of them (100, and 20 on PostgreSQL), `all`, or one alone. `OGENE_BINARY` names another binary.
+//! `pwrite64:signal=SIGKILL:when=17` is the 17th call of a thread. `OGENE_FAULTS` says which points are tried: so
+//! many that a number of them is reached (100, and 20 on PostgreSQL), `all`, or one alone. `OGENE_BINARY` names another
+//! binary.
 
+#[cfg(test)]
+mod crash;
 #[cfg(test)]
 #[expect(dead_code, reason = "other tests use more of it")]
 #[path = "../cli/customer.rs"]
@@ -27,6 +30,8 @@ mod points;
 #[expect(dead_code, reason = "the tests of nodes use more of it")]
 #[path = "../nodes/receiver.rs"]
 mod receiver;
+#[cfg(test)]
+mod scene;
 #[cfg(test)]
 #[path = "../databases/schema.rs"]
 mod schema;

@@ -52,7 +52,7 @@ impl Stage {
             to: Duration::from_millis(to),
         };
         let script = Script {
-            record: 10_000,
+            record: 100_000,
             rules: vec![
                 fate(UNREACHED, Fate::Receipt(ReceiptState::Undeliverable)),
                 fate(REFUSED, Fate::Refuse(CommandStatus::RINVDSTADR)),
@@ -175,7 +175,7 @@ fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
     };
     invariants::ended_as_it_should(point, reached, &life);
 
-    let mut service = Daemon::start(ogene.command(&["serve"]));
+    let service = Daemon::start(ogene.command(&["serve"]));
     let address = service.address.clone().expect("it serves again");
     let mut client = Client::new(&address, &kept.customer.token);
     let entries = invariants::statement(&ogene, &kept.customer);
@@ -194,11 +194,16 @@ fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
         stage.has_told(&told)
     });
     invariants::judge(kept, &ogene, &stage, &mut workload, &mut client, &entries);
+    end_well(service, &ogene);
+    Some(reached)
+}
+
+/// Ends a service in order; what it leaves is sound.
+pub(crate) fn end_well(mut service: Daemon, ogene: &Installation) {
     service.terminate();
     assert_eq!(service.end().0.code(), Some(0));
     let verified = ogene.json(&["verify"]);
     assert_eq!(verified["violations"], serde_json::json!([]));
-    Some(reached)
 }
 
 /// Tries it until the machine was fast enough.

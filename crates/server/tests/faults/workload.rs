@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// The place of a send that the credit does not suffice for, and of one that is made twice at once.
-pub(crate) const DEAR: usize = 4;
+/// The place of a send that is made twice at once.
 const TWICE: usize = 1;
 /// How long a send is surely known as made before.
 const KNOWN: Duration = Duration::from_secs(50);
@@ -18,8 +17,8 @@ const REFUNDING: i64 = 600;
 const CORPORATE: i64 = 750;
 /// What is credited while all goes on.
 const MORE: &str = "100.00";
-/// What the customer has had, in kobo.
-pub(crate) const CREDITED: i64 = 40_000;
+/// What the customer has had then, in kobo.
+const CREDITED: i64 = 40_000;
 
 /// How long the service waits for a commit before it answers so (`engine/src/accept.rs`), nearly.
 const COMMIT_PATIENCE: Duration = Duration::from_secs(9);
@@ -39,6 +38,8 @@ pub(crate) struct Sending {
     gateway: &'static str,
     pub(crate) is_sandbox: bool,
     pub(crate) has_callback: bool,
+    /// Whether the credit does not suffice for it.
+    pub(crate) is_dear: bool,
     pages: i64,
     price: i64,
     /// What came of each attempt.
@@ -71,6 +72,7 @@ impl Sending {
             gateway: "direct-refund",
             is_sandbox: false,
             has_callback: true,
+            is_dear: false,
             pages: 1,
             price: REFUNDING,
             attempts: Vec::new(),
@@ -143,7 +145,8 @@ impl Sending {
     /// The status of each recipient, as far as the report of the message can be had.
     pub(crate) fn report(&self, client: &mut Client) -> Option<Report> {
         let message = self.message.as_ref()?;
-        let line = format!("GET {}/delivery-reports?message_id={message}", self.base());
+        let base = self.base();
+        let line = format!("GET {base}/delivery-reports?message_id={message}&per_page=1000");
         let answer = client.request(&line, "").ok()?;
         if answer.status == 503 {
             return None;
@@ -178,6 +181,8 @@ pub(crate) struct Workload {
     pub(crate) balances: Vec<i64>,
     /// Outcomes that were reported before the end.
     pub(crate) outcomes: HashMap<u64, String>,
+    /// What the customer has had, in kobo.
+    pub(crate) credited: i64,
     began: Instant,
 }
 
@@ -203,14 +208,22 @@ impl Workload {
         };
         let dear = Sending {
             text: long.repeat(3),
+            is_dear: true,
             pages: 2,
             ..Sending::new(4, &[REACHED; 40])
         };
         let sendings = [sandbox, several, pages, corporate, dear];
+        let sendings = sendings.into_iter().chain((5..SENDS).map(single));
+        Self::of(sendings.collect(), CREDITED)
+    }
+
+    /// Other sends, of a customer who has had that much.
+    pub(crate) fn of(sendings: Vec<Sending>, credited: i64) -> Self {
         Self {
-            sendings: sendings.into_iter().chain((5..SENDS).map(single)).collect(),
+            sendings,
             balances: Vec::new(),
             outcomes: HashMap::new(),
+            credited,
             began: Instant::now(),
         }
     }

@@ -1,0 +1,94 @@
+//! A customer with much credit, and a service to which something happens while it sends.
+
+use crate::customer::{Client, wait_until};
+use crate::daemon::Daemon;
+use crate::installation::Installation;
+use crate::invariants;
+use crate::kept::Kept;
+use crate::trial::{Stage, end_well};
+use crate::workload::{Attempt, REACHED, Sending, Workload};
+use std::mem;
+use std::process::{Command, ExitStatus};
+
+/// Most sends until something has to have happened: more than fill the write-ahead log.
+const MANY: u64 = 1_000;
+/// What the customer has had, in kobo.
+const CREDITED: i64 = 9_030_000;
+const CREDIT: [&str; 6] = [
+    "wallet",
+    "credit",
+    "--reference",
+    "much",
+    "--amount",
+    "90000",
+];
+
+/// A kept installation with much credit, what is around it, and a service to which something will happen.
+pub(crate) struct Scene {
+    pub(crate) kept: Kept,
+    pub(crate) ogene: Installation,
+    pub(crate) stage: Stage,
+    pub(crate) service: Daemon,
+    client: Client,
+    pub(crate) workload: Workload,
+}
+
+impl Scene {
+    pub(crate) fn set(serve: impl FnOnce(&Installation) -> Command) -> Self {
+        let kept = Kept::embedded();
+        let (ogene, _) = kept.copy();
+        let stage = Stage::set(&ogene);
+        let account = ["--account", &kept.customer.account];
+        ogene.json(&[&CREDIT[..], &account].concat());
+        let service = Daemon::start(serve(&ogene));
+        let address = service.address.clone().expect("it serves");
+        let client = Client::new(&address, &kept.customer.token);
+        Self {
+            kept,
+            ogene,
+            stage,
+            service,
+            client,
+            workload: Workload::of(Vec::new(), CREDITED),
+        }
+    }
+
+    /// Sends to one more recipient, who has not been sent to; gives what came of it.
+    pub(crate) fn send(&mut self) -> Attempt {
+        let place = self.workload.sendings.len() as u64;
+        assert!(place < MANY, "nothing has befallen the disk");
+        let mut sending = Sending::new(place, &[REACHED]);
+        sending.attempt(&mut self.client, &self.stage.receiver.url);
+        let attempt = sending.attempts[0];
+        self.workload.sendings.push(sending);
+        attempt
+    }
+
+    /// The service once more, after one that has ended or was killed; gives how that ended, and what it said.
+    pub(crate) fn serve_again(&mut self) -> (ExitStatus, String) {
+        wait_until("it has ended", || self.service.has_ended());
+        let service = Daemon::start(self.ogene.command(&["serve"]));
+        let address = service.address.clone().expect("it serves again");
+        self.client = Client::new(&address, &self.kept.customer.token);
+        mem::replace(&mut self.service, service).end()
+    }
+
+    /// Sends everything once more, waits until all has come to rest, and judges it.
+    pub(crate) fn judge(mut self) {
+        let entries = invariants::statement(&self.ogene, &self.kept.customer);
+        assert!(self.workload.is_recent(), "the machine is fast enough");
+        let url = &self.stage.receiver.url;
+        self.workload.send_again(&mut self.client, url);
+        let told = self.workload.to_be_told();
+        wait_until("everybody was told of", || self.stage.has_told(&told));
+        invariants::judge(
+            &self.kept,
+            &self.ogene,
+            &self.stage,
+            &mut self.workload,
+            &mut self.client,
+            &entries,
+        );
+        end_well(self.service, &self.ogene);
+    }
+}
