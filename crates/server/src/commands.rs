@@ -121,11 +121,26 @@ enum Command {
     /// Run an SMSC simulator: a carrier on real SMPP that sends receipts as told
     Smsc(Box<smsc::Smsc>),
     /// Recompute every balance from the ledger and check every invariant
-    #[command(
-        after_help = "Exits with 1 when an invariant is violated, and names each violation.\n\nExample: ogene verify --json"
-    )]
+    #[command(after_help = VERIFY_AFTER_HELP)]
     Verify,
 }
+
+const VERIFY_AFTER_HELP: &str = "\
+Exits with 1 when an invariant is violated, and names each violation.
+
+Checked, at one moment, while the service runs or not:
+  - each part of each wallet is the sum of its ledger entries, and not below nothing
+  - each live message was charged its cost, which is that of its recipients by whole pages of its text
+  - nobody was refunded more than was charged, or without an outcome; who is owed a refund has it
+  - the sandbox has no ledger entries; no account was charged beyond what its daily limit has counted
+  - triggers keep ledger and audit from being changed, and the audit has no gap
+  - each recipient waits, is on its way or has an outcome, and none is left behind whose time was over
+  - a callback that waits tells an outcome that its recipient has
+
+What leaves no rows is not seen: prices of the day, how often something was sent, a status as it was
+before, a callback that was never made (one that was taken leaves nothing behind either).
+
+Example: ogene verify --json";
 
 /// Runs the command that `arguments` name, writes its answer, and gives the exit code: 0, 1 for a failure, 2
 /// for a wrong command line or configuration.

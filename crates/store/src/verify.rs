@@ -32,7 +32,10 @@ struct Check {
 /// A message is looked up once and not for each of its recipients: SQLite reads a row as far as its list to find
 /// it, which is 700 KB where there are 100,000 of them. So messages come first (a cross join keeps its order), or
 /// after what belongs to one is grouped.
-const CHECKS: [Check; 17] = [
+///
+/// Whose time is over is told by how far the sweeps have come, not by a clock: while the service stands still nobody is
+/// given up, and that is sound.
+const CHECKS: [Check; 21] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -51,6 +54,12 @@ const CHECKS: [Check; 17] = [
                   or w.main_balance <> coalesce(l.main, 0)
                   or w.universal_wallet <> coalesce(l.universal, 0)
               limit 20",
+    },
+    Check {
+        sentence: "the wallet of account {} holds less than nothing",
+        sql: "select cast(account_id as text) from wallets
+              where promo_bonus < 0 or volume_bonus < 0 or sms_bonus < 0 or sms_wallet < 0
+                  or main_balance < 0 or universal_wallet < 0 limit 20",
     },
     Check {
         sentence: "account {} has ledger entries but no wallet",
@@ -126,11 +135,45 @@ const CHECKS: [Check; 17] = [
     Check {
         sentence: "the cost of message {} is not what its recipients were charged",
         sql: "select lower(hex(m.message_id)) from messages m
-              join (
+              left join (
                   select bucket, message_id, count(*) as known, sum(charge) as charged
                   from deliveries group by bucket, message_id
               ) d on d.bucket = m.bucket and d.message_id = m.message_id
-              where d.known = length(m.recipients) / 7 and d.charged <> m.cost limit 20",
+              left join (
+                  select bucket, message_id, sum(length(recipients) / 7) as waiting,
+                      sum(length(recipients) / 7 * charge) as charged
+                  from batches where kind = 'first' group by bucket, message_id
+              ) b on b.bucket = m.bucket and b.message_id = m.message_id
+              where length(m.recipients) > 0
+                  and length(m.recipients) / 7 = coalesce(d.known, 0) + coalesce(b.waiting, 0)
+                  and coalesce(d.charged, 0) + coalesce(b.charged, 0) <> m.cost limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} pays for part of a page, or for more pages than its text has",
+        sql: "select lower(hex(m.message_id)) from (
+                  select bucket, message_id, max(charge % nullif(pages, 0)) as part,
+                      max(reserve % nullif(pages, 0)) as reserved_part, min(pages) as fewest,
+                      max(pages) as most
+                  from deliveries group by bucket, message_id
+              ) d join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+              where d.part <> 0 or d.reserved_part <> 0 or d.fewest < 1
+                  or d.most > m.page_count limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} has no outcome, and has been passed by the sweep that gives up",
+        sql: "select lower(hex(m.message_id)) from (
+                  select bucket, message_id, min(submitted_at_s) as since_s from deliveries
+                  where status in ('sent', 'in_doubt') group by bucket, message_id
+              ) d join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+              join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
+              where d.since_s + 1 <= k.value / 1000 limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} waits to be sent to, though those are given up that were long after it",
+        sql: "select distinct lower(hex(m.message_id)) from batches b
+              join messages m on m.bucket = b.bucket and m.message_id = b.message_id
+              join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
+              where b.claimed_by = 0 and b.expires_at_ms < k.value limit 20",
     },
     Check {
         sentence: "a recipient of message {} was settled without an outcome, or has one of no time",
@@ -195,6 +238,26 @@ const CHECKS: [Check; 17] = [
     },
 ];
 
+impl Tx {
+    /// A query for those of the tables that are only added to whose rows no trigger keeps.
+    fn unguarded(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => {
+                "with v (name, event) as (values ('ledger', 'update'), ('ledger', 'delete'),
+                     ('audit', 'update'), ('audit', 'delete'))
+                 select distinct name from v where not exists (select 1 from sqlite_master
+                     where tbl_name = v.name and sql like '%before ' || event || ' on %raise(abort,%')"
+            }
+            // Of each row (1), before (2) it is removed (8) or changed (16).
+            Self::Postgres(_) => {
+                "select name from (values ('ledger'), ('audit')) v (name) where not exists (
+                     select 1 from pg_trigger where tgrelid = cast(v.name as regclass)
+                         and tgenabled in ('O', 'A') and (tgtype & 27) = 27)"
+            }
+        }
+    }
+}
+
 impl Store {
     /// Checks everything; reads all messages, so it takes its time on a large database. What is checked is the
     /// database at one moment, whatever goes on meanwhile.
@@ -223,7 +286,11 @@ pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
             .fetch_one(connection)
             .await?);
     }
-    for check in &CHECKS {
+    let unguarded = Check {
+        sentence: "the entries of the {} can be changed or removed: no trigger refuses it",
+        sql: tx.unguarded(),
+    };
+    for check in CHECKS.iter().chain([&unguarded]) {
         let sql = tx.hex(check.sql);
         let found: Vec<String> = on!(&mut *tx, |connection| sqlx::query_scalar(
             sqlx::AssertSqlSafe(sql)

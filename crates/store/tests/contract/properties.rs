@@ -269,7 +269,10 @@ impl World<'_> {
                 (base, Promise::Nothing)
             }
             _ => {
-                let base = two_legs(self.account);
+                let base = Sending {
+                    reserve: pages,
+                    ..two_legs(self.account)
+                };
                 let reserve = Money::from_naira(base.reserve);
                 (base, Promise::SecondLeg { reserve })
             }
@@ -279,7 +282,7 @@ impl World<'_> {
             recipients,
             first_number: self.next_number,
             pages,
-            price: base.price + i64::try_from(self.chance.between(0, 5)).unwrap(),
+            price: pages * i64::try_from(self.chance.between(2, 5)).unwrap(),
             ..base
         };
         self.next_number += recipients;
