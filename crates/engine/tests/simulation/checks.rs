@@ -275,15 +275,16 @@ fn check_heard(state: &State, message: &Message, wrong: &mut Vec<String>) {
     }
 }
 
-/// Every end was told to its receiver, or was given up after all tries; what was told is what it is.
+/// Every end was told to its receiver, or was given up when it was unwanted or after all tries, of which the receiver
+/// has seen those that came so far; what was told is what it is.
 fn check_callbacks(
     state: &State,
     all: &[Message],
     dead_at: &BTreeMap<String, i64>,
     wrong: &mut Vec<String>,
 ) {
-    let mut untold: BTreeMap<String, i64> = BTreeMap::new();
-    let mut given_up: BTreeMap<String, i64> = BTreeMap::new();
+    let mut untold: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut never_seen: BTreeMap<&str, u64> = BTreeMap::new();
     for message in all {
         let Some(origin) = message.send.origin else {
             continue;
@@ -297,12 +298,12 @@ fn check_callbacks(
                 .get(&subject)
                 .copied()
                 .unwrap_or_default();
-            let origin = ORIGINS[origin].to_owned();
             let gone = state.receivers.gone.contains(&subject.0);
             if told.is_none() && !gone {
-                *untold.entry(origin.clone()).or_default() += 1;
-                if seen > RETRIES as u64 || unwanted || !state.faults.is_empty() {
-                    *given_up.entry(origin).or_default() += 1;
+                *untold.entry(ORIGINS[origin]).or_default() += 1;
+                if !unwanted {
+                    *never_seen.entry(ORIGINS[origin]).or_default() +=
+                        (RETRIES as u64 + 1).saturating_sub(seen);
                 }
             }
             for told in told.into_iter().flatten() {
@@ -315,11 +316,17 @@ fn check_callbacks(
         }
     }
     for (origin, count) in untold {
-        let dead = dead_at.get(&origin).copied().unwrap_or(0);
-        let able = given_up.get(&origin).copied().unwrap_or(0);
-        if dead < count || able < count {
+        let dead = dead_at.get(origin).copied().unwrap_or(0);
+        if dead < count {
             wrong.push(format!(
                 "{count} ends were not told to {origin}, {dead} are given up"
+            ));
+        }
+        let missing = never_seen.get(origin).copied().unwrap_or(0);
+        let unseen = state.receivers.unseen.get(origin).copied().unwrap_or(0);
+        if missing > unseen {
+            wrong.push(format!(
+                "{origin} was not tried {missing} times where ends were given up, and failed {unseen} times unseen"
             ));
         }
     }

@@ -22,6 +22,15 @@ pub(crate) struct Receivers {
     pub(crate) gone: BTreeSet<String>,
     /// How many attempts were seen of each, and whether one was told that it is unwanted.
     pub(crate) seen: BTreeMap<Subject, (u64, bool)>,
+    /// How many attempts failed at each origin before anything of them was seen.
+    pub(crate) unseen: BTreeMap<&'static str, u64>,
+}
+
+/// The origin that listens there.
+pub(crate) fn origin(address: SocketAddr) -> &'static str {
+    let host = format!("http://{}", address.ip());
+    let mut all = ORIGINS.into_iter();
+    all.find(|origin| origin.starts_with(&host)).unwrap()
 }
 
 /// What a receiver does with a request.
@@ -82,8 +91,7 @@ pub(crate) async fn serve(outside: Outside, address: SocketAddr, mut stream: Dup
 }
 
 fn manner(state: &mut State, address: SocketAddr) -> Manner {
-    let is_last = ORIGINS[2].ends_with(&address.ip().to_string());
-    if is_last && state.faults.contains(&Fault::CallbackFails) {
+    if origin(address) == ORIGINS[2] && state.faults.contains(&Fault::CallbackFails) {
         return Manner::Answer(503);
     }
     if state.strikes(Fault::CallbackFails, 40) {

@@ -29,12 +29,15 @@ impl Network for Pipes {
 
     fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>> {
         let mut state = self.0.lock();
-        if state.strikes(Fault::CallbackRefused, 30) {
+        let refuses = state.strikes(Fault::CallbackRefused, 30);
+        if refuses || state.strikes(Fault::CallbackHangs, 5) {
+            let unseen = state.receivers.unseen.entry(receiver::origin(address));
+            *unseen.or_default() += 1;
+            if !refuses {
+                return Box::pin(pending());
+            }
             state.note(&format!("receiver {address} refuses"));
             return Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into())));
-        }
-        if state.strikes(Fault::CallbackHangs, 5) {
-            return Box::pin(pending());
         }
         let (ours, theirs) = duplex(PIPE_OCTETS);
         tokio::spawn(receiver::serve(self.0.clone(), address, theirs));
