@@ -1,5 +1,6 @@
 //! The real service, killed at each write, sync and socket send in turn, or told there that the disk has failed or
 //! is full, or killed under load; started again; and judged by what the outside saw of it, and by `ogene verify`.
+//! So is what a carrier does wrong.
 //!
 //! A point is a place in the service's life where something befalls it, as strace writes it:
 //! `pwrite64:signal=SIGKILL:when=17` is the 17th call of a thread. `OGENE_FAULTS` says which points are tried: so
@@ -35,6 +36,8 @@ mod scene;
 #[cfg(test)]
 #[path = "../databases/schema.rs"]
 mod schema;
+#[cfg(test)]
+mod smsc;
 #[cfg(test)]
 mod trial;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::installation::Installation;
 use crate::invariants;
 use crate::kept::Kept;
 use crate::trial::{Stage, end_well};
-use crate::workload::{Attempt, REACHED, Sending, Workload};
+use crate::workload::{Attempt, REACHED, Sending, UNREACHED, Workload};
 use std::mem;
 use std::process::{Command, ExitStatus};
 
@@ -35,9 +35,14 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn set(serve: impl FnOnce(&Installation) -> Command) -> Self {
+        Self::with("", serve)
+    }
+
+    /// With more said of the carrier.
+    pub(crate) fn with(more: &str, serve: impl FnOnce(&Installation) -> Command) -> Self {
         let kept = Kept::embedded();
         let (ogene, _) = kept.copy();
-        let stage = Stage::set(&ogene);
+        let stage = Stage::with(&ogene, more);
         let account = ["--account", &kept.customer.account];
         ogene.json(&[&CREDIT[..], &account].concat());
         let service = Daemon::start(serve(&ogene));
@@ -53,11 +58,11 @@ impl Scene {
         }
     }
 
-    /// Sends to one more recipient, who has not been sent to; gives what came of it.
+    /// Sends to two who have not been sent to, of whom one is reached; gives what came of it.
     pub(crate) fn send(&mut self) -> Attempt {
         let place = self.workload.sendings.len() as u64;
         assert!(place < MANY, "nothing has befallen the disk");
-        let mut sending = Sending::new(place, &[REACHED]);
+        let mut sending = Sending::new(place, &[REACHED, UNREACHED]);
         sending.attempt(&mut self.client, &self.stage.receiver.url);
         let attempt = sending.attempts[0];
         self.workload.sendings.push(sending);

@@ -29,6 +29,28 @@ const TRIES: usize = 5;
 pub(crate) const BINDS: usize = 2;
 pub(crate) const WINDOW: usize = 10;
 
+/// A carrier that is well.
+pub(crate) fn well() -> Script {
+    let fate = |last: u64, fate| Rule {
+        suffix: last.to_string(),
+        fate,
+    };
+    let within = |to| Delay {
+        from: Duration::ZERO,
+        to: Duration::from_millis(to),
+    };
+    Script {
+        record: 100_000,
+        rules: vec![
+            fate(UNREACHED, Fate::Receipt(ReceiptState::Undeliverable)),
+            fate(REFUSED, Fate::Refuse(CommandStatus::RINVDSTADR)),
+        ],
+        response_delay: within(5),
+        receipt_delay: within(20),
+        ..Script::default()
+    }
+}
+
 /// What is around an installation: the carrier and the customer's receiver. The runtime ends after them.
 pub(crate) struct Stage {
     pub(crate) smsc: Smsc,
@@ -38,30 +60,17 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn set(ogene: &Installation) -> Self {
+        Self::with(ogene, "")
+    }
+
+    /// With more said of the carrier.
+    pub(crate) fn with(ogene: &Installation, more: &str) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .expect("a runtime");
-        let fate = |last: u64, fate| Rule {
-            suffix: last.to_string(),
-            fate,
-        };
-        let within = |to| Delay {
-            from: Duration::ZERO,
-            to: Duration::from_millis(to),
-        };
-        let script = Script {
-            record: 100_000,
-            rules: vec![
-                fate(UNREACHED, Fate::Receipt(ReceiptState::Undeliverable)),
-                fate(REFUSED, Fate::Refuse(CommandStatus::RINVDSTADR)),
-            ],
-            response_delay: within(5),
-            receipt_delay: within(20),
-            ..Script::default()
-        };
-        let smsc = runtime.block_on(Smsc::start(script)).expect("started");
+        let smsc = runtime.block_on(Smsc::start(well())).expect("started");
         let receiver = runtime.block_on(Receiver::start());
         let delays = ["\"200ms\""; 20].join(", ");
         ogene.configure(&format!(
@@ -69,7 +78,7 @@ impl Stage {
              reads_per_minute = 1000000\n\
              [callbacks]\nallow_private_targets = true\nretry_delays = [{delays}]\n\
              [carriers.mtn]\naddress = \"{}\"\nsystem_id = \"ogene\"\npassword = \"secret\"\n\
-             binds = {BINDS}\nwindow = {WINDOW}\n\
+             binds = {BINDS}\nwindow = {WINDOW}\n{more}\n\
              [gateways.direct-refund]\ncarriers = [\"mtn\"]\nprice = \"6.00\"\nin_doubt_hold = \"300ms\"\n\
              [gateways.direct-corporate]\ncarriers = [\"mtn\"]\nprice = \"7.50\"\nin_doubt_hold = \"300ms\"\n",
             smsc.address(),
