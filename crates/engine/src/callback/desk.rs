@@ -33,6 +33,9 @@ const CLAIM_MS: i64 = 120_000;
 /// How long a callback waits in hand, milliseconds: less than any claim lasts, so that no other node takes it
 /// over meanwhile. Then it goes back to the database, where it can be claimed anew.
 const MAX_HELD_MS: i64 = 40_000;
+/// How long a receiver that fails may keep a callback waiting for its turn, milliseconds, or as long as all retries
+/// take, where that is longer.
+const LEAST_PATIENCE_MS: i64 = 86_400_000;
 /// The pause after the database failed.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -59,7 +62,7 @@ pub(super) struct Desk {
     clock: Clock,
     chance: Chance,
     delays_ms: Vec<i64>,
-    /// How long a receiver that fails may keep a callback waiting for its turn.
+    /// How long a receiver that fails may keep a callback waiting for its turn, milliseconds.
     patience_ms: i64,
     lanes: Mutex<Lanes<InHand>>,
     outcomes: mpsc::Sender<Outcome>,
@@ -122,7 +125,7 @@ impl Desk {
             secrets,
             clock: world.clock,
             chance: world.chance,
-            patience_ms: callback::longest_ms(&delays_ms),
+            patience_ms: callback::longest_ms(&delays_ms).max(LEAST_PATIENCE_MS),
             delays_ms,
             lanes: Mutex::new(Lanes::new(limits)),
             outcomes,

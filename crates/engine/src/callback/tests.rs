@@ -450,7 +450,7 @@ async fn what_waited_for_days_for_a_receiver_that_fails_is_given_up_untried() {
     let kit = Kit::start().await;
     let to_failing = kit.claimed(&failing.url("/"), 50, 0).await;
     let to_quick = kit.claimed(&quick.url("/"), 50, 0).await;
-    kit.clock.set(RESERVED + 42_001);
+    kit.clock.set(RESERVED + 86_400_001);
     kit.callbacks.offer(to_failing);
     kit.callbacks.offer(to_quick);
     let left = kit.settled().await;
