@@ -84,8 +84,8 @@ impl Scene {
         assert!(self.workload.is_recent(), "the machine is fast enough");
         let url = &self.stage.receiver.url;
         self.workload.send_again(&mut self.client, url);
-        let told = self.workload.to_be_told();
-        wait_until("everybody was told of", || self.stage.has_told(&told));
+        self.stage
+            .wait_until_told(&self.workload, &mut self.client, |_| ());
         invariants::judge(
             &self.kept,
             &self.ogene,

@@ -95,6 +95,46 @@ impl Stage {
         numbers.iter().all(|number| calls.contains_key(number))
     }
 
+    /// Waits until everybody was told of who is to be, and says who was not.
+    pub(crate) fn wait_until_told(
+        &self,
+        workload: &Workload,
+        client: &mut Client,
+        mut meanwhile: impl FnMut(&[u64]),
+    ) {
+        let told = workload.to_be_told();
+        let end = Instant::now() + LONG_PATIENCE;
+        while !self.has_told(&told) {
+            let in_time = Instant::now() < end;
+            assert!(
+                in_time,
+                "nobody was told of {:?}",
+                self.untold(workload, client)
+            );
+            meanwhile(&told);
+            thread::park_timeout(Duration::from_millis(20));
+        }
+    }
+
+    /// Those of whom no callback told: what is reported of each, and how often it was submitted.
+    fn untold(&self, workload: &Workload, client: &mut Client) -> Vec<String> {
+        let (calls, received) = (self.receiver.calls(), self.smsc.received());
+        let mut untold = Vec::new();
+        for sending in workload.sendings.iter().filter(|one| one.has_callback) {
+            let report = sending.report(client);
+            for number in &sending.numbers {
+                let to = number.to_string();
+                let submits = received.iter();
+                let submits = submits.filter(|one| one.submit.destination.digits == to);
+                let status = report.as_ref().and_then(|all| all.statuses.get(number));
+                if let Some(status) = status.filter(|_| !calls.contains_key(number)) {
+                    untold.push(format!("{number}: {status}, {} submits", submits.count()));
+                }
+            }
+        }
+        untold
+    }
+
     /// Who is refused, and was in doubt, waits for the receipt of the first copy, since the second says nothing of it.
     /// Here it comes: under an id that nobody knows, as its response was lost.
     fn tell_of_refused(&self, numbers: &[u64]) {
@@ -193,14 +233,12 @@ fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
         return None;
     }
     workload.send_again(&mut client, &stage.receiver.url);
-    let told = workload.to_be_told();
     let mut asked = Instant::now();
-    wait_until("everybody was told of", || {
+    stage.wait_until_told(&workload, &mut client, |told| {
         if asked.elapsed() >= FIRST_PATIENCE {
             asked = Instant::now();
-            stage.tell_of_refused(&told);
+            stage.tell_of_refused(told);
         }
-        stage.has_told(&told)
     });
     invariants::judge(kept, &ogene, &stage, &mut workload, &mut client, &entries);
     end_well(service, &ogene);
