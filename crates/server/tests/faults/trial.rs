@@ -288,7 +288,7 @@ fn chosen(kept: &Kept, count: usize) -> (Vec<Point>, usize) {
     let seed = u64::from(std::process::id());
     println!("{count} of {} points, from seed {seed}", points.len());
     // No two lives make just the same calls: others are tried in place of those that are not reached.
-    (points::sample(points, count + count / 4, seed), count)
+    (points::sample(points, 2 * count, seed), count)
 }
 
 /// Tries points, some at a time: as many as are to be reached, and another for each that was not. Fails with those at
