@@ -22,7 +22,7 @@ const SCRIPT_MS: u64 = 30_000;
 /// too late.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const LEAP_MS: i64 = 30_000;
-const MOST_LOOKS: usize = 60;
+const MOST_LOOKS: usize = 90;
 /// Afterwards nothing may happen any more, however long one waits.
 const AFTERWARDS_MS: i64 = 3 * 86_400_000;
 
