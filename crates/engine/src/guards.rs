@@ -70,14 +70,12 @@ impl Guards {
 /// What is set of all that holds sends back, by its key in the configuration, as the audit keeps it.
 fn limits(settings: &GuardSettings, rules: &Rulebook) -> Value {
     let velocity = settings.velocity;
-    let quiet = rules.gateways.iter().filter_map(|rules| {
+    let quiet_hours = rules.gateways.iter().filter_map(|rules| {
         let hours = rules.quiet_hours?.to_string();
         Some((rules.gateway.as_str().to_owned(), hours.into()))
     });
-    let (quiet, phrases): (Map<_, _>, Vec<_>) = (
-        quiet.collect(),
-        settings.prohibited.phrases().map(masked).collect(),
-    );
+    let quiet_hours: Map<_, _> = quiet_hours.collect();
+    let phrases: Vec<_> = settings.prohibited.phrases().map(masked).collect();
     let mut limits = Map::new();
     let mut set = |key: &str, value: Value, is_set: bool| {
         if is_set {
@@ -94,6 +92,6 @@ fn limits(settings: &GuardSettings, rules: &Rulebook) -> Value {
         velocity.are_set(),
     );
     set("prohibited", json!(phrases), !phrases.is_empty());
-    set("quiet_hours", json!(quiet), !quiet.is_empty());
+    set("quiet_hours", json!(quiet_hours), !quiet_hours.is_empty());
     limits.into()
 }
