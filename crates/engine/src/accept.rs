@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout};
 
 pub(crate) use door::Door;
 
-/// How long campaigns wait for a turn of the carriers at most.
+/// How long sends wait for a turn of the carriers at most.
 const MOST_PASSING: Duration = Duration::from_secs(1);
 
 /// The answer to an accepted send.
@@ -106,23 +106,28 @@ async fn run(shared: Arc<Shared>, mut queue: mpsc::Receiver<Waiting>, pace: Pace
             continue;
         }
         let campaigns = group.iter().any(Waiting::is_campaign);
+        let full = group.len() == MOST_SENDS;
         lap = Lap::with(lap, now, group.iter().map(Waiting::recipients).sum());
         accept(&shared, group).await;
         if left.is_empty() && queue.is_empty() {
             pace.learn(lap.take(), Instant::now());
         }
-        if campaigns && shared.store.is_shared() {
-            turn = Some(let_pass(Arc::clone(&shared)));
+        // There is one writer on SQLite, at which they meet anyway.
+        if shared.store.is_shared() {
+            let passing = let_pass(Arc::clone(&shared));
+            if full {
+                passing.await;
+            } else if campaigns {
+                turn = Some(tokio::spawn(passing));
+            }
         }
     }
 }
 
 /// Lets a turn of the carriers pass, where one is under way, or so much time: one that the database holds up is to hold up
 /// nobody else.
-fn let_pass(shared: Arc<Shared>) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        let _ = timeout(MOST_PASSING, shared.turns.one()).await;
-    })
+async fn let_pass(shared: Arc<Shared>) {
+    let _ = timeout(MOST_PASSING, shared.turns.one()).await;
 }
 
 /// Waits for the end of a turn, or for a send to a few, which does not wait for it. Gives the turn that has not ended.
