@@ -8,7 +8,7 @@ mod tidy {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    /// What a crate may name, by the table of borders in `docs/ARCHITECTURE.md`.
+    /// What a crate may name, by the table of borders in `ARCHITECTURE.md`.
     struct Border {
         name: &'static str,
         /// Which of our own crates.
@@ -288,6 +288,31 @@ mod tidy {
             let places = source.matches(word("is")).count();
             assert_eq!(places, 1, "{} in {}", word("name"), word("file"));
         }
+    }
+
+    /// The metrics that a source names.
+    fn metrics(source: &str) -> BTreeSet<String> {
+        let is_metric = |word: &&str| {
+            let plain = |byte| matches!(byte, b'a'..=b'z' | b'_');
+            word.starts_with("ogene_") && word.bytes().all(plain)
+        };
+        let words = source.split('"').filter(is_metric);
+        words.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_metric_has_a_meaning_and_is_counted() {
+        let place = root().join("crates/server/src/app/metrics/meanings.rs");
+        let told = metrics(&fs::read_to_string(&place).unwrap());
+        let counting = sources().into_iter().filter(|path| {
+            let shown = shown(path);
+            let ours = ["crates/engine/src", "crates/server/src"];
+            !is_test(path) && ours.iter().any(|crate_| shown.starts_with(crate_)) && *path != place
+        });
+        let counted: BTreeSet<String> = counting
+            .flat_map(|path| metrics(&fs::read_to_string(path).unwrap()))
+            .collect();
+        assert_eq!(counted, told);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Prometheus: the recorder behind `metrics`, and what the system knows of this process.
 
+mod meanings;
+
 use ::metrics::gauge;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::fs;
@@ -40,6 +42,7 @@ pub(super) fn install() -> Metrics {
         if ::metrics::set_global_recorder(recorder).is_err() {
             tracing::warn!("Another recorder of metrics is installed; /metrics stays empty");
         }
+        meanings::describe();
         handle
     });
     Metrics(handle.clone())

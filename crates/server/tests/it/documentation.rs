@@ -94,3 +94,21 @@ async fn the_metrics_tell_neither_numbers_nor_texts_nor_tokens() {
     }
     ogene.end().await;
 }
+
+#[tokio::test]
+async fn every_metric_says_what_it_counts() {
+    let ogene = Setup::new().start().await;
+    let id = ogene.sent_id(crate::kit::to(crate::kit::MTN, "Hi")).await;
+    ogene.outcome(&id).await;
+    let metrics = ogene.ask(&Request::get("/metrics")).await;
+    let lines = metrics.text().lines();
+    let names: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .collect();
+    assert!(names.contains(&"ogene_submits_total"), "{names:?}");
+    for name in names {
+        let help = format!("# HELP {name} ");
+        assert!(metrics.text().contains(&help), "{name}");
+    }
+    ogene.end().await;
+}
