@@ -38,7 +38,7 @@ for (const [signal, code] of [["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]
 /** Starts `ogene demo` on a free port and gives what it prints: url, docs, token, sender_id among it. */
 async function startDemo() {
   const { OGENE_CONFIG: _, ...env } = process.env;
-  ogene = spawn(process.env.OGENE_BIN, ["--json", "demo", "--listen", "127.0.0.1:0", "--data-dir", join(scratch, "data")],
+  ogene = spawn(process.env.OGENE_BINARY, ["--json", "demo", "--listen", "127.0.0.1:0", "--data-dir", join(scratch, "data")],
     { cwd: scratch, env, stdio: ["ignore", "pipe", "inherit"] });
   return new Promise((done, failed) => {
     setTimeout(() => failed(new Error(`ogene demo printed no address within ${START_LIMIT} ms`)), START_LIMIT).unref();

@@ -11,7 +11,7 @@
 //! | what time does; what is kept no longer; what a node that is gone left | `sweep`, `retention`, `recover` |
 //! | what an operator does | `admin` |
 //!
-//! HTTP requests are deliberately not known here, and neither is SQL. Time, chance and connections come from the
+//! The HTTP API is deliberately not known here, and neither is SQL. Time, chance and connections come from the
 //! [`World`] that the engine is given.
 
 mod accept;

@@ -18,15 +18,15 @@ const TAIL: usize = 40;
 
 #[test]
 fn whatever_goes_wrong_everything_comes_to_its_end_and_once() {
-    if let Some(seed) = number("SEED") {
+    if let Some(seed) = number("OGENE_SEED") {
         let ended = simulate(seed);
         println!("{}", ended.lines.join("\n"));
         assert!(ended.violations.is_empty(), "{}", told(seed, &ended));
         return;
     }
-    let first = number("FIRST_SEED").unwrap_or(0);
+    let first = number("OGENE_FIRST_SEED").unwrap_or(0);
     let long = env::var_os("OGENE_LONG").is_some();
-    let count = number("SEEDS").unwrap_or(if long { MANY_SEEDS } else { SEEDS });
+    let count = number("OGENE_SEEDS").unwrap_or(if long { MANY_SEEDS } else { SEEDS });
     let next = AtomicU64::new(first);
     let failures = Mutex::new(Vec::new());
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -63,7 +63,7 @@ fn failure(seed: u64) -> Option<String> {
         .unwrap()
         .join()
     else {
-        return Some(format!("SEED={seed} panicked"));
+        return Some(format!("OGENE_SEED={seed} panicked"));
     };
     if !ended.violations.is_empty() {
         return Some(told(seed, &ended));
@@ -76,7 +76,7 @@ fn failure(seed: u64) -> Option<String> {
         let differing = pairs.into_iter().find(|(first, second)| first != second);
         if again.hash != ended.hash {
             return Some(format!(
-                "SEED={seed} ran differently the second time: {differing:?}"
+                "OGENE_SEED={seed} ran differently the second time: {differing:?}"
             ));
         }
     }
@@ -86,7 +86,7 @@ fn failure(seed: u64) -> Option<String> {
 fn told(seed: u64, ended: &Ended) -> String {
     let tail = ended.lines.len().saturating_sub(TAIL);
     format!(
-        "{}\n…\n{}\n\nSEED={seed} cargo test -p engine --test simulation runs it alone",
+        "{}\n…\n{}\n\nOGENE_SEED={seed} cargo test -p engine --test simulation runs it alone",
         ended.violations.join("\n"),
         ended.lines[tail..].join("\n"),
     )

@@ -108,7 +108,7 @@ fn securities() -> Vec<SecurityRequirement> {
     ]
 }
 
-/// Every code once, with an example of its message, from the table that answers are made from.
+/// Every refusal with its code and an example of its message, from the table that answers are made from.
 fn errors() -> Value {
     let mut seen = BTreeSet::new();
     let refusals = examples()
@@ -117,7 +117,7 @@ fn errors() -> Value {
     let ours = (OURS, super::error::OURS_MESSAGE.to_owned());
     let mut rows: Vec<_> = refusals
         .chain([ours])
-        .filter(|(kind, _)| seen.insert(kind.code))
+        .filter(|(kind, message)| seen.insert((kind.code, message.clone())))
         .map(|(kind, message)| {
             json!({
                 "code": kind.code,
@@ -150,8 +150,9 @@ mod tests {
         let examples_text = document["components"]["examples"].to_string();
         for refusal in examples() {
             let code = kind(&refusal).code;
-            assert!(rows.contains(code), "{code} has no row");
             let message = serde_json::to_string(&refusal.to_string()).unwrap();
+            let has_row = rows.contains(code) && rows.contains(&message);
+            assert!(has_row, "{refusal:?} has no row");
             assert!(
                 examples_text.contains(&message),
                 "{refusal:?} has no example"

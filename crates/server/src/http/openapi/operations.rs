@@ -137,7 +137,7 @@ fn send(variant: &str, environment: Environment) -> OperationBuilder {
         id: "send",
         summary: "Send a message",
         about: "Sends a text to one or many recipients. A refused send is neither sent nor charged. The same text to the same \
-                recipients within a minute is refused as a duplicate. At most 1,000 sends in any 60 seconds.",
+                recipients within a minute is refused as a duplicate.",
         codes: &OF_SENDS,
         success: answers::accepted(environment),
     };
