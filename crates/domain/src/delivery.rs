@@ -95,6 +95,24 @@ impl Delivery {
         (left != 0).then(|| i64::from(left.trailing_zeros()) + 1)
     }
 
+    /// What it means that the response names pages of a leg which receipts were taken to be about: each as it was
+    /// guessed, and as it is.
+    pub fn named(&self, leg: i64, pages: &[(i64, i64)]) -> Option<DeliveryEvent> {
+        let delivered = self.delivered_pages[leg_index(leg)];
+        // Of what was not delivered a guess has done no more than to end a doubt.
+        let wrong = pages
+            .iter()
+            .filter(|(guessed, page)| guessed != page && delivered & page_bit(*guessed) != 0);
+        let (guessed, named) = wrong.fold((0, 0), |(guessed, named), &(one, other)| {
+            (guessed | page_bit(one), named | page_bit(other))
+        });
+        (guessed != 0).then_some(DeliveryEvent::PagesNamed {
+            leg,
+            guessed,
+            named,
+        })
+    }
+
     fn has_failed(&self, leg: i64) -> bool {
         self.failed_legs & leg_bit(leg) != 0
     }
@@ -174,6 +192,15 @@ pub enum DeliveryEvent {
         /// Which page, counted from 1.
         page: i64,
     },
+    /// Pages that receipts said were delivered are others: only the response tells which.
+    PagesNamed {
+        /// Which leg.
+        leg: i64,
+        /// Which pages they were taken for, as bits.
+        guessed: i64,
+        /// Which they are.
+        named: i64,
+    },
     /// A leg has come to a bad end.
     Failed {
         /// Which leg.
@@ -193,7 +220,7 @@ impl DeliveryEvent {
             Self::Acknowledged { leg, page } | Self::PageDelivered { leg, page } => {
                 Some((leg, page_bit(page)))
             }
-            Self::Doubted { .. } | Self::GaveUp => None,
+            Self::Doubted { .. } | Self::PagesNamed { .. } | Self::GaveUp => None,
         }
     }
 }
@@ -237,6 +264,11 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
         DeliveryEvent::Doubted { leg } => quiet(before, doubted(delivery, leg)),
         DeliveryEvent::Acknowledged { .. } => quiet(before, delivery),
         DeliveryEvent::PageDelivered { leg, page } => page_delivered(delivery, terms, leg, page),
+        DeliveryEvent::PagesNamed {
+            leg,
+            guessed,
+            named,
+        } => quiet(before, pages_named(delivery, leg, guessed, named)),
         DeliveryEvent::Failed { leg, status } => failed(delivery, terms, leg, status),
         DeliveryEvent::GaveUp => gave_up(delivery, terms),
     }
@@ -262,6 +294,15 @@ fn doubted(mut delivery: Delivery, leg: i64) -> Delivery {
             delivery.doubted_pages[place] = all & !delivery.delivered_pages[place];
         }
         delivery.weigh();
+    }
+    delivery
+}
+
+/// All at once, or of two that change places one would be lost. There are no more of them than before, so nothing ends.
+fn pages_named(mut delivery: Delivery, leg: i64, guessed: i64, named: i64) -> Delivery {
+    if !delivery.status.is_final() || delivery.gave_up {
+        let pages = &mut delivery.delivered_pages[leg_index(leg)];
+        *pages = *pages & !guessed | named;
     }
     delivery
 }
@@ -611,9 +652,53 @@ mod tests {
             leg.clone().prop_map(|leg| E::Doubted { leg }),
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::Acknowledged { leg, page }),
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::PageDelivered { leg, page }),
-            (leg, bad).prop_map(|(leg, status)| E::Failed { leg, status }),
+            (leg.clone(), bad).prop_map(|(leg, status)| E::Failed { leg, status }),
+            (leg, 0..3i64, 0..3i64).prop_map(|(leg, guessed, named)| E::PagesNamed {
+                leg,
+                guessed: 1 << guessed,
+                named: 1 << named,
+            }),
             Just(E::GaveUp),
         ]
+    }
+
+    #[test]
+    fn pages_that_were_guessed_are_those_that_the_response_names() {
+        let table: [(&[(i64, i64)], i64); 6] = [
+            (&[(1, 1)], 0b001),
+            (&[(1, 2)], 0b010),
+            (&[(1, 3), (2, 2)], 0b110),
+            // Two that change places.
+            (&[(1, 2), (2, 1)], 0b011),
+            (&[(1, 2), (2, 3)], 0b110),
+            (&[], 0),
+        ];
+        for (pages, expected) in table {
+            let mut delivery = Delivery::unsent(3);
+            let mut happen = |event| {
+                if let Some(change) = transition(&delivery, REFUND, event) {
+                    assert_eq!((change.refund, change.callback), (None, false));
+                    delivery = change.delivery;
+                }
+                delivery.clone()
+            };
+            happen(E::Doubted { leg: 1 });
+            for &(guessed, _) in pages {
+                happen(E::PageDelivered {
+                    leg: 1,
+                    page: guessed,
+                });
+            }
+            let submitted = happen(SENT);
+            let delivery = match submitted.named(1, pages) {
+                Some(event) => happen(event),
+                None => submitted,
+            };
+            assert_eq!(delivery.delivered_pages, [expected, 0], "{pages:?}");
+            assert_eq!(delivery.status, S::Sent);
+        }
+        let acknowledged = Delivery::unsent(2).named(1, &[(1, 2)]);
+        assert_eq!(acknowledged, None, "nothing was delivered");
     }
 
     proptest! {

@@ -133,6 +133,43 @@ pub(crate) async fn look_up<'r>(
     Ok(matched)
 }
 
+/// Which of these pages receipts have adopted before their response named them: their places, and the pages that they
+/// were taken for.
+pub(crate) async fn guesses(
+    tx: &mut Tx,
+    store: &Store,
+    pages: &[Named<'_>],
+) -> Result<Vec<(usize, i64)>> {
+    let embedded = store.db.is_embedded();
+    let placed: Vec<(i64, &Named<'_>)> = (0..).zip(pages).collect();
+    let rows: Vec<(i64, i16)> = fetch_rows!(
+        tx,
+        &placed,
+        7,
+        "with v (place, bucket, carrier, carrier_id, message_id, recipient, leg) as (values {rows})
+         select v.place, page from v
+         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier
+             and parts.carrier_id = v.carrier_id and parts.message_id = v.message_id
+             and parts.recipient = v.recipient and parts.leg = v.leg and page < 0",
+        |query, row| {
+            let (place, Named { carrier, id, part }) = row;
+            query
+                .bind(*place)
+                .bind(bucket_of_id(carrier, id, embedded).0)
+                .bind(*carrier)
+                .bind(*id)
+                .bind(id_bytes(&part.message))
+                .bind(number(part.recipient))
+                .bind(part.leg)
+        }
+    );
+    let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
+    let guessed = rows.into_iter();
+    Ok(guessed
+        .map(|(at, page)| (place(at), i64::from(page).abs()))
+        .collect())
+}
+
 /// Keeps the carrier's ids of submitted pages, unless they are there.
 pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Result<()> {
     insert(tx, store, parts, " on conflict do nothing").await

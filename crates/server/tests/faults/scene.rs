@@ -60,9 +60,14 @@ impl Scene {
 
     /// Sends to two who have not been sent to, of whom one is reached; gives what came of it.
     pub(crate) fn send(&mut self) -> Attempt {
+        self.send_as(|sending| sending)
+    }
+
+    /// The same, in another way.
+    pub(crate) fn send_as(&mut self, way: impl FnOnce(Sending) -> Sending) -> Attempt {
         let place = self.workload.sendings.len() as u64;
         assert!(place < MANY, "nothing has befallen the disk");
-        let mut sending = Sending::new(place, &[REACHED, UNREACHED]);
+        let mut sending = way(Sending::new(place, &[REACHED, UNREACHED]));
         sending.attempt(&mut self.client, &self.stage.receiver.url);
         let attempt = sending.attempts[0];
         self.workload.sendings.push(sending);

@@ -4,8 +4,8 @@
 use crate::customer::wait_until;
 use crate::scene::Scene;
 use crate::trial::well;
-use crate::workload::Attempt;
-use smpp::smsc::{Delay, Fault, Script};
+use crate::workload::{Attempt, Sending};
+use smpp::smsc::{Delay, Fault, Quirk, Script};
 use std::time::Duration;
 
 const SENDS: usize = 30;
@@ -56,4 +56,32 @@ fn a_connection_that_fails_leaves_the_invariants() {
         failing.faults = vec![(4, fault)];
         is_survived(failing, 8);
     }
+}
+
+/// Which page of a copy a receipt is about that comes before the response, only the response says.
+#[test]
+fn receipts_of_copies_of_long_messages_that_overtake_their_responses_leave_the_invariants() {
+    let mut scene = Scene::with(IMPATIENT, |ogene| ogene.command(&["serve"]));
+    let mut silent = well();
+    silent.faults = vec![(1, Fault::Silence)];
+    scene.stage.smsc.set_script(silent);
+    // Their pages are no more than may be in doubt at once.
+    for _ in 0..7 {
+        assert!(matches!(
+            scene.send_as(Sending::long),
+            Attempt::Accepted { .. }
+        ));
+    }
+    wait_until("the carrier has been sent to", || {
+        scene.stage.smsc.stats().submits >= 14
+    });
+    let mut early = well();
+    early.receipts.quirks = vec![Quirk::BeforeResponse];
+    early.receipt_delay = Delay {
+        from: Duration::ZERO,
+        to: Duration::from_millis(40),
+    };
+    early.response_delay = Delay::fixed(Duration::from_millis(20));
+    scene.stage.smsc.set_script(early);
+    scene.judge();
 }

@@ -80,6 +80,16 @@ impl Sending {
         }
     }
 
+    /// With a text of two pages.
+    pub(crate) fn long(self) -> Self {
+        let more = " and with us all is as well as can be;".repeat(5);
+        Self {
+            text: self.text + &more,
+            pages: 2,
+            ..self
+        }
+    }
+
     /// Rate x pages x recipients.
     pub(crate) fn cost(&self) -> i64 {
         self.price * self.pages * i64::try_from(self.numbers.len()).expect("few")

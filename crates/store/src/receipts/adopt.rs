@@ -123,6 +123,33 @@ impl Portion {
         Ok(left)
     }
 
+    /// Tells cases which pages those are that receipts said were delivered, and that had no name yet.
+    pub(super) async fn correct_guesses(&self, tx: &mut Tx, cases: &mut [Case]) -> Result<()> {
+        let may_be_wrong = |case: &&mut Case| {
+            let delivery = &case.delivery;
+            case.stored && delivery.pages > 1 && delivery.delivered_pages != [0, 0]
+        };
+        let open = cases.iter_mut().filter(may_be_wrong);
+        let mut open: HashMap<_, _> = open.map(|case| (case.key(), case)).collect();
+        let pages = self.progress().flat_map(parts::submitted);
+        let pages: Vec<Named<'_>> = pages
+            .filter(|page| open.contains_key(&page.part.delivery()))
+            .collect();
+        let mut guesses: BTreeMap<_, Vec<(i64, i64)>> = BTreeMap::new();
+        for (place, guessed) in parts::guesses(tx, &self.store, &pages).await? {
+            if let Some(Named { part, .. }) = pages.get(place) {
+                let of_leg = guesses.entry((part.delivery(), part.leg)).or_default();
+                of_leg.push((guessed, part.page));
+            }
+        }
+        for ((delivery, leg), pages) in guesses {
+            if let Some(case) = open.get_mut(&delivery) {
+                case.events.extend(case.delivery.named(leg, &pages));
+            }
+        }
+        Ok(())
+    }
+
     /// The page that the id of a receipt has come to name.
     async fn named(&self, tx: &mut Tx, receipt: &Receipt) -> Result<Option<Part>> {
         if receipt.carrier_id.is_empty() {

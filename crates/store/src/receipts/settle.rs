@@ -58,7 +58,7 @@ impl Portion {
         }
     }
 
-    fn progress(&self) -> impl Iterator<Item = &Progress> {
+    pub(super) fn progress(&self) -> impl Iterator<Item = &Progress> {
         let all = &self.news.report.progress;
         self.progress.iter().filter_map(|&place| all.get(place))
     }
@@ -99,7 +99,8 @@ impl Portion {
         let fresh: Vec<Case> = fresh.chain(late.into_iter().flat_map(late_cases)).collect();
         let (taken, fresh): (Vec<Case>, Vec<Case>) =
             fresh.into_iter().partition(Case::is_taken_at_once);
-        let cases = self.known(tx, fresh).await?;
+        let mut cases = self.known(tx, fresh).await?;
+        self.correct_guesses(tx, &mut cases).await?;
         let terrain = self.news.report.terrain();
         let all = taken.iter().chain(&cases);
         let accepted = all.map(|case| (case.bucket, case.message.accepted_at_ms()));

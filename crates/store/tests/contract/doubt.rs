@@ -27,6 +27,7 @@ twins!(
     a_receipt_adopts_the_leg_that_its_carrier_may_have,
     a_leg_that_has_failed_is_not_sent_again,
     what_the_response_says_of_an_id_is_better_than_what_was_guessed,
+    pages_that_were_guessed_are_those_that_the_response_says,
     a_guess_for_a_younger_message_is_worth_less_than_a_response,
     a_receipt_that_comes_twice_at_once_is_about_one_page,
     a_copy_of_the_first_leg_does_not_follow_the_second,
@@ -36,6 +37,7 @@ spread!(
     a_receipt_that_came_before_the_doubt_ends_it,
     two_receipts_adopt_two_messages_in_doubt,
     a_receipt_that_comes_twice_at_once_is_about_one_page,
+    pages_that_were_guessed_are_those_that_the_response_says,
 );
 
 pub(crate) async fn doubt(kit: &Kit, sending: &Sending) -> store::NewMessage {
@@ -469,6 +471,37 @@ async fn what_the_response_says_of_an_id_is_better_than_what_was_guessed(kit: &K
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Delivered)]
     );
+}
+
+/// Receipts of a copy may overtake its response while the first page is in doubt, too.
+async fn pages_that_were_guessed_are_those_that_the_response_says(kit: &Kit) {
+    let orders = [&[2][..], &[3], &[3, 2], &[2, 3], &[3, 1]];
+    for (first_number, early) in (0..).zip(orders) {
+        let base = Sending {
+            pages: 3,
+            first_number,
+            ..sending(kit.account(100).await)
+        };
+        let message = doubt(kit, &base).await;
+        let to = message.draft.recipients[0];
+        let hear = async |page| {
+            let heard = receipt(&page_id(to, page), to, DeliveryStatus::Delivered);
+            kit.report(report(vec![], vec![heard])).await;
+            kit.statuses(&message).await[0]
+        };
+        let copy = resends(kit).await;
+        for &page in early {
+            assert_eq!(hear(page).await, Some(DeliveryStatus::InDoubt));
+        }
+        kit.report(report(copy.iter().map(taken).collect(), vec![]))
+            .await;
+        let mut status = kit.statuses(&message).await[0];
+        for page in (1..=3).filter(|page| !early.contains(page)) {
+            assert_eq!(status, Some(DeliveryStatus::Sent), "{early:?}, {page}");
+            status = hear(page).await;
+        }
+        assert_eq!(status, Some(DeliveryStatus::Delivered), "{early:?}");
+    }
 }
 
 async fn a_guess_for_a_younger_message_is_worth_less_than_a_response(kit: &Kit) {

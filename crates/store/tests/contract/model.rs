@@ -61,6 +61,20 @@ impl Person {
             };
         }
     }
+
+    /// What was heard of pages that were taken for others was heard of them.
+    fn rename(&mut self, leg: usize, moved: &[(usize, usize)]) {
+        if matches!(self.standing, Standing::Ended(_)) && !self.gave_up {
+            return;
+        }
+        let delivered = &mut self.delivered[leg];
+        let heard = |(guessed, _): &&(usize, usize)| delivered.contains(guessed);
+        let moved: Vec<_> = moved.iter().filter(heard).collect();
+        for (guessed, _) in &moved {
+            delivered.remove(guessed);
+        }
+        delivered.extend(moved.iter().map(|(_, page)| page));
+    }
 }
 
 /// What a receipt says.
@@ -166,9 +180,12 @@ impl Model {
         let person = self.person(to);
         person.doubted[leg].clear();
         person.weigh();
-        for (at, id) in ids.into_iter().enumerate() {
-            self.pages.insert((carrier, id), (to, leg, at + 1));
+        let mut moved = Vec::new();
+        for (page, id) in (1..).zip(ids) {
+            let guessed = self.pages.insert((carrier, id), (to, leg, page));
+            moved.extend(guessed.map(|(.., guessed)| (guessed, page)));
         }
+        self.person(to).rename(leg, &moved);
         let known = |heard: &Heard| self.pages.contains_key(&heard.key());
         let (now, later) = self.parked.drain(..).partition(known);
         self.parked = later;
