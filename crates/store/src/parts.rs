@@ -148,8 +148,8 @@ pub(crate) async fn guesses(
         7,
         "with v (place, bucket, carrier, carrier_id, message_id, recipient, leg) as (values {rows})
          select v.place, page from v
-         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier
-             and parts.carrier_id = v.carrier_id and parts.message_id = v.message_id
+         join parts on parts.bucket = v.bucket and parts.carrier_id = v.carrier_id
+             and parts.carrier = v.carrier and parts.message_id = v.message_id
              and parts.recipient = v.recipient and parts.leg = v.leg and page < 0",
         |query, row| {
             let (place, Named { carrier, id, part }) = row;
