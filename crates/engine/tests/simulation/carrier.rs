@@ -33,8 +33,8 @@ pub(crate) struct Smsc {
     pub(crate) refused: BTreeMap<u64, u32>,
     /// Receipts that are not answered.
     pub(crate) letters: Vec<Letter>,
-    /// What was answered for each recipient, and when by the engine's clock.
-    pub(crate) heard: BTreeMap<u64, Vec<(i64, DeliveryStatus)>>,
+    /// What was answered for each recipient.
+    pub(crate) heard: BTreeMap<u64, Vec<Heard>>,
     /// Until when it throttles, and cannot be bound to.
     throttles_until_ms: u64,
     away_until_ms: u64,
@@ -42,11 +42,24 @@ pub(crate) struct Smsc {
     connections: u64,
 }
 
+/// A final receipt that was answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard {
+    /// When, by the engine's clock.
+    pub(crate) at_ms: i64,
+    /// Of which page, and which of its copies here, counted from 1.
+    pub(crate) page: u8,
+    pub(crate) copy: u32,
+    pub(crate) word: DeliveryStatus,
+}
+
 /// A receipt on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Letter {
     due_ms: u64,
     recipient: u64,
+    page: u8,
+    copy: u32,
     sender: Address,
     id: String,
     word: ReceiptState,
@@ -263,7 +276,7 @@ impl Line {
             "receipt {} {:?} answered {status}",
             answered.id, answered.word
         ));
-        let clock_ms = state.clock_ms();
+        let at_ms = state.clock_ms();
         let smsc = &mut state.smscs[self.which];
         let same = |letter: &Letter| {
             letter.on == Some(self.number)
@@ -275,7 +288,13 @@ impl Line {
             smsc.letters.remove(at);
             if let Some(end) = answered.end() {
                 let heard = smsc.heard.entry(answered.recipient).or_default();
-                heard.push((clock_ms, end));
+                let (page, copy) = (answered.page, answered.copy);
+                heard.push(Heard {
+                    at_ms,
+                    page,
+                    copy,
+                    word: end,
+                });
             }
         } else {
             smsc.letters[at].on = None;

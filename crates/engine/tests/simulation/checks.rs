@@ -1,5 +1,6 @@
 //! What must hold when everything is over.
 
+use super::carrier::{Heard, Smsc};
 use super::customers::{ACCOUNTS, Send};
 use super::receiver::ORIGINS;
 use super::rules::{CARRIERS, RETRIES, TIMEOUT_MS};
@@ -121,6 +122,7 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
     {
         check_pages(&state, &all, message, &mut wrong);
         check_heard(&state, message, &mut wrong);
+        check_long(&state, message, &mut wrong);
     }
     check_callbacks(&state, &all, &dead_at, &mut wrong);
     wrong
@@ -262,15 +264,47 @@ fn check_heard(state: &State, message: &Message, wrong: &mut Vec<String>) {
             .smscs
             .iter()
             .filter_map(|smsc| smsc.heard.get(&recipient));
-        let heard: Vec<_> = heard.flatten().collect();
-        let Some((first_ms, word)) = heard.first() else {
+        let heard: Vec<&Heard> = heard.flatten().collect();
+        let Some(Heard { at_ms, word, .. }) = heard.first() else {
             continue;
         };
-        let agree = heard.iter().all(|(_, other)| other == word);
-        let in_time = *first_ms < message.id.accepted_at_ms() + TIMEOUT_MS;
+        let agree = heard.iter().all(|other| other.word == *word);
+        let in_time = *at_ms < message.id.accepted_at_ms() + TIMEOUT_MS;
         let end = message.ends.get(&recipient);
         if taken.sum::<u32>() == 1 && agree && in_time && !state.jumped && end != Some(word) {
             wrong.push(format!("{recipient} ended as {end:?} after {word:?}"));
+        }
+    }
+}
+
+/// Where receipts said that each page of the last copy was delivered, in time, and none said anything else, it was.
+fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
+    let pages = 1..=u8::try_from(message.send.pages).unwrap();
+    if pages.len() == 1 || message.send.gateway == Gateway::DualBackup || state.jumped {
+        return;
+    }
+    let end_ms = message.id.accepted_at_ms() + TIMEOUT_MS;
+    for &recipient in &message.send.recipients {
+        let sent_to = |smsc: &&Smsc| smsc.taken.contains_key(&(recipient, 1));
+        let sent_to: Vec<&Smsc> = state.smscs.iter().filter(sent_to).collect();
+        let [smsc] = sent_to[..] else { continue };
+        let Some(heard) = smsc.heard.get(&recipient) else {
+            continue;
+        };
+        let copies = pages.clone().map(|page| smsc.taken.get(&(recipient, page)));
+        let copies: BTreeSet<_> = copies.collect();
+        let is_last = |heard: &&Heard| copies.first() == Some(&Some(&heard.copy));
+        let last: BTreeSet<u8> = heard
+            .iter()
+            .filter(is_last)
+            .map(|heard| heard.page)
+            .collect();
+        let is_good =
+            |heard: &Heard| heard.word == DeliveryStatus::Delivered && heard.at_ms < end_ms;
+        let whole = copies.len() == 1 && last.len() == pages.len() && heard.iter().all(is_good);
+        let end = message.ends.get(&recipient);
+        if whole && end != Some(&DeliveryStatus::Delivered) {
+            wrong.push(format!("{recipient} ended as {end:?}, all pages delivered"));
         }
     }
 }

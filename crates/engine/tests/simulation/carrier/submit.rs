@@ -97,13 +97,17 @@ impl Line {
     /// Takes a page, and gives its id here.
     fn take(&self, state: &mut State, page: Page, sender: &Address) -> String {
         let smsc = &mut state.smscs[self.which];
-        *smsc.taken.entry(page).or_default() += 1;
+        let taken = smsc.taken.entry(page).or_default();
+        *taken += 1;
+        let copy = *taken;
         smsc.ids += 1;
         let id = format!("{}{:06x}", ["n", "s"][self.which], smsc.ids);
         state.note(&format!("{} page {} is {id} there", page.0, page.1));
         let letter = Letter {
             due_ms: 0,
             recipient: page.0,
+            page: page.1,
+            copy,
             sender: sender.clone(),
             id: id.clone(),
             word: ReceiptState::Delivered,
