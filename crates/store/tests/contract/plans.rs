@@ -9,12 +9,7 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 28] = [
-    (
-        "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error \
-         from parked_receipts where bucket = $1 and received_at_ms >= $2",
-        "PostgreSQL alone, what is parked of all carriers, which it is for some hours, once a second",
-    ),
+const MAY_READ_MUCH: [(&str, &str); 26] = [
     (
         "select cast(extract(epoch from clock_timestamp())",
         "no table at all, and PostgreSQL alone",
@@ -98,10 +93,6 @@ const MAY_READ_MUCH: [(&str, &str); 28] = [
     (
         "update callbacks set state = $1, claimed_by = 0",
         "of those in hand only, and seldom",
-    ),
-    (
-        "delete from parked_receipts where bucket = $1 and received_at_ms",
-        "few are parked at a time",
     ),
     (
         "delete from rates",
