@@ -30,9 +30,12 @@ impl Store {
             .max_connections(1)
             .acquire_timeout(BUSY)
             .connect_lazy_with(pool.connect_options().as_ref().clone());
-        let mut listener = PgListener::connect_with(&own).await?;
-        listener.listen(CHANNEL).await?;
-        Ok(Some(Hints(listener)))
+        Db::in_time(async {
+            let mut listener = PgListener::connect_with(&own).await?;
+            listener.listen(CHANNEL).await?;
+            Ok(Some(Hints(listener)))
+        })
+        .await
     }
 
     /// Tells the other nodes that these carriers have work. Said outside of the transaction that made it: a

@@ -11,7 +11,7 @@ mod keys;
 pub use keys::{DeadKey, PartKey};
 
 use crate::Store;
-use crate::db::{Change, Tx};
+use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id};
 use crate::sql::{execute_rows, fetch_rows, on};
@@ -63,20 +63,23 @@ impl Store {
         after: Option<MessageId>,
     ) -> Result<Removed<MessageId>> {
         let after = after.unwrap_or(MessageId::lowest_at(0));
-        let mut tx = self.db.read().await?;
-        let found = old_messages(&mut tx, bucket, after, before_ms).await?;
-        let taken = &found[..fitting(&found)];
+        // Readers are few, and the writer may be busy: it is asked when they have been given back.
+        let (taken, open) = Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let mut taken = old_messages(&mut tx, bucket, after, before_ms).await?;
+            taken.truncate(fitting(&taken));
+            let intact = taken.iter().filter(|old| old.recipients > 0);
+            let intact: Vec<MessageId> = intact.map(|old| old.message).collect();
+            let open = open(&mut tx, bucket, before_ms, &intact).await?;
+            Ok((taken, open))
+        })
+        .await?;
         let Some(last) = taken.last().map(|old| old.message) else {
             return Ok(Removed {
                 count: 0,
                 next: None,
             });
         };
-        let intact = taken.iter().filter(|old| old.recipients > 0);
-        let intact: Vec<MessageId> = intact.map(|old| old.message).collect();
-        let open = open(&mut tx, bucket, before_ms, &intact).await?;
-        // Readers are few, and the writer may be busy.
-        drop(tx);
         let messages = taken.iter().map(|old| old.message);
         let messages: Vec<MessageId> = messages.filter(|message| !open.contains(message)).collect();
         let settled = messages.len() as u64;
@@ -99,19 +102,22 @@ impl Store {
         before_ms: i64,
         cursor: Option<TextCursor>,
     ) -> Result<Removed<TextCursor>> {
-        let mut tx = self.db.read().await?;
         let mark = texts_mark(bucket);
-        let mut cursor = match cursor {
-            Some(cursor) => cursor,
-            None => TextCursor {
-                // A clock that was set back is followed, or texts of then would never be found.
-                after: MessageId::lowest_at(read_mark(&mut tx, &mark).await?.min(before_ms)),
-                open_at_ms: None,
-            },
-        };
-        let found = with_text(&mut tx, bucket, cursor.after, before_ms).await?;
-        let open = open(&mut tx, bucket, before_ms, &found).await?;
-        drop(tx);
+        let (mut cursor, found, open) = Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let cursor = match cursor {
+                Some(cursor) => cursor,
+                None => TextCursor {
+                    // A clock that was set back is followed, or texts of then would never be found.
+                    after: MessageId::lowest_at(read_mark(&mut tx, &mark).await?.min(before_ms)),
+                    open_at_ms: None,
+                },
+            };
+            let found = with_text(&mut tx, bucket, cursor.after, before_ms).await?;
+            let open = open(&mut tx, bucket, before_ms, &found).await?;
+            Ok((cursor, found, open))
+        })
+        .await?;
         let is_last = i64::try_from(found.len()).unwrap_or(i64::MAX) < MOST_MESSAGES;
         cursor.after = found.last().copied().unwrap_or(cursor.after);
         let first_open = found.iter().find(|message| open.contains(message));

@@ -6,7 +6,7 @@ use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::id_bytes;
-use crate::sql::on;
+use crate::sql::{on, read};
 use domain::{Bucket, MessageId};
 
 /// Keys read in one step, and most rows removed in it.
@@ -41,7 +41,7 @@ impl Store {
         after: Option<PartKey>,
     ) -> Result<Removed<PartKey>> {
         let after = after.unwrap_or_default();
-        let keys: Vec<PartKey> = on!(&mut self.db.read().await?, |connection| {
+        let keys: Vec<PartKey> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select carrier, carrier_id, message_id, recipient from parts
                  where bucket = $1
@@ -97,7 +97,7 @@ impl Store {
             account_id: i64::MIN,
             ..DeadKey::default()
         });
-        let until: Option<DeadKey> = on!(&mut self.db.read().await?, |connection| {
+        let until: Option<DeadKey> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select account_id, origin, due_at_ms, message_id, recipient from (
                      select account_id, origin, due_at_ms, message_id, recipient from callbacks

@@ -20,8 +20,8 @@ enum Cut {
     Before,
     /// It has committed, and nobody is told.
     After,
-    /// A question is swallowed, and the connection stays open.
-    Silence,
+    /// A question with these words is swallowed, and the connection stays open.
+    Silence(&'static str),
     /// The commit is swallowed, and the connection stays open: its locks are held.
     Held,
     /// The server never hears of the beginning, as where it has gone since the connection was used last.
@@ -33,7 +33,7 @@ impl Cut {
     fn word(self) -> &'static [u8] {
         match self {
             Self::Before | Self::After | Self::Held => b"commit\0",
-            Self::Silence => b"name = 'revision'",
+            Self::Silence(words) => words.as_bytes(),
             Self::Rested => b"begin; select",
         }
     }
@@ -91,7 +91,7 @@ async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>) {
                         // Its answer says that it is done.
                         let _ = server.read(&mut from_server).await;
                     }
-                    if matches!(cut, Cut::Silence | Cut::Held) {
+                    if matches!(cut, Cut::Silence(_) | Cut::Held) {
                         // Until the client gives up.
                         while client.read(&mut from_client).await.is_ok_and(|count| count > 0) {}
                     }
@@ -254,7 +254,7 @@ async fn questions_that_are_never_answered_end_and_do_not_keep_their_connections
     const QUESTIONS: usize = 20;
     const SOON: Duration = Duration::from_secs(5);
     let kit = Kit::postgres().await;
-    let scissors = Scissors::new(Cut::Silence).await;
+    let scissors = Scissors::new(Cut::Silence("name = 'revision'")).await;
     let store = kit.by_port(scissors.port).await;
     let ask = async || {
         let mut questions = JoinSet::new();
@@ -275,6 +275,39 @@ async fn questions_that_are_never_answered_end_and_do_not_keep_their_connections
     let answers = tokio::time::timeout(SOON, ask()).await.unwrap();
     assert!(answers.iter().all(Result::is_ok));
     store.close().await;
+    kit.finish().await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn sweeps_whose_questions_are_never_answered_end() {
+    let kit = Kit::postgres().await;
+    let swallowing = async |words| {
+        let scissors = Scissors::new(Cut::Silence(words)).await;
+        scissors.cut_next(usize::MAX);
+        kit.by_port(scissors.port).await
+    };
+    let bucket = kit.store.bucket_of(kit.account(100).await);
+    let messages = swallowing("length(recipients) / 7").await;
+    let texts = swallowing("body <> ''").await;
+    let parts = swallowing("from parts").await;
+    let planner = swallowing("pg_stat_get_live_tuples").await;
+    let all = async {
+        tokio::join!(
+            async { messages.remove_messages(bucket, NOW, None).await.err() },
+            async { texts.remove_texts(bucket, NOW, None).await.err() },
+            async { parts.remove_parts(bucket, NOW, None).await.err() },
+            async { planner.gather_statistics().await.err() },
+        )
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(40), all).await;
+    let (one, two, three, four) = ended.expect("they end");
+    for error in [one, two, three, four] {
+        assert!(error.is_some_and(|error| error.is_unavailable()));
+    }
+    for store in [messages, texts, parts, planner] {
+        store.close().await;
+    }
     kit.finish().await;
 }
 
