@@ -1,11 +1,15 @@
 //! The URL that a customer wants to be called back at.
 
-use crate::address;
+use crate::{address, short};
 use std::net::IpAddr;
 use url::{Host, Url};
 
 /// The longest URL that is taken, in characters.
 pub const MAX_URL_CHARS: usize = 2048;
+
+/// The longest host, and the longest part of one between two dots (RFC 1035, section 2.3.4).
+const MAX_HOST_OCTETS: usize = 253;
+const MAX_LABEL_OCTETS: usize = 63;
 
 /// Why a URL is not taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -19,6 +23,11 @@ pub enum UrlFault {
     /// The host is literally an address that may not be called.
     #[error("it leads to an address that may not be called")]
     NotPublic,
+    /// The host is longer than a name can be, or one of its labels is.
+    #[error(
+        "its host is no name that can be looked up: use at most {MAX_HOST_OCTETS} characters, and {MAX_LABEL_OCTETS} between two dots (a name in other letters counts in its `xn--` form)"
+    )]
+    NoName,
 }
 
 /// Whether callbacks may be asked for at this URL (`decisions.md`, API-2015).
@@ -37,7 +46,8 @@ pub fn check(url: &str, allow_private: bool) -> Result<(), UrlFault> {
     }
     let address: IpAddr = match url.host() {
         None => return Err(UrlFault::NotHttp),
-        Some(Host::Domain(_)) => return Ok(()),
+        Some(Host::Domain(name)) if is_dns_name(name) => return Ok(()),
+        Some(Host::Domain(_)) => return Err(UrlFault::NoName),
         Some(Host::Ipv4(address)) => address.into(),
         Some(Host::Ipv6(address)) => address.into(),
     };
@@ -48,16 +58,23 @@ pub fn check(url: &str, allow_private: bool) -> Result<(), UrlFault> {
     }
 }
 
+/// Whether DNS has room for a name, as it is looked up: in its `xn--` form. The dot at its end is none of it.
+fn is_dns_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name.len() <= MAX_HOST_OCTETS && name.split('.').all(|label| label.len() <= MAX_LABEL_OCTETS)
+}
+
 /// Scheme, host and port in lower case, such as `https://example.ng:443`: what fairness is keyed by.
 ///
 /// Nothing of user, password, path or query is in it, so it may be logged. What is no URL has the empty
-/// origin: it was never accepted, and would fail there without holding up anybody.
+/// origin: it was never accepted, and would fail there without holding up anybody. It is part of a key, so the origin
+/// of a host that is no name ([`UrlFault::NoName`], once accepted) is cut.
 pub fn origin(url: &str) -> String {
     let Ok(url) = Url::parse(url) else {
         return String::new();
     };
     match (url.host_str(), url.port_or_known_default()) {
-        (Some(host), Some(port)) => format!("{}://{host}:{port}", url.scheme()),
+        (Some(host), Some(port)) => short(format!("{}://{host}:{port}", url.scheme())),
         _ => String::new(),
     }
 }
@@ -65,6 +82,7 @@ pub fn origin(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MAX_KEY_OCTETS;
 
     #[test]
     fn http_urls_with_a_host_are_taken() {
@@ -147,6 +165,44 @@ mod tests {
             check(&url(MAX_URL_CHARS - 18), false),
             Err(UrlFault::TooLong)
         );
+    }
+
+    /// A thousand characters, each another.
+    fn chinese(from: u32) -> String {
+        let all = (from..from + 1_000).filter_map(char::from_u32);
+        all.collect()
+    }
+
+    #[test]
+    fn a_host_that_is_no_dns_name_is_refused() {
+        let labels = |length: usize, labels: usize| vec!["a".repeat(length); labels].join(".");
+        let (longest, dotted) = (
+            labels(63, 3) + "." + &"b".repeat(61),
+            labels(63, 3) + ".ng.",
+        );
+        assert_eq!(longest.len(), MAX_HOST_OCTETS);
+        for host in [&longest, &(longest.clone() + "."), &dotted] {
+            assert_eq!(check(&format!("https://{host}/"), false), Ok(()), "{host}");
+        }
+        for host in [
+            longest.clone() + "b",
+            labels(64, 1) + ".ng",
+            // Few characters, but thousands of octets in the form in which a name is looked up.
+            chinese(0x4E00) + "." + &chinese(0x6000),
+        ] {
+            let url = format!("https://{host}/");
+            assert_eq!(check(&url, true), Err(UrlFault::NoName), "{host}");
+        }
+    }
+
+    #[test]
+    fn an_origin_has_a_limit_whatever_the_url() {
+        let url = |last: u32| format!("https://{}.{}/", chinese(0x4E00), chinese(last));
+        let [one, other] = [url(0x6000), url(0x7000)].map(|url| origin(&url));
+        assert!(one.len() <= MAX_KEY_OCTETS, "{}", one.len());
+        assert!(one.starts_with("https://"));
+        assert_ne!(one, other);
+        assert_eq!(one, origin(&url(0x6000)));
     }
 
     #[test]

@@ -12,6 +12,7 @@ twins!(
     a_submitted_recipient_has_a_delivery_and_its_pages,
     a_receipt_settles_its_recipient_once,
     duplicates_of_a_receipt_do_nothing,
+    a_host_of_any_length_is_called_back,
     a_delivery_that_comes_again_alone_is_told_to_nobody,
     a_receipt_that_is_not_final_settles_nothing,
     a_receipt_before_its_response_is_parked_and_matched_later,
@@ -132,6 +133,34 @@ async fn duplicates_of_a_receipt_do_nothing(kit: &Kit) {
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Undelivered)]
     );
+}
+
+/// PostgreSQL has no room in an index for what a short URL of Chinese letters becomes.
+async fn a_host_of_any_length_is_called_back(kit: &Kit) {
+    // Mixed, or it could be compressed.
+    let label = |step: u32| -> String {
+        let all = (1..=1_000).map(|place| 0x4E00 + place * step % 20_000);
+        all.filter_map(char::from_u32).collect()
+    };
+    let url = format!("https://{}.{}/", label(7_919), label(6_007));
+    let base = Sending {
+        callback_url: Some(url.leak()),
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    kit.submit(&message).await;
+    let to = message.draft.recipients[0];
+    let (settled, _) = kit.report(report(vec![], vec![undelivered(to)])).await;
+    let [callback] = &settled.callbacks[..] else {
+        panic!("{:?}", settled.callbacks);
+    };
+    assert_eq!(
+        &*callback.url,
+        message.draft.callback_url.as_deref().unwrap()
+    );
+    assert!((1..=domain::MAX_KEY_OCTETS).contains(&callback.origin.len()));
+    let origins = kit.texts("select origin from callbacks").await;
+    assert_eq!(origins, [callback.origin.clone()]);
 }
 
 async fn a_delivery_that_comes_again_alone_is_told_to_nobody(kit: &Kit) {
