@@ -2,7 +2,9 @@
 
 use super::hand::{Answer, Fate, Later, LaterKind};
 use crate::plan::Plan;
-use domain::{DeliveryStatus, Next, Recipient, SubmitFault, after_fault, parse_international};
+use domain::{
+    DeliveryStatus, Next, Recipient, SubmitFault, after_fault, parse_international, short,
+};
 use smpp::{CommandStatus, DeliverSm, ReceiptIds, ReceiptState, StatusClass};
 use std::sync::Arc;
 use store::{Batch, Content, Receipt, ReceiptWord};
@@ -31,7 +33,8 @@ pub(super) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptI
     } = asked;
     let fault = match answer {
         Answer::Accepted(raw) => {
-            return Fate::Submitted(raw.iter().map(|id| ids.response_key(id)).collect());
+            let ids = raw.iter().map(|id| kept_id(ids.response_key(id)));
+            return Fate::Submitted(ids.collect());
         }
         Answer::Unknown => {
             let resend = plan.resend_at(content.gateway, batch, now_ms);
@@ -72,6 +75,12 @@ pub(super) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptI
     }
 }
 
+/// An id as it is kept. SMPP has 64 octets for one, but nothing keeps a carrier to that, and the database has no room in
+/// a key for any length. What a response and a receipt name is cut alike, so the receipt still finds its page.
+fn kept_id(id: String) -> String {
+    short(id)
+}
+
 /// The fault behind a `command_status`.
 pub(super) fn fault(status: CommandStatus) -> SubmitFault {
     match status.class() {
@@ -102,11 +111,39 @@ pub(super) fn receipt(carrier: &Arc<str>, deliver: &DeliverSm, ids: ReceiptIds) 
     };
     Some(Receipt {
         carrier: Arc::clone(carrier),
-        carrier_id: ids.receipt_key(&receipt.id),
+        carrier_id: kept_id(ids.receipt_key(&receipt.id)),
         // Source and destination are swapped in a receipt.
         recipient: parse_international(&deliver.source.digits),
         sender: deliver.destination.digits.clone(),
         word,
         error: receipt.error,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::MAX_KEY_OCTETS;
+    use smpp::{Tlv, esm_class, tag};
+
+    #[test]
+    fn an_id_of_any_length_has_room_in_a_key_and_still_finds_its_page() {
+        let long = "7F".repeat(2_000);
+        let in_text = |id: &str| Tlv::new(tag::MESSAGE_PAYLOAD, format!("id:{id} stat:DELIVRD"));
+        let in_parameter = |id: &str| Tlv::new(tag::RECEIPTED_MESSAGE_ID, id.to_owned());
+        for ids in ReceiptIds::WORDS.map(|(_, ids)| ids) {
+            let read = |id: &str| {
+                let deliver = DeliverSm {
+                    esm_class: esm_class::RECEIPT,
+                    tlvs: vec![in_text(id), in_parameter(id)],
+                    ..DeliverSm::default()
+                };
+                receipt(&"mtn".into(), &deliver, ids).unwrap().carrier_id
+            };
+            let response = kept_id(ids.response_key(&long));
+            assert!(response.len() <= MAX_KEY_OCTETS, "{}", response.len());
+            assert_eq!(read(&long), response);
+            assert_ne!(read(&(long.clone() + "1")), response);
+        }
+    }
 }
