@@ -276,10 +276,14 @@ impl Desk {
         }
     }
 
-    /// A connection that says it is not bound has to be bound again.
+    /// A connection that says it is not bound has to be bound again, and so has one that refuses who is bound: what
+    /// waits does so for a bind then, or it would go out again at once, and be refused again, without end.
     fn check_bind(&mut self, link: LinkId, outcome: &Outcome) {
         if let Outcome::Rejected(status) = outcome
-            && status.class() == StatusClass::BindState
+            && matches!(
+                status.class(),
+                StatusClass::BindState | StatusClass::BindRefused
+            )
             && let Some(bound) = self.wires.get_mut(&link)
         {
             bound.wire.unbind();

@@ -4,7 +4,8 @@ use crate::network::Wire as Stream;
 use crate::settings::{BindMode, CarrierSettings};
 use crate::{Chance, Shared, sandbox};
 use smpp::{
-    BindError, BindKind, BindOptions, CommandStatus, Event, EventStream, StatusClass, Submit,
+    BindError, BindKind, BindOptions, CommandStatus, Event, EventStream, Outcome, StatusClass,
+    Submit,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 /// The first wait before binding again, and the longest.
 const BACK_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
-/// The same after a refused bind: whoever asks too often is locked out.
+/// The same after a refused bind, and after a submit that is refused as a bind is: whoever asks too often is locked out.
 const REFUSED_BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
 /// A bind that lasted so long was a good one: the next wait is the first again.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
@@ -116,27 +117,20 @@ pub(crate) async fn keep_bound(
                     "carrier bound"
                 );
                 let since = tokio::time::Instant::now();
-                if forward(session, stream, link, kind, &events).await.is_err() {
+                let Ok(refused) = forward(session, stream, link, kind, &events).await else {
                     return;
-                }
-                failures = if since.elapsed() >= GOOD_AFTER {
-                    0
-                } else {
-                    failures + 1
                 };
-                back_off(BACK_OFF, failures, &shared.chance)
+                if since.elapsed() >= GOOD_AFTER {
+                    failures = 0;
+                }
+                if refused || since.elapsed() < GOOD_AFTER {
+                    failures += 1;
+                }
+                back_off(waits(refused), failures, &shared.chance)
             }
             Err(error) => {
                 failures += 1;
-                let wait = back_off(
-                    if is_refusal(&error) {
-                        REFUSED_BACK_OFF
-                    } else {
-                        BACK_OFF
-                    },
-                    failures,
-                    &shared.chance,
-                );
+                let wait = back_off(waits(is_refusal(&error)), failures, &shared.chance);
                 let retry_ms = wait.as_millis();
                 tracing::warn!(carrier.name = settings.name, carrier.link = link, %error, retry_ms,
                     "carrier could not be bound");
@@ -151,14 +145,16 @@ pub(crate) async fn keep_bound(
     }
 }
 
-/// Hands on what comes until the session ends. An error means that nobody listens any more.
+/// Hands on what comes until the session ends; tells whether a submit was answered as a bind is that is refused. An error
+/// means that nobody listens any more.
 async fn forward(
     session: smpp::Session,
     mut stream: EventStream,
     link: LinkId,
     kind: BindKind,
     events: &mpsc::Sender<LinkEvent>,
-) -> Result<(), mpsc::error::SendError<LinkEvent>> {
+) -> Result<bool, mpsc::error::SendError<LinkEvent>> {
+    let mut refused = false;
     let submits = kind != BindKind::Receiver;
     events
         .send(LinkEvent::Up {
@@ -168,6 +164,7 @@ async fn forward(
         })
         .await?;
     while let Some(batch) = stream.next().await {
+        refused |= batch.iter().any(is_refused_submit);
         events
             .send(LinkEvent::Events {
                 link,
@@ -175,11 +172,28 @@ async fn forward(
             })
             .await?;
     }
-    events.send(LinkEvent::Down { link }).await
+    events.send(LinkEvent::Down { link }).await?;
+    Ok(refused)
+}
+
+/// Some carriers take any bind, and look at who it is when the first message comes.
+fn is_refused_submit(event: &Event) -> bool {
+    match event {
+        Event::Submitted {
+            outcome: Outcome::Rejected(status),
+            ..
+        } => status.class() == StatusClass::BindRefused,
+        Event::Submitted { .. } | Event::Deliver { .. } | Event::Closed(_) => false,
+    }
 }
 
 fn is_refusal(error: &BindError) -> bool {
     matches!(error, BindError::Refused(status) if status.class() == StatusClass::BindRefused)
+}
+
+/// The waits before binding again.
+const fn waits(refused: bool) -> (Duration, Duration) {
+    if refused { REFUSED_BACK_OFF } else { BACK_OFF }
 }
 
 /// Doubles from the first wait to the longest, give or take a quarter.

@@ -82,6 +82,38 @@ async fn what_was_accepted_while_the_only_carrier_is_down_goes_out_when_it_is_ba
 }
 
 #[tokio::test]
+async fn a_carrier_that_takes_the_bind_and_refuses_the_sender_of_a_submit_is_not_besieged() {
+    for status in [
+        CommandStatus::RBINDFAIL,
+        CommandStatus::RINVPASWD,
+        CommandStatus::RINVSYSID,
+    ] {
+        let ogene = Setup::new()
+            .set("carriers.mtn.binds", "1")
+            .script(Script {
+                mix: vec![(1, Fate::Refuse(status))],
+                ..Script::default()
+            })
+            .start()
+            .await;
+        let id = ogene.sent_id(to(MTN, "Hello")).await;
+        until("it is refused", async || {
+            (ogene.smsc().stats().refused > 0).then_some(())
+        })
+        .await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(ogene.smsc().stats().refused, 1, "{status}");
+        ogene.smsc().set_script(Script {
+            record: 100,
+            ..Script::default()
+        });
+        assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+        assert_eq!(ogene.smsc().stats().refused, 1, "{status}");
+        ogene.end().await;
+    }
+}
+
+#[tokio::test]
 async fn a_one_time_password_overtakes_a_campaign() {
     let ogene = Setup::new()
         .set("carriers.mtn.max_per_second", "40")
