@@ -3,7 +3,7 @@
 
 use domain::{DeliveryStatus, Draft, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
-use smpp::Outcome;
+use smpp::{CommandStatus, Outcome};
 use std::collections::{BTreeMap, HashMap};
 use store::{Batch, Receipt, ReceiptWord};
 
@@ -14,7 +14,8 @@ pub(crate) struct CarrierMeasures {
     accepted: Counter,
     not_sent: Counter,
     unknown: Counter,
-    rejected: HashMap<u32, Counter>,
+    /// By the code, those together that the protocol has no name for.
+    rejected: HashMap<Option<u32>, Counter>,
     receipts: HashMap<ReceiptWord, Counter>,
     parked: Counter,
     in_doubt: Counter,
@@ -64,10 +65,10 @@ impl CarrierMeasures {
             Outcome::Rejected(status) => {
                 let carrier = &self.carrier;
                 self.rejected
-                    .entry(status.0)
+                    .entry(status.is_known().then_some(status.0))
                     .or_insert_with(|| {
-                        let name = format!("{} (0x{:X})", status.name(), status.0);
-                        counter!("ogene_responses_total", "carrier" => carrier.clone(), "status" => name)
+                        let status = rejection(*status);
+                        counter!("ogene_responses_total", "carrier" => carrier.clone(), "status" => status)
                     })
                     .increment(1);
             }
@@ -107,6 +108,16 @@ impl CarrierMeasures {
 
     pub(crate) fn window(&self, outstanding: usize) {
         self.window.set(real(outstanding));
+    }
+}
+
+/// What a refusal is called. A carrier may make up four thousand million codes, and each would be kept for ever: those
+/// that the protocol has no name for go together.
+fn rejection(status: CommandStatus) -> String {
+    if status.is_known() {
+        format!("{} (0x{:X})", status.name(), status.0)
+    } else {
+        "other".to_owned()
     }
 }
 
@@ -216,4 +227,22 @@ pub(crate) fn doubted(carrier: &str, recipients: usize) {
 )]
 fn seconds(ms: i64) -> f64 {
     ms.max(0) as f64 / 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_that_a_carrier_makes_up_are_counted_together() {
+        let mut measures = CarrierMeasures::new("mtn");
+        let known = [CommandStatus::RTHROTTLED, CommandStatus::RINVDSTADR];
+        let made_up = (0x400..0x800).chain(0xFFFF_0000..0xFFFF_1000);
+        for status in known.into_iter().chain(made_up.map(CommandStatus)) {
+            measures.response(&Outcome::Rejected(status));
+        }
+        assert_eq!(measures.rejected.len(), known.len() + 1);
+        assert_eq!(rejection(known[0]), "ESME_RTHROTTLED (0x58)");
+        assert_eq!(rejection(CommandStatus(0x401)), "other");
+    }
 }

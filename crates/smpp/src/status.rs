@@ -50,6 +50,11 @@ macro_rules! statuses {
                 }
             }
 
+            /// Whether the code is one of those that the protocol gives a name.
+            pub const fn is_known(self) -> bool {
+                matches!(self.0, $($code)|*)
+            }
+
             /// What the sender should do.
             pub const fn class(self) -> StatusClass {
                 match self.0 {

@@ -21,7 +21,7 @@ const COUNTERS: [(&str, &str); 13] = [
     ),
     (
         "ogene_responses_total",
-        "What became of submits, a page each: the carrier's status, not_sent where the connection ended before, unknown where it ended without a response.",
+        "What became of submits, a page each: the carrier's status, other for those without a name in the protocol, not_sent where the connection ended before, unknown where it ended without a response.",
     ),
     ("ogene_receipts_total", "Receipts, by what they say."),
     (
