@@ -2,7 +2,7 @@
 
 use super::queue::next_due;
 use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, FIRST_BATCHES, MOST_BATCHES, WAITING};
-use super::{delete, insert, shrink};
+use super::{delete, insert, shrink, take};
 use crate::Store;
 use crate::db::{Change, Db, Tx};
 use crate::deliveries::stored;
@@ -244,16 +244,17 @@ impl Change for Release {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        delete(tx, &self.claimed.iter().collect::<Vec<_>>()).await?;
-        for batch in &self.claimed {
+        // What is not held any more was given back by a run whose commit was not answered, or it went to another
+        // node while this one was taken for dead.
+        let held = take(tx, &self.claimed.iter().collect::<Vec<_>>()).await?;
+        let held = self.claimed.iter().filter(|batch| held.contains(&batch.id));
+        for batch in held.clone() {
             // It was not on the wire after all: it may be claimed again, and its price can still go back.
             if batch.kind == BatchKind::Backup {
                 set_leg(tx, batch, &batch.recipients, FIRST_LEG).await?;
             }
         }
-        let waiting: Vec<Batch> = self
-            .claimed
-            .iter()
+        let waiting: Vec<Batch> = held
             .map(|batch| Batch {
                 claimed_by: WAITING,
                 claimed_until_ms: 0,
@@ -328,7 +329,8 @@ impl Store {
         .await
     }
 
-    /// Gives claimed batches back unsent: due at `due_at_ms`, for another carrier if one is named.
+    /// Gives claimed batches back unsent: due at `due_at_ms`, for another carrier if one is named. Those that are not
+    /// held any more are left where they are, so it may be asked for again.
     pub async fn release(
         &self,
         claimed: Vec<Batch>,

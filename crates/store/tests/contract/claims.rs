@@ -17,6 +17,7 @@ twins!(
     two_claims_never_give_the_same_recipient,
     a_claimed_batch_tells_what_it_says,
     released_batches_wait_again,
+    a_batch_that_another_node_has_is_not_given_back,
     a_batch_can_go_to_another_carrier,
     what_is_claimed_shrinks_to_what_is_left,
     batches_of_nodes_that_are_gone_are_found,
@@ -288,7 +289,33 @@ async fn released_batches_wait_again(kit: &Kit) {
     let again = kit.store.claim(later).await.unwrap();
     assert_eq!(numbers(&again), message.draft.recipients);
     let twice = kit.store.release(batches(&claimed), NOW, None).await;
-    assert!(twice.is_err(), "it is not in hand under that key any more");
+    assert!(twice.is_ok(), "nothing is left of it to be given back");
+    assert_eq!(kit.numbers("select count(*) from batches").await, [1]);
+    assert!(kit.claim(10).await.is_empty(), "it is in hand since");
+}
+
+/// Its node was taken for dead, and what it had is another's meanwhile.
+async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    let lost = kit.accept_and_claim(&message).await;
+    kit.store
+        .release(batches(&lost), NOW + 1, None)
+        .await
+        .unwrap();
+    let other = Claim {
+        node: super::kit::NODE + 1,
+        now_ms: NOW + 1,
+        ..claim(10)
+    };
+    let theirs = kit.store.claim(other).await.unwrap();
+    kit.store
+        .release(batches(&lost), NOW, Some("glo".into()))
+        .await
+        .unwrap();
+    assert!(kit.claim_elsewhere(10).await.is_empty());
+    kit.report(super::kit::report(vec![taken(&theirs[0])], vec![]))
+        .await;
+    assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
 }
 
 async fn a_batch_can_go_to_another_carrier(kit: &Kit) {

@@ -167,6 +167,25 @@ async fn a_claim_whose_commit_was_lost_is_in_hand_all_the_same() {
 
 #[tokio::test]
 #[ignore = "needs ./test's PostgreSQL"]
+async fn a_release_whose_commit_was_lost_waits_once() {
+    severed(
+        async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
+            let message = sending(kit.account(100).await).message(&store);
+            let claimed = kit.accept_and_claim(&message).await;
+            let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
+            scissors.cut_next(1);
+            store.release(batches, NOW, None).await.unwrap();
+            assert!(scissors.is_done());
+            let waiting = "select count(*) from batches where claimed_by = 0";
+            assert_eq!(kit.numbers(waiting).await, [1]);
+            assert_eq!(kit.claim(10).await.len(), 1);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
 async fn a_credit_whose_commit_was_lost_is_new_and_credits_once() {
     severed(
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
