@@ -208,6 +208,8 @@ pub enum DeliveryEvent {
         /// Which end.
         status: DeliveryStatus,
     },
+    /// The second leg was put back unsent: it was noted as submitted when it was claimed.
+    PutBack,
     /// No outcome in time.
     GaveUp,
 }
@@ -220,7 +222,7 @@ impl DeliveryEvent {
             Self::Acknowledged { leg, page } | Self::PageDelivered { leg, page } => {
                 Some((leg, page_bit(page)))
             }
-            Self::Doubted { .. } | Self::PagesNamed { .. } | Self::GaveUp => None,
+            Self::Doubted { .. } | Self::PagesNamed { .. } | Self::PutBack | Self::GaveUp => None,
         }
     }
 }
@@ -270,6 +272,7 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
             named,
         } => quiet(before, pages_named(delivery, leg, guessed, named)),
         DeliveryEvent::Failed { leg, status } => failed(delivery, terms, leg, status),
+        DeliveryEvent::PutBack => put_back(delivery, terms),
         DeliveryEvent::GaveUp => gave_up(delivery, terms),
     }
 }
@@ -354,6 +357,22 @@ fn failed(
     }
     delivery.end(status);
     Some(not_delivered(delivery, terms))
+}
+
+/// What ended meanwhile ended as if the second leg had been submitted.
+fn put_back(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
+    if delivery.leg < SECOND_LEG {
+        return None;
+    }
+    let before = delivery.clone();
+    delivery.leg = FIRST_LEG;
+    let has_charge_back = terms.refund_undelivered && delivery.status != DeliveryStatus::Delivered;
+    let refund = if delivery.status.is_final() && !has_charge_back {
+        unused_second_leg(&delivery, terms)
+    } else {
+        None
+    };
+    quiet(&before, delivery).map(|change| Transition { refund, ..change })
 }
 
 fn gave_up(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
@@ -499,6 +518,41 @@ mod tests {
             run(DUAL, 1, &[SENT, UNDELIV, REJECTD_2]),
             (S::Rejected, vec![Refund::Reserve], 1, 1)
         );
+    }
+
+    #[test]
+    fn the_difference_goes_back_when_the_second_leg_was_put_back() {
+        let reserve = vec![Refund::Reserve];
+        let ends: [&[E]; 4] = [
+            &[SENT, SENT_2, E::PutBack, PAGE],
+            &[SENT, SENT_2, PAGE, E::PutBack],
+            &[SENT, SENT_2, PAGE, E::PutBack, E::PutBack],
+            &[SENT, SENT_2, E::PutBack, SENT_2, PAGE, E::PutBack],
+        ];
+        for events in ends {
+            let delivered = (S::Delivered, reserve.clone(), 1, 0);
+            assert_eq!(run(DUAL, 1, events), delivered, "{events:?}");
+        }
+        let expired = (S::Expired, reserve, 1, 0);
+        assert_eq!(
+            run(DUAL, 1, &[SENT, SENT_2, E::GaveUp, E::PutBack]),
+            expired
+        );
+        let sent = (S::Sent, vec![], 0, 0);
+        assert_eq!(run(DUAL, 1, &[SENT, SENT_2, E::PutBack]), sent);
+        assert_eq!(run(DUAL, 1, &[E::PutBack]), sent);
+    }
+
+    #[test]
+    fn what_was_refunded_whole_gets_no_difference_back() {
+        let terms = Terms {
+            refund_undelivered: true,
+            two_legs: true,
+        };
+        let given_up = [SENT, SENT_2, E::GaveUp, E::PutBack];
+        assert_eq!(run(terms, 1, &given_up).1, [Refund::Charge]);
+        let delivered = [SENT, SENT_2, PAGE, E::PutBack];
+        assert_eq!(run(terms, 1, &delivered).1, [Refund::Reserve]);
     }
 
     #[test]
@@ -662,6 +716,17 @@ mod tests {
         ]
     }
 
+    fn event_of_first_leg() -> impl Strategy<Value = E> {
+        event().prop_map(|event| match event {
+            E::Submitted { .. } => SENT,
+            E::Doubted { .. } => E::Doubted { leg: 1 },
+            E::Acknowledged { page, .. } => E::Acknowledged { leg: 1, page },
+            E::PageDelivered { page, .. } => E::PageDelivered { leg: 1, page },
+            E::Failed { status, .. } => E::Failed { leg: 1, status },
+            E::PagesNamed { .. } | E::PutBack | E::GaveUp => E::GaveUp,
+        })
+    }
+
     #[test]
     fn pages_that_were_guessed_are_those_that_the_response_names() {
         let table: [(&[(i64, i64)], i64); 6] = [
@@ -711,6 +776,26 @@ mod tests {
             prop_assert!(refunds.len() <= 1);
             prop_assert!(callbacks <= 1 && second_legs <= 1);
             prop_assert_eq!(callbacks == 1, status.is_final());
+        }
+
+        /// Whatever is heard of the first leg before, meanwhile and afterwards.
+        #[test]
+        fn a_second_leg_that_is_put_back_costs_as_much_as_none(
+            events in proptest::collection::vec(event_of_first_leg(), 0..20), pages in 1..4i64,
+            terms in prop_oneof![Just(REFUND), Just(CORPORATE), Just(DUAL)],
+            claimed in 0..20usize, put_back in 0..20usize,
+        ) {
+            let claimed = claimed.min(events.len());
+            let put_back = put_back.clamp(claimed, events.len().max(claimed));
+            let (before, after) = events.split_at(put_back);
+            let (before, meanwhile) = before.split_at(claimed);
+            let none = run(terms, pages, &events);
+            let there = run(terms, pages, before).0.is_final();
+            // What has ended is not claimed.
+            prop_assume!(!there);
+            let events = [before, &[SENT_2], meanwhile, &[E::PutBack], after].concat();
+            let (status, refunds, callbacks, _) = run(terms, pages, &events);
+            prop_assert_eq!((status, refunds, callbacks), (none.0, none.1, none.2));
         }
 
         /// So what a carrier took is settled without a look at its message (`settle::begin` of `store`).

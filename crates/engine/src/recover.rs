@@ -34,7 +34,7 @@ async fn take_over(shared: &Arc<Shared>, orphan: Claimed, now_ms: i64) -> store:
     if &*orphan.batch.carrier == SANDBOX {
         shared
             .store
-            .release(vec![orphan.batch], now_ms, None)
+            .release(vec![orphan.batch], now_ms, None, now_ms)
             .await?;
         return Ok(0);
     }

@@ -97,7 +97,12 @@ impl Shared {
         tokio::spawn(async move {
             while let Err(error) = shared
                 .store
-                .release(batches.clone(), due_at_ms, carrier.clone())
+                .release(
+                    batches.clone(),
+                    due_at_ms,
+                    carrier.clone(),
+                    shared.clock.now_ms(),
+                )
                 .await
             {
                 tracing::error!(%error, "batches could not be given back; trying again");

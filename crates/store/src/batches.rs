@@ -110,6 +110,14 @@ impl Batch {
     pub(crate) fn may_have_deliveries(&self, gateway: Gateway) -> bool {
         self.kind != BatchKind::First || gateway == Gateway::DualBackup
     }
+
+    /// The keys of the deliveries of these of its recipients.
+    pub(crate) fn keys(&self, recipients: &[Recipient]) -> Vec<(Bucket, MessageId, Recipient)> {
+        let recipients = recipients.iter();
+        recipients
+            .map(|&recipient| (self.bucket, self.message, recipient))
+            .collect()
+    }
 }
 
 /// A bad end of a recipient that was not accepted by its carrier.
@@ -154,6 +162,13 @@ impl Progress {
             remaining: Vec::new(),
             again: Vec::new(),
         }
+    }
+
+    /// Second legs that go back unsent: they were claimed, and were not on the wire.
+    pub(crate) fn put_back(&self) -> impl Iterator<Item = &Batch> {
+        let is_second = |kind| kind == BatchKind::Backup;
+        let again = self.again.iter();
+        again.filter(move |batch| is_second(self.batch.kind) && is_second(batch.kind))
     }
 }
 

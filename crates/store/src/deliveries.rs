@@ -5,7 +5,7 @@ use crate::doubts::Doubts;
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, named, number, recipient, within};
 use crate::settle::Case;
-use crate::sql::fetch_rows;
+use crate::sql::{changed_rows, fetch_rows};
 use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
 use std::collections::BTreeMap;
 
@@ -98,4 +98,41 @@ pub(crate) async fn stored(
             Ok(((case.message, case.recipient), case))
         })
         .collect()
+}
+
+/// Records the last leg that may be on the wire, where there is a delivery. The bucket as for [`stored`].
+///
+/// The message is told with each recipient: where the server has it as a value of its own, it takes it for a short one, and
+/// may compare each of its deliveries with each recipient.
+pub(crate) async fn set_leg(
+    tx: &mut Tx,
+    bucket: Option<Bucket>,
+    keys: &[(Bucket, MessageId, Recipient)],
+    leg: i64,
+) -> Result<()> {
+    let sql = format!(
+        "update deliveries set leg = {{1}}
+         where (bucket, message_id, recipient) in (values {{rows}}){within}
+         returning message_id, recipient",
+        within = within(bucket, 2),
+    );
+    changed_rows!(
+        tx,
+        keys,
+        3,
+        &sql,
+        |query, key| query
+            .bind(key.0.0)
+            .bind(id_bytes(&key.1))
+            .bind(number(key.2)),
+        after |query| {
+            let query = query.bind(leg);
+            match bucket {
+                Some(bucket) => query.bind(bucket.0),
+                None => query,
+            }
+        },
+        told |key| -> (Vec<u8>, i64) { (id_bytes(&key.1).to_vec(), number(key.2)) }
+    );
+    Ok(())
 }

@@ -4,11 +4,13 @@
 //! and second leg, in the transaction of the caller.
 
 mod message;
+mod put_back;
 mod refund;
 mod usual;
 
 pub use message::Settling;
 pub(crate) use message::messages;
+pub(crate) use put_back::put_back;
 pub(crate) use refund::{Owed, refund};
 pub(crate) use usual::{assumed, begin, deliver};
 
@@ -140,13 +142,7 @@ pub(crate) async fn settle(
     cases: Vec<Case>,
     messages: &HashMap<MessageId, Settling>,
 ) -> Result<(Settled, Vec<Owed>)> {
-    let mut outcomes = Vec::with_capacity(cases.len());
-    for case in cases {
-        let message = messages
-            .get(&case.message)
-            .ok_or(Error::Impossible("a message is missing"))?;
-        outcomes.extend(decide(case, message.terms));
-    }
+    let outcomes = decide_all(cases, messages)?;
     write_deliveries(tx, terrain.now_ms, &outcomes).await?;
     let owed = refund::owed(&outcomes, messages);
     let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
@@ -172,6 +168,18 @@ fn ended(
             Some((gateway, outcome.case.carrier, outcome.case.delivery.status))
         })
         .collect()
+}
+
+/// What becomes of cases that change.
+fn decide_all(cases: Vec<Case>, messages: &HashMap<MessageId, Settling>) -> Result<Vec<Outcome>> {
+    let mut outcomes = Vec::with_capacity(cases.len());
+    for case in cases {
+        let message = messages
+            .get(&case.message)
+            .ok_or(Error::Impossible("a message is missing"))?;
+        outcomes.extend(decide(case, message.terms));
+    }
+    Ok(outcomes)
 }
 
 fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {

@@ -351,7 +351,7 @@ impl Desk {
             due_at_ms: now_ms,
             carrier: Arc::clone(&batch.carrier),
             tries: batch.tries,
-            kind: LaterKind::Retry,
+            kind: LaterKind::Unsent,
         };
         self.hand.decide(tag, Fate::Later(later));
     }

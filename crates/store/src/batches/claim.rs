@@ -5,11 +5,11 @@ use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, FIRST_BATCHES, MOST_BA
 use super::{delete, insert, shrink, take};
 use crate::Store;
 use crate::db::{Change, Db, Tx};
-use crate::deliveries::stored;
+use crate::deliveries::{set_leg, stored};
 use crate::error::Result;
-use crate::rows::{id_bytes, number};
-use crate::sql::{changed_rows, execute_rows, on};
-use domain::{Bucket, Delivery, FIRST_LEG, Priority, Recipient, SECOND_LEG};
+use crate::settle;
+use crate::sql::{execute_rows, on};
+use domain::{Bucket, Delivery, Priority, Recipient, SECOND_LEG};
 use std::sync::Arc;
 
 /// Asks for due batches of a carrier.
@@ -174,11 +174,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
             continue;
         }
         let batch = &claimed.batch;
-        let keys: Vec<_> = batch
-            .recipients
-            .iter()
-            .map(|&recipient| (batch.bucket, batch.message, recipient))
-            .collect();
+        let keys = batch.keys(&batch.recipients);
         let known = stored(tx, Some(batch.bucket), &keys).await?;
         let wanted = |recipient: &Recipient| {
             known
@@ -194,7 +190,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
             shrink(tx, &[(batch, &left)]).await?;
         }
         if batch.kind == BatchKind::Backup {
-            set_leg(tx, batch, &left, SECOND_LEG).await?;
+            set_leg(tx, Some(batch.bucket), &batch.keys(&left), SECOND_LEG).await?;
         }
         claimed.batch.recipients = left;
         kept.push(claimed);
@@ -213,31 +209,12 @@ const fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
     }
 }
 
-/// Records the last leg that may be on the wire, where there is a delivery.
-///
-/// The message is told with each recipient: where the server has it as a value of its own, it takes it for a short one, and
-/// may compare each of its deliveries with each recipient.
-async fn set_leg(tx: &mut Tx, batch: &Batch, recipients: &[Recipient], leg: i64) -> Result<()> {
-    changed_rows!(
-        tx,
-        recipients,
-        2,
-        "update deliveries set leg = {1}
-         where (message_id, recipient) in (values {rows}) and bucket = {2}
-         returning recipient",
-        |query, recipient| query
-            .bind(id_bytes(&batch.message))
-            .bind(number(*recipient)),
-        after |query| query.bind(leg).bind(batch.bucket.0),
-        told |recipient| -> (i64,) { (number(*recipient),) }
-    );
-    Ok(())
-}
-
 struct Release {
+    store: Store,
     claimed: Vec<Batch>,
     due_at_ms: i64,
     carrier: Option<Arc<str>>,
+    now_ms: i64,
 }
 
 impl Change for Release {
@@ -248,12 +225,11 @@ impl Change for Release {
         // node while this one was taken for dead.
         let held = take(tx, &self.claimed.iter().collect::<Vec<_>>()).await?;
         let held = self.claimed.iter().filter(|batch| held.contains(&batch.id));
-        for batch in held.clone() {
-            // It was not on the wire after all: it may be claimed again, and its price can still go back.
-            if batch.kind == BatchKind::Backup {
-                set_leg(tx, batch, &batch.recipients, FIRST_LEG).await?;
-            }
-        }
+        let second_legs = held.clone().filter(|batch| batch.kind == BatchKind::Backup);
+        let second_legs: Vec<&Batch> = second_legs.collect();
+        let buckets = second_legs.iter().map(|batch| batch.bucket);
+        let bucket = self.store.common(buckets)?;
+        let owed = settle::put_back(tx, bucket, &second_legs).await?;
         let waiting: Vec<Batch> = held
             .map(|batch| Batch {
                 claimed_by: WAITING,
@@ -266,7 +242,8 @@ impl Change for Release {
                 ..batch.clone()
             })
             .collect();
-        insert(tx, &waiting.iter().collect::<Vec<_>>()).await
+        insert(tx, &waiting.iter().collect::<Vec<_>>()).await?;
+        settle::refund(tx, &self.store, self.now_ms, owed).await
     }
 }
 
@@ -336,12 +313,15 @@ impl Store {
         claimed: Vec<Batch>,
         due_at_ms: i64,
         carrier: Option<Arc<str>>,
+        now_ms: i64,
     ) -> Result<()> {
         self.db
             .change(Release {
+                store: self.clone(),
                 claimed,
                 due_at_ms,
                 carrier,
+                now_ms,
             })
             .await
     }

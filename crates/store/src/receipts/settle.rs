@@ -107,7 +107,10 @@ impl Portion {
         sweep::look_back(tx, accepted, terrain.now_ms).await?;
         settle::begin(tx, terrain.now_ms, taken).await?;
         let messages = settle::messages(tx, &cases).await?;
-        let (mut settled, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
+        let (mut settled, mut owed) = settle::settle(tx, &terrain, cases, &messages).await?;
+        let unsent = in_time.iter().flat_map(|progress| progress.put_back());
+        let unsent: Vec<&Batch> = unsent.collect();
+        owed.extend(settle::put_back(tx, self.bucket, &unsent).await?);
         if self.parts.is_none() {
             let kept: Vec<_> = self.progress().flat_map(parts::submitted).collect();
             parts::keep(tx, &self.store, &kept).await?;

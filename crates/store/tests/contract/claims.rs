@@ -204,7 +204,7 @@ async fn batches_that_one_claim_splits_have_ids_of_their_own(kit: &Kit) {
     assert!(split.iter().any(|id| ids.contains(id)), "{split:?}");
     assert!(split.iter().all(|id| !in_hand.contains(id)), "{split:?}");
     let batches = claimed.into_iter().map(|one| one.batch).collect();
-    kit.store.release(batches, NOW, None).await.unwrap();
+    kit.store.release(batches, NOW, None, NOW).await.unwrap();
 }
 
 async fn two_claims_never_give_the_same_recipient(kit: &Kit) {
@@ -278,7 +278,7 @@ async fn released_batches_wait_again(kit: &Kit) {
     .message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
     kit.store
-        .release(batches(&claimed), NOW + 5_000, None)
+        .release(batches(&claimed), NOW + 5_000, None, NOW)
         .await
         .unwrap();
     assert!(kit.claim(10).await.is_empty());
@@ -288,7 +288,7 @@ async fn released_batches_wait_again(kit: &Kit) {
     };
     let again = kit.store.claim(later).await.unwrap();
     assert_eq!(numbers(&again), message.draft.recipients);
-    let twice = kit.store.release(batches(&claimed), NOW, None).await;
+    let twice = kit.store.release(batches(&claimed), NOW, None, NOW).await;
     assert!(twice.is_ok(), "nothing is left of it to be given back");
     assert_eq!(kit.numbers("select count(*) from batches").await, [1]);
     assert!(kit.claim(10).await.is_empty(), "it is in hand since");
@@ -299,7 +299,7 @@ async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let lost = kit.accept_and_claim(&message).await;
     kit.store
-        .release(batches(&lost), NOW + 1, None)
+        .release(batches(&lost), NOW + 1, None, NOW)
         .await
         .unwrap();
     let other = Claim {
@@ -309,7 +309,7 @@ async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
     };
     let theirs = kit.store.claim(other).await.unwrap();
     kit.store
-        .release(batches(&lost), NOW, Some("glo".into()))
+        .release(batches(&lost), NOW, Some("glo".into()), NOW)
         .await
         .unwrap();
     assert!(kit.claim_elsewhere(10).await.is_empty());
@@ -322,7 +322,7 @@ async fn a_batch_can_go_to_another_carrier(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
     kit.store
-        .release(batches(&claimed), NOW, Some("glo".into()))
+        .release(batches(&claimed), NOW, Some("glo".into()), NOW)
         .await
         .unwrap();
     assert!(kit.claim(10).await.is_empty());
@@ -367,7 +367,7 @@ async fn batches_of_nodes_that_are_gone_are_found(kit: &Kit) {
     );
     assert!(kit.orphans("glo").await.is_empty());
     kit.store
-        .release(batches(&others), NOW, None)
+        .release(batches(&others), NOW, None, NOW)
         .await
         .unwrap();
     assert!(kit.orphans(CARRIER).await.is_empty());

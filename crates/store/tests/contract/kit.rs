@@ -388,7 +388,9 @@ impl Kit {
     /// Gives what was claimed to the other carrier, and claims it there.
     pub(crate) async fn move_elsewhere(&self, claimed: Vec<Claimed>) -> Vec<Claimed> {
         let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
-        let moved = self.store.release(batches, NOW, Some(OTHER_CARRIER.into()));
+        let moved = self
+            .store
+            .release(batches, NOW, Some(OTHER_CARRIER.into()), NOW);
         moved.await.unwrap();
         self.claim_elsewhere(1_000).await
     }
@@ -666,6 +668,19 @@ pub(crate) fn refused(claimed: &Claimed) -> Progress {
     });
     Progress {
         ended: ended.collect(),
+        ..silence(claimed)
+    }
+}
+
+/// Everything goes back as it was: nothing of it was on the wire.
+pub(crate) fn put_back(claimed: &Claimed) -> Progress {
+    Progress {
+        again: vec![Batch {
+            claimed_by: WAITING,
+            claimed_until_ms: 0,
+            id: fresh(),
+            ..claimed.batch.clone()
+        }],
         ..silence(claimed)
     }
 }

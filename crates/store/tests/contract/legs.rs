@@ -1,11 +1,11 @@
 //! `dual-backup`: a second leg where the first fails or stays silent.
 
 use super::kit::{
-    Kit, NOW, Sending, backup, claim, delivered, naira, receipt, refused, report, report_elsewhere,
-    silence, taken, twins, two_legs, undelivered,
+    Kit, NOW, Sending, backup, claim, delivered, naira, put_back, receipt, refused, report,
+    report_elsewhere, silence, taken, twins, two_legs, undelivered,
 };
 use domain::{DeliveryStatus, Recipient};
-use store::{Batch, BatchKind, Claim, Claimed, NewMessage, Progress};
+use store::{Batch, BatchKind, CarrierReport, Claim, Claimed, NewMessage, Progress};
 
 twins!(
     a_second_leg_is_planned_when_the_first_fails,
@@ -15,6 +15,10 @@ twins!(
     a_silent_first_leg_is_backed_up_when_its_time_is_over,
     a_second_leg_goes_out_once,
     a_second_leg_given_back_unsent_still_goes_out,
+    a_second_leg_put_back_unsent_costs_nothing,
+    a_second_leg_put_back_after_the_first_was_delivered_costs_nothing,
+    a_second_leg_put_back_whose_time_ends_costs_nothing,
+    a_second_leg_put_back_before_the_first_is_heard_of_makes_no_delivery,
     a_second_leg_never_submitted_gives_the_reserve_back,
     a_first_leg_that_was_overtaken_by_its_backup_is_not_sent,
     both_legs_in_hand_at_once_are_accounted_for,
@@ -184,16 +188,105 @@ async fn a_second_leg_given_back_unsent_still_goes_out(kit: &Kit) {
             .into_iter()
             .map(|claimed| claimed.batch)
             .collect();
-        kit.store.release(batches, NOW, None).await.unwrap();
+        kit.store.release(batches, NOW, None, NOW).await.unwrap();
     }
     // It was never on the wire, so its price goes back when the first leg delivers after all.
     let second = later(kit).await;
     assert_eq!(second.len(), 1, "it is still to be sent");
     let batches = vec![second[0].batch.clone()];
-    kit.store.release(batches, NOW, None).await.unwrap();
+    kit.store.release(batches, NOW, None, NOW).await.unwrap();
     kit.report(report(vec![], vec![delivered(to(&message))]))
         .await;
     assert_eq!(kit.balance(base.account).await, naira(94));
+}
+
+/// Both ways back: that of what was claimed and not taken in hand, and that of what was in hand.
+#[derive(Clone, Copy)]
+enum Back {
+    Released,
+    PutBack,
+}
+
+async fn give_back(kit: &Kit, claimed: &Claimed, back: Back) {
+    match back {
+        Back::Released => {
+            let batches = vec![claimed.batch.clone()];
+            let released = kit.store.release(batches, NOW, None, NOW + 150_000);
+            released.await.unwrap();
+        }
+        Back::PutBack => {
+            let report = CarrierReport {
+                now_ms: NOW + 150_000,
+                ..report(vec![put_back(claimed)], vec![])
+            };
+            kit.report(report).await;
+        }
+    }
+}
+
+async fn a_second_leg_put_back_unsent_costs_nothing(kit: &Kit) {
+    for back in [Back::Released, Back::PutBack] {
+        let base = two_legs(kit.account(100).await);
+        let message = backed_up(kit, &base).await;
+        for _ in 0..2 {
+            give_back(kit, &later(kit).await[0], back).await;
+        }
+        kit.report(report(vec![], vec![delivered(to(&message))]))
+            .await;
+        assert_eq!(kit.balance(base.account).await, naira(94));
+        assert!(later(kit).await.is_empty(), "nobody needs it");
+    }
+}
+
+async fn a_second_leg_put_back_after_the_first_was_delivered_costs_nothing(kit: &Kit) {
+    for back in [Back::Released, Back::PutBack] {
+        let base = two_legs(kit.account(100).await);
+        let message = backed_up(kit, &base).await;
+        let second = later(kit).await;
+        kit.report(report(vec![], vec![delivered(to(&message))]))
+            .await;
+        assert_eq!(kit.balance(base.account).await, naira(90), "it may be sent");
+        let times = "select cast(settled_at_s as bigint) from deliveries order by message_id";
+        let ended = kit.numbers(times).await;
+        for _ in 0..2 {
+            give_back(kit, &second[0], back).await;
+            assert_eq!(kit.balance(base.account).await, naira(94));
+        }
+        assert_eq!(kit.numbers(times).await, ended);
+        assert!(later(kit).await.is_empty(), "nobody needs it");
+    }
+}
+
+async fn a_second_leg_put_back_whose_time_ends_costs_nothing(kit: &Kit) {
+    for back in [Back::Released, Back::PutBack] {
+        let base = two_legs(kit.account(100).await);
+        let message = base.message(&kit.store);
+        kit.submit(&message).await;
+        kit.report(report(vec![], vec![undelivered(to(&message))]))
+            .await;
+        give_back(kit, &kit.claim(10).await[0], back).await;
+        let late = kit.late_batches(NOW + 3_600_000).await;
+        kit.report(report(vec![refused(&late[0])], vec![])).await;
+        let end = Some(DeliveryStatus::Rejected);
+        assert_eq!(kit.statuses(&message).await, [end]);
+        assert_eq!(kit.balance(base.account).await, naira(94));
+    }
+}
+
+async fn a_second_leg_put_back_before_the_first_is_heard_of_makes_no_delivery(kit: &Kit) {
+    for back in [Back::Released, Back::PutBack] {
+        let base = two_legs(kit.account(100).await);
+        let message = planned(kit, &base);
+        let first = kit.accept_and_claim(&message).await;
+        give_back(kit, &later(kit).await[0], back).await;
+        assert_eq!(kit.statuses(&message).await, [None]);
+        kit.report(report(
+            vec![taken(&first[0])],
+            vec![delivered(to(&message))],
+        ))
+        .await;
+        assert_eq!(kit.balance(base.account).await, naira(94));
+    }
 }
 
 async fn a_second_leg_never_submitted_gives_the_reserve_back(kit: &Kit) {

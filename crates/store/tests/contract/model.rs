@@ -164,8 +164,16 @@ impl Model {
 
     /// It was not sent after all.
     pub(crate) fn release(&mut self, to: Recipient, kind: BatchKind) {
-        if kind == BatchKind::Backup {
-            self.person(to).on_second = false;
+        if kind != BatchKind::Backup {
+            return;
+        }
+        let person = self.person(to);
+        person.on_second = false;
+        if let (Standing::Ended(_), Promise::SecondLeg { reserve }) =
+            (person.standing, person.promise)
+        {
+            let message = person.message;
+            self.refund(message, reserve);
         }
     }
 

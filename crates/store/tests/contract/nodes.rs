@@ -70,7 +70,7 @@ async fn a_batch_that_waits_again_is_not_touched_by_who_lost_it(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
     let batches = claimed.iter().map(|one| one.batch.clone()).collect();
-    kit.store.release(batches, NOW, None).await.unwrap();
+    kit.store.release(batches, NOW, None, NOW).await.unwrap();
     kit.report(report(vec![taken(&claimed[0])], vec![])).await;
     assert_eq!(kit.statuses(&message).await, [None]);
     assert_eq!(kit.claim(10).await.len(), 1);

@@ -3,7 +3,7 @@
 use super::chance::Chance;
 use super::kit::{
     CARRIER, Kit, NOW, OTHER_CARRIER, SENDER, Sending, backup, backup_planner, by, claim, credit,
-    doubted, fresh, refused, report, sending, silence, twins, two_legs,
+    doubted, fresh, put_back, refused, report, sending, silence, twins, two_legs,
 };
 use super::model::{Heard, Model, Promise, Standing};
 use domain::{AccountId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
@@ -44,6 +44,7 @@ enum Step {
     SendAgain,
     Claim,
     Release,
+    PutBack,
     Taken,
     PartlyTaken,
     AllTaken,
@@ -59,13 +60,14 @@ enum Step {
     GiveUp,
 }
 
-const CHOICES: [(u64, Step); 19] = [
+const CHOICES: [(u64, Step); 20] = [
     (2, Step::Credit),
     (1, Step::CreditAgain),
     (12, Step::Send),
     (1, Step::SendAgain),
     (12, Step::Claim),
     (1, Step::Release),
+    (2, Step::PutBack),
     (10, Step::Taken),
     (4, Step::PartlyTaken),
     (2, Step::AllTaken),
@@ -196,6 +198,7 @@ impl World<'_> {
                 self.claim(usize::try_from(most).unwrap()).await;
             }
             Step::Release => self.release(None).await,
+            Step::PutBack => self.put_back().await,
             Step::Taken => self.taken(usize::MAX).await,
             Step::PartlyTaken => self.taken(1).await,
             Step::AllTaken => self.all_taken().await,
@@ -342,8 +345,22 @@ impl World<'_> {
             }
         }
         let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
-        let released = self.kit.store.release(batches, NOW, to.map(Into::into));
+        let released = self
+            .kit
+            .store
+            .release(batches, NOW, to.map(Into::into), NOW);
         released.await.unwrap();
+    }
+
+    /// Nothing of a batch that was in hand went out.
+    async fn put_back(&mut self) {
+        let Some(claimed) = self.in_hand.pop() else {
+            return;
+        };
+        for &to in &claimed.batch.recipients {
+            self.model.release(to, claimed.batch.kind);
+        }
+        self.report(vec![put_back(&claimed)], vec![]).await;
     }
 
     async fn taken(&mut self, most: usize) {

@@ -174,7 +174,7 @@ async fn a_release_whose_commit_was_lost_waits_once() {
             let claimed = kit.accept_and_claim(&message).await;
             let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
             scissors.cut_next(1);
-            store.release(batches, NOW, None).await.unwrap();
+            store.release(batches, NOW, None, NOW).await.unwrap();
             assert!(scissors.is_done());
             let waiting = "select count(*) from batches where claimed_by = 0";
             assert_eq!(kit.numbers(waiting).await, [1]);

@@ -20,6 +20,8 @@ pub(crate) enum LaterKind {
     Retry,
     /// It was in doubt.
     Resend,
+    /// It was not on the wire. A second leg costs nothing yet.
+    Unsent,
 }
 
 impl LaterKind {
@@ -27,6 +29,7 @@ impl LaterKind {
     /// response is lost, too, there is no third.
     fn after(self, kind: BatchKind) -> BatchKind {
         match (self, kind) {
+            (Self::Unsent, kind) => kind,
             (Self::Resend, _) | (Self::Retry, BatchKind::Resend) => BatchKind::Resend,
             (Self::Retry, BatchKind::First) => BatchKind::First,
             (Self::Retry, BatchKind::Backup | BatchKind::Again) => BatchKind::Again,
@@ -66,6 +69,10 @@ mod tests {
             (LaterKind::Retry, BatchKind::First, BatchKind::First),
             (LaterKind::Retry, BatchKind::Backup, BatchKind::Again),
             (LaterKind::Resend, BatchKind::Again, BatchKind::Resend),
+            (LaterKind::Unsent, BatchKind::First, BatchKind::First),
+            (LaterKind::Unsent, BatchKind::Resend, BatchKind::Resend),
+            (LaterKind::Unsent, BatchKind::Backup, BatchKind::Backup),
+            (LaterKind::Unsent, BatchKind::Again, BatchKind::Again),
         ] {
             assert_eq!(later.after(kind), after, "{later:?} of {kind:?}");
         }

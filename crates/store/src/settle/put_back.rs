@@ -1,0 +1,37 @@
+//! Second legs that were claimed, and go back unsent.
+
+use super::{Case, Owed, decide_all, messages, refund};
+use crate::batches::Batch;
+use crate::db::Tx;
+use crate::deliveries::{set_leg, stored};
+use crate::error::Result;
+use domain::{Bucket, DeliveryEvent, FIRST_LEG};
+
+/// Notes that they were not submitted after all: they may be claimed again. Gives what is owed for those that came to
+/// their end meanwhile; that end stays as it is, with its time and its carrier.
+pub(crate) async fn put_back(
+    tx: &mut Tx,
+    bucket: Option<Bucket>,
+    second_legs: &[&Batch],
+) -> Result<Vec<Owed>> {
+    if second_legs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys = second_legs.iter();
+    let keys: Vec<_> = keys
+        .flat_map(|batch| batch.keys(&batch.recipients))
+        .collect();
+    let cases = stored(tx, bucket, &keys).await?.into_values();
+    let cases: Vec<Case> = cases
+        .map(|case| Case {
+            events: vec![DeliveryEvent::PutBack],
+            ..case
+        })
+        .collect();
+    let messages = messages(tx, &cases).await?;
+    let outcomes = decide_all(cases, &messages)?;
+    let changed = outcomes.iter();
+    let changed: Vec<_> = changed.map(|outcome| outcome.case.key()).collect();
+    set_leg(tx, bucket, &changed, FIRST_LEG).await?;
+    Ok(refund::owed(&outcomes, &messages))
+}
