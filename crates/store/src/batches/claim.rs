@@ -231,15 +231,18 @@ impl Change for Release {
         let bucket = self.store.common(buckets)?;
         let owed = settle::put_back(tx, bucket, &second_legs).await?;
         let waiting: Vec<Batch> = held
-            .map(|batch| Batch {
-                claimed_by: WAITING,
-                claimed_until_ms: 0,
-                due_at_ms: self.due_at_ms,
-                carrier: self
-                    .carrier
-                    .clone()
-                    .unwrap_or_else(|| batch.carrier.clone()),
-                ..batch.clone()
+            .map(|batch| {
+                let carrier = self.carrier.as_ref().unwrap_or(&batch.carrier);
+                // Faults are counted on one carrier.
+                let stays = *carrier == batch.carrier;
+                Batch {
+                    claimed_by: WAITING,
+                    claimed_until_ms: 0,
+                    due_at_ms: self.due_at_ms,
+                    carrier: Arc::clone(carrier),
+                    tries: if stays { batch.tries } else { 0 },
+                    ..batch.clone()
+                }
             })
             .collect();
         insert(tx, &waiting.iter().collect::<Vec<_>>()).await?;

@@ -19,6 +19,7 @@ twins!(
     released_batches_wait_again,
     a_batch_that_another_node_has_is_not_given_back,
     a_batch_can_go_to_another_carrier,
+    faults_are_counted_on_one_carrier,
     what_is_claimed_shrinks_to_what_is_left,
     batches_of_nodes_that_are_gone_are_found,
     late_batches_are_found_when_their_time_is_over,
@@ -330,6 +331,23 @@ async fn a_batch_can_go_to_another_carrier(kit: &Kit) {
         kit.claim_elsewhere(10).await[0].batch.carrier,
         Arc::from("glo")
     );
+}
+
+async fn faults_are_counted_on_one_carrier(kit: &Kit) {
+    let mut message = sending(kit.account(100).await).message(&kit.store);
+    message.batches[0].tries = 3;
+    let claimed = kit.accept_and_claim(&message).await;
+    for (to, tries) in [(None, 3), (Some(CARRIER), 3), (Some("glo"), 0)] {
+        let there = Claim {
+            carrier: to.unwrap_or(CARRIER).into(),
+            ..claim(10)
+        };
+        let batches = vec![claimed[0].batch.clone()];
+        let released = kit.store.release(batches, NOW, to.map(Into::into), NOW);
+        released.await.unwrap();
+        let again = kit.store.claim(there).await.unwrap();
+        assert_eq!(again[0].batch.tries, tries, "{to:?}");
+    }
 }
 
 async fn what_is_claimed_shrinks_to_what_is_left(kit: &Kit) {
