@@ -160,7 +160,7 @@ async fn a_host_of_any_length_is_called_back(kit: &Kit) {
     );
     assert!((1..=domain::MAX_KEY_OCTETS).contains(&callback.origin.len()));
     let origins = kit.texts("select origin from callbacks").await;
-    assert_eq!(origins, [callback.origin.clone()]);
+    assert_eq!(origins, std::slice::from_ref(&callback.origin));
 }
 
 async fn a_delivery_that_comes_again_alone_is_told_to_nobody(kit: &Kit) {
