@@ -84,6 +84,7 @@ async fn keep_alone(shared: Arc<Shared>, report: Arc<CarrierReport>, teller: [Te
     loop {
         tokio::time::sleep(FAILURE_PAUSE).await;
         let _turn = shared.turns.next().await;
+        let report = Arc::new(shared.told_now(&report));
         if let Some(parked) = keep(&shared, &report, &teller).await {
             tell(&report, &parked, teller);
             return;
@@ -164,6 +165,26 @@ impl Shared {
         };
         (report, tellers)
     }
+
+    /// The report as it is told now. What it claims is claimed from now on, or callbacks would be taken for left while
+    /// they are in hand, and be made twice; and what it parks has come now, or it would be too old to be looked at.
+    fn told_now(self: &Arc<Self>, report: &CarrierReport) -> CarrierReport {
+        let now_ms = self.clock.now_ms();
+        CarrierReport {
+            planner: self.planner(now_ms),
+            callback_room: self.callbacks.room(),
+            ..at(report, now_ms)
+        }
+    }
+}
+
+/// A report that is told at another time than it was first.
+fn at(report: &CarrierReport, now_ms: i64) -> CarrierReport {
+    CarrierReport {
+        now_ms,
+        claimed_until_ms: now_ms + CLAIM_MS,
+        ..report.clone()
+    }
 }
 
 #[cfg(test)]
@@ -171,6 +192,24 @@ mod tests {
     use super::*;
     use domain::DeliveryStatus;
     use store::ReceiptWord;
+
+    #[test]
+    fn what_is_told_again_after_an_outage_is_claimed_from_then_on() {
+        let report = CarrierReport {
+            now_ms: 5,
+            progress: Vec::new(),
+            receipts: Vec::new(),
+            planner: Arc::new(|_| None),
+            node: 1,
+            claimed_until_ms: 5 + CLAIM_MS,
+            callback_room: 7,
+            first_number: 100,
+        };
+        let again = at(&report, 10 * CLAIM_MS);
+        assert_eq!(again.now_ms, 10 * CLAIM_MS);
+        assert_eq!(again.claimed_until_ms, 11 * CLAIM_MS);
+        assert_eq!(again.first_number, 100, "it is the same report");
+    }
 
     #[test]
     fn of_a_report_that_failed_each_carrier_tells_its_own_again_under_its_own_numbers() {
