@@ -46,6 +46,8 @@ pub(super) struct Busy {
     pub(super) reporting: bool,
     pub(super) claiming: bool,
     pub(super) looking: bool,
+    /// So much is tried again by itself.
+    pub(super) aside: usize,
 }
 
 /// All that the task of a carrier holds.
@@ -153,6 +155,7 @@ impl Desk {
             && self.hand.is_empty()
             && !self.busy.reporting
             && !self.busy.claiming
+            && self.busy.aside == 0
             && self.receipts.is_empty()
     }
 

@@ -12,6 +12,14 @@ pub(super) enum Done {
         parked: usize,
         accounted: usize,
         answers: Vec<(Wire, Vec<u32>)>,
+        /// What was set aside of it: the batch of each piece that tells of one.
+        aside: Vec<Option<i64>>,
+    },
+    /// So is what was set aside.
+    KeptAtLast {
+        batch: Option<i64>,
+        parked: usize,
+        answers: Vec<(Wire, Vec<u32>)>,
     },
     Claimed {
         asked: usize,
@@ -33,14 +41,25 @@ impl Desk {
                 parked,
                 accounted,
                 answers,
+                aside,
             } => {
                 self.busy.reporting = false;
+                self.busy.aside += aside.len();
+                let batches = aside.into_iter().flatten();
+                batches.for_each(|batch| self.hand.hold_back(batch));
                 self.carrier.budget.give(accounted);
-                for (wire, sequences) in answers {
-                    let ok = |sequence| (sequence, CommandStatus::ROK);
-                    wire.answer(sequences.into_iter().map(ok).collect());
+                self.kept(parked, answers);
+            }
+            Done::KeptAtLast {
+                batch,
+                parked,
+                answers,
+            } => {
+                self.busy.aside -= 1;
+                if let Some(batch) = batch {
+                    self.hand.let_go(batch);
                 }
-                self.measures.parked(parked);
+                self.kept(parked, answers);
             }
             Done::Claimed { asked, claimed } => {
                 self.busy.claiming = false;
@@ -73,5 +92,13 @@ impl Desk {
             }
             Done::FailedOver => self.busy.looking = false,
         }
+    }
+    /// Answers the receipts that are kept.
+    fn kept(&self, parked: usize, answers: Vec<(Wire, Vec<u32>)>) {
+        for (wire, sequences) in answers {
+            let ok = |sequence| (sequence, CommandStatus::ROK);
+            wire.answer(sequences.into_iter().map(ok).collect());
+        }
+        self.measures.parked(parked);
     }
 }

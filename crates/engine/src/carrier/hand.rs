@@ -114,6 +114,8 @@ pub(crate) struct Hand {
     flights: HashMap<(u32, u16), Flight>,
     /// Slots with news, the oldest first.
     fresh: VecDeque<u32>,
+    /// Batches of which the database does not take what it was told last.
+    held_back: BTreeSet<i64>,
 }
 
 impl Hand {
@@ -291,6 +293,27 @@ impl Hand {
         }
     }
 
+    /// What follows of a batch waits until the database has what it was told before: a batch row tells who is left,
+    /// so whoever came later would take away those who came first.
+    pub(crate) fn hold_back(&mut self, batch: i64) {
+        self.held_back.insert(batch);
+    }
+
+    /// The database has it now.
+    pub(crate) fn let_go(&mut self, batch: i64) {
+        self.held_back.remove(&batch);
+        let is_it = |slot: &Option<Slot>| {
+            let slot = slot.as_ref();
+            slot.is_some_and(|slot| slot.batch.id == batch && slot.news.count > 0)
+        };
+        if let Some(index) = self.slots.iter().position(is_it) {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            // It may still stand there.
+            self.fresh.retain(|&other| other != index);
+            self.fresh.push_back(index);
+        }
+    }
+
     /// Whether there is something that the database does not know yet.
     pub(crate) fn has_news(&self) -> bool {
         !self.fresh.is_empty()
@@ -312,6 +335,9 @@ impl Hand {
             let Some(slot) = self.slots.get_mut(index as usize).and_then(Option::as_mut) else {
                 continue;
             };
+            if self.held_back.contains(&slot.batch.id) {
+                continue;
+            }
             let news = std::mem::take(&mut slot.news);
             let mut again: Vec<Batch> = news
                 .later
@@ -463,6 +489,53 @@ mod tests {
         };
         assert_eq!(taken(11), (vec![1, 2], 20, true));
         assert_eq!(taken(11), (vec![3], 10, false));
+        assert!(hand.is_empty());
+    }
+
+    #[test]
+    fn what_follows_of_a_batch_waits_for_what_the_database_does_not_take() {
+        let plan = Plan::new(
+            Rulebook {
+                plan: NumberPlan::new(&[]).unwrap(),
+                carriers: Vec::new(),
+                gateways: Vec::new(),
+                code_words: CodeWords::new(&[]),
+                max_recipients: 1,
+                private_callbacks: false,
+            },
+            Numbers::new(0, &Chance::seeded(1)),
+        );
+        let mut hand = Hand::default();
+        for id in 1..=2 {
+            let claimed = campaign(id, 3);
+            let pages = Pages::new(&claimed, "", 1_000);
+            hand.take(claimed, pages, true);
+        }
+        // One of each batch at a time.
+        let tags: Vec<Tag> = std::iter::from_fn(|| hand.next(Priority::Bulk))
+            .map(|ready| ready.tag)
+            .collect();
+        let submit = |hand: &mut Hand, place: u16| {
+            for tag in tags.iter().filter(|tag| tag.recipient == place) {
+                hand.decide(*tag, Fate::Submitted(vec!["1".to_owned()]));
+            }
+        };
+        let taken = |hand: &mut Hand| -> Vec<(i64, usize)> {
+            let (progress, _) = hand.progress(&plan, 0, 100);
+            let told = progress.iter();
+            told.map(|one| (one.batch.id, one.submitted.len()))
+                .collect()
+        };
+        submit(&mut hand, 0);
+        assert_eq!(taken(&mut hand), [(1, 1), (2, 1)]);
+        submit(&mut hand, 1);
+        hand.hold_back(1);
+        assert_eq!(taken(&mut hand), [(2, 1)]);
+        submit(&mut hand, 2);
+        assert_eq!(taken(&mut hand), [(2, 1)]);
+        assert!(!hand.has_news() && !hand.is_empty());
+        hand.let_go(1);
+        assert_eq!(taken(&mut hand), [(1, 2)]);
         assert!(hand.is_empty());
     }
 }

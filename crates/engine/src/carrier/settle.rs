@@ -1,23 +1,30 @@
 //! Back: what carriers said is committed, and only then answered.
 
+use super::apart::{Answers, keep_alone};
 use super::desk::Desk;
 use super::done::Done;
 use super::link::Wire;
 use super::turns::Said;
 use crate::Shared;
-use crate::shared::{CLAIM_MS, FAILURE_PAUSE};
+use crate::shared::CLAIM_MS;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{CarrierReport, Receipt, Settled};
 use tokio::sync::mpsc::UnboundedSender;
+
+/// The most that is set aside of what a carrier said. Where the database refuses more, it is not for one row, and the
+/// carrier waits.
+const MOST_ASIDE: usize = 100;
 
 /// Who waits until what a carrier said is kept.
 pub(super) struct Teller {
     pub(super) carrier: Arc<str>,
     /// Recipients that are accounted for then.
     pub(super) accounted: usize,
-    /// The receipts that are answered then, by sequence number.
-    pub(super) answers: Vec<(Wire, Vec<u32>)>,
+    /// The receipts that are answered then.
+    pub(super) answers: Answers,
+    /// How much of it may be set aside, if the database refuses it.
+    pub(super) aside: usize,
     pub(super) done: UnboundedSender<Done>,
 }
 
@@ -31,20 +38,25 @@ impl Desk {
         let most = self.shared.turns.most(now_ms);
         let (progress, accounted) = self.hand.progress(&self.shared.plan, now_ms, most);
         let most = self.receipts.len().min(most.max(accounted));
+        if progress.is_empty() && most == 0 {
+            // All news is of batches that are held back.
+            return;
+        }
         let (mut receipts, mut answers) = (Vec::with_capacity(most), BTreeMap::new());
-        for heard in self.receipts.drain(..most) {
+        for (place, heard) in self.receipts.drain(..most).enumerate() {
             receipts.push(heard.receipt);
             if let Some(bound) = heard.link.and_then(|link| self.wires.get(&link)) {
-                let answers: &mut (Wire, Vec<u32>) = answers
+                let answers: &mut (Wire, Vec<(usize, u32)>) = answers
                     .entry(heard.link)
                     .or_insert_with(|| (bound.wire.clone(), Vec::new()));
-                answers.1.push(heard.sequence);
+                answers.1.push((place, heard.sequence));
             }
         }
         let teller = Teller {
             carrier: Arc::clone(&self.carrier.name),
             accounted,
-            answers: answers.into_values().collect(),
+            answers: Answers(answers.into_values().collect()),
+            aside: MOST_ASIDE.saturating_sub(self.busy.aside),
             done: self.done.clone(),
         };
         self.busy.reporting = true;
@@ -67,37 +79,24 @@ async fn take_turn(shared: Arc<Shared>) {
     }
     let (report, tellers) = shared.together(said, now_ms);
     let report = Arc::new(report);
-    if let Some(parked) = keep(&shared, &report, &tellers).await {
+    if let Ok(parked) = keep(&shared, &report, &tellers).await {
         tell(&report, &parked, tellers);
         return;
     }
     drop(turn);
     // Nobody else waits for what may fail for a reason of its own.
     for teller in tellers {
-        let report = Arc::new(of_one(&report, &teller.carrier));
-        tokio::spawn(keep_alone(Arc::clone(&shared), report, [teller]));
-    }
-}
-
-/// Commits what one carrier said, however often the database has to be asked: it is never dropped.
-async fn keep_alone(shared: Arc<Shared>, report: Arc<CarrierReport>, teller: [Teller; 1]) {
-    loop {
-        tokio::time::sleep(FAILURE_PAUSE).await;
-        let _turn = shared.turns.next().await;
-        let report = Arc::new(shared.told_now(&report));
-        if let Some(parked) = keep(&shared, &report, &teller).await {
-            tell(&report, &parked, teller);
-            return;
-        }
+        let report = of_one(&report, &teller.carrier);
+        tokio::spawn(keep_alone(Arc::clone(&shared), report, teller));
     }
 }
 
 /// Tries to commit a report. Gives the places of the receipts that are parked, if it is kept.
-async fn keep(
+pub(super) async fn keep(
     shared: &Arc<Shared>,
     report: &Arc<CarrierReport>,
     tellers: &[Teller],
-) -> Option<Vec<usize>> {
+) -> store::Result<Vec<usize>> {
     let mut settled = Settled::default();
     let kept = shared.store.report(Arc::clone(report), &mut settled).await;
     shared.settled(settled);
@@ -105,7 +104,6 @@ async fn keep(
         let carriers: Vec<&str> = tellers.iter().map(|one| &*one.carrier).collect();
         tracing::error!(?carriers, %error, "what carriers said could not be kept; trying again");
     })
-    .ok()
 }
 
 /// Tells those who wait for a report that it is kept.
@@ -119,7 +117,8 @@ fn tell(report: &CarrierReport, parked: &[usize], tellers: impl IntoIterator<Ite
         let _ = teller.done.send(Done::Reported {
             parked: of_it.count(),
             accounted: teller.accounted,
-            answers: teller.answers,
+            answers: teller.answers.all(),
+            aside: Vec::new(),
         });
     }
 }
@@ -168,7 +167,7 @@ impl Shared {
 
     /// The report as it is told now. What it claims is claimed from now on, or callbacks would be taken for left while
     /// they are in hand, and be made twice; and what it parks has come now, or it would be too old to be looked at.
-    fn told_now(self: &Arc<Self>, report: &CarrierReport) -> CarrierReport {
+    pub(super) fn told_now(self: &Arc<Self>, report: &CarrierReport) -> CarrierReport {
         let now_ms = self.clock.now_ms();
         CarrierReport {
             planner: self.planner(now_ms),

@@ -140,6 +140,7 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
+    use super::super::apart::Answers;
     use super::*;
     use std::pin::Pin;
     use std::task::{Context, Poll, Waker};
@@ -161,7 +162,8 @@ mod tests {
             teller: Teller {
                 carrier: carrier.into(),
                 accounted,
-                answers: Vec::new(),
+                answers: Answers(Vec::new()),
+                aside: 0,
                 done: mpsc::unbounded_channel().0,
             },
         }

@@ -196,7 +196,8 @@ struct Running {
 
 /// Python has SQLite built in.
 const RUN_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
-    for row in s.connect(sys.argv[1], timeout=10).execute(sys.argv[2]): print(*row, sep='|')";
+    c = s.connect(sys.argv[1], timeout=10, isolation_level=None)\n\
+    for row in c.execute(sys.argv[2]): print(*row, sep='|')";
 
 /// As `psql` does, it runs what it is given line by line.
 const RUN_LINES_ON_SQLITE: &str = "import sys, sqlite3 as s\n\

@@ -261,6 +261,73 @@ async fn a_receipt_is_answered_only_once_it_is_kept() {
     ogene.end().await;
 }
 
+/// Makes a message that cannot be settled, as no release of the service writes it; gives what mends it.
+fn break_message(ogene: &Ogene, reference: &str) -> String {
+    let whose = format!("where customer_reference = '{reference}'");
+    let paid_from = ogene.sql(&format!("select paid_from from messages {whose}"));
+    ogene.sql(&format!("update messages set paid_from = '?' {whose}"));
+    format!("update messages set paid_from = '{paid_from}' {whose}")
+}
+
+#[tokio::test]
+async fn a_receipt_that_cannot_be_kept_holds_up_no_other_and_is_kept_at_last() {
+    let ogene = Setup::new()
+        .set("carriers.mtn.binds", "1")
+        .script(script())
+        .start()
+        .await;
+    let reference = json!({"customer_reference": "broken"});
+    let broken = ogene
+        .sent_id(with(to("2348031234511", "Hello"), reference))
+        .await;
+    let other = ogene.sent_id(to("2348031234611", "Hello")).await;
+    let received = ogene.received(2).await;
+    let mend = break_message(&ogene, "broken");
+    for one in &received {
+        ogene.smsc().send("ogene", wire::written(one, "UNDELIV"));
+    }
+    assert_eq!(ogene.outcome(&other).await, ["undeliv"]);
+    until("the other receipt is answered", async || {
+        (ogene.smsc().stats().answered >= 1).then_some(())
+    })
+    .await;
+    let later = ogene.sent_id(to("2348031234711", "Hello")).await;
+    ogene.received(3).await;
+    assert_eq!(ogene.statuses(&later).await, ["sent awaiting status"]);
+    assert_eq!(ogene.smsc().stats().answered, 1, "it is not kept");
+    ogene.sql(&mend);
+    assert_eq!(ogene.outcome(&broken).await, ["undeliv"]);
+    until("it is answered", async || {
+        (ogene.smsc().stats().answered == 2).then_some(())
+    })
+    .await;
+    assert_eq!(ogene.total().await.to_string(), "994");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_response_that_cannot_be_kept_holds_up_no_other_and_is_kept_at_last() {
+    let slow = Script {
+        rules: vec![wire::rule("4511", Fate::Refuse(CommandStatus::RINVDSTADR))],
+        response_delay: Delay::fixed(Duration::from_secs(2)),
+        ..wire::good()
+    };
+    let ogene = Setup::new().script(slow).start().await;
+    let reference = json!({"customer_reference": "broken"});
+    let broken = ogene
+        .sent_id(with(to("2348031234511", "Hello"), reference))
+        .await;
+    let mend = break_message(&ogene, "broken");
+    let other = ogene.sent_id(to("2348031234611", "Hello")).await;
+    assert_eq!(ogene.outcome(&other).await, ["delivrd"]);
+    assert_eq!(ogene.statuses(&broken).await, ["sent awaiting status"]);
+    ogene.sql(&mend);
+    assert_eq!(ogene.outcome(&broken).await, ["rejectd"]);
+    assert_eq!(ogene.total().await.to_string(), "994");
+    assert_eq!(wire::count(&ogene.smsc().received(), "2348031234511"), 1);
+    ogene.end().await;
+}
+
 #[tokio::test]
 async fn an_ordinary_message_from_a_handset_is_answered_and_changes_nothing() {
     let ogene = Setup::new().script(script()).start().await;
