@@ -23,9 +23,13 @@ pub(super) struct Limits {
     pub(super) waiting: usize,
 }
 
-/// A lane may hold one part in so many of the room that is left, of first attempts and of retries each. So a few
-/// busy lanes get much, many lanes get little each, and some room is always left for one that was not there before.
-const SHARE_OF_ROOM: usize = 8;
+/// An account may hold one part in so many of the room that is left, however many lanes it has: each send may name an
+/// origin of its own.
+const SHARE_OF_ACCOUNT: usize = 3;
+
+/// A lane may hold one part in so many of the room that its account has left, of first attempts and of retries each. So
+/// a few busy lanes get much, many lanes get little each, and some room is left for one that was not there before.
+const SHARE_OF_LANE: usize = 4;
 
 /// A lane with so few callbacks waiting is refilled when the database holds more for it.
 const REFILL_AT: usize = 256;
@@ -64,6 +68,8 @@ pub(super) struct Landing {
 #[derive(Debug)]
 struct Account<T> {
     lanes: HashMap<Arc<str>, Lane<T>>,
+    /// How many callbacks wait in them.
+    waiting: usize,
     /// Lanes whose turn can come, in order, by class. The account is in `turns` exactly while there are any.
     turns: [VecDeque<Arc<str>>; Class::ALL.len()],
 }
@@ -87,25 +93,29 @@ impl<T: InLane> Lanes<T> {
     /// How many more callbacks of any kind a lane may hold now.
     pub(super) fn room(&self, account: AccountId, origin: &str) -> usize {
         let lane = self.lane(account, origin);
-        self.room_beside(lane.map_or(0, |lane| lane.waiting.most_of_a_kind()))
+        self.room_beside(
+            account,
+            lane.map_or(0, |lane| lane.waiting.most_of_a_kind()),
+        )
     }
 
-    /// How many more a lane may hold that holds so many of a kind.
-    fn room_beside(&self, held: usize) -> usize {
+    /// How many more a lane of an account may hold that holds so many of a kind.
+    fn room_beside(&self, account: AccountId, held: usize) -> usize {
         if self.closed {
             return 0;
         }
-        let left = self.limits.waiting.saturating_sub(self.waiting);
-        // What goes in also makes the room smaller that is shared, hence the one more.
-        left.saturating_sub(held * SHARE_OF_ROOM)
-            .div_ceil(SHARE_OF_ROOM + 1)
+        let owner = self.accounts.get(&account);
+        let of_account = owner.map_or(0, |owner| owner.waiting);
+        let left = share(self.free(), of_account, SHARE_OF_ACCOUNT);
+        share(left, held, SHARE_OF_LANE)
     }
 
     /// Puts a callback at the end of its lane; gives it back when there is no room.
     pub(super) fn push(&mut self, callback: T) -> Result<(), T> {
         let account = callback.account();
         let lane = self.lane(account, callback.origin());
-        if self.room_beside(lane.map_or(0, |lane| lane.waiting.like(&callback))) == 0 {
+        let held = lane.map_or(0, |lane| lane.waiting.like(&callback));
+        if self.room_beside(account, held) == 0 {
             return Err(callback);
         }
         let owner = self.accounts.entry(account).or_default();
@@ -122,6 +132,7 @@ impl<T: InLane> Lanes<T> {
         let is_retry = callback.is_retry();
         if let Some(lane) = owner.lanes.get_mut(&origin) {
             lane.waiting.push(callback);
+            owner.waiting += 1;
             self.waiting += 1;
             // What failed before a restart is all that is known of it then.
             if is_retry && lane.standing == Standing::Unknown {
@@ -154,6 +165,7 @@ impl<T: InLane> Lanes<T> {
         let lane = owner.lanes.get_mut(&origin)?;
         lane.queued = false;
         let callback = lane.pop(self.limits.in_flight_per_lane)?;
+        owner.waiting -= 1;
         self.waiting -= 1;
         self.flying[class as usize] += 1;
         self.last = class;
@@ -292,6 +304,7 @@ impl<T: InLane> Lanes<T> {
             return Vec::new();
         };
         let withdrawn = lane.waiting.withdraw(unwanted);
+        owner.waiting -= withdrawn.len();
         self.waiting -= withdrawn.len();
         if lane.queued && !lane.may_fly(self.limits.in_flight_per_lane) {
             lane.queued = false;
@@ -315,10 +328,10 @@ impl<T: InLane> Lanes<T> {
     pub(super) fn close(&mut self) -> Vec<T> {
         self.closed = true;
         self.waiting = 0;
-        let lanes = self
-            .accounts
-            .values_mut()
-            .flat_map(|owner| owner.lanes.values_mut());
+        let lanes = self.accounts.values_mut().flat_map(|owner| {
+            owner.waiting = 0;
+            owner.lanes.values_mut()
+        });
         lanes
             .flat_map(|lane| lane.waiting.withdraw(|_| true))
             .collect()
@@ -349,9 +362,16 @@ impl<T> Default for Account<T> {
     fn default() -> Self {
         Self {
             lanes: HashMap::new(),
+            waiting: 0,
             turns: Default::default(),
         }
     }
+}
+
+/// How much more one of several may hold that holds so much, where each may hold one part in so many of what is left.
+fn share(left: usize, held: usize, parts: usize) -> usize {
+    // What goes in also makes the room smaller that is shared, hence the one more.
+    left.saturating_sub(held * parts).div_ceil(parts + 1)
 }
 
 #[cfg(test)]
@@ -364,6 +384,8 @@ mod tests {
         in_flight: 5,
         waiting: 900,
     };
+    /// What the first lane of all may hold.
+    const ONE_LANE: usize = LIMITS.waiting / (SHARE_OF_ACCOUNT + 1) / (SHARE_OF_LANE + 1);
     const A: AccountId = AccountId(1);
     const B: AccountId = AccountId(2);
 
@@ -452,7 +474,7 @@ mod tests {
     fn retries_take_no_room_from_first_attempts_of_their_lane() {
         let mut lanes = lanes(&[]);
         let retries = (RETRY..).take_while(|&number| lanes.push((A, "x", number)).is_ok());
-        assert_eq!(retries.count(), LIMITS.waiting / (SHARE_OF_ROOM + 1));
+        assert_eq!(retries.count(), ONE_LANE);
         assert_eq!(lanes.room(A, "x"), 0, "nothing of unknown kind");
         lanes.push((A, "x", 0)).unwrap();
     }
@@ -550,7 +572,7 @@ mod tests {
                 .count()
         };
         let room = lanes.room(A, "dead");
-        assert_eq!(room, LIMITS.waiting / (SHARE_OF_ROOM + 1));
+        assert_eq!(room, ONE_LANE);
         assert_eq!(fill(&mut lanes, A, "dead"), room);
         for account in 10..50 {
             assert!(fill(&mut lanes, AccountId(account), "also dead") > 0);
@@ -593,6 +615,39 @@ mod tests {
         assert_eq!(lanes.in_flight(), 0);
     }
 
+    /// Fills lanes of an account until none takes more; gives how many they took.
+    fn fill_all(
+        lanes: &mut Lanes<Callback>,
+        account: AccountId,
+        origins: &[&'static str],
+    ) -> usize {
+        let full = |lanes: &mut Lanes<Callback>, origin| {
+            let numbers = (0..).take_while(|number| lanes.push((account, origin, *number)).is_ok());
+            let retries = numbers.count();
+            let numbers =
+                (RETRY..).take_while(|number| lanes.push((account, origin, *number)).is_ok());
+            retries + numbers.count()
+        };
+        origins.iter().map(|origin| full(lanes, origin)).sum()
+    }
+
+    fn origins(count: usize) -> Vec<&'static str> {
+        let origin = |number: usize| -> &'static str { number.to_string().leak() };
+        (0..count).map(origin).collect()
+    }
+
+    #[test]
+    fn all_lanes_of_an_account_together_leave_room_for_others() {
+        let mut lanes = Lanes::new(LIMITS);
+        let taken = fill_all(&mut lanes, A, &origins(500));
+        assert_eq!(taken, LIMITS.waiting / (SHARE_OF_ACCOUNT + 1));
+        assert_eq!(lanes.room(A, "more"), 0);
+        assert!(lanes.room(B, "one") > 0);
+        for account in 10..20 {
+            assert!(fill_all(&mut lanes, AccountId(account), &["one"]) > 0);
+        }
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         Push(i64, usize, usize),
@@ -616,6 +671,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn one_account_leaves_room_for_a_second_however_many_lanes_it_has(
+            count in 1..300usize, waiting in 8..2_000usize,
+        ) {
+            let mut lanes = Lanes::new(Limits { waiting, ..LIMITS });
+            let origins = origins(count);
+            let first = fill_all(&mut lanes, A, &origins);
+            prop_assert!(first <= waiting.div_ceil(SHARE_OF_ACCOUNT + 1), "{}", first);
+            let second = fill_all(&mut lanes, B, &origins);
+            prop_assert!(second > 0 && first + second <= waiting);
+        }
+
         #[test]
         fn nothing_is_lost_or_given_out_twice_and_every_limit_holds(
             steps in proptest::collection::vec(step(), 0..200),
