@@ -3,14 +3,16 @@
 mod attempts;
 mod dead;
 mod finish;
+mod origins;
 mod secrets;
 
 pub use attempts::{Attempted, CallbackAttempt};
 pub use dead::DeadOrigin;
+pub use origins::{DueOrigins, OriginKey};
 pub use secrets::CallbackSecret;
 
 use crate::Store;
-use crate::db::{Change, Db, Tx};
+use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
 use crate::sql::{changed_rows, execute_rows, on, read};
@@ -301,48 +303,7 @@ impl Change for FreeCallbacks {
     }
 }
 
-/// The first origin behind `last` for which callbacks wait, with when its first one is due.
-async fn next_origin(
-    tx: &mut Tx,
-    bucket: Bucket,
-    last: &(i64, String),
-) -> Result<Option<(i64, String, i64)>> {
-    Ok(on!(tx, |connection| sqlx::query_as(
-        "select account_id, origin, due_at_ms from callbacks
-         where bucket = $1 and state = $2 and (account_id, origin) > ($3, $4)
-         order by account_id, origin, due_at_ms limit 1",
-    )
-    .bind(bucket.0)
-    .bind(DUE)
-    .bind(last.0)
-    .bind(&last.1)
-    .fetch_optional(connection)
-    .await?))
-}
-
 impl Store {
-    /// The account and origin of callbacks that are due, each once; bucket by bucket.
-    pub async fn due_origins(&self, now_ms: i64) -> Result<Vec<(Bucket, AccountId, String)>> {
-        Db::in_time(async {
-            let mut tx = self.db.read().await?;
-            let mut origins = Vec::new();
-            for bucket in self.buckets() {
-                // Jumps from one origin to the next along the key, however many callbacks each has.
-                let mut last = (i64::MIN, String::new());
-                while let Some((account, origin, due_at_ms)) =
-                    next_origin(&mut tx, bucket, &last).await?
-                {
-                    if due_at_ms <= now_ms {
-                        origins.push((bucket, AccountId(account), origin.clone()));
-                    }
-                    last = (account, origin);
-                }
-            }
-            Ok(origins)
-        })
-        .await
-    }
-
     /// Claims due callbacks of one origin.
     #[expect(
         clippy::too_many_arguments,

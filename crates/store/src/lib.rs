@@ -48,8 +48,8 @@ pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
 };
 pub use callbacks::{
-    Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Finished,
-    Outcome,
+    Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, DueOrigins,
+    Finished, OriginKey, Outcome,
 };
 pub use citus::citus;
 pub use content::ContentRule;

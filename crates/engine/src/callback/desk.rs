@@ -15,7 +15,7 @@ use domain::{AccountId, callback};
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Callback, Finished, Outcome, Store};
+use store::{Callback, Finished, OriginKey, Outcome, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -28,6 +28,11 @@ const CLAIM_GROUP: usize = 500;
 const COMMIT_GROUP: usize = 500;
 /// The pause between two looks, however many hints there are.
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
+/// Origins looked at in one look: each send may name one of its own, and those whose callbacks wait for hours are
+/// stepped over one by one. The next look goes on behind the last.
+const LOOK_STEPS: usize = 1_000;
+/// The pause before a look that goes on: a round over many origins neither takes a core nor long.
+const ROUND_PAUSE: Duration = Duration::from_millis(100);
 /// How long a claim is this node's own, milliseconds.
 const CLAIM_MS: i64 = 120_000;
 /// How long a callback waits in hand, milliseconds: less than any claim lasts, so that no other node takes it
@@ -187,10 +192,14 @@ impl Desk {
         }
     }
 
-    /// Claims what is due, as far as there is room.
-    async fn look(self: &Arc<Self>) -> store::Result<()> {
+    /// Claims what is due of some origins, as far as there is room. Where a claim fails, the next look goes on behind
+    /// its origin, so that it holds up nobody else's.
+    async fn look(self: &Arc<Self>, behind: &mut Option<OriginKey>) -> store::Result<()> {
         let now_ms = self.clock.now_ms();
-        for (bucket, account, origin) in self.store.due_origins(now_ms).await? {
+        let due = self.store.due_origins(now_ms, behind.as_ref(), LOOK_STEPS);
+        let due = due.await?;
+        for (bucket, account, origin) in due.found {
+            *behind = Some((bucket, account, origin.clone()));
             let room = self.lanes().room(account, &origin).min(CLAIM_GROUP);
             if room > 0 {
                 let until_ms = now_ms + CLAIM_MS;
@@ -209,6 +218,7 @@ impl Desk {
             // Without a lane no room is left for any: it is found when it is looked again.
             self.lanes().expect_more(account, &origin);
         }
+        *behind = due.behind;
         Ok(())
     }
 
@@ -310,16 +320,24 @@ impl Desk {
 /// Looks at the database on hints and every so often, until a shutdown.
 pub(super) async fn claim(desk: Arc<Desk>, every: Duration) {
     let mut phase = desk.phase.subscribe();
+    // How far the round over all origins has come, and whether one is to follow that was asked for meanwhile.
+    let (mut behind, mut another) = (None, false);
     while *phase.borrow_and_update() == Phase::Open {
-        if let Err(error) = desk.look().await {
+        let mut pause = every;
+        if let Err(error) = desk.look(&mut behind).await {
             tracing::error!(error = %error, "due callbacks cannot be claimed");
+        } else if behind.is_some() || std::mem::take(&mut another) {
+            pause = every.min(ROUND_PAUSE);
         }
         desk.client.sweep();
         tokio::select! {
             biased;
             _ = phase.changed() => {}
-            () = sleep(every) => {}
-            () = desk.due.notified() => sleep(LOOK_PAUSE).await,
+            () = sleep(pause) => {}
+            () = desk.due.notified() => {
+                another = behind.is_some();
+                sleep(LOOK_PAUSE).await;
+            }
         }
     }
 }

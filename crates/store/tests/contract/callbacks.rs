@@ -2,13 +2,14 @@
 
 use super::kit::{Kit, NODE, NOW, Sending, by, delivered, report, sending, twins, undelivered};
 use domain::{AccountId, DeliveryStatus, Recipient};
-use std::collections::HashMap;
-use store::{Attempted, Callback, CarrierReport, Finished, Outcome, Receipt};
+use std::collections::{HashMap, HashSet};
+use store::{Attempted, Callback, CarrierReport, Finished, OriginKey, Outcome, Receipt};
 
 twins!(
     an_outcome_makes_one_callback_where_there_is_an_address,
     callbacks_beyond_the_room_wait_in_the_database,
     due_origins_name_each_account_and_origin_once,
+    many_origins_are_found_some_at_a_time_each_once_in_a_round,
     claimed_callbacks_are_in_hand_of_one_node,
     callbacks_are_claimed_in_the_order_they_are_due,
     a_delivered_callback_is_gone,
@@ -130,8 +131,59 @@ async fn callbacks_beyond_the_room_wait_in_the_database(kit: &Kit) {
     );
 }
 
+/// All of a round.
+async fn due_origins(kit: &Kit, now_ms: i64) -> Vec<OriginKey> {
+    let round = kit.store.due_origins(now_ms, None, 1_000).await.unwrap();
+    assert_eq!(round.behind, None);
+    round.found
+}
+
+/// Three thousand origins in different buckets, every third of which is due.
+async fn many_origins_are_found_some_at_a_time_each_once_in_a_round(kit: &Kit) {
+    const ORIGINS: i64 = 3_000;
+    let accounts = [42, 142, 242, 342, 442].map(AccountId);
+    for (at, account) in (0i64..).zip(accounts) {
+        let bucket = kit.store.bucket_of(account).0;
+        let insert = format!(
+            "with recursive n (n) as (select 0 union all select n + 1 from n where n < {ORIGINS} / 5 - 1)
+             insert into callbacks (bucket, state, account_id, origin, due_at_ms, message_id,
+                 recipient, status, attempts, claimed_by, claimed_until_ms)
+             select {bucket}, 'due', {account}, 'https://' || (n * 7919 % 600) || '.example.ng:443',
+                 {NOW} + n % 3, m, n + copy, 'delivrd', 1, 0, 0
+             from n cross join (select 0 as copy union all select 1) c cross join ({message}) x",
+            account = account.0,
+            message = if kit.is_sqlite() {
+                format!("select cast(x'{at:032x}' as blob) as m")
+            } else {
+                format!("select decode('{at:032x}', 'hex') as m")
+            },
+        );
+        kit.plant(&insert).await;
+    }
+    let (mut found, mut behind, mut looks) = (Vec::new(), None, 0);
+    loop {
+        let some = kit.store.due_origins(NOW, behind.as_ref(), 250).await;
+        let some = some.unwrap();
+        assert!(some.found.len() <= 250);
+        looks += 1;
+        found.extend(some.found);
+        if some.behind.is_none() {
+            break;
+        }
+        behind = some.behind;
+    }
+    assert_eq!(looks, 13, "the last finds nobody behind");
+    assert!(found.is_sorted(), "along the key");
+    let distinct: HashSet<&OriginKey> = found.iter().collect();
+    assert_eq!(
+        (found.len(), distinct.len()),
+        (1_000, 1_000),
+        "each due one once"
+    );
+}
+
 async fn due_origins_name_each_account_and_origin_once(kit: &Kit) {
-    assert_eq!(kit.store.due_origins(NOW).await.unwrap(), []);
+    assert_eq!(due_origins(kit, NOW).await, []);
     let (one, two) = (kit.account(1_000).await, kit.account(1_000).await);
     let other = Sending {
         callback_url: Some("http://other.example.ng:8080/"),
@@ -150,13 +202,13 @@ async fn due_origins_name_each_account_and_origin_once(kit: &Kit) {
         (kit.store.bucket_of(one), one, ORIGIN.to_owned()),
         (kit.store.bucket_of(two), two, ORIGIN.to_owned()),
     ];
-    let mut found = kit.store.due_origins(NOW).await.unwrap();
+    let mut found = due_origins(kit, NOW).await;
     found.sort();
     wanted.sort();
     assert_eq!(found, wanted);
-    assert_eq!(kit.store.due_origins(NOW - 1).await.unwrap(), []);
+    assert_eq!(due_origins(kit, NOW - 1).await, []);
     claim(kit, two, NOW, 2).await;
-    assert_eq!(kit.store.due_origins(NOW).await.unwrap().len(), 2);
+    assert_eq!(due_origins(kit, NOW).await.len(), 2);
 }
 
 async fn claimed_callbacks_are_in_hand_of_one_node(kit: &Kit) {
@@ -252,7 +304,7 @@ async fn a_dead_callback_is_kept_and_not_tried(kit: &Kit) {
     finish(kit, &settled.callbacks[0], Finished::Dead).await;
     assert_eq!(counts(kit).await, counted([("dead", 1)]));
     assert!(claim(kit, id, NOW + 1_000_000, 10).await.is_empty());
-    assert_eq!(kit.store.due_origins(NOW + 1_000_000).await.unwrap(), []);
+    assert_eq!(due_origins(kit, NOW + 1_000_000).await, []);
     assert_eq!(kit.numbers("select attempts from callbacks").await, [1]);
 }
 
