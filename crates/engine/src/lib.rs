@@ -203,7 +203,7 @@ impl Engine {
         let mut tasks = Tasks::default();
         let changes = customers.revision();
         let guards = Guards::start(&shared, settings.guards, changes, &mut tasks.others).await?;
-        recover::recover(&shared).await?;
+        recover::at_start(&shared).await?;
         let rates = Arc::new(rate::Rates::new(&store));
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
@@ -215,13 +215,11 @@ impl Engine {
             .collect();
         tasks.carriers = run_carriers(&shared, connectors, &closing);
         let following = Arc::clone(&rates).follow(shared.clock.clone());
+        tasks.others.extend(nodes::start(&shared, &rates));
         tasks.others.extend([
             accepting,
             tokio::spawn(Arc::clone(&customers).follow()),
             tokio::spawn(sweep::run(Arc::clone(&shared))),
-            tokio::spawn(nodes::run(Arc::clone(&shared), Arc::clone(&rates))),
-            tokio::spawn(nodes::ring(Arc::clone(&shared))),
-            tokio::spawn(nodes::listen(Arc::clone(&shared))),
             tokio::spawn(following),
             tokio::spawn(retention::run(Arc::clone(&shared), settings.retention)),
         ]);

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Bind, NodeBeat, Store};
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 /// How often a node raises its beat and looks at the others.
@@ -45,6 +46,8 @@ pub(crate) struct Nodes {
     /// Carriers for which the others are to be rung.
     rings: Mutex<BTreeSet<String>>,
     ring: Notify,
+    /// What nodes that are gone had in hand is to be looked for.
+    orphans: Notify,
 }
 
 struct Known {
@@ -70,6 +73,7 @@ impl Nodes {
             known: Mutex::new(Known { beaten, alive }),
             rings: Mutex::default(),
             ring: Notify::new(),
+            orphans: Notify::new(),
         })
     }
 
@@ -95,6 +99,16 @@ impl Nodes {
         }
     }
 
+    /// Asks for a look at what nodes that are gone had in hand: once more, where one is under way.
+    fn look_for_orphans(&self) {
+        self.orphans.notify_one();
+    }
+
+    /// Waits until that is asked for.
+    pub(crate) async fn orphans_wanted(&self) {
+        self.orphans.notified().await;
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,8 +120,18 @@ fn host() -> String {
     name.trim().to_owned()
 }
 
+/// Runs what this process does as a node, until it is aborted.
+pub(crate) fn start(shared: &Arc<Shared>, rates: &Arc<Rates>) -> [JoinHandle<()>; 4] {
+    [
+        tokio::spawn(run(Arc::clone(shared), Arc::clone(rates))),
+        tokio::spawn(recover::run(Arc::clone(shared))),
+        tokio::spawn(ring(Arc::clone(shared))),
+        tokio::spawn(listen(Arc::clone(shared))),
+    ]
+}
+
 /// Beats, watches, and takes over, until the engine ends.
-pub(crate) async fn run(shared: Arc<Shared>, rates: Arc<Rates>) {
+async fn run(shared: Arc<Shared>, rates: Arc<Rates>) {
     if !shared.nodes.is_shared {
         for carrier in &shared.carriers {
             carrier.hold_all();
@@ -181,10 +205,11 @@ async fn turn(shared: &Arc<Shared>, watch: &mut Watch, count: u32) -> store::Res
     let alive: Vec<i64> = all.iter().map(|seen| seen.node).collect();
     let changed = nodes.known().alive != alive;
     nodes.known().alive.clone_from(&alive);
-    share_binds(shared, &alive).await?;
+    // At once, so that it is not lost for what fails below; and not here, as it may take longer than a beat can wait.
     if changed || count.is_multiple_of(ORPHANS_EVERY) {
-        recover::recover(shared).await?;
+        nodes.look_for_orphans();
     }
+    share_binds(shared, &alive).await?;
     // Last: what the beat has told must not be lost for it.
     within(agree(store, &shared.clock)).await?;
     Ok(alive.len())
@@ -280,7 +305,7 @@ async fn hold(
 }
 
 /// Rings the other nodes. Runs until the engine ends.
-pub(crate) async fn ring(shared: Arc<Shared>) {
+async fn ring(shared: Arc<Shared>) {
     let nodes = &shared.nodes;
     loop {
         nodes.ring.notified().await;
@@ -295,7 +320,7 @@ pub(crate) async fn ring(shared: Arc<Shared>) {
 }
 
 /// Wakes carriers when another node rings for them. Runs until the engine ends.
-pub(crate) async fn listen(shared: Arc<Shared>) {
+async fn listen(shared: Arc<Shared>) {
     loop {
         match shared.store.listen().await {
             Ok(None) => return,

@@ -3,18 +3,47 @@
 use crate::plan::SANDBOX;
 use crate::{Shared, measure};
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Batch, BatchKind, Claimed, Progress, WAITING};
+use tokio::time::sleep;
+
+/// The pause before what failed is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Recovers what the last process left, where there is one at a time. Other nodes would wait for the beat of this one
+/// meanwhile, and its first beat asks for the same.
+pub(crate) async fn at_start(shared: &Arc<Shared>) -> store::Result<()> {
+    if shared.store.is_shared() {
+        return Ok(());
+    }
+    recover(shared).await
+}
+
+/// Recovers whenever `Nodes::look_for_orphans` asks for it, as often as it takes, until the engine ends. However long that
+/// is, nothing waits for it: the beat least of all.
+pub(crate) async fn run(shared: Arc<Shared>) {
+    loop {
+        shared.nodes.orphans_wanted().await;
+        while let Err(error) = recover(&shared).await {
+            tracing::warn!(%error, "what nodes that are gone had in hand was not all found; looking again");
+            sleep(PAUSE).await;
+        }
+    }
+}
 
 /// Finds the batches of nodes that are gone, in the buckets that are this node's matter. What such a node had
 /// claimed may have been sent: it is in doubt, which is told, counted, and ended by a receipt or by one more
 /// send. What it had not claimed was not sent.
-pub(crate) async fn recover(shared: &Arc<Shared>) -> store::Result<()> {
+async fn recover(shared: &Arc<Shared>) -> store::Result<()> {
     let now_ms = shared.clock.now_ms();
     let (mut doubted, mut freed) = (0, 0);
     for bucket in shared.my_buckets() {
         for carrier in &shared.carriers {
-            for orphan in shared.store.orphans(&carrier.name, bucket).await? {
-                doubted += take_over(shared, orphan, now_ms).await?;
+            let orphans = shared.store.orphans(&carrier.name, bucket).await?;
+            if &*carrier.name == SANDBOX {
+                put_back(shared, orphans, now_ms).await?;
+            } else {
+                doubted += take_over(shared, orphans, now_ms).await?;
             }
         }
         freed += shared.store.free_callbacks(bucket, now_ms).await?;
@@ -29,20 +58,57 @@ pub(crate) async fn recover(shared: &Arc<Shared>) -> store::Result<()> {
     Ok(())
 }
 
-/// Gives how many recipients are in doubt now.
-async fn take_over(shared: &Arc<Shared>, orphan: Claimed, now_ms: i64) -> store::Result<usize> {
-    if &*orphan.batch.carrier == SANDBOX {
-        shared
-            .store
-            .release(vec![orphan.batch], now_ms, None, now_ms)
-            .await?;
-        return Ok(0);
+/// The sandbox has no wire to be on.
+async fn put_back(shared: &Arc<Shared>, orphans: Vec<Claimed>, now_ms: i64) -> store::Result<()> {
+    if orphans.is_empty() {
+        return Ok(());
     }
-    let doubted = orphan.batch.recipients.len();
-    measure::doubted(&orphan.batch.carrier, doubted);
-    let report = shared.report(doubt(shared, orphan, now_ms), now_ms);
-    shared.keep(report).await?;
+    let batches = orphans.into_iter().map(|orphan| orphan.batch).collect();
+    shared.store.release(batches, now_ms, None, now_ms).await
+}
+
+/// Gives how many recipients are in doubt now.
+async fn take_over(
+    shared: &Arc<Shared>,
+    orphans: Vec<Claimed>,
+    now_ms: i64,
+) -> store::Result<usize> {
+    let mut doubted = 0;
+    for orphans in portions(orphans) {
+        let progress = orphans
+            .into_iter()
+            .map(|orphan| doubt(shared, orphan, now_ms))
+            .collect();
+        let report = shared.report(progress, now_ms);
+        for progress in &report.progress {
+            measure::doubted(&progress.batch.carrier, progress.doubted.len());
+            doubted += progress.doubted.len();
+        }
+        shared.keep(report).await?;
+    }
     Ok(doubted)
+}
+
+/// Most batches that are told of together, and most recipients in them: a commit costs much the same for one and
+/// for many, but its time is limited too.
+const MOST_BATCHES: usize = 200;
+const MOST_RECIPIENTS: usize = 4_000;
+
+/// As many batches at a time as go into one report; one is never too many.
+pub(crate) fn portions(batches: Vec<Claimed>) -> impl Iterator<Item = Vec<Claimed>> {
+    let mut left = batches.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let mut portion: Vec<Claimed> = Vec::new();
+        let mut recipients = 0;
+        while let Some(next) = left.next_if(|next| {
+            let more = recipients + next.batch.recipients.len();
+            portion.is_empty() || (portion.len() < MOST_BATCHES && more <= MOST_RECIPIENTS)
+        }) {
+            recipients += next.batch.recipients.len();
+            portion.push(next);
+        }
+        (!portion.is_empty()).then_some(portion)
+    })
 }
 
 fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {
@@ -65,5 +131,58 @@ fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {
         doubted: batch.recipients.clone(),
         again: resend.into_iter().chain(second_leg).collect(),
         ..Progress::of(claimed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Priority, Recipient};
+    use store::Content;
+
+    fn claimed(recipients: usize) -> Claimed {
+        let numbers = (2_348_031_000_000..).take(recipients);
+        let batch = Batch {
+            bucket: Bucket(0),
+            carrier: "mtn".into(),
+            claimed_by: 1,
+            claimed_until_ms: 0,
+            priority: Priority::Bulk,
+            due_at_ms: 0,
+            id: 1,
+            message: MessageId::lowest_at(0),
+            kind: BatchKind::First,
+            leg: 1,
+            tries: 0,
+            suffixed: false,
+            pages: 1,
+            charge: Money::from_units(0),
+            reserve: Money::from_units(0),
+            expires_at_ms: 0,
+            recipients: numbers.map(Recipient::from_digits).collect(),
+        };
+        let content = Content {
+            account: AccountId(1),
+            environment: Environment::Live,
+            gateway: Gateway::DirectRefund,
+            sender: String::new(),
+            body: String::new(),
+        };
+        Claimed {
+            batch,
+            content: Arc::new(content),
+        }
+    }
+
+    #[test]
+    fn many_batches_are_told_of_together_as_far_as_a_commit_takes_them() {
+        let portions = |sizes: &[usize]| -> Vec<usize> {
+            let batches = sizes.iter().map(|&size| claimed(size)).collect();
+            super::portions(batches).map(|one| one.len()).collect()
+        };
+        assert!(portions(&[]).is_empty());
+        assert_eq!(portions(&[1; 450]), [200, 200, 50]);
+        assert_eq!(portions(&[500; 20]), [8, 8, 4]);
+        assert_eq!(portions(&[5_000, 1, 4_000]), [1, 1, 1]);
     }
 }

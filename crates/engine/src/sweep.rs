@@ -2,11 +2,12 @@
 
 use crate::Shared;
 use crate::measure::{self, Depths};
+use crate::recover::portions;
 use domain::Bucket;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{CALLBACK_STATES, CarrierReport, Ended, Expiry, Progress, Settled};
+use store::{CALLBACK_STATES, CarrierReport, Claimed, Ended, Expiry, Progress, Settled};
 
 /// How often recipients are looked for whose time is over.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
@@ -84,19 +85,23 @@ async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> sto
         if late.is_empty() {
             return Ok(());
         }
-        for claimed in late {
-            let ended = claimed.batch.recipients.iter().map(|&recipient| Ended {
-                recipient,
-                status: domain::DeliveryStatus::Expired,
-                error: "validity passed".to_owned(),
-            });
-            let progress = Progress {
-                ended: ended.collect(),
-                ..Progress::of(claimed)
-            };
+        for late in portions(late) {
+            let progress = late.into_iter().map(too_late).collect();
             let report = shared.report(progress, now_ms);
             shared.keep(report).await?;
         }
+    }
+}
+
+fn too_late(claimed: Claimed) -> Progress {
+    let ended = claimed.batch.recipients.iter().map(|&recipient| Ended {
+        recipient,
+        status: domain::DeliveryStatus::Expired,
+        error: "validity passed".to_owned(),
+    });
+    Progress {
+        ended: ended.collect(),
+        ..Progress::of(claimed)
     }
 }
 
@@ -179,10 +184,10 @@ impl Shared {
         buckets.filter(|&bucket| self.nodes.is_mine(bucket))
     }
 
-    /// A report of one batch, outside its carrier's task.
-    pub(crate) fn report(self: &Arc<Self>, progress: Progress, now_ms: i64) -> CarrierReport {
+    /// A report of some batches, outside their carriers' tasks.
+    pub(crate) fn report(self: &Arc<Self>, progress: Vec<Progress>, now_ms: i64) -> CarrierReport {
         CarrierReport {
-            progress: vec![progress],
+            progress,
             ..self.empty_report(now_ms)
         }
     }

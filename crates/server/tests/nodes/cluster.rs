@@ -9,6 +9,8 @@ use crate::schema::sql;
 use smpp::ReceiptState;
 use smpp::smsc::{Delay, Fate, Rule, Script, Smsc};
 use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
@@ -28,6 +30,16 @@ pub(crate) const SOON: Duration = Duration::from_secs(20);
 pub(crate) struct Node {
     pub(crate) process: Process,
     pub(crate) address: String,
+}
+
+/// Locks somebody else holds, until they are dropped.
+pub(crate) struct Held(Child);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let killed = self.0.kill();
+        let _ended = killed.and_then(|()| self.0.wait());
+    }
 }
 
 /// What ends with a test, the nodes first.
@@ -133,6 +145,20 @@ impl Cluster {
 
     pub(crate) fn sql(&self, text: &str) -> String {
         sql(&self.server.url("ogene", "postgres", 5432), text)
+    }
+
+    /// Takes the locks of that statement, and keeps them. Whoever needs to be sure looks whether they are taken.
+    pub(crate) fn hold(&self, locks: &str) -> Held {
+        let url = self.server.url("ogene", "postgres", 5432);
+        let mut psql = Command::new("psql");
+        psql.args(["--no-psqlrc", "--quiet", "--output", "/dev/null"]);
+        psql.args(["--dbname", &url]).stdin(Stdio::piped());
+        let mut psql = psql.spawn().expect("psql is there");
+        let lines = psql.stdin.as_mut().expect("a pipe");
+        lines
+            .write_all(format!("begin; {locks};\n").as_bytes())
+            .expect("it reads");
+        Held(psql)
     }
 
     /// Whether the others take it to be alive.
