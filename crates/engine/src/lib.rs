@@ -215,11 +215,11 @@ impl Engine {
             .collect();
         tasks.carriers = run_carriers(&shared, connectors, &closing);
         let following = Arc::clone(&rates).follow(shared.clock.clone());
+        tasks.others.extend(sweep::start(&shared));
         tasks.others.extend(nodes::start(&shared, &rates));
         tasks.others.extend([
             accepting,
             tokio::spawn(Arc::clone(&customers).follow()),
-            tokio::spawn(sweep::run(Arc::clone(&shared))),
             tokio::spawn(following),
             tokio::spawn(retention::run(Arc::clone(&shared), settings.retention)),
         ]);

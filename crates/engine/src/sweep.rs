@@ -5,9 +5,12 @@ use crate::measure::{self, Depths};
 use crate::recover::portions;
 use domain::Bucket;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{CALLBACK_STATES, CarrierReport, Claimed, Ended, Expiry, Progress, Settled};
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval};
 
 /// How often recipients are looked for whose time is over.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
@@ -15,8 +18,8 @@ const EXPIRE_EVERY: Duration = Duration::from_secs(10);
 const GRACE_MS: i64 = 60_000;
 /// How often closed windows are forgotten.
 const TIDY_EVERY: Duration = Duration::from_secs(5);
-/// How often receipts are looked at again that were parked on one node while another kept their response,
-/// and how old they are at most.
+/// How often receipts are looked at again that were parked on one node while another kept their response, and how long
+/// each is.
 const LOOK_AGAIN_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_MS: i64 = 20_000;
 /// How often PostgreSQL is made to look at tables that it takes for empty: until it has, a campaign that is its first may
@@ -28,29 +31,52 @@ const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 /// How often queues are measured.
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
-/// Runs until the engine ends.
-pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut expire = tokio::time::interval(EXPIRE_EVERY);
-    let mut tidy = tokio::time::interval(TIDY_EVERY);
-    let mut measure = tokio::time::interval(MEASURE_EVERY);
-    let mut forget = tokio::time::interval(FORGET_EVERY);
-    let mut again = tokio::time::interval(LOOK_AGAIN_EVERY);
-    let mut gather = tokio::time::interval(GATHER_EVERY);
-    loop {
-        let swept = tokio::select! {
-            // What is rare comes first, so that everything gets its turn.
-            biased;
-            _ = forget.tick() => forget_all(&shared).await,
-            _ = expire.tick() => expire_all(&shared).await,
-            _ = tidy.tick() => tidy_all(&shared).await,
-            _ = measure.tick() => measure_all(&shared).await,
-            _ = gather.tick() => shared.store.gather_statistics().await,
-            _ = again.tick() => look_again(&shared).await,
-        };
-        if let Err(error) = swept {
-            tracing::error!(%error, "a sweep failed; it comes again");
+/// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
+pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 6] {
+    let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
+    [
+        every(FORGET_EVERY, shared, |shared| async move {
+            forget_all(&shared).await
+        }),
+        every(EXPIRE_EVERY, shared, |shared| async move {
+            expire_all(&shared).await
+        }),
+        every(TIDY_EVERY, shared, |shared| async move {
+            tidy_all(&shared).await
+        }),
+        every(MEASURE_EVERY, shared, |shared| async move {
+            measure_all(&shared).await
+        }),
+        every(GATHER_EVERY, shared, |shared| async move {
+            shared.store.gather_statistics().await
+        }),
+        every(LOOK_AGAIN_EVERY, shared, move |shared| {
+            let looked = Arc::clone(&looked);
+            async move { look_again(&shared, &looked).await }
+        }),
+    ]
+}
+
+/// Sweeps at once and then that often; one that takes longer delays the next of its kind alone.
+fn every<S>(
+    period: Duration,
+    shared: &Arc<Shared>,
+    sweep: impl Fn(Arc<Shared>) -> S + Send + 'static,
+) -> JoinHandle<()>
+where
+    S: Future<Output = store::Result<()>> + Send + 'static,
+{
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move {
+        let mut ticks = interval(period);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = sweep(Arc::clone(&shared)).await {
+                tracing::error!(%error, "a sweep failed; it comes again");
+            }
         }
-    }
+    })
 }
 
 /// Expires recipients that have no outcome in time, and what was never sent.
@@ -157,24 +183,31 @@ async fn measure_all(shared: &Arc<Shared>) -> store::Result<()> {
     Ok(())
 }
 
-/// Finds receipts that came in on one node while another kept their response.
-async fn look_again(shared: &Arc<Shared>) -> store::Result<()> {
+/// Finds receipts that came in on one node while another kept their response, since what was seen when all of them
+/// were last looked at, which it notes.
+async fn look_again(shared: &Arc<Shared>, looked: &AtomicI64) -> store::Result<()> {
     if !shared.store.is_shared() {
         return Ok(());
     }
     let now_ms = shared.clock.now_ms();
+    let since_ms = parked_since(looked.load(Ordering::Relaxed), now_ms);
     for bucket in shared.my_buckets() {
         let report = Arc::new(shared.empty_report(now_ms));
-        let since_ms = now_ms - LOOK_AGAIN_MS;
         let mut settled = Settled::default();
         let store = &shared.store;
-        let looked = store
+        let found = store
             .look_again(report, bucket, since_ms, &mut settled)
             .await;
         shared.settled(settled);
-        looked?;
+        found?;
     }
+    looked.store(now_ms, Ordering::Relaxed);
     Ok(())
+}
+
+/// However long ago the last look was, and wherever the clock was set meanwhile, no receipt is too old for the next.
+fn parked_since(looked_ms: i64, now_ms: i64) -> i64 {
+    looked_ms.min(now_ms) - LOOK_AGAIN_MS
 }
 
 impl Shared {
@@ -210,6 +243,24 @@ impl Shared {
             claimed_until_ms: now_ms,
             callback_room: 0,
             first_number: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_parked_receipt_is_too_old_to_be_looked_at_after_a_sweep_that_took_long() {
+        let minute = 60_000;
+        for (looked_ms, now_ms, since_ms) in [
+            (minute, minute + 1_000, minute - LOOK_AGAIN_MS),
+            (minute, 10 * minute, minute - LOOK_AGAIN_MS),
+            (10 * minute, minute, minute - LOOK_AGAIN_MS),
+        ] {
+            let found = parked_since(looked_ms, now_ms);
+            assert_eq!(found, since_ms, "after {looked_ms} at {now_ms}");
         }
     }
 }

@@ -168,3 +168,34 @@ fn a_send_goes_out_soon_on_another_node_and_its_receipt_may_come_on_a_third() {
         });
     }
 }
+
+/// It came in on one node while another kept its response, and the commits missed each other.
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn a_receipt_that_missed_its_response_is_found_while_other_sweeps_wait() {
+    let (mut cluster, holder) = with_one_connection();
+    cluster.nodes.push(holder);
+    let mut client = cluster.client(&cluster.nodes[0]);
+    client.send(&[NUMBERS], None).expect("an answer");
+    wait_until("the carrier has taken it", || {
+        cluster.sql("select count(*) from parts").trim() == "1"
+    });
+    // Closed windows cannot be removed now.
+    let _held = cluster.hold("lock table recent_sends in share row exclusive mode");
+    wait_until("the sweeps of all nodes wait", || {
+        let waiting = cluster.sql("select count(*) from pg_locks where not granted");
+        waiting
+            .trim()
+            .parse()
+            .is_ok_and(|count: usize| count >= BINDS)
+    });
+    cluster.sql(
+        "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state)
+         select bucket, carrier, carrier_id, cast(extract(epoch from clock_timestamp()) * 1000 as bigint), 1,
+             recipient, 'Sender', 'delivrd' from parts",
+    );
+    wait_until("the receipt has settled it", || {
+        let ended = "select count(*) from deliveries where status = 'delivrd'";
+        cluster.sql(ended).trim() == "1"
+    });
+}
