@@ -70,13 +70,13 @@ impl Shared {
 
     pub(crate) fn claim(
         &self,
-        carrier: &Carrier,
+        carrier: &Arc<str>,
         recipients: usize,
         priority: Priority,
         now_ms: i64,
     ) -> Claim {
         Claim {
-            carrier: Arc::clone(&carrier.name),
+            carrier: Arc::clone(carrier),
             node: self.node,
             now_ms,
             until_ms: now_ms + CLAIM_MS,

@@ -140,7 +140,9 @@ impl Desk {
         // Whatever arrives from here on sets it again.
         self.carrier.note_claim(priority);
         self.busy.claiming = true;
-        let claim = self.shared.claim(&self.carrier, asked, priority, now_ms);
+        let claim = self
+            .shared
+            .claim(&self.carrier.name, asked, priority, now_ms);
         let (store, done) = (self.shared.store.clone(), self.done.clone());
         tokio::spawn(async move {
             let step = match store.claim(claim).await {

@@ -1,12 +1,12 @@
 //! Looking after what waits: what has become due, and what has to go to another carrier.
 
-use super::Carrier;
 use super::desk::Desk;
 use super::done::Done;
 use crate::Shared;
 use domain::Priority;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::Claimed;
+use store::{Batch, Claimed};
 
 /// How long a carrier may be down before what waits for it goes to the next one.
 const FAIL_OVER_MS: i64 = 5_000;
@@ -38,7 +38,10 @@ impl Desk {
             // What is in hand and was not sent goes back first, and is moved the next time.
             self.put_back_unsent();
             tokio::spawn(async move {
-                fail_over(&shared, &carrier, now_ms).await;
+                let name = Arc::clone(&carrier.name);
+                if let Err(error) = move_on(shared, name, now_ms).await {
+                    tracing::error!(%error, "batches could not be moved to another carrier; trying again");
+                }
                 let _ = done.send(Done::FailedOver);
             });
         } else {
@@ -59,32 +62,37 @@ impl Desk {
 }
 
 /// Moves what waits for a carrier that is down to one that is up, in order of preference.
-async fn fail_over(shared: &Arc<Shared>, carrier: &Arc<Carrier>, now_ms: i64) {
-    let claim = shared.claim(carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
-    let claimed = match shared.store.claim(claim).await {
-        Ok(claimed) => claimed,
-        Err(error) => {
-            tracing::error!(%error, "batches could not be moved to another carrier");
-            return;
-        }
-    };
+async fn move_on(shared: Arc<Shared>, carrier: Arc<str>, now_ms: i64) -> store::Result<()> {
+    let claim = shared.claim(&carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
+    let claimed = shared.store.claim(claim).await?;
+    let mut moved: BTreeMap<Option<Arc<str>>, Vec<Batch>> = BTreeMap::new();
     for Claimed { batch, content } in claimed {
-        let Some(&first) = batch.recipients.first() else {
-            continue;
-        };
-        let others = shared
-            .plan
-            .other_carriers(content.gateway, batch.leg, first, &carrier.name);
-        let other = others.into_iter().find(|name| {
+        let others = batch.recipients.first().map(|&first| {
+            let plan = &shared.plan;
+            plan.other_carriers(content.gateway, batch.leg, first, &carrier)
+        });
+        let other = others.into_iter().flatten().find(|name| {
             shared
                 .carrier(name)
                 .is_some_and(|other| other.is_up_anywhere())
         });
+        moved.entry(other).or_default().push(batch);
+    }
+    for (other, batches) in moved {
         let due_ms = if other.is_some() {
             now_ms
         } else {
             now_ms + NO_OTHER_MS
         };
-        shared.release(vec![batch], due_ms, other);
+        // Together, and one after the other: each by itself would take the connections of the database from all others.
+        let store = &shared.store;
+        let given = store.release(batches.clone(), due_ms, other.clone(), now_ms);
+        if let Err(error) = given.await {
+            tracing::error!(%error, "batches could not be given to another carrier; trying again");
+            shared.release(batches, due_ms, other);
+        } else if let Some(other) = other.and_then(|name| shared.carrier(&name)) {
+            shared.arrived(other);
+        }
     }
+    Ok(())
 }
