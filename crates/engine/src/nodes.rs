@@ -90,6 +90,11 @@ impl Nodes {
         known.alive.get(turn).is_none_or(|&node| node == self.node)
     }
 
+    /// All nodes that are alive, as far as this one knows.
+    pub(crate) fn alive(&self) -> Vec<i64> {
+        self.known().alive.clone()
+    }
+
     /// Tells the other nodes that a carrier has work, as soon as that can be said.
     pub(crate) fn ring(&self, carrier: &str) {
         if self.is_shared {

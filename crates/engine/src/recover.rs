@@ -31,16 +31,16 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Finds the batches of nodes that are gone, in the buckets that are this node's matter. What such a node had
-/// claimed may have been sent: it is in doubt, which is told, counted, and ended by a receipt or by one more
-/// send. What it had not claimed was not sent.
+/// Finds the batches of nodes that are gone, in the buckets that are this node's matter, also those of carriers
+/// that are not configured any more. What such a node had claimed may have been sent: it is in doubt, which is
+/// told, counted, and ended by a receipt or by one more send. What it had not claimed was not sent.
 async fn recover(shared: &Arc<Shared>) -> store::Result<()> {
     let now_ms = shared.clock.now_ms();
     let (mut doubted, mut freed) = (0, 0);
     for bucket in shared.my_buckets() {
-        for carrier in &shared.carriers {
-            let orphans = shared.store.orphans(&carrier.name, bucket).await?;
-            if &*carrier.name == SANDBOX {
+        for carrier in shared.store.batch_carriers(bucket).await? {
+            let orphans = shared.store.orphans(&carrier, bucket).await?;
+            if carrier == SANDBOX {
                 put_back(shared, orphans, now_ms).await?;
             } else {
                 doubted += take_over(shared, orphans, now_ms).await?;

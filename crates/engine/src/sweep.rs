@@ -1,12 +1,13 @@
 //! What time does, looked after in the background.
 
 use crate::Shared;
+use crate::carrier::move_strays;
 use crate::measure::{self, Depths};
 use crate::recover::portions;
 use domain::Bucket;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{CALLBACK_STATES, CarrierReport, Claimed, Ended, Expiry, Progress, Settled};
 use tokio::task::JoinHandle;
@@ -28,12 +29,15 @@ const GATHER_EVERY: Duration = Duration::from_secs(1);
 /// How often old attempts at callbacks are forgotten, and how long they are kept.
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
+/// How often batches are looked for that wait for carriers which are not configured any more.
+const STRAYS_EVERY: Duration = Duration::from_secs(5);
 /// How often queues are measured.
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
-pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 6] {
+pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 7] {
     let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
+    let told = Arc::new(Mutex::default());
     [
         every(FORGET_EVERY, shared, |shared| async move {
             forget_all(&shared).await
@@ -53,6 +57,10 @@ pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 6] {
         every(LOOK_AGAIN_EVERY, shared, move |shared| {
             let looked = Arc::clone(&looked);
             async move { look_again(&shared, &looked).await }
+        }),
+        every(STRAYS_EVERY, shared, move |shared| {
+            let told = Arc::clone(&told);
+            async move { move_strays(&shared, &told).await }
         }),
     ]
 }

@@ -4,8 +4,8 @@ use super::desk::Desk;
 use super::done::Done;
 use crate::Shared;
 use domain::Priority;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use store::{Batch, Claimed};
 
 /// How long a carrier may be down before what waits for it goes to the next one.
@@ -61,10 +61,13 @@ impl Desk {
     }
 }
 
-/// Moves what waits for a carrier that is down to one that is up, in order of preference.
-async fn move_on(shared: Arc<Shared>, carrier: Arc<str>, now_ms: i64) -> store::Result<()> {
+/// Moves what waits for a carrier that is down, or not there any more, to one that is up, in order of preference. Gives
+/// whether more of it may be moved now.
+async fn move_on(shared: Arc<Shared>, carrier: Arc<str>, now_ms: i64) -> store::Result<bool> {
     let claim = shared.claim(&carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
     let claimed = shared.store.claim(claim).await?;
+    let recipients = claimed.iter().map(|one| one.batch.recipients.len());
+    let is_full = recipients.sum::<usize>() >= FAIL_OVER_RECIPIENTS;
     let mut moved: BTreeMap<Option<Arc<str>>, Vec<Batch>> = BTreeMap::new();
     for Claimed { batch, content } in claimed {
         let others = batch.recipients.first().map(|&first| {
@@ -78,6 +81,8 @@ async fn move_on(shared: Arc<Shared>, carrier: Arc<str>, now_ms: i64) -> store::
         });
         moved.entry(other).or_default().push(batch);
     }
+    // What no other takes would only be turned over.
+    let more = is_full && moved.keys().any(Option::is_some);
     for (other, batches) in moved {
         let due_ms = if other.is_some() {
             now_ms
@@ -92,6 +97,59 @@ async fn move_on(shared: Arc<Shared>, carrier: Arc<str>, now_ms: i64) -> store::
             shared.release(batches, due_ms, other);
         } else if let Some(other) = other.and_then(|name| shared.carrier(&name)) {
             shared.arrived(other);
+        }
+    }
+    Ok(more)
+}
+
+/// Moves what waits for carriers that are not configured any more: nobody else looks for it. What no carrier takes
+/// ends when its time is over. The operator is told of each carrier once.
+pub(crate) async fn move_strays(
+    shared: &Arc<Shared>,
+    told: &Mutex<BTreeSet<String>>,
+) -> store::Result<()> {
+    let mut strays = BTreeSet::new();
+    for bucket in shared.my_buckets() {
+        let carriers = shared.store.batch_carriers(bucket).await?;
+        strays.extend(
+            carriers
+                .into_iter()
+                .filter(|name| shared.carrier(name).is_none()),
+        );
+    }
+    if strays.is_empty() {
+        return Ok(());
+    }
+    // A node that was configured otherwise may have it, while nodes are restarted one by one.
+    let binds = shared.store.binds().await?;
+    let alive = shared.nodes.alive();
+    strays.retain(|name| {
+        let binds = binds.get(name).into_iter().flatten();
+        !binds.into_iter().any(|bind| alive.contains(&bind.node))
+    });
+    let now_ms = shared.clock.now_ms();
+    for name in strays {
+        let is_new = told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name.clone());
+        if is_new {
+            tracing::warn!(
+                carrier = &*name,
+                "batches wait for a carrier that is not configured: they go to the next one of their gateway, or end when \
+                 their time is over; configure it again if they are to go there"
+            );
+        }
+        let name: Arc<str> = name.into();
+        let mut more = shared
+            .carriers
+            .iter()
+            .any(|other| other.settings.is_some() && other.is_up_anywhere());
+        while more {
+            // In a task of its own: who is claimed is given back, also where the sweep is aborted now.
+            let moving = move_on(Arc::clone(shared), Arc::clone(&name), now_ms);
+            let moved = tokio::spawn(moving).await;
+            more = moved.map_err(|_| store::Error::Closed).flatten()?;
         }
     }
     Ok(())

@@ -340,6 +340,17 @@ impl Ogene {
         )
     }
 
+    /// Names the one carrier otherwise, from the next start on.
+    pub(crate) fn rename_carrier(&mut self, name: &str) {
+        let section = format!("carriers.{CARRIER}.");
+        let lines = self.lines.replace(&section, &format!("carriers.{name}."));
+        self.lines = lines.replace(&format!("{CARRIER:?}"), &format!("{name:?}"));
+        self.config = Config {
+            data_dir: self.config.data_dir.clone(),
+            ..Config::read(&self.lines, "it", []).expect("no fault")
+        };
+    }
+
     /// Takes the messages away from the service that runs, so that reading them fails.
     pub(crate) fn hide_messages(&self) {
         self.sql("alter table messages rename to hidden");

@@ -1,10 +1,10 @@
 //! An end by SIGTERM finishes what is in flight, and a start goes on where the last process ended.
 
 use crate::kit::http::{Request, try_ask};
-use crate::kit::wire::count;
+use crate::kit::wire::{count, good};
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, numbers, to, until};
 use serde_json::json;
-use smpp::smsc::{Delay, Script};
+use smpp::smsc::{Delay, Fault, Script};
 use std::time::Duration;
 
 #[tokio::test]
@@ -129,5 +129,63 @@ async fn whatever_was_answered_outlives_a_kill() {
         (ogene.smsc().stats().binds >= 2).then_some(())
     })
     .await;
+    ogene.end().await;
+}
+
+/// A carrier that answers nothing. Of its window one place is for one-time passwords alone.
+fn silent() -> Setup {
+    let script = Script {
+        faults: vec![(1, Fault::LoseResponse)],
+        receipt_delay: Delay::fixed(Duration::from_hours(1)),
+        ..Script::default()
+    };
+    Setup::new()
+        .set("carriers.mtn.binds", "1")
+        .set("carriers.mtn.window", "10")
+        .script(script)
+}
+
+#[tokio::test]
+async fn what_a_killed_process_had_for_a_carrier_that_is_renamed_goes_to_another() {
+    let mut ogene = silent().start().await;
+    ogene.bound("mtn", 1).await;
+    let id = ogene
+        .sent_id(json!({"from": SENDER, "to": numbers(30), "body": "Dear customer"}))
+        .await;
+    ogene.received(9).await;
+    ogene.kill().await;
+    ogene.smsc().set_script(good());
+    ogene.rename_carrier("airtel");
+    ogene.serve().await;
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 30]);
+    let received = ogene.smsc().received();
+    let again = numbers(30)
+        .iter()
+        .filter(|number| count(&received, number) == 2)
+        .count();
+    assert_eq!((again, received.len()), (9, 39), "what was on the wire");
+    assert_eq!(ogene.total().await.to_string(), "820", "charged once");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn who_is_in_doubt_at_a_carrier_that_is_renamed_expires_in_time_and_is_refunded() {
+    let mut ogene = silent()
+        .set("gateways.direct-refund.in_doubt", r#""hold""#)
+        .set("gateways.direct-refund.validity", r#""2m""#)
+        .set("gateways.direct-refund.receipt_timeout", r#""2m""#)
+        .start()
+        .await;
+    ogene.bound("mtn", 1).await;
+    let id = ogene
+        .sent_id(json!({"from": SENDER, "to": numbers(9), "body": "Dear customer"}))
+        .await;
+    ogene.received(9).await;
+    ogene.kill().await;
+    ogene.rename_carrier("airtel");
+    ogene.serve().await;
+    ogene.clock.set(ogene.clock.now_ms() + 5 * 60_000);
+    assert_eq!(ogene.outcome(&id).await, vec!["expired"; 9]);
+    assert_eq!(ogene.total().await.to_string(), "1000");
     ogene.end().await;
 }

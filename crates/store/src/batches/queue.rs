@@ -32,6 +32,25 @@ pub(super) async fn next_due(
 }
 
 impl Store {
+    /// The carriers for which there are batches in a bucket, whether anybody knows them or not.
+    pub async fn batch_carriers(&self, bucket: Bucket) -> Result<Vec<String>> {
+        // From one to the next by the key, however many batches each has.
+        Ok(read!(self.db, |connection| {
+            sqlx::query_scalar(
+                "with recursive v (carrier) as (
+                     select cast('' as text)
+                     union all
+                     select (select b.carrier from batches b
+                         where b.bucket = $1 and b.carrier > v.carrier order by b.carrier limit 1)
+                     from v where v.carrier is not null)
+                 select v.carrier from v where v.carrier <> ''",
+            )
+            .bind(bucket.0)
+            .fetch_all(connection)
+            .await?
+        }))
+    }
+
     /// The batches of a bucket that a node claimed which is not there any more.
     pub async fn orphans(&self, carrier: &str, bucket: Bucket) -> Result<Vec<Claimed>> {
         let sql = format!(

@@ -22,6 +22,7 @@ twins!(
     faults_are_counted_on_one_carrier,
     what_is_claimed_shrinks_to_what_is_left,
     batches_of_nodes_that_are_gone_are_found,
+    carriers_are_known_from_their_batches,
     late_batches_are_found_when_their_time_is_over,
     who_is_claimed_while_a_sweep_looks_at_the_rest_ends_once,
     the_next_due_batch_is_known,
@@ -389,6 +390,23 @@ async fn batches_of_nodes_that_are_gone_are_found(kit: &Kit) {
         .await
         .unwrap();
     assert!(kit.orphans(CARRIER).await.is_empty());
+}
+
+async fn carriers_are_known_from_their_batches(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    assert!(kit.batch_carriers().await.is_empty());
+    for carrier in [CARRIER, "glo", "airtel"] {
+        send(kit, &base).await;
+        send(kit, &base).await;
+        let claimed = batches(&kit.claim(1).await);
+        let carrier = Some(carrier.into());
+        kit.store.release(claimed, NOW, carrier).await.unwrap();
+    }
+    send(kit, &base).await;
+    kit.claim(1).await;
+    let mut all = vec!["airtel", CARRIER, "glo"];
+    all.sort_unstable();
+    assert_eq!(kit.batch_carriers().await, all);
 }
 
 async fn late_batches_are_found_when_their_time_is_over(kit: &Kit) {

@@ -6,7 +6,7 @@ use domain::{
 };
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
@@ -183,6 +183,15 @@ impl Kit {
             all.extend(self.store.orphans(carrier, bucket).await.unwrap());
         }
         all
+    }
+
+    /// In order, each once.
+    pub(crate) async fn batch_carriers(&self) -> Vec<String> {
+        let mut all = BTreeSet::new();
+        for bucket in self.store.buckets() {
+            all.extend(self.store.batch_carriers(bucket).await.unwrap());
+        }
+        all.into_iter().collect()
     }
 
     pub(crate) async fn late_batches(&self, now_ms: i64) -> Vec<Claimed> {
