@@ -66,6 +66,8 @@ pub(super) struct Desk {
     pub(super) busy: Busy,
     /// What waits in hand waits for a place in a window: a response is what it needs, not time.
     pub(super) crowded: bool,
+    /// Whether the last look for what is due failed.
+    pub(super) blind: bool,
     /// By the steady time, as is the pace: how long something takes is no matter of the clock.
     pub(super) down_since_ms: i64,
     pub(super) closing: bool,
@@ -141,6 +143,7 @@ impl Desk {
             receipts: Vec::new(),
             busy: Busy::default(),
             crowded: false,
+            blind: false,
             down_since_ms: steady_ms,
             closing: false,
             shared,

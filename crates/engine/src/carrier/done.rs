@@ -29,7 +29,7 @@ pub(super) enum Done {
         asked: usize,
     },
     Looked {
-        due: bool,
+        due: store::Result<bool>,
     },
     FailedOver,
 }
@@ -84,12 +84,7 @@ impl Desk {
                 self.carrier.budget.give(asked);
                 self.carrier.note_backlog();
             }
-            Done::Looked { due } => {
-                self.busy.looking = false;
-                if due {
-                    self.carrier.note_backlog();
-                }
-            }
+            Done::Looked { due } => self.looked(due),
             Done::FailedOver => self.busy.looking = false,
         }
     }

@@ -31,7 +31,7 @@ impl Desk {
         if carrier.is_up() {
             tokio::spawn(async move {
                 let next = shared.store.next_due(&carrier.name).await;
-                let due = next.is_ok_and(|next| next.is_some_and(|due_ms| due_ms <= now_ms));
+                let due = next.map(|next| next.is_some_and(|due_ms| due_ms <= now_ms));
                 let _ = done.send(Done::Looked { due });
             });
         } else if self.is_to_fail_over() {
@@ -51,6 +51,25 @@ impl Desk {
 }
 
 impl Desk {
+    /// Takes what a look has found. Of looks that fail one after the other the first is told.
+    pub(super) fn looked(&mut self, due: store::Result<bool>) {
+        self.busy.looking = false;
+        match due {
+            Ok(due) => {
+                self.blind = false;
+                if due {
+                    self.carrier.note_backlog();
+                }
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.blind, true) {
+                    let carrier = &*self.carrier.name;
+                    tracing::warn!(carrier, %error, "it cannot be seen whether batches are due; looking again");
+                }
+            }
+        }
+    }
+
     /// Only a node that has connections to lose can tell that a carrier is down, and only if none has any.
     fn is_to_fail_over(&self) -> bool {
         let judges = self.carrier.settings.is_some() && !self.carrier.slots.borrow().is_empty();
