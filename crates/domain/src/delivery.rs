@@ -1,6 +1,9 @@
 //! The delivery state machine: what becomes of one recipient, and what it moves.
 
+mod guess;
+
 use crate::named;
+use guess::pages_named;
 
 named! {
     /// Where the delivery to a recipient stands, as stored.
@@ -93,24 +96,6 @@ impl Delivery {
             left & !pages
         });
         (left != 0).then(|| i64::from(left.trailing_zeros()) + 1)
-    }
-
-    /// What it means that the response names pages of a leg which receipts were taken to be about: each as it was
-    /// guessed, and as it is.
-    pub fn named(&self, leg: i64, pages: &[(i64, i64)]) -> Option<DeliveryEvent> {
-        let delivered = self.delivered_pages[leg_index(leg)];
-        // Of what was not delivered a guess has done no more than to end a doubt.
-        let wrong = pages
-            .iter()
-            .filter(|(guessed, page)| guessed != page && delivered & page_bit(*guessed) != 0);
-        let (guessed, named) = wrong.fold((0, 0), |(guessed, named), &(one, other)| {
-            (guessed | page_bit(one), named | page_bit(other))
-        });
-        (guessed != 0).then_some(DeliveryEvent::PagesNamed {
-            leg,
-            guessed,
-            named,
-        })
     }
 
     fn has_failed(&self, leg: i64) -> bool {
@@ -297,15 +282,6 @@ fn doubted(mut delivery: Delivery, leg: i64) -> Delivery {
             delivery.doubted_pages[place] = all & !delivery.delivered_pages[place];
         }
         delivery.weigh();
-    }
-    delivery
-}
-
-/// All at once, or of two that change places one would be lost. There are no more of them than before, so nothing ends.
-fn pages_named(mut delivery: Delivery, leg: i64, guessed: i64, named: i64) -> Delivery {
-    if !delivery.status.is_final() || delivery.gave_up {
-        let pages = &mut delivery.delivered_pages[leg_index(leg)];
-        *pages = *pages & !guessed | named;
     }
     delivery
 }
@@ -725,45 +701,6 @@ mod tests {
             E::Failed { status, .. } => E::Failed { leg: 1, status },
             E::PagesNamed { .. } | E::PutBack | E::GaveUp => E::GaveUp,
         })
-    }
-
-    #[test]
-    fn pages_that_were_guessed_are_those_that_the_response_names() {
-        let table: [(&[(i64, i64)], i64); 6] = [
-            (&[(1, 1)], 0b001),
-            (&[(1, 2)], 0b010),
-            (&[(1, 3), (2, 2)], 0b110),
-            // Two that change places.
-            (&[(1, 2), (2, 1)], 0b011),
-            (&[(1, 2), (2, 3)], 0b110),
-            (&[], 0),
-        ];
-        for (pages, expected) in table {
-            let mut delivery = Delivery::unsent(3);
-            let mut happen = |event| {
-                if let Some(change) = transition(&delivery, REFUND, event) {
-                    assert_eq!((change.refund, change.callback), (None, false));
-                    delivery = change.delivery;
-                }
-                delivery.clone()
-            };
-            happen(E::Doubted { leg: 1 });
-            for &(guessed, _) in pages {
-                happen(E::PageDelivered {
-                    leg: 1,
-                    page: guessed,
-                });
-            }
-            let submitted = happen(SENT);
-            let delivery = match submitted.named(1, pages) {
-                Some(event) => happen(event),
-                None => submitted,
-            };
-            assert_eq!(delivery.delivered_pages, [expected, 0], "{pages:?}");
-            assert_eq!(delivery.status, S::Sent);
-        }
-        let acknowledged = Delivery::unsent(2).named(1, &[(1, 2)]);
-        assert_eq!(acknowledged, None, "nothing was delivered");
     }
 
     proptest! {

@@ -400,7 +400,8 @@ async fn carriers_are_known_from_their_batches(kit: &Kit) {
         send(kit, &base).await;
         let claimed = batches(&kit.claim(1).await);
         let carrier = Some(carrier.into());
-        kit.store.release(claimed, NOW, carrier).await.unwrap();
+        let released = kit.store.release(claimed, NOW, carrier, NOW);
+        released.await.unwrap();
     }
     send(kit, &base).await;
     kit.claim(1).await;
