@@ -64,7 +64,7 @@ impl Change for ClaimBatches {
                 most = MOST_BATCHES;
             }
         }
-        still_to_send(tx, claimed).await
+        still_to_send(tx, claimed, self.claim.now_ms).await
     }
 
     async fn stands(&self, tx: &mut Tx, claimed: &Vec<Claimed>) -> Result<bool> {
@@ -165,8 +165,8 @@ impl ClaimBatches {
 }
 
 /// Leaves out those recipients that need not be sent any more. A second leg is recorded as submitted here:
-/// from now on it may be on the wire.
-async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed>> {
+/// from now on it may be on the wire, unless its time is over, so that it will not be sent.
+async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Result<Vec<Claimed>> {
     let mut kept = Vec::with_capacity(claimed.len());
     for mut claimed in claimed {
         if !claimed.batch.may_have_deliveries(claimed.content.gateway) {
@@ -189,7 +189,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>) -> Result<Vec<Claimed
         if left.len() < batch.recipients.len() {
             shrink(tx, &[(batch, &left)]).await?;
         }
-        if batch.kind == BatchKind::Backup {
+        if batch.kind == BatchKind::Backup && now_ms < batch.expires_at_ms {
             set_leg(tx, Some(batch.bucket), &batch.keys(&left), SECOND_LEG).await?;
         }
         claimed.batch.recipients = left;

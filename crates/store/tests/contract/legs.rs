@@ -18,6 +18,7 @@ twins!(
     a_second_leg_put_back_unsent_costs_nothing,
     a_second_leg_put_back_after_the_first_was_delivered_costs_nothing,
     a_second_leg_put_back_whose_time_ends_costs_nothing,
+    a_second_leg_claimed_when_its_time_is_over_costs_nothing,
     a_second_leg_put_back_before_the_first_is_heard_of_makes_no_delivery,
     a_second_leg_never_submitted_gives_the_reserve_back,
     a_first_leg_that_was_overtaken_by_its_backup_is_not_sent,
@@ -271,6 +272,23 @@ async fn a_second_leg_put_back_whose_time_ends_costs_nothing(kit: &Kit) {
         assert_eq!(kit.statuses(&message).await, [end]);
         assert_eq!(kit.balance(base.account).await, naira(94));
     }
+}
+
+async fn a_second_leg_claimed_when_its_time_is_over_costs_nothing(kit: &Kit) {
+    let base = two_legs(kit.account(100).await);
+    let message = base.message(&kit.store);
+    kit.submit(&message).await;
+    kit.report(report(vec![], vec![undelivered(to(&message))]))
+        .await;
+    let late = Claim {
+        now_ms: NOW + 3_600_000,
+        ..claim(10)
+    };
+    let second = kit.store.claim(late).await.unwrap();
+    kit.report(report(vec![refused(&second[0])], vec![])).await;
+    let end = Some(DeliveryStatus::Rejected);
+    assert_eq!(kit.statuses(&message).await, [end]);
+    assert_eq!(kit.balance(base.account).await, naira(94));
 }
 
 async fn a_second_leg_put_back_before_the_first_is_heard_of_makes_no_delivery(kit: &Kit) {
