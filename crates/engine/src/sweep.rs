@@ -87,9 +87,11 @@ where
     })
 }
 
-/// Expires recipients that have no outcome in time, and what was never sent.
+/// Expires recipients that have no outcome in time, and what was never sent. Where that fails in a bucket, the others are
+/// swept all the same.
 pub(crate) async fn expire_all(shared: &Arc<Shared>) -> store::Result<()> {
     let now_ms = shared.clock.now_ms();
+    let mut swept = Ok(());
     for rules in &shared.plan.rules.gateways {
         let expiry = Expiry {
             gateway: rules.gateway,
@@ -98,19 +100,23 @@ pub(crate) async fn expire_all(shared: &Arc<Shared>) -> store::Result<()> {
             planner: shared.planner(now_ms),
         };
         for bucket in shared.my_buckets() {
-            loop {
-                let (settled, more) = shared.store.expire(bucket, &expiry).await?;
-                shared.settled(settled);
-                if !more {
-                    break;
-                }
-            }
+            swept = swept.and(expire_sent(shared, bucket, &expiry).await);
         }
     }
     for bucket in shared.my_buckets() {
-        expire_unsent(shared, bucket, now_ms).await?;
+        swept = swept.and(expire_unsent(shared, bucket, now_ms).await);
     }
-    Ok(())
+    swept
+}
+
+async fn expire_sent(shared: &Arc<Shared>, bucket: Bucket, expiry: &Expiry) -> store::Result<()> {
+    loop {
+        let (settled, more) = shared.store.expire(bucket, expiry).await?;
+        shared.settled(settled);
+        if !more {
+            return Ok(());
+        }
+    }
 }
 
 async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> store::Result<()> {

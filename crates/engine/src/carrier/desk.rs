@@ -344,7 +344,7 @@ impl Desk {
         }
     }
 
-    fn put_back(&mut self, tag: Tag, now_ms: i64) {
+    pub(super) fn put_back(&mut self, tag: Tag, now_ms: i64) {
         let Some((batch, _)) = self.hand.batch(tag) else {
             return;
         };

@@ -8,7 +8,7 @@ use super::pages::Pages;
 use crate::shared::FAILURE_PAUSE;
 use domain::{DeliveryStatus, Priority};
 use smpp::Submit;
-use store::Claimed;
+use store::{BatchKind, Claimed};
 
 /// A window of so many places keeps one that only a one-time password takes.
 const WIDE_WINDOW: usize = 10;
@@ -80,8 +80,7 @@ impl Desk {
                 break;
             };
             if now_ms >= ready.batch.expires_at_ms {
-                // It waited too long in hand, for pace or for a carrier that throttles.
-                self.hand.decide(ready.tag, late());
+                self.waited_too_long(&ready, now_ms);
                 continue;
             }
             let pages = ready.due().count();
@@ -92,6 +91,16 @@ impl Desk {
             taken += 1;
         }
         submits
+    }
+
+    /// It waited in hand, for pace, a place or a carrier that throttles, until its time was over. A second leg counts as
+    /// sent since it was claimed: put back, it ends without its price where it is claimed again.
+    fn waited_too_long(&mut self, ready: &Ready, now_ms: i64) {
+        if ready.batch.kind == BatchKind::Backup {
+            self.put_back(ready.tag, now_ms);
+        } else {
+            self.hand.decide(ready.tag, late());
+        }
     }
 
     fn submit(&mut self, link: LinkId, submits: Vec<Submit>) {

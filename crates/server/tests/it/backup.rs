@@ -4,8 +4,9 @@ use crate::kit::receiver::{Call, Reaction, Receiver};
 use crate::kit::wire::{count, receipt, written};
 use crate::kit::{MTN, Ogene, Setup, to, until, with};
 use serde_json::json;
-use smpp::smsc::{Fate, Script};
+use smpp::smsc::{Delay, Fate, Script};
 use smpp::{CommandStatus, ReceiptState};
+use std::time::Duration;
 
 fn script(fate: Fate) -> Script {
     Script {
@@ -189,4 +190,34 @@ async fn a_second_leg_outlives_a_restart() {
     ogene.received(1).await;
     ogene.restart().await;
     ends(ogene, receiver, &id, "delivrd", "992.5", [1, 1]).await;
+}
+
+#[tokio::test]
+async fn a_second_leg_that_waits_for_a_place_until_its_time_is_over_costs_nothing() {
+    // Two go out, and what they are answered comes when the time of the third is over.
+    let slow = Script {
+        response_delay: Delay::fixed(Duration::from_secs(6)),
+        ..script(receipt(ReceiptState::Delivered))
+    };
+    let ogene = Setup::new()
+        .script(script(receipt(ReceiptState::Undeliverable)))
+        .carrier("backup", slow)
+        .set("carriers.backup.binds", "1")
+        .set("carriers.backup.window", "2")
+        .set("gateways.direct-corporate.carriers", r#"["backup"]"#)
+        .set("gateways.dual-backup.receipt_timeout", r#""4s""#)
+        .start()
+        .await;
+    ogene.bound("mtn", 1).await;
+    ogene.bound("backup", 1).await;
+    let numbers = "2348031234560, 2348031234561, 2348031234562";
+    let fields = with(to(numbers, "Hello"), json!({"gateway": "dual-backup"}));
+    let id = ogene.sent_id(fields).await;
+    let mut ends = ogene.outcome(&id).await;
+    ends.sort_unstable();
+    assert_eq!(ends, ["delivrd", "delivrd", "expired"]);
+    assert_eq!(ogene.smsc_of("backup").stats().submits, 2);
+    // 7.50 for each of two, and 6.00 for the third.
+    assert_eq!(ogene.total().await.to_string(), "979");
+    ogene.end().await;
 }
