@@ -205,6 +205,7 @@ async fn look_again(shared: &Arc<Shared>, looked: &AtomicI64) -> store::Result<(
     }
     let now_ms = shared.clock.now_ms();
     let since_ms = parked_since(looked.load(Ordering::Relaxed), now_ms);
+    let mut until_ms = now_ms;
     for bucket in shared.my_buckets() {
         let report = Arc::new(shared.empty_report(now_ms));
         let mut settled = Settled::default();
@@ -213,15 +214,21 @@ async fn look_again(shared: &Arc<Shared>, looked: &AtomicI64) -> store::Result<(
             .look_again(report, bucket, since_ms, &mut settled)
             .await;
         shared.settled(settled);
-        found?;
+        until_ms = until_ms.min(looked_until(since_ms, now_ms, found?));
     }
-    looked.store(now_ms, Ordering::Relaxed);
+    looked.store(until_ms, Ordering::Relaxed);
     Ok(())
 }
 
 /// However long ago the last look was, and wherever the clock was set meanwhile, no receipt is too old for the next.
 fn parked_since(looked_ms: i64, now_ms: i64) -> i64 {
     looked_ms.min(now_ms) - LOOK_AGAIN_MS
+}
+
+/// Until when it was looked, where what came in until `full_ms` was too much for one look: the next one begins with what is
+/// left, and goes on in any case.
+fn looked_until(since_ms: i64, now_ms: i64, full_ms: Option<i64>) -> i64 {
+    full_ms.map_or(now_ms, |full_ms| full_ms.max(since_ms + 1) + LOOK_AGAIN_MS)
 }
 
 impl Shared {
@@ -276,5 +283,16 @@ mod tests {
             let found = parked_since(looked_ms, now_ms);
             assert_eq!(found, since_ms, "after {looked_ms} at {now_ms}");
         }
+    }
+
+    #[test]
+    fn what_one_look_has_no_room_for_is_the_next_ones() {
+        let next = |since_ms, full_ms| {
+            let looked_ms = looked_until(since_ms, 100_000, full_ms);
+            parked_since(looked_ms, 100_000)
+        };
+        assert_eq!(next(50_000, None), 80_000);
+        assert_eq!(next(50_000, Some(60_000)), 60_000);
+        assert_eq!(next(50_000, Some(50_000)), 50_001, "it goes on");
     }
 }

@@ -140,19 +140,20 @@ impl Store {
     }
 
     /// Looks again at the receipts that were parked since then in that bucket: one that came in on this node while
-    /// another kept its response has missed it. As above, what was settled is added.
+    /// another kept its response has missed it. As above, what was settled is added. Gives until when they had come in,
+    /// where there were too many for one look.
     pub async fn look_again(
         &self,
         report: Arc<CarrierReport>,
         bucket: Bucket,
         since_ms: i64,
         settled: &mut Settled,
-    ) -> Result<()> {
-        let parked = self.parked_since(bucket, since_ms).await?;
+    ) -> Result<Option<i64>> {
+        let (parked, until_ms) = self.parked_since(bucket, since_ms).await?;
         if !parked.is_empty() {
             self.hear(News { report, parked }, settled).await?;
         }
-        Ok(())
+        Ok(until_ms)
     }
 
     async fn hear(&self, news: News, settled: &mut Settled) -> Result<Vec<usize>> {

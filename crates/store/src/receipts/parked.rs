@@ -83,9 +83,13 @@ impl Store {
         .await
     }
 
-    /// The receipts that were parked in a bucket since then, the oldest first: whatever comes in, each is looked at before
-    /// it is too old.
-    pub(super) async fn parked_since(&self, bucket: Bucket, since_ms: i64) -> Result<Vec<Parked>> {
+    /// The receipts that were parked in a bucket since then, the oldest first, and until when they had come in where
+    /// there may be more.
+    pub(super) async fn parked_since(
+        &self,
+        bucket: Bucket,
+        since_ms: i64,
+    ) -> Result<(Vec<Parked>, Option<i64>)> {
         let rows: Vec<ParkedRow> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error
@@ -98,7 +102,9 @@ impl Store {
             .fetch_all(connection)
             .await?
         });
-        parked_in_order(rows)
+        let is_full = i64::try_from(rows.len()).unwrap_or(i64::MAX) >= MOST_AGAIN;
+        let last = rows.last().map(|row| row.received_at_ms);
+        Ok((parked_in_order(rows)?, last.filter(|_| is_full)))
     }
 
     /// Those of the carriers that have parked receipts at all.
