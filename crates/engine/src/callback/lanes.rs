@@ -25,11 +25,11 @@ pub(super) struct Limits {
 
 /// An account may hold one part in so many of the room that is left, however many lanes it has: each send may name an
 /// origin of its own.
-const SHARE_OF_ACCOUNT: usize = 3;
+const SHARE_OF_ACCOUNT: usize = 2;
 
 /// A lane may hold one part in so many of the room that its account has left, of first attempts and of retries each. So
 /// a few busy lanes get much, many lanes get little each, and some room is left for one that was not there before.
-const SHARE_OF_LANE: usize = 4;
+const SHARE_OF_LANE: usize = 2;
 
 /// A lane with so few callbacks waiting is refilled when the database holds more for it.
 const REFILL_AT: usize = 256;
