@@ -96,15 +96,22 @@ const MOST_RECIPIENTS: usize = 4_000;
 
 /// As many batches at a time as go into one report; one is never too many.
 pub(crate) fn portions(batches: Vec<Claimed>) -> impl Iterator<Item = Vec<Claimed>> {
+    portions_by(batches, |claimed| claimed.batch.recipients.len())
+}
+
+fn portions_by<T>(
+    batches: Vec<T>,
+    recipients: impl Fn(&T) -> usize,
+) -> impl Iterator<Item = Vec<T>> {
     let mut left = batches.into_iter().peekable();
     std::iter::from_fn(move || {
-        let mut portion: Vec<Claimed> = Vec::new();
-        let mut recipients = 0;
+        let mut portion: Vec<T> = Vec::new();
+        let mut sum = 0;
         while let Some(next) = left.next_if(|next| {
-            let more = recipients + next.batch.recipients.len();
+            let more = sum + recipients(next);
             portion.is_empty() || (portion.len() < MOST_BATCHES && more <= MOST_RECIPIENTS)
         }) {
-            recipients += next.batch.recipients.len();
+            sum += recipients(&next);
             portion.push(next);
         }
         (!portion.is_empty()).then_some(portion)
@@ -136,49 +143,13 @@ fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Priority, Recipient};
-    use store::Content;
-
-    fn claimed(recipients: usize) -> Claimed {
-        let numbers = (2_348_031_000_000..).take(recipients);
-        let batch = Batch {
-            bucket: Bucket(0),
-            carrier: "mtn".into(),
-            claimed_by: 1,
-            claimed_until_ms: 0,
-            priority: Priority::Bulk,
-            due_at_ms: 0,
-            id: 1,
-            message: MessageId::lowest_at(0),
-            kind: BatchKind::First,
-            leg: 1,
-            tries: 0,
-            suffixed: false,
-            pages: 1,
-            charge: Money::from_units(0),
-            reserve: Money::from_units(0),
-            expires_at_ms: 0,
-            recipients: numbers.map(Recipient::from_digits).collect(),
-        };
-        let content = Content {
-            account: AccountId(1),
-            environment: Environment::Live,
-            gateway: Gateway::DirectRefund,
-            sender: String::new(),
-            body: String::new(),
-        };
-        Claimed {
-            batch,
-            content: Arc::new(content),
-        }
-    }
+    use super::portions_by;
 
     #[test]
     fn many_batches_are_told_of_together_as_far_as_a_commit_takes_them() {
         let portions = |sizes: &[usize]| -> Vec<usize> {
-            let batches = sizes.iter().map(|&size| claimed(size)).collect();
-            super::portions(batches).map(|one| one.len()).collect()
+            let portions = portions_by(sizes.to_vec(), |&size| size);
+            portions.map(|one| one.len()).collect()
         };
         assert!(portions(&[]).is_empty());
         assert_eq!(portions(&[1; 450]), [200, 200, 50]);

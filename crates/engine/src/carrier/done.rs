@@ -88,6 +88,7 @@ impl Desk {
             Done::FailedOver => self.busy.looking = false,
         }
     }
+
     /// Answers the receipts that are kept.
     fn kept(&self, parked: usize, answers: Vec<(Wire, Vec<u32>)>) {
         for (wire, sequences) in answers {

@@ -387,6 +387,19 @@ mod tests {
     };
     use store::BatchKind;
 
+    /// Without carriers and gateways.
+    fn plan() -> Plan {
+        let rules = Rulebook {
+            plan: NumberPlan::new(&[]).unwrap(),
+            carriers: Vec::new(),
+            gateways: Vec::new(),
+            code_words: CodeWords::new(&[]),
+            max_recipients: 1,
+            private_callbacks: false,
+        };
+        Plan::new(rules, Numbers::new(0, &Chance::seeded(1)))
+    }
+
     /// A campaign that is claimed, to so many.
     fn campaign(id: i64, recipients: u64) -> Claimed {
         let first = 2_348_031_000_000;
@@ -462,17 +475,7 @@ mod tests {
 
     #[test]
     fn what_came_back_is_taken_out_the_oldest_first_until_it_is_enough() {
-        let plan = Plan::new(
-            Rulebook {
-                plan: NumberPlan::new(&[]).unwrap(),
-                carriers: Vec::new(),
-                gateways: Vec::new(),
-                code_words: CodeWords::new(&[]),
-                max_recipients: 1,
-                private_callbacks: false,
-            },
-            Numbers::new(0, &Chance::seeded(1)),
-        );
+        let plan = plan();
         let mut hand = Hand::default();
         for id in 1..=3 {
             let claimed = campaign(id, 10);
@@ -494,17 +497,7 @@ mod tests {
 
     #[test]
     fn what_follows_of_a_batch_waits_for_what_the_database_does_not_take() {
-        let plan = Plan::new(
-            Rulebook {
-                plan: NumberPlan::new(&[]).unwrap(),
-                carriers: Vec::new(),
-                gateways: Vec::new(),
-                code_words: CodeWords::new(&[]),
-                max_recipients: 1,
-                private_callbacks: false,
-            },
-            Numbers::new(0, &Chance::seeded(1)),
-        );
+        let plan = plan();
         let mut hand = Hand::default();
         for id in 1..=2 {
             let claimed = campaign(id, 3);
