@@ -131,6 +131,9 @@ impl Portion {
         };
         let open = cases.iter_mut().filter(may_be_wrong);
         let mut open: HashMap<_, _> = open.map(|case| (case.key(), case)).collect();
+        if open.is_empty() {
+            return Ok(());
+        }
         let pages = self.progress().flat_map(parts::submitted);
         let pages: Vec<Named<'_>> = pages
             .filter(|page| open.contains_key(&page.part.delivery()))
