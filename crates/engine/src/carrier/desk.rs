@@ -311,7 +311,8 @@ impl Desk {
         {
             self.pace.throttled(self.shared.clock.steady_ms());
         }
-        let room = self.hand.held() < self.carrier.budget.held();
+        // Who ends waits for nobody, and is asked below what becomes of who waits in hand.
+        let room = self.closing || self.hand.held() < self.carrier.budget.held();
         let asked = Asked {
             batch: &batch,
             content: &content,
