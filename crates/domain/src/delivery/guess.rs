@@ -43,13 +43,16 @@ mod tests {
 
     #[test]
     fn pages_that_were_guessed_are_those_that_the_response_names() {
-        let table: [(&[(i64, i64)], i64); 6] = [
+        let table: [(&[(i64, i64)], i64); 8] = [
             (&[(1, 1)], 0b001),
             (&[(1, 2)], 0b010),
             (&[(1, 3), (2, 2)], 0b110),
             // Two that change places.
             (&[(1, 2), (2, 1)], 0b011),
             (&[(1, 2), (2, 3)], 0b110),
+            // Two that are one page.
+            (&[(1, 2), (2, 2)], 0b010),
+            (&[(1, 3), (2, 3)], 0b100),
             (&[], 0),
         ];
         for (pages, expected) in table {
