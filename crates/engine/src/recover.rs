@@ -9,6 +9,10 @@ use tokio::time::sleep;
 
 /// The pause before what failed is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Most batches that are told of together, and most recipients in them: a commit costs much the same for one and
+/// for many, but its time is limited too.
+const MOST_BATCHES: usize = 200;
+const MOST_RECIPIENTS: usize = 4_000;
 
 /// Recovers what the last process left, where there is one at a time. Other nodes would wait for the beat of this one
 /// meanwhile, and its first beat asks for the same.
@@ -88,11 +92,6 @@ async fn take_over(
     }
     Ok(doubted)
 }
-
-/// Most batches that are told of together, and most recipients in them: a commit costs much the same for one and
-/// for many, but its time is limited too.
-const MOST_BATCHES: usize = 200;
-const MOST_RECIPIENTS: usize = 4_000;
 
 /// As many batches at a time as go into one report; one is never too many.
 pub(crate) fn portions(batches: Vec<Claimed>) -> impl Iterator<Item = Vec<Claimed>> {

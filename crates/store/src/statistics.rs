@@ -14,13 +14,13 @@ impl Store {
         }
         let unknown: Vec<String> = read!(self.db, |connection| {
             sqlx::query_scalar(
-            "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
-             where n.nspname = current_schema() and c.relkind = 'r' and c.reltuples < 2
-                 and (c.reltuples < 0 or pg_stat_get_live_tuples(c.oid) > 20)
-                 and pg_relation_size(c.oid) > 65536 and pg_has_role(c.relowner, 'usage')",
-        )
-        .fetch_all(connection)
-        .await?
+                "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                 where n.nspname = current_schema() and c.relkind = 'r' and c.reltuples < 2
+                     and (c.reltuples < 0 or pg_stat_get_live_tuples(c.oid) > 20)
+                     and pg_relation_size(c.oid) > 65536 and pg_has_role(c.relowner, 'usage')",
+            )
+            .fetch_all(connection)
+            .await?
         });
         for table in unknown {
             let sql = format!("analyze \"{table}\"");

@@ -385,6 +385,7 @@ mod tests {
     use domain::{
         AccountId, Bucket, CodeWords, Environment, Gateway, MessageId, Money, NumberPlan, Rulebook,
     };
+    use std::ops::RangeInclusive;
     use store::BatchKind;
 
     /// Without carriers and gateways.
@@ -473,15 +474,21 @@ mod tests {
         assert_eq!(unsent, [0], "they go back, too");
     }
 
-    #[test]
-    fn what_came_back_is_taken_out_the_oldest_first_until_it_is_enough() {
-        let plan = plan();
+    /// Some campaigns in hand, each to so many.
+    fn with_campaigns(ids: RangeInclusive<i64>, recipients: u64) -> Hand {
         let mut hand = Hand::default();
-        for id in 1..=3 {
-            let claimed = campaign(id, 10);
+        for id in ids {
+            let claimed = campaign(id, recipients);
             let pages = Pages::new(&claimed, "", 1_000);
             hand.take(claimed, pages, true);
         }
+        hand
+    }
+
+    #[test]
+    fn what_came_back_is_taken_out_the_oldest_first_until_it_is_enough() {
+        let plan = plan();
+        let mut hand = with_campaigns(1..=3, 10);
         while let Some(ready) = hand.next(Priority::Bulk) {
             hand.decide(ready.tag, Fate::Submitted(vec!["1".to_owned()]));
         }
@@ -498,12 +505,7 @@ mod tests {
     #[test]
     fn what_follows_of_a_batch_waits_for_what_the_database_does_not_take() {
         let plan = plan();
-        let mut hand = Hand::default();
-        for id in 1..=2 {
-            let claimed = campaign(id, 3);
-            let pages = Pages::new(&claimed, "", 1_000);
-            hand.take(claimed, pages, true);
-        }
+        let mut hand = with_campaigns(1..=2, 3);
         // One of each batch at a time.
         let tags: Vec<Tag> = std::iter::from_fn(|| hand.next(Priority::Bulk))
             .map(|ready| ready.tag)

@@ -199,17 +199,13 @@ async fn a_second_leg_that_waits_for_a_place_until_its_time_is_over_costs_nothin
         response_delay: Delay::fixed(Duration::from_secs(6)),
         ..script(receipt(ReceiptState::Delivered))
     };
-    let ogene = Setup::new()
-        .script(script(receipt(ReceiptState::Undeliverable)))
-        .carrier("backup", slow)
+    let setup = Setup::new()
         .set("carriers.backup.binds", "1")
         .set("carriers.backup.window", "2")
-        .set("gateways.direct-corporate.carriers", r#"["backup"]"#)
-        .set("gateways.dual-backup.receipt_timeout", r#""4s""#)
-        .start()
-        .await;
-    ogene.bound("mtn", 1).await;
-    ogene.bound("backup", 1).await;
+        .set("gateways.dual-backup.receipt_timeout", r#""4s""#);
+    let undelivered = receipt(ReceiptState::Undeliverable);
+    let ogene = two_legs_of(setup, undelivered, receipt(ReceiptState::Delivered)).await;
+    ogene.smsc_of("backup").set_script(slow);
     let numbers = "2348031234560, 2348031234561, 2348031234562";
     let fields = with(to(numbers, "Hello"), json!({"gateway": "dual-backup"}));
     let id = ogene.sent_id(fields).await;
