@@ -136,7 +136,7 @@ const fn leg_bit(leg: i64) -> i64 {
     if leg < SECOND_LEG { 1 } else { 2 }
 }
 
-/// The longest message has 23 pages (`decisions.md`, Pages), so that a number of 64 bits holds one for each.
+/// The longest message has 46 pages: 1,530 signs of two UCS-2 units each. So a number of 64 bits holds one for each.
 fn page_bit(page: i64) -> i64 {
     1 << (page - 1).clamp(0, 62)
 }

@@ -187,7 +187,8 @@ async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
         let shared = Arc::clone(shared);
         running.spawn(async move { accept_together(&shared, entering, now_ms).await });
     }
-    running.join_all().await;
+    // Where the process ends they are cancelled, and nobody waits for an answer any more.
+    while running.join_next().await.is_some() {}
 }
 
 async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: i64) {

@@ -64,7 +64,8 @@ async fn simulate(
                 .await;
         });
     }
-    answers.join_all().await;
+    // Where the process ends they are cancelled: what is in hand comes again.
+    while answers.join_next().await.is_some() {}
     let _ = events.send(LinkEvent::Down { link: 0 }).await;
 }
 

@@ -122,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_read_is_what_was_written(
-            pages in prop::array::uniform2(1..1i64 << 23),
+            pages in prop::array::uniform2(1..1i64 << 46),
             carriers in prop::collection::vec((1..3i64, "[a-z0-9_-]{1,8}"), 0..6),
         ) {
             let mut doubts = Doubts::with(1, "first");

@@ -18,6 +18,7 @@ twins!(
     a_receipt_before_its_response_is_parked_and_matched_later,
     a_receipt_in_the_same_report_as_its_response_is_matched,
     a_message_of_several_pages_is_delivered_with_its_last_page,
+    a_message_of_the_most_pages_is_delivered_whatever_their_order,
     a_message_of_several_pages_fails_with_its_first_bad_page,
     a_receipt_with_an_unknown_id_is_parked,
     a_receipt_for_another_number_does_not_settle,
@@ -260,6 +261,26 @@ async fn a_message_of_several_pages_is_delivered_with_its_last_page(kit: &Kit) {
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Delivered)]
     );
+}
+
+/// 1,530 signs beyond the first plane are 46 pages.
+async fn a_message_of_the_most_pages_is_delivered_whatever_their_order(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let message = Sending {
+        pages: 46,
+        price: 92,
+        ..base
+    }
+    .message(&kit.store);
+    kit.submit(&message).await;
+    let to = message.draft.recipients[0];
+    for page in (1..=46).rev() {
+        assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
+        let receipt = receipt(&page_id(to, page), to, DeliveryStatus::Delivered);
+        kit.report(report(vec![], vec![receipt])).await;
+    }
+    let ended = [Some(DeliveryStatus::Delivered)];
+    assert_eq!(kit.statuses(&message).await, ended);
 }
 
 async fn a_message_of_several_pages_fails_with_its_first_bad_page(kit: &Kit) {
