@@ -1,7 +1,7 @@
 //! Everything a caller can do wrong, in words. Codes and HTTP statuses are the server's matter.
 
-use crate::Money;
 use crate::velocity::Block;
+use crate::{MessageId, Money};
 use std::net::IpAddr;
 
 /// Why a request is refused. The text is what the caller reads: it says what to do. It repeats nothing of the
@@ -205,6 +205,19 @@ pub enum Refusal {
     )]
     Unavailable {
         /// When to retry, seconds.
+        retry_after_s: u64,
+    },
+    /// The commit of a send has begun and not ended in time: it may stand. The window of duplicates outlasts the time
+    /// that is named.
+    #[error(
+        "This send took too long to commit, and may still be accepted: whether it was sent and charged is not known. \
+         Sent again unchanged within 30 s, it is answered API-2012 if it was; later, look first for a delivery report \
+         of the message_id {message}."
+    )]
+    OutcomeUnknown {
+        /// The message that it may have become.
+        message: MessageId,
+        /// When to send it again, seconds.
         retry_after_s: u64,
     },
 }

@@ -172,7 +172,9 @@ async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
     }
     for waiting in group {
         let bucket = shared.store.bucket_of(waiting.draft.account);
-        let entering = enter(shared, waiting, bucket, now_ms);
+        let Some(entering) = enter(shared, waiting, bucket, now_ms) else {
+            continue;
+        };
         let bound = shared.store.bound(bucket);
         commits.entry(bound).or_default().push(entering);
     }
@@ -227,10 +229,13 @@ async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: 
 }
 
 /// Makes the batches of a send. Those for which their carrier has room now are claimed with the commit
-/// itself, and go out as soon as it is durable.
-fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Entering {
+/// itself, and go out as soon as it is durable. There are none of a send whose time is over.
+fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Option<Entering> {
     let draft = waiting.draft;
     let id = shared.message_ids.next(now_ms);
+    if !waiting.turn.begin(id) {
+        return None;
+    }
     let mut batches = shared.plan.batches(&draft, bucket, id, now_ms);
     for batch in &mut batches {
         let carrier = shared.carrier(&batch.carrier);
@@ -240,12 +245,12 @@ fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Ente
             batch.claimed_until_ms = now_ms + CLAIM_MS;
         }
     }
-    Entering {
+    Some(Entering {
         draft: Arc::new(draft),
         id,
         batches,
         answer: waiting.answer,
-    }
+    })
 }
 
 fn answered(shared: &Shared, entering: Entering, answer: Accepted) {

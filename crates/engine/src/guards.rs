@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::settings::GuardSettings;
 use crate::velocity::Velocity;
 use crate::{Error, Sent, Shared};
-use domain::{Draft, Environment, Prohibited, Rulebook, masked};
+use domain::{Draft, Environment, Prohibited, Refusal, Rulebook, masked};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use store::By;
@@ -60,7 +60,11 @@ impl Guards {
         velocity.check(&draft).await?;
         let (account, recipients) = (draft.account, draft.recipients.clone());
         let sent = door.send(draft).await;
-        if sent.is_err() {
+        let may_stand = matches!(
+            sent,
+            Ok(_) | Err(Error::Refused(Refusal::OutcomeUnknown { .. }))
+        );
+        if !may_stand {
             velocity.take_back(account, &recipients);
         }
         sent

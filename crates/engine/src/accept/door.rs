@@ -4,9 +4,9 @@ use super::pace::Pace;
 use super::{Sent, run};
 use crate::refusals::Refusals;
 use crate::{Error, Shared};
-use domain::{Draft, Fingerprint, Refusal};
+use domain::{Draft, Fingerprint, MessageId, Refusal};
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
@@ -28,13 +28,39 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TURN_PATIENCE: Duration = Duration::from_secs(5);
 /// The refusal for want of room, or time.
 pub(super) const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
+/// When to send again what may stand, seconds: what holds its commit up holds up the next one too.
+const ASK_AGAIN_S: u64 = 5;
 
 /// A draft that waits for its commit.
 pub(crate) struct Waiting {
     pub(super) draft: Draft,
     since: Instant,
     _room: OwnedSemaphorePermit,
+    pub(super) turn: Turn,
     pub(super) answer: oneshot::Sender<Result<Sent, Error>>,
+}
+
+/// Which came first: that a commit began with a send, as the message that it becomes, or that its time was over. So what
+/// was answered that it was not accepted never is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turn(Arc<OnceLock<Option<MessageId>>>);
+
+impl Turn {
+    /// Whether a commit may begin with it.
+    pub(super) fn begin(&self, message: MessageId) -> bool {
+        self.0.set(Some(message)).is_ok()
+    }
+
+    /// The refusal when its time is over.
+    fn over(&self) -> Refusal {
+        match *self.0.get_or_init(|| None) {
+            None => UNAVAILABLE,
+            Some(message) => Refusal::OutcomeUnknown {
+                message,
+                retry_after_s: ASK_AGAIN_S,
+            },
+        }
+    }
 }
 
 impl Waiting {
@@ -111,43 +137,42 @@ impl Door {
 
     /// Waits until the draft is a durable message, or is refused. A full queue refuses when it is its turn
     /// ([`Refusals`]), and nothing is kept of the draft until then; a database that does not answer refuses after a
-    /// while: what has not begun by then is not accepted any more, and what has is found by its fingerprint when it
-    /// is sent again.
+    /// while: what has not begun by then is not accepted any more, and of what has it is told that it may stand.
     pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
-        if !self.admit(draft, answer) {
+        let Some(turn) = self.admit(draft, answer) else {
             return Err(self.refuse().await.into());
-        }
-        in_time(result).await
+        };
+        in_time(result, &turn).await
     }
 
     /// Queues a draft where there is room, or drops it.
-    fn admit(&self, draft: Draft, answer: oneshot::Sender<Result<Sent, Error>>) -> bool {
+    fn admit(&self, draft: Draft, answer: oneshot::Sender<Result<Sent, Error>>) -> Option<Turn> {
         let recipients = match draft.recipients.len() {
             ..=FEW_RECIPIENTS => 0,
-            _ if self.is_behind() => return false,
+            _ if self.is_behind() => return None,
             many => u32::try_from(many).unwrap_or(u32::MAX),
         };
-        let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(recipients) else {
-            return false;
-        };
+        let room = Arc::clone(&self.room)
+            .try_acquire_many_owned(recipients)
+            .ok()?;
+        let turn = Turn::default();
         let waiting = Waiting {
             draft,
             since: Instant::now(),
+            turn: turn.clone(),
             answer,
             _room: room,
         };
-        let admitted = self.queue.try_send(waiting).is_ok();
-        if admitted {
-            self.refusals.admitted();
-        }
-        admitted
+        self.queue.try_send(waiting).ok()?;
+        self.refusals.admitted();
+        Some(turn)
     }
 }
 
 /// What is answered of a send within its time. Where nobody is left to answer, the process is about to end and the
 /// send may stand: to refuse it would not be true.
-async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>) -> Result<T, Error> {
+async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>, turn: &Turn) -> Result<T, Error> {
     let answer = async {
         match result.await {
             Ok(answer) => answer,
@@ -156,7 +181,7 @@ async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>) -> Result<T, Er
     };
     tokio::time::timeout(PATIENCE, answer)
         .await
-        .unwrap_or_else(|_| Err(UNAVAILABLE.into()))
+        .unwrap_or_else(|_| Err(turn.over().into()))
 }
 
 /// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
@@ -200,6 +225,25 @@ mod tests {
     use domain::{AccountId, Environment, Gateway, Money, Priority, Recipient, Text};
     use tokio::time::{advance, timeout};
 
+    fn message() -> MessageId {
+        MessageId::new(0, [7; 10])
+    }
+
+    fn may_stand() -> Refusal {
+        Refusal::OutcomeUnknown {
+            message: message(),
+            retry_after_s: ASK_AGAIN_S,
+        }
+    }
+
+    fn refusal<T>(answer: Result<T, Error>) -> Refusal {
+        match answer {
+            Err(Error::Refused(refusal)) => refusal,
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("it was accepted"),
+        }
+    }
+
     /// A send to so many.
     fn draft(recipients: usize) -> Draft {
         Draft {
@@ -224,7 +268,10 @@ mod tests {
     async fn sends_wait_as_long_as_there_is_room_for_their_recipients() {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
-        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        let admitted = |recipients| {
+            door.admit(draft(recipients), oneshot::channel().0)
+                .is_some()
+        };
         for _ in 0..10 {
             assert!(admitted(MOST_WAITING / 10));
         }
@@ -241,7 +288,10 @@ mod tests {
     fn what_has_more_recipients_than_there_is_room_for_is_not_admitted() {
         let (queue, _waiting) = mpsc::channel(3);
         let door = Door::new(queue);
-        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        let admitted = |recipients| {
+            door.admit(draft(recipients), oneshot::channel().0)
+                .is_some()
+        };
         assert_eq!(door.room(), MOST_WAITING);
         assert!(admitted(MOST_WAITING - 100));
         assert_eq!(door.room(), 100);
@@ -253,7 +303,7 @@ mod tests {
 
         let (queue, _waiting) = mpsc::channel(1);
         let door = Door::new(queue);
-        assert!(door.admit(draft(1), oneshot::channel().0));
+        assert!(door.admit(draft(1), oneshot::channel().0).is_some());
         assert_eq!(door.room(), 0, "the queue has no room");
     }
 
@@ -261,7 +311,10 @@ mod tests {
     fn campaigns_find_no_room_behind_more_than_are_accepted_in_time() {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
-        let admitted = |recipients| door.admit(draft(recipients), oneshot::channel().0);
+        let admitted = |recipients| {
+            door.admit(draft(recipients), oneshot::channel().0)
+                .is_some()
+        };
         // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
         let now = Instant::now();
         let lap = Lap::with(None, now, MANY_RECIPIENTS);
@@ -287,7 +340,7 @@ mod tests {
             let (answer, asked) = oneshot::channel();
             let mut draft = draft(recipients);
             draft.fingerprint[0] = u8::try_from(number).unwrap();
-            assert!(door.admit(draft, answer));
+            assert!(door.admit(draft, answer).is_some());
             answers.push(asked);
         }
         let mut left = VecDeque::new();
@@ -309,12 +362,12 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let (late, mut refused) = oneshot::channel();
-        assert!(door.admit(draft(1), late));
+        assert!(door.admit(draft(1), late).is_some());
         advance(TURN_PATIENCE).await;
         let (soon, mut begun) = oneshot::channel();
         let mut other = draft(2);
         other.fingerprint[0] = 1;
-        assert!(door.admit(other, soon));
+        assert!(door.admit(other, soon).is_some());
         let mut left: VecDeque<_> =
             [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
         let now = Instant::now() + Duration::from_millis(1);
@@ -332,13 +385,31 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_send_that_may_stand_is_not_refused_when_the_process_ends() {
         let (answer, result) = oneshot::channel::<Result<(), Error>>();
+        let turn = Turn::default();
+        assert!(turn.begin(message()));
         drop(answer);
         let began = Instant::now();
-        let refused = timeout(2 * PATIENCE, in_time(result)).await.unwrap();
-        assert!(matches!(
-            refused,
-            Err(Error::Refused(Refusal::Unavailable { .. }))
-        ));
+        let told = timeout(2 * PATIENCE, in_time(result, &turn)).await;
+        assert_eq!(refusal(told.unwrap()), may_stand());
         assert_eq!(began.elapsed(), PATIENCE, "not before its time is over");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn when_time_is_over_a_send_is_refused_unless_its_commit_began_and_never_both() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let committing = async {
+            let slow = waiting.recv().await.unwrap();
+            assert!(slow.turn.begin(message()));
+            advance(PATIENCE + Duration::from_secs(1)).await;
+            slow
+        };
+        let (told, _slow) = tokio::join!(door.send(draft(1)), committing);
+        assert_eq!(refusal(told), may_stand());
+
+        let told = refusal(door.send(draft(1)).await);
+        assert_eq!(told, UNAVAILABLE, "no commit began");
+        let late = waiting.recv().await.unwrap();
+        assert!(!late.turn.begin(message()), "nor does one any more");
     }
 }

@@ -204,7 +204,10 @@ async fn ask(outside: &Outside, engine: &Engine, clock: &Clock, index: usize) ->
             send.accepted.push((made.message_id, made.cost));
             true
         }
-        Err(Error::Refused(Refusal::Unavailable { .. }) | Error::Store(_)) => false,
+        Err(
+            Error::Refused(Refusal::Unavailable { .. } | Refusal::OutcomeUnknown { .. })
+            | Error::Store(_),
+        ) => false,
         Err(Error::Refused(Refusal::Duplicate)) => {
             send.duplicate = true;
             true

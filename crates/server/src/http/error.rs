@@ -122,6 +122,11 @@ table! {
     Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
     Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",
         as Refusal::Unavailable { retry_after_s: RETRY_AFTER_S };
+    Refusal::OutcomeUnknown { .. } => "API-5003" SERVICE_UNAVAILABLE "Outcome unknown",
+        as Refusal::OutcomeUnknown {
+            message: domain::MessageId::new(1_795_000_000_000, [7; 10]),
+            retry_after_s: 5,
+        };
 }
 
 /// Our own failure; its cause is in the log under the request id, never in the answer.
@@ -206,7 +211,8 @@ impl Failure {
             | Refusal::RecipientTooOften { retry_after_s, .. }
             | Refusal::BlockPaused { retry_after_s, .. }
             | Refusal::TokensGuessed { retry_after_s }
-            | Refusal::Unavailable { retry_after_s },
+            | Refusal::Unavailable { retry_after_s }
+            | Refusal::OutcomeUnknown { retry_after_s, .. },
         ) = self
         {
             headers.insert(header::RETRY_AFTER, (*retry_after_s).into());
@@ -367,6 +373,7 @@ mod tests {
         API-4040 404 No such path
         API-4050 405 Method not allowed
         API-5003 503 Service unavailable
+        API-5003 503 Outcome unknown
         "#);
     }
 

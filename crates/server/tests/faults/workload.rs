@@ -20,8 +20,6 @@ const MORE: &str = "100.00";
 /// What the customer has had then, in kobo.
 const CREDITED: i64 = 40_000;
 
-/// How long the service waits for a commit before it answers so (`engine/src/accept.rs`), nearly.
-const COMMIT_PATIENCE: Duration = Duration::from_secs(9);
 /// Sends, most of them to a single recipient.
 const SENDS: u64 = 38;
 
@@ -59,7 +57,7 @@ pub(crate) enum Attempt {
     TooDear,
     /// API-5003.
     Unavailable,
-    /// No answer, or after long that it takes too long: then, too, it is found when it is sent again.
+    /// No answer, or that the outcome is not known: then, too, it is found when it is sent again.
     Silence,
 }
 
@@ -127,10 +125,8 @@ impl Sending {
         if self.has_callback {
             fields["callback_url"] = callback_url.into();
         }
-        let began = Instant::now();
         let answer = client.request(&format!("POST {}/sms", self.base()), &fields.to_string());
         let attempt = match answer.map(|answer| self.understand(&answer)) {
-            Ok(Attempt::Unavailable) if began.elapsed() >= COMMIT_PATIENCE => Attempt::Silence,
             Ok(attempt) => attempt,
             Err(_) => Attempt::Silence,
         };
@@ -147,7 +143,10 @@ impl Sending {
             }
             (409, Some("API-2012")) => Attempt::Duplicate,
             (402, Some("API-3001")) => Attempt::TooDear,
-            (503, Some("API-5003")) => Attempt::Unavailable,
+            (503, Some("API-5003")) => match answer.body["error"]["description"].as_str() {
+                Some("Outcome unknown") => Attempt::Silence,
+                _ => Attempt::Unavailable,
+            },
             other => panic!("{other:?} is no answer to a send: {}", answer.body),
         }
     }
