@@ -14,6 +14,12 @@ pub enum Refusal {
          query string, or as the field `api_token`."
     )]
     TokenMissing,
+    /// None in header or query, and a body that cannot be read.
+    #[error(
+        "No API token was found: there is none in a header or the query string, and the request body, which may hold \
+         one, could not be read. {0}"
+    )]
+    TokenUnread(String),
     /// The first token present is not a valid one.
     #[error("The API token is not valid. Check that it was copied whole and has not been revoked.")]
     TokenInvalid,

@@ -47,7 +47,7 @@ pub async fn read_send(request: Request, limits: Limits) -> Result<SendFields, R
     let (parts, body) = request.into_parts();
     let mut place = Rooms::new(usize::MAX, 1).known.place();
     let fields = read(&parts, body, limits, &mut place).await?;
-    Ok(fields.over(read_query(&parts)?))
+    fields.over(read_query(&parts))
 }
 
 /// Reads the fields of a body, for which `place` has room as long as they are kept. An empty one has none, whatever
@@ -59,7 +59,7 @@ pub(super) async fn read(
     place: &mut Place,
 ) -> Result<Fields, Refusal> {
     let bytes = collect(&parts.headers, body, limits, place).await?;
-    understand(&parts.headers, bytes).await
+    Ok(understand(&parts.headers, bytes).await)
 }
 
 /// Whether a body that is not understood yet lists more numbers than so many, whatever else it holds; one that it
@@ -74,28 +74,29 @@ pub(super) fn lists_more_than(recipients: usize, bytes: &[u8]) -> bool {
 }
 
 /// Understands a body that has come.
-pub(super) async fn understand(headers: &HeaderMap, bytes: Vec<u8>) -> Result<Fields, Refusal> {
+pub(super) async fn understand(headers: &HeaderMap, bytes: Vec<u8>) -> Fields {
     if bytes.trim_ascii().is_empty() {
-        return Ok(Fields::default());
+        return Fields::default();
     }
-    match Form::of(headers)? {
-        Form::Json => read_json(&bytes),
-        Form::UrlEncoded => form::read(&bytes).map_err(|_| not_utf8()),
-        Form::Multipart(boundary) => {
+    match Form::of(headers) {
+        Ok(Form::Json) => read_json(&bytes),
+        Ok(Form::UrlEncoded) => form::read(&bytes),
+        Ok(Form::Multipart(boundary)) => {
             // Boxed, as every other request would carry it as well.
             let read = Box::pin(form::read_multipart(bytes.into(), boundary)).await;
-            read.map_err(|_| {
+            read.unwrap_or_else(|_| {
                 // The fault may name a field, and that is the caller's own text.
                 let told = "The multipart form could not be read. Check that it is whole, and its boundary.";
-                Refusal::Malformed(told.to_owned())
+                Fields::unread(Refusal::Malformed(told.to_owned()))
             })
         }
+        Err(unknown) => Fields::unread(unknown),
     }
 }
 
 /// Reads the query string.
-pub(super) fn read_query(parts: &Parts) -> Result<Fields, Refusal> {
-    form::read(parts.uri.query().unwrap_or_default().as_bytes()).map_err(|_| not_utf8())
+pub(super) fn read_query(parts: &Parts) -> Fields {
+    form::read(parts.uri.query().unwrap_or_default().as_bytes())
 }
 
 /// What a body is, by its content type.
@@ -212,13 +213,19 @@ fn read_on(body: Body) {
     }));
 }
 
-fn read_json(bytes: &[u8]) -> Result<Fields, Refusal> {
-    let text = std::str::from_utf8(bytes).map_err(|_| not_utf8())?;
+fn read_json(bytes: &[u8]) -> Fields {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Fields::unread(not_utf8());
+    };
     // Some Windows clients begin with a byte order mark.
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    json::read(text).map_err(|fault| {
+    json::read(text).unwrap_or_else(|fault| {
         let fault = without_value(&fault.to_string());
-        Refusal::Malformed(format!("The JSON body could not be read: {fault}."))
+        let told = format!("The JSON body could not be read: {fault}.");
+        Fields {
+            api_token: json::token(text),
+            ..Fields::unread(Refusal::Malformed(told))
+        }
     })
 }
 
@@ -230,7 +237,7 @@ fn without_value(fault: &str) -> String {
     }
 }
 
-fn not_utf8() -> Refusal {
+pub(super) fn not_utf8() -> Refusal {
     Refusal::Malformed("The request is not UTF-8. Encode its text as UTF-8.".to_owned())
 }
 

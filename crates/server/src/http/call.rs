@@ -106,7 +106,7 @@ impl FromRequest<Arc<Api>> for Sending {
 /// else when its turn comes. That of a refused request is thrown away.
 struct Entry {
     parts: Parts,
-    query: Result<Fields, Refusal>,
+    query: Fields,
     body: Option<Body>,
     early: Option<(Fields, Place)>,
 }
@@ -158,22 +158,16 @@ impl Entry {
         }
     }
 
-    /// Finds the token and whose it is. With none in header or query, a body that cannot be understood
-    /// holds none.
+    /// Finds the token and whose it is. With none in header or query, a body that cannot be read holds none.
     async fn caller(&mut self, api: &Api) -> Result<Arc<Caller>, Failure> {
-        let nothing = Fields::default();
-        let query = self.query.as_ref().unwrap_or(&nothing);
-        let mut token = token::before_body(&self.parts.headers, query);
+        let mut token = token::before_body(&self.parts.headers, &self.query);
         if token.is_none() {
-            match self.read_body(api).await {
-                Ok((fields, place)) => {
-                    token.clone_from(&fields.api_token);
-                    self.early = Some((fields, place));
-                }
-                // It was not read for want of room, and may hold one.
-                Err(refusal @ Refusal::Unavailable { .. }) => return Err(refusal.into()),
-                Err(_) => {}
+            let (fields, place) = self.read_body(api).await.map_err(unread)?;
+            token = token::of(&fields);
+            if let (None, Some(fault)) = (&token, &fields.fault) {
+                return Err(unread(fault.clone()).into());
             }
+            self.early = Some((fields, place));
         }
         let client = client::address(&self.parts, &api.trusted_proxies);
         Ok(api.engine.caller(token.as_deref(), client).await?)
@@ -184,8 +178,8 @@ impl Entry {
             Some(early) => early,
             None => self.read_known(api).await?,
         };
-        let query = std::mem::replace(&mut self.query, Ok(Fields::default()))?;
-        Ok((body.over(query), place))
+        let query = std::mem::take(&mut self.query);
+        Ok((body.over(query)?, place))
     }
 
     /// The fields of the body, unless there is no room for it, or it lists more recipients than there is room for. Whoever
@@ -202,7 +196,7 @@ impl Entry {
             drop((bytes, place));
             return Err(api.engine.refuse().await);
         }
-        Ok((body::understand(headers, bytes).await?, place))
+        Ok((body::understand(headers, bytes).await, place))
     }
 
     /// The fields of the body of a caller who is not known yet.
@@ -213,6 +207,15 @@ impl Entry {
             None => Fields::default(),
         };
         Ok((fields, place))
+    }
+}
+
+/// What is told when no token is found where the body, which may hold one, was not read.
+fn unread(refusal: Refusal) -> Refusal {
+    match refusal {
+        // For want of room.
+        refusal @ Refusal::Unavailable { .. } => refusal,
+        fault => Refusal::TokenUnread(fault.to_string()),
     }
 }
 

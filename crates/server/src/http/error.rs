@@ -57,6 +57,8 @@ macro_rules! table {
 
 table! {
     Refusal::TokenMissing => "API-1001" UNAUTHORIZED "Missing API token", as Refusal::TokenMissing;
+    Refusal::TokenUnread(_) => "API-1001" UNAUTHORIZED "Missing API token",
+        as Refusal::TokenUnread("The request body ended early. Send it again.".to_owned());
     Refusal::TokenInvalid => "API-1001" UNAUTHORIZED "Invalid API token", as Refusal::TokenInvalid;
     Refusal::TokensGuessed { .. } => "API-3004" TOO_MANY_REQUESTS "Rate limit exceeded",
         as Refusal::TokensGuessed { retry_after_s: 12 };
@@ -339,6 +341,7 @@ mod tests {
             })
             .collect();
         insta::assert_snapshot!(rows.join("\n"), @r#"
+        API-1001 401 Missing API token
         API-1001 401 Missing API token
         API-1001 401 Invalid API token
         API-3004 429 Rate limit exceeded

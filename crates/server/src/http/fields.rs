@@ -1,6 +1,6 @@
 //! The fields of a request as they came: from a query string, a form or JSON, under one set of names.
 
-use domain::SendFields;
+use domain::{Refusal, SendFields};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error;
@@ -36,9 +36,19 @@ impl Name {
 pub(super) struct Fields {
     pub(super) api_token: Option<String>,
     pub(super) send: SendFields,
+    /// Why it is not understood. A token is found all the same where it can be: who calls is judged first.
+    pub(super) fault: Option<Refusal>,
 }
 
 impl Fields {
+    /// Those of what cannot be read at all.
+    pub(super) fn unread(fault: Refusal) -> Self {
+        Self {
+            fault: Some(fault),
+            ..Self::default()
+        }
+    }
+
     /// Where the value of a field is kept; nowhere for what is ignored.
     pub(super) fn slot(&mut self, name: Name) -> Option<&mut Option<String>> {
         let send = &mut self.send;
@@ -58,9 +68,12 @@ impl Fields {
     }
 
     /// The fields of a send: where the body and the query string both name one, the body's wins.
-    pub(super) fn over(self, query: Fields) -> SendFields {
+    pub(super) fn over(self, query: Fields) -> Result<SendFields, Refusal> {
+        if let Some(fault) = self.fault.or(query.fault) {
+            return Err(fault);
+        }
         let (body, query) = (self.send, query.send);
-        SendFields {
+        Ok(SendFields {
             from: body.from.or(query.from),
             to: body.to.or(query.to),
             body: body.body.or(query.body),
@@ -70,6 +83,6 @@ impl Fields {
             append_sender: body.append_sender.or(query.append_sender),
             callback_url: body.callback_url.or(query.callback_url),
             customer_reference: body.customer_reference.or(query.customer_reference),
-        }
+        })
     }
 }

@@ -1,23 +1,24 @@
 //! Reads fields from query strings, URL-encoded forms and multipart forms.
 
+use super::body::not_utf8;
 use super::fields::{Fields, Name};
 use axum::body::{Body, Bytes};
 use multer::Multipart;
 
-/// Why a form is not understood; the text is for the caller.
+/// Why a text is none.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) struct NotUtf8;
+struct NotUtf8;
 
 /// Reads a query string or a URL-encoded form. Of equal names the last wins; `to[]` adds to the list.
-pub(super) fn read(encoded: &[u8]) -> Result<Fields, NotUtf8> {
+pub(super) fn read(encoded: &[u8]) -> Fields {
     let mut fields = Fields::default();
     for pair in encoded.split(|&byte| byte == b'&') {
         let mut halves = pair.splitn(2, |&byte| byte == b'=');
-        let name = decoded(halves.next().unwrap_or_default())?;
-        let value = decoded(halves.next().unwrap_or_default())?;
-        set(&mut fields, &name, value);
+        let name = decoded(halves.next().unwrap_or_default());
+        let value = decoded(halves.next().unwrap_or_default());
+        keep(&mut fields, name, value);
     }
-    Ok(fields)
+    fields
 }
 
 /// Reads a multipart form whose body is at hand.
@@ -31,13 +32,23 @@ pub(super) async fn read_multipart(body: Bytes, boundary: String) -> Result<Fiel
     {
         let name = part.name().unwrap_or_default().to_owned();
         let value = part.bytes().await.map_err(|fault| fault.to_string())?;
-        let value = std::str::from_utf8(&value).map_err(|_| format!("`{name}` is not UTF-8"))?;
-        set(&mut fields, &name, value.to_owned());
+        let value = String::from_utf8(value.into()).map_err(|_| NotUtf8);
+        keep(&mut fields, Ok(name), value);
     }
     Ok(fields)
 }
 
-/// Keeps a value under its name.
+/// Keeps a value under its name; in place of one that is no text nothing, and the fault.
+fn keep(fields: &mut Fields, name: Result<String, NotUtf8>, value: Result<String, NotUtf8>) {
+    if name.is_err() || value.is_err() {
+        fields.fault = Some(not_utf8());
+    }
+    if let Ok(name) = name {
+        set(fields, &name, value.unwrap_or_default());
+    }
+}
+
+/// Sets the field of that name.
 fn set(fields: &mut Fields, name: &str, value: String) {
     if let Some(slot) = fields.slot(Name::of(name)) {
         *slot = Some(value);
@@ -108,7 +119,7 @@ mod tests {
 
     #[test]
     fn recipients_repeat_and_other_names_are_taken_once() {
-        let fields = read(b"to[]=1&to%5B%5D=2&to[7]=3&to[x]=4&from=A&from=B&other=&&=").unwrap();
+        let fields = read(b"to[]=1&to%5B%5D=2&to[7]=3&to[x]=4&from=A&from=B&other=&&=");
         assert_eq!(fields.send.to.as_deref(), Some("1,2,3"));
         assert_eq!(fields.send.from.as_deref(), Some("B"));
     }

@@ -11,6 +11,38 @@ pub(super) fn read(text: &str) -> Result<Fields, serde_json::Error> {
     serde_json::from_str(text)
 }
 
+/// The token of an object of which other fields are not of their types.
+pub(super) fn token(text: &str) -> Option<String> {
+    let read: Result<TokenAlone, _> = serde_json::from_str(text);
+    read.ok()?.0
+}
+
+struct TokenAlone(Option<String>);
+
+impl<'de> Deserialize<'de> for TokenAlone {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self(None))
+    }
+}
+
+impl<'de> Visitor<'de> for TokenAlone {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a token")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some(name) = map.next_key::<Name>()? {
+            match name {
+                Name::ApiToken => self.0 = map.next_value_seed(Value::of(name))?,
+                _ => map.next_value::<Skipped>().map(|Skipped| ())?,
+            }
+        }
+        Ok(self)
+    }
+}
+
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(FieldsVisitor)

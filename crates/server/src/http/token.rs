@@ -15,7 +15,13 @@ pub(super) fn before_body(headers: &HeaderMap, query: &Fields) -> Option<String>
         .find_map(bearer);
     bearer
         .or_else(|| headers.get("api_token").map(readable))
-        .or_else(|| query.api_token.clone())
+        .or_else(|| of(query))
+}
+
+/// The token of fields.
+pub(super) fn of(fields: &Fields) -> Option<String> {
+    let token = fields.api_token.as_deref()?;
+    Some(token.trim().to_owned())
 }
 
 /// What follows `Bearer`, whose case does not matter (RFC 9110 section 11.1). Another scheme is no token.
@@ -51,10 +57,11 @@ mod tests {
     fn the_first_place_that_has_a_token_decides() {
         let bearer = ("authorization", "Bearer A");
         let header = ("api_token", "B");
-        let table: [(&[_], Option<&str>, Option<&str>); 11] = [
+        let table: [(&[_], Option<&str>, Option<&str>); 12] = [
             (&[bearer, header], Some("C"), Some("A")),
             (&[header], Some("C"), Some("B")),
             (&[], Some("C"), Some("C")),
+            (&[], Some(" C\n"), Some("C")),
             (&[], None, None),
             (&[("authorization", "bearer  A ")], None, Some("A")),
             (&[("authorization", "Bearer")], Some("C"), Some("")),

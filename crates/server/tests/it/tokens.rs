@@ -172,9 +172,38 @@ async fn without_a_token_a_body_that_cannot_be_parsed_is_answered_401() {
             answer.text()
         );
     }
+    let large = post("/api/v2/sms").body("application/json", vec![b' '; (10 << 20) + 1]);
+    let told = ogene.ask(&large).await.json()["error"]["message"].to_string();
+    assert!(told.contains("larger than 10 MiB"), "{told}");
     // With one, the body is what is wrong.
     let known = post(&format!("/api/v2/sms?api_token={token}")).body("application/json", "{");
     assert_eq!(ogene.ask(&known).await.code(), "API-2000");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_token_is_judged_before_a_field_that_is_wrong() {
+    let ogene = Ogene::start().await;
+    let json = |token: &str| {
+        let body = format!(r#"{{"body": ["Hello"], "api_token": " {token}\n"}}"#);
+        Request::post("/api/v2/sms").body("application/json", body.replace('\n', "\\n"))
+    };
+    let query = |token: &str| Request::get(&format!("/api/v2/sms?body=%FF&api_token=%20{token}"));
+    let header = |token: &str| {
+        let broken = Request::post("/api/v2/sms").body("text/plain", "hello");
+        broken.header("api_token", token)
+    };
+    for request in [json, query, header] as [fn(&str) -> Request; 3] {
+        for (token, status, code) in [
+            (ogene.shop.token.as_str(), 400, "API-2000"),
+            (unknown().as_str(), 401, "API-1001"),
+            ("junk", 401, "API-1001"),
+        ] {
+            let answer = ogene.ask(&request(token)).await;
+            let told = (answer.status, answer.code());
+            assert_eq!(told, (status, code.to_owned()), "{}", answer.text());
+        }
+    }
     ogene.end().await;
 }
 

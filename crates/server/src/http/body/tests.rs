@@ -15,12 +15,21 @@ async fn read_whole(parts: &Parts, body: Body, limits: Limits) -> Result<Fields,
 }
 
 async fn read_as(content_type: Option<&str>, body: impl Into<Body>) -> Result<Fields, Refusal> {
+    match read_with_fault(content_type, body).await {
+        Fields {
+            fault: Some(fault), ..
+        } => Err(fault),
+        fields => Ok(fields),
+    }
+}
+
+async fn read_with_fault(content_type: Option<&str>, body: impl Into<Body>) -> Fields {
     let mut request = Request::builder().uri("/");
     if let Some(content_type) = content_type {
         request = request.header(header::CONTENT_TYPE, content_type);
     }
     let (parts, body) = request.body(body.into()).unwrap().into_parts();
-    read_whole(&parts, body, up_to(1 << 20)).await
+    read_whole(&parts, body, up_to(1 << 20)).await.unwrap()
 }
 
 async fn json(body: &str) -> Result<Fields, Refusal> {
@@ -43,6 +52,7 @@ async fn a_send_reads_the_same_from_every_form() {
             body: Some("Ẹ kú".to_owned()),
             ..SendFields::default()
         },
+        fault: None,
     };
     let object = r#"{"from":"Ada","to":"2348031234567","body":"Ẹ kú","api_token":"T"}"#;
     let marked = format!("\u{FEFF}{object}");
@@ -141,8 +151,8 @@ async fn null_is_absent_unknown_is_ignored_and_the_last_of_equal_names_wins() {
 #[tokio::test]
 async fn the_body_wins_over_the_query_field_by_field() {
     let body = json(r#"{"from":"B","body":null}"#).await.unwrap();
-    let query = form::read(b"from=Q&body=Q&to=1").unwrap();
-    let send = body.over(query);
+    let query = form::read(b"from=Q&body=Q&to=1");
+    let send = body.over(query).unwrap();
     let fields = (
         send.from.as_deref(),
         send.body.as_deref(),
@@ -183,6 +193,52 @@ async fn what_is_not_understood_is_refused_with_what_to_do() {
     The multipart form could not be read. Check that it is whole, and its boundary.
     The Content-Type is not known. Use application/json, application/x-www-form-urlencoded or multipart/form-data.
     "#);
+}
+
+#[tokio::test]
+async fn a_token_is_found_whatever_is_wrong_with_the_fields_beside_it() {
+    let part = |name: &str, value: &[u8]| {
+        let head = format!("--X\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+        [head.as_bytes(), value, b"\r\n"].concat()
+    };
+    let multipart = [
+        part("body", b"\xFF"),
+        part("api_token", b"T"),
+        b"--X--".to_vec(),
+    ];
+    let table: [(&str, Vec<u8>); 6] = [
+        (
+            "application/json",
+            br#"{"body":["x",{}],"api_token":"T"}"#.to_vec(),
+        ),
+        (
+            "application/json",
+            br#"{"api_token":"T","to":[[1]],"from":1}"#.to_vec(),
+        ),
+        (
+            "application/json",
+            b"\xEF\xBB\xBF{\"unicode\":{},\"api_token\":\"T\"}".to_vec(),
+        ),
+        (
+            "application/x-www-form-urlencoded",
+            b"body=%FF&api_token=T".to_vec(),
+        ),
+        (
+            "application/x-www-form-urlencoded",
+            b"api_token=T&%FF=x".to_vec(),
+        ),
+        (BOUNDARY, multipart.concat()),
+    ];
+    for (content_type, body) in table {
+        let fields = read_with_fault(Some(content_type), body).await;
+        assert_eq!(fields.api_token.as_deref(), Some("T"), "{content_type}");
+        assert!(fields.fault.is_some(), "{content_type}");
+        assert!(fields.over(Fields::default()).is_err(), "{content_type}");
+    }
+    for broken in [r#"{"api_token":"T","#, r#"{"api_token":["T"]}"#, r#"["T"]"#] {
+        let fields = read_with_fault(Some("application/json"), broken).await;
+        assert_eq!(fields.api_token, None, "{broken}");
+    }
 }
 
 #[tokio::test]
