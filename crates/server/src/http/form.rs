@@ -9,7 +9,8 @@ use multer::Multipart;
 #[derive(Debug, Eq, PartialEq)]
 struct NotUtf8;
 
-/// Reads a query string or a URL-encoded form. Of equal names the last wins; `to[]` adds to the list.
+/// Reads a query string or a URL-encoded form. Recipients add up, whether `to` or `to[]` repeats; of other equal names the
+/// last wins.
 pub(super) fn read(encoded: &[u8]) -> Fields {
     let mut fields = Fields::default();
     for pair in encoded.split(|&byte| byte == b'&') {
@@ -50,16 +51,18 @@ fn keep(fields: &mut Fields, name: Result<String, NotUtf8>, value: Result<String
 
 /// Sets the field of that name.
 fn set(fields: &mut Fields, name: &str, value: String) {
-    if let Some(slot) = fields.slot(Name::of(name)) {
-        *slot = Some(value);
-    } else if is_list_element(name) {
-        match &mut fields.send.to {
-            Some(list) => {
-                list.push(',');
-                list.push_str(&value);
-            }
-            none => *none = Some(value),
+    let name = if is_list_element(name) {
+        Name::To
+    } else {
+        Name::of(name)
+    };
+    match fields.slot(name) {
+        Some(Some(list)) if name == Name::To => {
+            list.push(',');
+            list.push_str(&value);
         }
+        Some(slot) => *slot = Some(value),
+        None => {}
     }
 }
 
@@ -122,5 +125,7 @@ mod tests {
         let fields = read(b"to[]=1&to%5B%5D=2&to[7]=3&to[x]=4&from=A&from=B&other=&&=");
         assert_eq!(fields.send.to.as_deref(), Some("1,2,3"));
         assert_eq!(fields.send.from.as_deref(), Some("B"));
+        let fields = read(b"to=1,2&to[]=3&to=4");
+        assert_eq!(fields.send.to.as_deref(), Some("1,2,3,4"));
     }
 }

@@ -152,7 +152,7 @@ async fn recipients_may_be_a_string_an_integer_or_an_array_of_these() {
         .form(&[
             ("from", SENDER),
             ("to[]", MTN),
-            ("to[]", AIRTEL),
+            ("to", AIRTEL),
             ("to[2]", GLO),
             ("body", "A list"),
         ]);

@@ -47,7 +47,7 @@ pub(super) const FIELDS: [Field; 10] = [
         kind: Kind::Numbers,
         about: "Phone numbers in international format (`2348031234567`), separated by commas, or a JSON array of strings or \
                 integers. `0803…`, `+234…` and bare ten digits are understood too. Duplicates are sent once and charged once. \
-                Forms may repeat `to[]`.",
+                Forms and query strings may repeat `to` or `to[]`.",
     },
     Field {
         name: "body",
