@@ -52,8 +52,6 @@ async fn read(
 const DEFAULT_PER_PAGE: u32 = 100;
 /// The most recipients on a page; a larger wish is taken as this.
 const MAX_PER_PAGE: u32 = 1000;
-/// The last page that can be asked for: no message has so many recipients.
-const MAX_PAGE: u64 = 1_000_000;
 
 /// Which page of which report is asked for.
 #[derive(Debug, Eq, PartialEq)]
@@ -70,34 +68,40 @@ impl Wanted {
     }
 
     fn read(query: &str, path_id: Option<String>) -> Result<Self, Refusal> {
-        let (mut message_id, mut page, mut per_page) = (path_id, 1, DEFAULT_PER_PAGE);
+        let (mut page, mut per_page) = (1, DEFAULT_PER_PAGE);
+        let mut named: Option<String> = None;
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            let value = value.trim();
             match &*name {
-                "message_id" if message_id.is_none() => message_id = Some(value.into_owned()),
-                "page" => page = counting_from_one("page", &value, MAX_PAGE)?.unwrap_or(1),
+                "message_id" if value.is_empty() => {}
+                "message_id" if named.as_deref().is_some_and(|other| other != value) => {
+                    return Err(malformed(
+                        "`message_id` is given twice: a report is of one message.",
+                    ));
+                }
+                "message_id" => named = Some(value.to_owned()),
+                "page" => page = counting_from_one("page", value)?.unwrap_or(1),
                 "per_page" => {
-                    let wish = counting_from_one("per_page", &value, u64::MAX)?;
+                    let wish = counting_from_one("per_page", value)?;
                     per_page = wish.unwrap_or(DEFAULT_PER_PAGE).min(MAX_PER_PAGE);
                 }
                 _ => {}
             }
         }
-        let message_id = message_id
-            .filter(|id| !id.trim().is_empty())
-            .ok_or_else(|| {
-                malformed("`message_id` is missing: give the message_id that the send answered.")
-            })?;
+        let message_id = path_id.or(named).ok_or_else(|| {
+            malformed("`message_id` is missing: give the message_id that the send answered.")
+        })?;
         Ok(Self {
-            message_id: message_id.trim().to_owned(),
+            message_id,
             page,
             per_page,
         })
     }
 }
 
-/// Reads a number from 1 to `most`; nothing of an empty text. What is beyond 32 bits is taken as the end
-/// of them.
-fn counting_from_one(name: &str, text: &str, most: u64) -> Result<Option<u32>, Refusal> {
+/// Reads a number from 1; nothing of an empty text. What is beyond 32 bits is taken as the end of them, behind the last
+/// recipient of any message.
+fn counting_from_one(name: &str, text: &str) -> Result<Option<u32>, Refusal> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -107,7 +111,7 @@ fn counting_from_one(name: &str, text: &str, most: u64) -> Result<Option<u32>, R
     } else {
         0
     };
-    if !(1..=most).contains(&number) {
+    if number == 0 {
         return Err(malformed(&format!(
             "`{name}` must be a whole number from 1."
         )));
@@ -223,8 +227,12 @@ mod tests {
             ("page=-1", None),
             ("page=1.5", None),
             ("page=two", None),
+            ("page=1e3", None),
             ("page=%2B1", None),
-            ("page=99999999999999999999999", None),
+            ("page=0010", Some((10, 100))),
+            ("page=+3+&per_page=%2010", Some((3, 10))),
+            ("page=4294967296", Some((u32::MAX, 100))),
+            ("page=99999999999999999999999", Some((u32::MAX, 100))),
             ("per_page=0", None),
             ("per_page=-5", None),
         ];
@@ -247,6 +255,12 @@ mod tests {
         };
         assert_eq!(id("message_id=a", None).as_deref(), Some("a"));
         assert_eq!(id("message_id=a", Some("b")).as_deref(), Some("b"));
+        assert_eq!(
+            id("message_id=+a%20&message_id=a", None).as_deref(),
+            Some("a")
+        );
+        assert_eq!(id("message_id=&message_id=a", None).as_deref(), Some("a"));
+        assert_eq!(id("message_id=a&message_id=b", None), None);
         assert_eq!(id("message_id=", None), None);
         assert_eq!(id("", None), None);
     }
