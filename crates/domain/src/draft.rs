@@ -77,8 +77,10 @@ pub struct Draft {
     pub text: Text,
     /// All recipients, in the order of the request.
     pub recipients: Vec<Recipient>,
-    /// What was in the list and is no recipient.
+    /// What was in the list and is no recipient, the first of it.
     pub invalid: Vec<String>,
+    /// How much of it there was.
+    pub invalid_count: usize,
     /// The recipients by network.
     pub classes: Vec<Class>,
     /// The largest number of pages of a recipient.
@@ -156,6 +158,7 @@ pub fn draft(
         classes,
         recipients: list.valid,
         invalid: list.invalid,
+        invalid_count: list.invalid_count,
         callback_url,
         customer_reference,
     })

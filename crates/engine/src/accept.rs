@@ -40,8 +40,10 @@ pub struct Sent {
     pub unicode: bool,
     /// Pages billed per recipient, the largest number.
     pub page_count: i64,
-    /// What was in the list and is no recipient.
+    /// What was in the list and is no recipient, the first of it.
     pub invalid_recipients: Vec<String>,
+    /// How much of it there was.
+    pub invalid_count: usize,
 }
 
 /// The steering numbers of the sandbox that refuse a send; `limit` is the rate that such a refusal names.
@@ -283,6 +285,7 @@ fn answered(shared: &Shared, entering: Entering, answer: Accepted) {
         unicode: draft.text.alphabet() == domain::Alphabet::Ucs2,
         page_count: draft.page_count,
         invalid_recipients: draft.invalid.clone(),
+        invalid_count: draft.invalid_count,
     };
     // Whoever asked may have gone; the message stands all the same.
     let _ = sender.send(Ok(sent));

@@ -254,6 +254,7 @@ mod tests {
             text: Text::from_stored("Hello".to_owned()),
             recipients: vec![Recipient::from_digits(2_348_031_234_567); recipients],
             invalid: Vec::new(),
+            invalid_count: 0,
             classes: Vec::new(),
             page_count: 1,
             cost: Money::ZERO,

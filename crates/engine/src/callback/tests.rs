@@ -234,6 +234,7 @@ impl Kit {
             text: Text::prepare("Hello", false).unwrap(),
             recipients: vec![],
             invalid: vec![],
+            invalid_count: 0,
             classes: vec![],
             page_count: 1,
             cost: Money::ZERO,

@@ -36,10 +36,15 @@ fn message(sent: &Sent, environment: Environment) -> String {
         1 => "1 recipient".to_owned(),
         count => format!("{count} recipients"),
     };
-    let left_out = if sent.invalid_recipients.is_empty() {
-        ""
-    } else {
-        "; what is no valid number was left out"
+    let left_out = match (sent.invalid_count, sent.invalid_recipients.len()) {
+        (0, _) => String::new(),
+        (1, _) => "; 1 that is no valid number was left out".to_owned(),
+        (all, named) if all > named => {
+            format!(
+                "; {all} that are no valid numbers were left out, of which the first {named} are named"
+            )
+        }
+        (all, _) => format!("; {all} that are no valid numbers were left out"),
     };
     match environment {
         Environment::Live => format!("Message accepted for delivery to {recipients}{left_out}."),
@@ -89,7 +94,8 @@ pub(super) struct AcceptedData {
     total_recipients: usize,
     /// What the wallet holds after the charge; the older shape.
     balance: Naira,
-    /// What was in `to` and is no recipient, the first hundred of it. Absent when there is nothing.
+    /// What was in `to` and is no recipient, the first hundred of it; `message` says how much there was. Absent when
+    /// there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     invalid_recipients: Vec<String>,
@@ -187,6 +193,7 @@ mod tests {
             unicode: false,
             page_count: 1,
             invalid_recipients: invalid.iter().map(ToString::to_string).collect(),
+            invalid_count: invalid.len(),
         }
     }
 
@@ -199,7 +206,22 @@ mod tests {
     #[test]
     fn the_sandbox_says_so_and_what_was_left_out_is_named() {
         let answer = Accepted::new(sent(&["12345"]), Environment::Sandbox);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message simulated for 2 recipients; what is no valid number was left out. Nothing is delivered or charged.","data":{"message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001,"invalid_recipients":["12345"],"sandbox":true},"success":true}"#);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message simulated for 2 recipients; 1 that is no valid number was left out. Nothing is delivered or charged.","data":{"message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001,"invalid_recipients":["12345"],"sandbox":true},"success":true}"#);
+    }
+
+    #[test]
+    fn how_many_were_left_out_is_told_also_of_those_that_are_not_named() {
+        let told = |invalid: &[&str], invalid_count| {
+            let sent = Sent {
+                invalid_count,
+                ..sent(invalid)
+            };
+            message(&sent, Environment::Live)
+        };
+        insta::assert_snapshot!([told(&["1", "2"], 2), told(&["1"; 100], 250)].join("\n"), @r#"
+        Message accepted for delivery to 2 recipients; 2 that are no valid numbers were left out.
+        Message accepted for delivery to 2 recipients; 250 that are no valid numbers were left out, of which the first 100 are named.
+        "#);
     }
 
     #[test]

@@ -50,6 +50,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
         text: Text::from_stored("Long ago".to_owned()),
         recipients,
         invalid: Vec::new(),
+        invalid_count: 0,
         classes: Vec::new(),
         page_count: 1,
         cost,

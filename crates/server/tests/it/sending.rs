@@ -17,7 +17,7 @@ async fn an_accepted_send_is_answered_in_both_shapes() {
         ),
         json!({"unicode": true, "gateway": "direct-corporate", "customer_reference": "order-7"}),
     );
-    insta::assert_snapshot!(ogene.send(all).await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message accepted for delivery to 3 recipients; what is no valid number was left out.","data":{"message_id":"[uuid]","cost":45.00,"currency":"NGN","recipients_count":3,"gateway_used":"direct-corporate","unicode":true,"page_count":1,"total_recipients":3,"balance":949.00,"invalid_recipients":["12345"]},"success":true}"#);
+    insta::assert_snapshot!(ogene.send(all).await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message accepted for delivery to 3 recipients; 1 that is no valid number was left out.","data":{"message_id":"[uuid]","cost":45.00,"currency":"NGN","recipients_count":3,"gateway_used":"direct-corporate","unicode":true,"page_count":1,"total_recipients":3,"balance":949.00,"invalid_recipients":["12345"]},"success":true}"#);
     ogene.end().await;
 }
 

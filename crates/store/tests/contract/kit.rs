@@ -575,6 +575,7 @@ impl Sending {
             sender: SENDER.to_owned(),
             text: Text::from_stored("Your order is ready".to_owned()),
             invalid: Vec::new(),
+            invalid_count: 0,
             classes: Vec::new(),
             page_count: self.pages,
             cost: naira(self.price) * i64::try_from(recipients.len()).unwrap(),

@@ -113,6 +113,7 @@ fn sent() -> Sent {
         unicode: false,
         page_count: 1,
         invalid_recipients: Vec::new(),
+        invalid_count: 0,
     }
 }
 
