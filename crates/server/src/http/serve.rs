@@ -26,6 +26,9 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// Requests at a time on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 200;
+/// The longest head of a request, whatever it speaks: room for the longest address that there can be, as texts of emoji are
+/// long in a query string.
+const HEAD_BYTES: u32 = 64 << 10;
 /// How long a connection may take to end once it should: what is open is finished, what is written is read.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no room for another connection.
@@ -243,12 +246,14 @@ fn builder(idle: Duration) -> Builder<TokioExecutor> {
     builder
         .http1()
         .timer(TokioTimer::new())
+        .max_buf_size(HEAD_BYTES as usize)
         .header_read_timeout(idle);
     builder
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT)
+        .max_header_list_size(HEAD_BYTES)
         .max_concurrent_streams(MAX_STREAMS);
     builder
 }

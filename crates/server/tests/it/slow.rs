@@ -1,7 +1,7 @@
 //! Clients that are slow or greedy: they are closed in bounded time, and hold nobody else up meanwhile.
 
 use crate::kit::http::Request;
-use crate::kit::{MTN, Ogene, Setup, http2, to, until};
+use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, http2, to, until};
 use std::io;
 use std::net::SocketAddr;
 use std::process::Command;
@@ -155,6 +155,33 @@ async fn heads_without_end_are_refused() {
         writer.await.expect("no panic");
     });
     meanwhile(&ogene, bad).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_head_may_be_as_long_on_http2_as_on_http1() {
+    let ogene = Ogene::start().await;
+    // The longest text, of emoji, in a query string: longer than a frame of HTTP/2.
+    let text = "%F0%9F%98%80".repeat(1_530);
+    let path = |to: &str| {
+        let token = &ogene.shop.token;
+        format!("/api/sandbox/v2/sms?api_token={token}&from={SENDER}&to={to}&unicode=1&body={text}")
+    };
+    let status = async |path: &str| {
+        let answer = ogene.ask(&Request::get(path)).await;
+        assert_eq!(
+            http2::ask(ogene.address, &path.replace(MTN, AIRTEL), &[]).await,
+            answer.status
+        );
+        answer.status
+    };
+    assert_eq!(status(&path(MTN)).await, 200);
+    assert_eq!(status(&format!("/{}", "x".repeat(60_000))).await, 404);
+    let long = "x".repeat(70_000);
+    let fields = [("x-long", &*long)];
+    let http1 = Request::get("/healthz").header("X-Long", &long);
+    assert_eq!(ogene.ask(&http1).await.status, 431);
+    assert_eq!(http2::ask(ogene.address, "/healthz", &fields).await, 431);
     ogene.end().await;
 }
 

@@ -14,6 +14,8 @@ pub(crate) const PING: u8 = 6;
 pub(crate) const CONTINUATION: u8 = 9;
 pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
+/// What a frame may hold unless the other end says more.
+const LONGEST_FRAME: usize = 16_384;
 /// How long a frame is waited for.
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -37,16 +39,26 @@ pub(crate) fn get(path: &str, fields: &[(&str, &str)]) -> Vec<u8> {
     {
         block.push(0);
         for text in [name, value] {
-            // Seven bits of length; what is longer goes on in the next octet.
-            match u8::try_from(text.len()) {
-                Ok(short @ 0..=126) => block.push(short),
-                Ok(more) if more < 255 => block.extend([127, more - 127]),
-                _ => panic!("too long for here"),
-            }
+            length(text.len(), &mut block);
             block.extend(text.bytes());
         }
     }
     block
+}
+
+/// Seven bits of length; what is longer goes on in the next octets, seven bits in each (RFC 7541, 5.1).
+fn length(length: usize, block: &mut Vec<u8>) {
+    let octet = |number: usize| u8::try_from(number).expect("an octet");
+    if length < 127 {
+        return block.push(octet(length));
+    }
+    block.push(127);
+    let mut rest = length - 127;
+    while rest >= 128 {
+        block.push(octet(rest % 128) | 128);
+        rest /= 128;
+    }
+    block.push(octet(rest));
 }
 
 /// A connection of which the preface and the settings are said.
@@ -75,8 +87,17 @@ pub(crate) async fn next(stream: &mut (impl AsyncReadExt + Unpin)) -> Option<(u8
 /// Asks over a connection of its own; gives the status.
 pub(crate) async fn ask(address: SocketAddr, path: &str, fields: &[(&str, &str)]) -> u16 {
     let mut stream = connect(address).await;
-    let headers = frame(HEADERS, END_HEADERS | END_STREAM, 1, &get(path, fields));
-    stream.write_all(&headers).await.expect("written");
+    let block = get(path, fields);
+    let mut parts = block.chunks(LONGEST_FRAME).peekable();
+    let (mut kind, mut flags) = (HEADERS, END_STREAM);
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            flags |= END_HEADERS;
+        }
+        let headers = frame(kind, flags, 1, part);
+        stream.write_all(&headers).await.expect("written");
+        (kind, flags) = (CONTINUATION, 0);
+    }
     loop {
         let (kind, _, payload) = next(&mut stream).await.expect("an answer");
         if kind == HEADERS {
@@ -98,6 +119,7 @@ fn status(block: &[u8]) -> u16 {
             digits.parse().expect("a status")
         }
         [0x08 | 0x48, 0x82, 0x68, 0x01, ..] => 401,
+        [0x08 | 0x48, 0x83, 0x69, 0x90, 0xFF, ..] => 431,
         other => panic!("no status that is known here: {other:?}"),
     }
 }
