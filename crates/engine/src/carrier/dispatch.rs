@@ -13,6 +13,15 @@ use store::{BatchKind, Claimed};
 /// A window of so many places keeps one that only a one-time password takes.
 const WIDE_WINDOW: usize = 10;
 
+/// A connection that takes submits.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Open {
+    is_silent: bool,
+    /// Free places in its window.
+    places: usize,
+    link: LinkId,
+}
+
 impl Desk {
     /// Takes a claimed batch in hand, unless its time is over.
     pub(super) fn take(&mut self, claimed: Claimed) {
@@ -41,12 +50,13 @@ impl Desk {
         }
         let mut pace = self.pace.room(self.shared.clock.steady_ms());
         let submitting = self.wires.iter().filter(|(_, bound)| bound.submits);
-        let mut links: Vec<(usize, LinkId)> = submitting
-            .map(|(&link, bound)| (self.places(&bound.wire), link))
-            .collect();
-        // The fullest first: what it has no place for goes to the others.
-        links.sort_unstable();
-        for (before, &(places, link)) in links.iter().enumerate() {
+        let links = submitting.map(|(&link, bound)| Open {
+            is_silent: bound.wire.is_silent(),
+            places: self.places(&bound.wire),
+            link,
+        });
+        let links = in_turn(links.collect());
+        for (before, &Open { places, link, .. }) in links.iter().enumerate() {
             let share = self.hand.waiting() / (links.len() - before);
             let submits = self.fill(share, places, &mut pace);
             self.submit(link, submits);
@@ -186,6 +196,15 @@ impl Desk {
     }
 }
 
+/// The connections that are given submits, the fullest first: what it has no place for goes to the others. One that may
+/// be dead is given none while there are others; alone, it sends on when it is heard.
+fn in_turn(mut links: Vec<Open>) -> Vec<Open> {
+    let one_is_heard = links.iter().any(|one| !one.is_silent);
+    links.retain(|one| !one.is_silent || !one_is_heard);
+    links.sort_unstable();
+    links
+}
+
 fn late() -> Fate {
     Fate::Ended(DeliveryStatus::Expired, "validity passed".to_owned())
 }
@@ -200,5 +219,22 @@ fn push_pages(submits: &mut Vec<Submit>, ready: &Ready) {
             tag: tag.number(),
             pdu: ready.pages.submit(ready.recipient, page),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_may_be_dead_is_given_nothing_while_another_is_heard() {
+        let open = |is_silent, places, link| Open {
+            is_silent,
+            places,
+            link,
+        };
+        let (silent, full, free) = (open(true, 0, 1), open(false, 2, 2), open(false, 90, 3));
+        assert_eq!(in_turn(vec![free, silent, full]), [full, free]);
+        assert_eq!(in_turn(vec![silent]), [silent]);
     }
 }

@@ -55,6 +55,14 @@ impl Wire {
         }
     }
 
+    /// Whether it may be dead: a probe is out on it.
+    pub(crate) fn is_silent(&self) -> bool {
+        match self {
+            Self::Smpp(session) => session.is_silent(),
+            Self::Sandbox(_) => false,
+        }
+    }
+
     pub(crate) fn outstanding(&self) -> usize {
         match self {
             Self::Smpp(session) => session.outstanding(),

@@ -1,13 +1,14 @@
 //! The rules of a session, without any input or output: frames, commands and time go in, octets
 //! and events come out.
 
+mod incoming;
+
 use super::mailbox::Commands;
 use super::remembered::Remembered;
 use super::window::{Entry, Window};
 use super::{BindOptions, CloseReason, Counters, Event, MAX_WINDOW, Outcome, Submit};
-use crate::codec::{self, Pdu, Sm, encode, encode_empty};
+use crate::codec::{Pdu, Sm, encode, encode_empty};
 use crate::command::Command;
-use crate::frame::{Frame, Header};
 use crate::output::Output;
 use crate::status::CommandStatus;
 use crate::tlv::{Tlvs, tag};
@@ -76,7 +77,10 @@ impl Link {
     /// How many submits may be encoded now.
     pub(super) fn room(&self) -> usize {
         match self.state {
-            State::Open if self.output.waiting() < MAX_UNWRITTEN_SUBMIT_OCTETS => {
+            // A connection that may be dead gets no more than it has: all of it would be in doubt.
+            State::Open
+                if !self.is_silent() && self.output.waiting() < MAX_UNWRITTEN_SUBMIT_OCTETS =>
+            {
                 self.window.room()
             }
             State::Open | State::Draining(_) | State::Unbinding(_) | State::Leaving(..) => 0,
@@ -86,6 +90,11 @@ impl Link {
     /// How many submits are unanswered.
     pub(super) fn outstanding(&self) -> usize {
         self.window.open()
+    }
+
+    /// Whether a probe is out, and nothing was heard since.
+    pub(super) fn is_silent(&self) -> bool {
+        self.probe_deadline.is_some()
     }
 
     /// Any octet is a sign of life.
@@ -99,38 +108,6 @@ impl Link {
         self.window.postpone(pause);
         self.heard_at += pause;
         self.probe_deadline = self.probe_deadline.map(|deadline| deadline + pause);
-    }
-
-    /// One PDU came.
-    pub(super) fn on_frame(&mut self, frame: &Frame<'_>, now: Instant) {
-        let header = frame.header;
-        match codec::decode(header.command, frame.body) {
-            Ok(Pdu::SubmitResp(id)) => self.on_response(header, id),
-            Ok(Pdu::Deliver(message)) => self.on_deliver(header, &message, frame.octets()),
-            Ok(Pdu::Data(message)) => {
-                self.data_sequences.insert(header.sequence);
-                self.on_deliver(header, &message, frame.octets());
-            }
-            Ok(Pdu::EnquireLink) => self.respond(header, CommandStatus::ROK),
-            Ok(Pdu::GenericNack) => self.on_nack(header, now),
-            Ok(Pdu::Unbind) => {
-                self.respond(header, CommandStatus::ROK);
-                self.leave(CloseReason::PeerUnbound, now + FLUSH_TIMEOUT);
-            }
-            Ok(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(_)) => {
-                self.leave(CloseReason::Unbound, now + FLUSH_TIMEOUT);
-            }
-            // They say nothing that the octets themselves did not say, or nothing to us.
-            Ok(
-                Pdu::EnquireLinkResp
-                | Pdu::Other(Command::OUTBIND | Command::ALERT_NOTIFICATION, _),
-            ) => {}
-            Ok(Pdu::DeliverResp | Pdu::DataResp(_)) => self.counters.unmatched_responses += 1,
-            Ok(Pdu::UnbindResp | Pdu::BindResp(..)) => self.counters.odd_pdus += 1,
-            Ok(Pdu::Bind(..) | Pdu::Submit(_)) => self.refuse(header, CommandStatus::RINVBNDSTS),
-            Ok(Pdu::Other(..)) => self.nack(header, CommandStatus::RINVCMDID),
-            Err(_) => self.refuse(header, CommandStatus::RINVCMDLEN),
-        }
     }
 
     /// Writes answers and submits, and begins to end when that is asked.
@@ -159,7 +136,8 @@ impl Link {
     /// make time-outs of its own, and duplicates with them.
     pub(super) fn on_time(&mut self, now: Instant) {
         let due = self.window.deadline(self.response_timeout);
-        if due.is_some_and(|due| due <= now) {
+        let missed = due.is_some_and(|due| due <= now);
+        if missed {
             self.expire(now);
         }
         match self.state {
@@ -168,7 +146,7 @@ impl Link {
                 self.empty(Command::UNBIND, CommandStatus::ROK, sequence);
                 self.state = State::Unbinding(now + self.response_timeout);
             }
-            State::Open | State::Draining(_) => self.probe(now),
+            State::Open | State::Draining(_) => self.probe(missed, now),
             State::Unbinding(deadline) if now >= deadline => self.leave(CloseReason::Unbound, now),
             State::Unbinding(_) | State::Leaving(..) => {}
         }
@@ -268,58 +246,6 @@ impl Link {
         }
     }
 
-    fn on_response(&mut self, header: Header, id: &[u8]) {
-        let Some(entry) = self.window.take(header.sequence) else {
-            self.on_unmatched(header.sequence);
-            return;
-        };
-        self.counters.responses += 1;
-        let outcome = if header.status.is_ok() {
-            Outcome::Accepted {
-                message_id: codec::text(id),
-            }
-        } else {
-            Outcome::Rejected(header.status)
-        };
-        self.settle(entry.tag, outcome);
-    }
-
-    fn on_nack(&mut self, header: Header, now: Instant) {
-        match self.window.take(header.sequence) {
-            Some(entry) => {
-                self.counters.responses += 1;
-                // A nack never means success, whatever its status says.
-                let status = match header.status {
-                    CommandStatus::ROK => CommandStatus::RUNKNOWNERR,
-                    status => status,
-                };
-                self.settle(entry.tag, Outcome::Rejected(status));
-            }
-            // A peer that does not know unbind is as good as unbound.
-            None if matches!(self.state, State::Unbinding(_)) => {
-                self.leave(CloseReason::Unbound, now + FLUSH_TIMEOUT);
-            }
-            None => self.on_unmatched(header.sequence),
-        }
-    }
-
-    fn on_unmatched(&mut self, sequence: u32) {
-        if self.timed_out.take(sequence) {
-            self.counters.late_responses += 1;
-        } else {
-            self.counters.unmatched_responses += 1;
-        }
-    }
-
-    fn on_deliver(&mut self, header: Header, message: &Sm<'_>, octets: usize) {
-        self.counters.delivers += 1;
-        self.event_octets += octets;
-        self.events.push(Event::Deliver {
-            sequence: header.sequence,
-            deliver: Box::new(message.to_owned()),
-        });
-    }
-
     fn expire(&mut self, now: Instant) {
         let sent = self.output.sent();
         for entry in self.window.expire(now, self.response_timeout) {
@@ -334,11 +260,17 @@ impl Link {
         }
     }
 
-    fn probe(&mut self, now: Instant) {
+    /// Probes a link that is silent for long, or for as long as a response may take where one was missed.
+    fn probe(&mut self, missed: bool, now: Instant) {
+        let patience = if missed {
+            self.probe_after.min(self.response_timeout)
+        } else {
+            self.probe_after
+        };
         match self.probe_deadline {
             Some(deadline) if now >= deadline => self.leave(CloseReason::HalfOpen, now),
             Some(_) => {}
-            None if self.probe_after.is_zero() || now < self.heard_at + self.probe_after => {}
+            None if patience.is_zero() || now < self.heard_at + patience => {}
             None => {
                 let sequence = self.window.next_sequence();
                 self.empty(Command::ENQUIRE_LINK, CommandStatus::ROK, sequence);
@@ -359,25 +291,6 @@ impl Link {
 
     fn settle(&mut self, tag: u64, outcome: Outcome) {
         self.events.push(Event::Submitted { tag, outcome });
-    }
-
-    fn respond(&mut self, header: Header, status: CommandStatus) {
-        self.empty(header.command.response(), status, header.sequence);
-    }
-
-    /// Answers an odd request with its own response; odd responses are only counted.
-    fn refuse(&mut self, header: Header, status: CommandStatus) {
-        self.counters.odd_pdus += 1;
-        if !header.command.is_response() {
-            self.respond(header, status);
-        }
-    }
-
-    fn nack(&mut self, header: Header, status: CommandStatus) {
-        self.counters.odd_pdus += 1;
-        if !header.command.is_response() {
-            self.empty(Command::GENERIC_NACK, status, header.sequence);
-        }
     }
 
     fn empty(&mut self, command: Command, status: CommandStatus, sequence: u32) {

@@ -5,7 +5,7 @@ use super::{CloseReason, Counters, Event, Outcome, Peer, Submit};
 use crate::status::CommandStatus;
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -29,6 +29,7 @@ pub(super) struct Mailbox {
     inbox: Mutex<Inbox>,
     outbox: Mutex<Outbox>,
     outstanding: AtomicUsize,
+    silent: AtomicBool,
     submits: bool,
     peer: Peer,
 }
@@ -110,6 +111,11 @@ impl Session {
         inbox.submits.len() + self.outstanding()
     }
 
+    /// Whether the peer is being probed and has said nothing since: what is submitted waits until it does.
+    pub fn is_silent(&self) -> bool {
+        self.mailbox.silent.load(Ordering::Relaxed)
+    }
+
     /// Whether nothing can be submitted any more.
     pub fn is_closed(&self) -> bool {
         let inbox = lock(&self.mailbox.inbox);
@@ -170,6 +176,7 @@ impl Mailbox {
             inbox: Mutex::default(),
             outbox: Mutex::default(),
             outstanding: AtomicUsize::new(0),
+            silent: AtomicBool::new(false),
             submits,
             peer,
         });
@@ -214,6 +221,7 @@ impl Mailbox {
     pub(super) fn publish(&self, link: &mut Link, outstanding: usize) {
         // Before the events: who reads them may ask at once what is outstanding.
         self.outstanding.store(outstanding, Ordering::Relaxed);
+        self.silent.store(link.is_silent(), Ordering::Relaxed);
         let octets = std::mem::take(&mut link.event_octets);
         let mut outbox = lock(&self.outbox);
         outbox.counters = link.counters;

@@ -293,6 +293,33 @@ async fn an_idle_link_is_probed_and_any_traffic_is_a_sign_of_life() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn while_a_probe_is_out_nothing_is_submitted_until_something_is_heard() {
+    // Probed for its silence, and for the response that it missed.
+    for enquire_link in [30, 90].map(Duration::from_secs) {
+        let (session, mut events, mut smsc) = bound(BindOptions {
+            enquire_link,
+            ..options()
+        })
+        .await;
+        session.submit(submits(0..5)).unwrap();
+        let start = Instant::now();
+        smsc.submits(3).await;
+        assert!(!session.is_silent());
+        let probe = smsc.expect(Command::ENQUIRE_LINK).await;
+        assert_eq!(start.elapsed(), enquire_link.min(Duration::from_mins(1)));
+        let lost = [0, 1, 2].map(|tag| submitted(tag, Outcome::Unknown));
+        assert_eq!(events.next().await.unwrap(), lost);
+        assert!(smsc.is_silent_for(Duration::from_secs(20)).await);
+        assert!(session.is_silent());
+        assert_eq!((session.outstanding(), session.queued()), (0, 2));
+        smsc.write(CommandStatus::ROK, probe, Pdu::EnquireLinkResp)
+            .await;
+        smsc.submits(2).await;
+        assert!(!session.is_silent());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn unbind_waits_for_open_responses_and_gives_back_what_is_queued() {
     let (session, mut events, mut smsc) = bound(options()).await;
     session.submit(submits(0..4)).unwrap();
