@@ -17,6 +17,8 @@ use tokio::time::Instant;
 
 /// No more submits are encoded while this much waits to be written.
 const MAX_UNWRITTEN_SUBMIT_OCTETS: usize = 256 * 1024;
+/// How long the response to `unbind` is waited for: nothing depends on it.
+const UNBIND_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the last octets may take to leave.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -144,7 +146,7 @@ impl Link {
             State::Draining(deadline) if self.window.open() == 0 || now >= deadline => {
                 let sequence = self.window.next_sequence();
                 self.empty(Command::UNBIND, CommandStatus::ROK, sequence);
-                self.state = State::Unbinding(now + self.response_timeout);
+                self.state = State::Unbinding(now + self.response_timeout.min(UNBIND_TIMEOUT));
             }
             State::Open | State::Draining(_) => self.probe(missed, now),
             State::Unbinding(deadline) if now >= deadline => self.leave(CloseReason::Unbound, now),

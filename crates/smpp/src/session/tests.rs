@@ -362,6 +362,17 @@ async fn unbind_does_not_wait_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_peer_that_does_not_answer_unbind_holds_nobody_up() {
+    let (session, mut events, mut smsc) = bound(options()).await;
+    session.unbind();
+    smsc.expect(Command::UNBIND).await;
+    let start = Instant::now();
+    let end = [Event::Closed(CloseReason::Unbound)];
+    assert_eq!(rest(&mut events).await, end);
+    assert_eq!(start.elapsed().as_secs(), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_peers_unbind_is_answered_after_its_last_responses_count() {
     let (session, mut events, mut smsc) = bound(options()).await;
     session.submit(submits(0..4)).unwrap();
