@@ -4,6 +4,8 @@ use crate::tlv::Tlv;
 use ReceiptState::{
     Accepted, Deleted, Delivered, Enroute, Expired, Other, Rejected, Undeliverable, Unknown,
 };
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 const USUAL: &str = "id:0123456789 sub:001 dlvrd:001 submit date:2611201200 done date:2611201201 stat:DELIVRD err:000 text:Hello";
 
@@ -97,6 +99,36 @@ const DIALECTS: &[(&str, &str, &str)] = &[
         "lines instead of spaces",
         "id:77\nstat:DELIVRD\r\nerr:000",
         "77 Delivered 000 - -",
+    ),
+    (
+        "signs of equality",
+        "id=77 sub=001 submit date=2611201200 stat=DELIVRD err=000 text=stat=UNDELIV",
+        "77 Delivered 000 2611201200 -",
+    ),
+    (
+        "commas",
+        "id:77,sub:001,dlvrd:001,submit date:2611201200,done date:2611201201,stat:UNDELIV,err:001,text:Hello, id:9",
+        "77 Undeliverable 001 2611201200 2611201201",
+    ),
+    (
+        "semicolons and blanks",
+        "id: 77; stat: DELIVRD; done date: 26-11-20 12:01; err: 000;",
+        "77 Delivered 000 - 26-11-20 12:01",
+    ),
+    (
+        "bars",
+        "id:77|stat:EXPIRED|err:000|text:",
+        "77 Expired 000 - -",
+    ),
+    (
+        "many blanks, also within labels and around their signs",
+        "  id : 77   sub:001  submit  date :2611201200\tstat :  DELIVRD   err:  0",
+        "77 Delivered 0 2611201200 -",
+    ),
+    (
+        "words in full",
+        "ID:77 Submit_Date:2611201200 Status:DELIVERED Error:000",
+        "77 Delivered 000 2611201200 -",
     ),
     (
         "a label of the carrier's own",
@@ -240,9 +272,50 @@ fn an_intermediate_receipt_is_not_the_last_word() {
     assert_eq!(silent.state, Enroute);
 }
 
-proptest::proptest! {
+/// What receipts are made of, in any order.
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    let words = prop_oneof![
+        Just("id"),
+        Just("submit date"),
+        Just("stat"),
+        Just("err"),
+        Just("TEXT"),
+        Just(":"),
+        Just("="),
+        Just(" "),
+        Just("_"),
+        Just(","),
+        Just("\0"),
+        Just("DELIVRD"),
+        Just("77"),
+    ];
+    let noise = vec(any::<u8>(), 0..3);
+    let piece = prop_oneof![9 => words.prop_map(Vec::from), 1 => noise];
+    vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
     #[test]
-    fn no_text_makes_the_parser_panic(esm_class: u8, text in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..80)) {
+    fn nothing_that_looks_like_a_receipt_makes_the_parser_panic(esm_class: u8, text in pieces()) {
+        let message = DeliverSm { esm_class, short_message: text.into(), ..DeliverSm::default() };
+        let _ = parse(&message);
+    }
+
+    #[test]
+    fn fields_are_found_whatever_stands_between_them(
+        sign in "( {0,2}[:=] {0,2})",
+        between in "( {1,3}|, ?|; ?|\\||\r?\n|\t)",
+        id in "[A-Za-z0-9-]{1,20}",
+        capitals: bool,
+    ) {
+        let label = |word: &str| if capitals { word.to_ascii_uppercase() } else { word.to_owned() } + &sign;
+        let fields = [("id", id.as_str()), ("done date", "2611201201"), ("stat", "DELIVRD"), ("err", "0x1f")];
+        let text = fields.map(|(word, value)| label(word) + value).join(&between);
+        prop_assert_eq!(told(&receipt(&text)), format!("{id} Delivered 0x1f - 2611201201"));
+    }
+
+    #[test]
+    fn no_text_makes_the_parser_panic(esm_class: u8, text in vec(any::<u8>(), 0..80)) {
         let message = DeliverSm { esm_class, short_message: text.into(), ..DeliverSm::default() };
         let _ = parse(&message);
     }
@@ -250,6 +323,6 @@ proptest::proptest! {
     #[test]
     fn labels_between_any_words_are_found(id in "[A-Za-z0-9-]{1,20}", junk in "[ -9;-~]{0,20}") {
         let receipt = receipt(&format!("{junk} id:{id} stat:DELIVRD text:{junk}"));
-        proptest::prop_assert_eq!((receipt.id, receipt.state), (id, Delivered));
+        prop_assert_eq!((receipt.id, receipt.state), (id, Delivered));
     }
 }

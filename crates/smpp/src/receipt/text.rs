@@ -1,4 +1,5 @@
-//! The text of a receipt: labels in any case and order, some missing, all followed by a colon.
+//! The text of a receipt (appendix B, which leaves its form to each vendor): labels in any case and order, some missing,
+//! followed by a colon or an equals sign, and whatever each carrier puts between the fields.
 
 /// The fields that matter; `None` where the label is missing or nothing is behind it.
 #[derive(Debug, Default)]
@@ -21,20 +22,18 @@ enum Label {
     Text,
 }
 
-const LABELS: [(&[u8], Label); 13] = [
-    (b"id:", Label::Id),
-    (b"sub:", Label::Count),
-    (b"dlvrd:", Label::Count),
-    (b"submit date:", Label::SubmitDate),
-    (b"submitdate:", Label::SubmitDate),
-    (b"submit_date:", Label::SubmitDate),
-    (b"done date:", Label::DoneDate),
-    (b"donedate:", Label::DoneDate),
-    (b"done_date:", Label::DoneDate),
-    (b"stat:", Label::State),
-    (b"status:", Label::State),
-    (b"err:", Label::Error),
-    (b"text:", Label::Text),
+/// A blank stands for any number of blanks or underscores, also none.
+const LABELS: [(&[u8], Label); 10] = [
+    (b"id", Label::Id),
+    (b"sub", Label::Count),
+    (b"dlvrd", Label::Count),
+    (b"submit date", Label::SubmitDate),
+    (b"done date", Label::DoneDate),
+    (b"stat", Label::State),
+    (b"status", Label::State),
+    (b"err", Label::Error),
+    (b"error", Label::Error),
+    (b"text", Label::Text),
 ];
 
 impl<'a> Fields<'a> {
@@ -67,7 +66,7 @@ impl<'a> Fields<'a> {
 
     fn close(&mut self, open: Option<(Label, usize)>, until: &'a [u8]) {
         let Some((label, start)) = open else { return };
-        let value = until.get(start..).unwrap_or_default().trim_ascii();
+        let value = trim(until.get(start..).unwrap_or_default());
         let field = match label {
             Label::Id => &mut self.id,
             Label::State => &mut self.state,
@@ -89,15 +88,29 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The label that a text begins with, and its length.
+/// The label that a text begins with, and its length with the sign behind it.
 fn label_at(text: &[u8]) -> Option<(Label, usize)> {
     let initial = text.first()?.to_ascii_lowercase();
-    LABELS.iter().find_map(|(name, label)| {
-        // Most words begin like no label.
-        let found = text.get(..name.len()).filter(|_| name[0] == initial)?;
-        found
-            .eq_ignore_ascii_case(name)
-            .then_some((*label, name.len()))
+    // Most words begin like no label.
+    let mut named = LABELS.iter().filter(|(name, _)| name[0] == initial);
+    named.find_map(|(name, label)| {
+        let [b':' | b'=', value @ ..] = behind(text, name)?.trim_ascii_start() else {
+            return None;
+        };
+        Some((*label, text.len() - value.len()))
+    })
+}
+
+/// What follows the name that a text begins with.
+fn behind<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    name.iter().try_fold(text, |rest, &octet| {
+        if octet == b' ' {
+            let is_word = |octet: &u8| !octet.is_ascii_whitespace() && *octet != b'_';
+            let blanks = rest.iter().position(is_word)?;
+            return rest.get(blanks..);
+        }
+        let (first, rest) = rest.split_first()?;
+        first.eq_ignore_ascii_case(&octet).then_some(rest)
     })
 }
 
@@ -108,9 +121,29 @@ fn octets_to_next_word(text: &[u8]) -> usize {
     end.map_or(text.len(), |end| end + 1)
 }
 
+/// A value without what stands around it.
+fn trim(mut value: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = value
+        && ends_a_value(*first)
+    {
+        value = rest;
+    }
+    while let [rest @ .., last] = value
+        && ends_a_value(*last)
+    {
+        value = rest;
+    }
+    value
+}
+
 fn first_word(value: &[u8]) -> &[u8] {
     value
-        .split(|octet| octet.is_ascii_whitespace() || *octet == 0)
+        .split(|octet| ends_a_value(*octet))
         .next()
         .unwrap_or_default()
+}
+
+/// What stands between fields. Ids and states have none of it.
+const fn ends_a_value(octet: u8) -> bool {
+    octet.is_ascii_whitespace() || matches!(octet, 0 | b',' | b';' | b'|')
 }
