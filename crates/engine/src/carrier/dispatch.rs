@@ -28,7 +28,9 @@ impl Desk {
         let now_ms = self.shared.clock.now_ms();
         let (batch, content) = (&claimed.batch, &claimed.content);
         let rules = self.shared.plan.rules.leg(content.gateway, batch.leg);
-        let validity_ms = rules.map_or(batch.expires_at_ms - now_ms, |rules| rules.validity_ms);
+        let left_ms = batch.expires_at_ms - now_ms;
+        // What has waited, or goes out again, is not to arrive after it was given up and refunded.
+        let validity_ms = rules.map_or(left_ms, |rules| rules.validity_ms.min(left_ms));
         let service_type = self
             .carrier
             .settings

@@ -1,6 +1,6 @@
 //! Carriers that refuse, are slow, are down or talk nonsense: nothing is lost, and nothing is sent twice.
 
-use crate::kit::wire::{count, receipt, rule};
+use crate::kit::wire::{count, good, receipt, rule};
 use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, to, until, with};
 use serde_json::json;
 use smpp::smsc::{Delay, Fate, Fault, Quirk, ReceiptForm, ReceiptLabels, ReceiptStyle, Script};
@@ -78,6 +78,26 @@ async fn what_was_accepted_while_the_only_carrier_is_down_goes_out_when_it_is_ba
     });
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
     assert_eq!(count(&ogene.smsc().received(), MTN), 1);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_has_waited_asks_the_carrier_for_the_validity_that_is_left() {
+    const ONE_HOUR: &str = "000000010000000R";
+    let refusing = Script {
+        binds: smpp::smsc::BindRules {
+            max: Some(0),
+            ..Default::default()
+        },
+        ..Script::default()
+    };
+    let ogene = Setup::new().script(refusing).start().await;
+    let id = ogene.sent_id(to(MTN, "Hello")).await;
+    ogene.clock.set(ogene.clock.now_ms() + 47 * 3_600_000);
+    ogene.smsc().set_script(good());
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    let asked = ogene.smsc().received()[0].submit.validity_period.clone();
+    assert!(asked.len() == 16 && *asked <= *ONE_HOUR, "{asked}");
     ogene.end().await;
 }
 
