@@ -33,8 +33,14 @@ pub(super) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptI
     } = asked;
     let fault = match answer {
         Answer::Accepted(raw) => {
-            let ids = raw.iter().map(|id| kept_id(ids.response_key(id)));
-            return Fate::Submitted(ids.collect());
+            let ids: Vec<String> = raw.iter().map(|id| kept_id(ids.response_key(id))).collect();
+            // Taken, but no receipt could be told to mean a page without an id: one adopts it, as where the response was
+            // lost. A copy would be one too many for certain.
+            return if ids.iter().any(String::is_empty) {
+                Fate::Doubted(None)
+            } else {
+                Fate::Submitted(ids)
+            };
         }
         Answer::Unknown => {
             let resend = plan.resend_at(content.gateway, batch, now_ms);

@@ -68,8 +68,8 @@ struct Outcomes {
     /// How long after that the receipt comes; a range mixes their order
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = smsc::parse_delay)]
     receipt_delay: Delay,
-    /// What goes wrong at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence, drop,
-    /// half-open, wrong-sequence, garbage, broken-length; may be given again
+    /// What goes wrong at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence,
+    /// lose-response, no-id, drop, half-open, wrong-sequence, garbage, broken-length; may be given again
     #[arg(long = "fault", value_name = "N=FAULT", value_parser = smsc::parse_fault)]
     faults: Vec<(u64, Fault)>,
     /// Submits a second that a connection may send; above it they are throttled (0x58)

@@ -77,6 +77,26 @@ async fn a_receipt_adopts_what_is_in_doubt_and_nothing_is_resent() {
 }
 
 #[tokio::test]
+async fn what_is_taken_without_an_id_is_in_doubt_until_its_receipt_and_never_sent_again() {
+    let script = Script {
+        faults: vec![(1, Fault::NoId)],
+        // After the hold, when what else is in doubt is sent again.
+        receipt_delay: Delay::fixed(Duration::from_millis(2_500)),
+        ..good()
+    };
+    let ogene = Setup::new().script(script).start().await;
+    let short = ogene.sent_id(to(MTN, "Hello")).await;
+    let long = ogene.sent_id(to(AIRTEL, &"x".repeat(400))).await;
+    assert_eq!(ogene.outcome(&short).await, ["delivrd"]);
+    assert_eq!(ogene.outcome(&long).await, ["delivrd"]);
+    let received = ogene.smsc().received();
+    assert_eq!((count(&received, MTN), count(&received, AIRTEL)), (1, 3));
+    let labels = ["carrier=\"mtn\""];
+    assert!(ogene.metric("ogene_in_doubt_total{", &labels).await >= 2);
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn what_is_to_be_held_is_never_resent_and_waits_for_its_receipt() {
     let script = Script {
         mix: vec![(1, Fate::Drop)],

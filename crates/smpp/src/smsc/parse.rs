@@ -7,7 +7,7 @@
 //! | mix | `FATE=WEIGHT,…` | `delivrd=95,undeliv=5` |
 //! | delay | a time, or two | `200ms`, `1s..5s` |
 //! | receipts | the words of [`ReceiptForm`], [`ReceiptDates`], [`ReceiptLabels`], [`Quirk`] and [`ReceiptIds`](crate::ReceiptIds) | `tlv`, `twelve`, `capitals`, `before-response`, `numeric` |
-//! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `lose-response`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length` | `100=throttle` |
+//! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `lose-response`, `no-id`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length` | `100=throttle` |
 
 use super::script::{Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, Rule};
 use crate::receipt::ReceiptState;
@@ -139,6 +139,7 @@ pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
         "queue-full" => Fault::Refuse(CommandStatus::RMSGQFUL),
         "silence" => Fault::Silence,
         "lose-response" => Fault::LoseResponse,
+        "no-id" => Fault::NoId,
         "drop" => Fault::Drop,
         "half-open" => Fault::HalfOpen,
         "wrong-sequence" => Fault::WrongSequence,
@@ -149,7 +150,7 @@ pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
             None => {
                 return Err(format!(
                     "\"{other}\" is no fault: throttle, queue-full, refuse:STATUS, silence, \
-                     lose-response, drop, half-open, wrong-sequence, garbage or broken-length"
+                     lose-response, no-id, drop, half-open, wrong-sequence, garbage or broken-length"
                 ));
             }
         },

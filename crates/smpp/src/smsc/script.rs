@@ -97,6 +97,8 @@ pub enum Fault {
     Silence,
     /// Accepted, and its receipt comes; only the response is lost.
     LoseResponse,
+    /// Accepted, and its receipt comes; the response has no id.
+    NoId,
     /// The connection drops instead of an answer.
     Drop,
     /// The connection stays open, and nothing is answered on it any more.

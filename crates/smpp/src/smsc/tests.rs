@@ -379,6 +379,24 @@ async fn a_lost_response_still_has_its_receipt() {
 }
 
 #[tokio::test]
+async fn a_response_without_an_id_is_followed_by_a_receipt_with_one() {
+    let script = Script {
+        faults: vec![parse_fault("1=no-id").unwrap()],
+        record: 10,
+        ..Script::default()
+    };
+    let (smsc, session, mut events) = bound(script).await;
+    session.submit(vec![submit(1, "2348031234501")]).unwrap();
+    let seen = watch(&session, &mut events, |seen| seen.delivers == 1).await;
+    let message_id = String::new();
+    assert_eq!(seen.outcomes[&1], Outcome::Accepted { message_id });
+    assert_eq!(
+        Some(&seen.receipts[0].id),
+        smsc.received()[0].message_id.as_ref()
+    );
+}
+
+#[tokio::test]
 async fn any_message_can_be_sent_to_a_client() {
     let (smsc, session, mut events) = bound(Script::default()).await;
     smsc.send("ogene", submit(0, "12345").pdu);

@@ -34,7 +34,7 @@ const COUNTERS: [(&str, &str); 13] = [
     ),
     (
         "ogene_in_doubt_total",
-        "Recipients who came to be in doubt: handed to the wire, and no response known.",
+        "Recipients who came to be in doubt: handed to the wire, and no response known, or one without an id.",
     ),
     (
         "ogene_settled_total",

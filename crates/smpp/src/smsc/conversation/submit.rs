@@ -49,14 +49,10 @@ impl Conversation {
             None => self.decide(header, submit, now),
             Some(Fault::Refuse(status)) => self.refuse(header, submit, status, now),
             Some(Fault::Silence) => self.record(submit, None),
-            Some(Fault::LoseResponse) => {
-                let fate = self.fate(submit);
-                let state = if let Fate::Receipt(state) = fate {
-                    Some(state)
-                } else {
-                    None
-                };
-                self.take(submit, state, now, Duration::ZERO);
+            Some(Fault::LoseResponse) => self.take_silently(submit, now),
+            Some(Fault::NoId) => {
+                self.take_silently(submit, now);
+                self.respond(header, CommandStatus::ROK);
             }
             Some(Fault::Drop) => {
                 self.end = End::Now;
@@ -123,6 +119,15 @@ impl Conversation {
             message_id,
         };
         self.reply(response, now, wait);
+    }
+
+    /// Makes the message ours; what is told of it is its receipt alone.
+    fn take_silently(&mut self, submit: &Sm<'_>, now: Instant) {
+        let state = match self.fate(submit) {
+            Fate::Receipt(state) => Some(state),
+            Fate::Pending | Fate::Refuse(_) | Fate::Silence | Fate::Drop => None,
+        };
+        self.take(submit, state, now, Duration::ZERO);
     }
 
     /// Makes the message ours, and its receipts due not before `receipt_after`.
