@@ -19,6 +19,7 @@ pub(crate) struct CarrierMeasures {
     receipts: HashMap<ReceiptWord, Counter>,
     parked: Counter,
     in_doubt: Counter,
+    unreadable: Option<Counter>,
     inbound: Counter,
     binds: Gauge,
     window: Gauge,
@@ -38,6 +39,7 @@ impl CarrierMeasures {
             receipts: HashMap::new(),
             parked: counter!("ogene_receipts_parked_total", "carrier" => carrier.clone()),
             in_doubt: counter!("ogene_in_doubt_total", "carrier" => carrier.clone()),
+            unreadable: None,
             inbound: counter!("ogene_inbound_total", "carrier" => carrier.clone()),
             binds: gauge!("ogene_binds", "carrier" => carrier.clone()),
             window: gauge!("ogene_window_used", "carrier" => carrier.clone()),
@@ -95,6 +97,18 @@ impl CarrierMeasures {
 
     pub(crate) fn in_doubt(&self) {
         self.in_doubt.increment(1);
+    }
+
+    /// A receipt that names no message or no state, which is answered and dropped; whether it is the first.
+    pub(crate) fn unreadable(&mut self) -> bool {
+        let is_first = self.unreadable.is_none();
+        let carrier = &self.carrier;
+        self.unreadable
+            .get_or_insert_with(
+                || counter!("ogene_receipts_unreadable_total", "carrier" => carrier.clone()),
+            )
+            .increment(1);
+        is_first
     }
 
     /// A message from a subscriber, which is answered and dropped.

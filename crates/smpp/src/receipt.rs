@@ -148,12 +148,17 @@ impl ReceiptState {
     }
 }
 
+/// Whether `esm_class` says that it is a receipt, be it one that can be read or not.
+pub const fn is_marked(deliver: &DeliverSm) -> bool {
+    deliver.esm_class & (esm_class::RECEIPT | esm_class::INTERMEDIATE) != 0
+}
+
 /// The receipt in a `deliver_sm` or `data_sm`; `None` for an ordinary message, an acknowledgement of
 /// the recipient, or a receipt that names no message or no state.
 pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
     let kind = deliver.esm_class & esm_class::TYPE_MASK;
     let intermediate = kind & esm_class::INTERMEDIATE != 0;
-    let marked = intermediate || kind & esm_class::RECEIPT != 0;
+    let marked = is_marked(deliver);
     if !marked && kind != 0 {
         return None;
     }

@@ -265,7 +265,8 @@ impl Desk {
         }
     }
 
-    /// A receipt waits for its commit. An ordinary message is answered and dropped: nobody asked for it.
+    /// A receipt waits for its commit. An ordinary message is answered and dropped: nobody asked for it. So is a receipt
+    /// that cannot be read, or it would come again for ever.
     fn delivered(&mut self, link: LinkId, sequence: u32, deliver: &DeliverSm) {
         if let Some(receipt) = say::receipt(&self.carrier.name, deliver, self.ids) {
             self.measures.receipt(&receipt);
@@ -276,9 +277,27 @@ impl Desk {
             });
             return;
         }
-        self.measures.inbound();
+        if smpp::receipt::is_marked(deliver) {
+            self.unreadable(deliver);
+        } else {
+            self.measures.inbound();
+        }
         if let Some(bound) = self.wires.get(&link) {
             bound.wire.answer(vec![(sequence, CommandStatus::ROK)]);
+        }
+    }
+
+    /// The first is told, without what stands in it; those that follow are counted.
+    fn unreadable(&mut self, deliver: &DeliverSm) {
+        if self.measures.unreadable() {
+            tracing::warn!(
+                carrier.name = &*self.carrier.name,
+                smpp.esm_class = deliver.esm_class,
+                smpp.data_coding = deliver.data_coding,
+                smpp.octets = deliver.text().len(),
+                "a receipt names no message or no state, and is answered and dropped; more of them are only counted, as \
+                 ogene_receipts_unreadable_total"
+            );
         }
     }
 

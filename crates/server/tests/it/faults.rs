@@ -3,8 +3,8 @@
 
 use crate::kit::wire::{count, good, written_for};
 use crate::kit::{Ogene, Setup, numbers, until};
-use smpp::CommandStatus;
 use smpp::smsc::{BindRules, Delay, Fate, Fault, Script};
+use smpp::{CommandStatus, DeliverSm, esm_class};
 use std::time::Duration;
 
 /// Each test has a carrier of its own name: metrics are of the whole process.
@@ -180,6 +180,30 @@ async fn who_is_in_doubt_is_counted_over_restarts_until_a_receipt_comes() {
     }
     assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 10]);
     in_doubt(&ogene, carrier, 0).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_receipt_that_cannot_be_read_is_answered_once_and_counted() {
+    let carrier = "illegible";
+    let ogene = setup(carrier, good()).start().await;
+    ogene.bound(carrier, 1).await;
+    for text in ["Delivered to your handset", "id:77 err:000", "stat:DELIVRD"] {
+        let receipt = DeliverSm {
+            esm_class: esm_class::RECEIPT,
+            short_message: text.into(),
+            ..DeliverSm::default()
+        };
+        ogene.smsc_of(carrier).send("ogene", receipt);
+    }
+    until("they are counted and answered", async || {
+        let count = metric(&ogene, "ogene_receipts_unreadable_total", carrier, "").await;
+        (count == 3 && ogene.smsc_of(carrier).stats().answered == 3).then_some(())
+    })
+    .await;
+    assert_eq!(ogene.smsc_of(carrier).stats().delivered, 3);
+    let inbound = metric(&ogene, "ogene_inbound_total", carrier, "").await;
+    assert_eq!(inbound, 0, "they are no subscriber's");
     ogene.end().await;
 }
 

@@ -6,6 +6,7 @@ use crate::kit::receiver::{Reaction, Receiver};
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, http2, operator, to, until, with};
 use engine::admin;
 use serde_json::{Value, json};
+use smpp::{Address, DeliverSm, esm_class};
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
@@ -257,6 +258,22 @@ fn broken(token: &str) -> Vec<Request> {
     ]
 }
 
+/// A receipt that cannot be read, which the log tells of.
+async fn tell_unreadable(talkative: &Talkative) {
+    let receipt = DeliverSm {
+        source: Address::international(NUMBER),
+        destination: Address::alphanumeric(TEXT),
+        esm_class: esm_class::RECEIPT,
+        short_message: format!("{TEXT} id:{NUMBER}").into(),
+        ..DeliverSm::default()
+    };
+    talkative.ogene.smsc().send("ogene", receipt);
+    until("the receipt is told of", async || {
+        talkative.log().contains("a receipt names no").then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn canaries_in_every_field_and_path_reach_no_log_no_metric_and_no_refusal() {
     let talkative = Talkative::start().await;
@@ -324,6 +341,7 @@ async fn canaries_in_every_field_and_path_reach_no_log_no_metric_and_no_refusal(
     let id = ogene.sent_id(nowhere).await;
     ogene.outcome(&id).await;
 
+    tell_unreadable(&talkative).await;
     let metrics = ogene.ask(&Request::get("/metrics")).await;
     assert_eq!(metrics.status, 200);
     assert_silent("/metrics", metrics.text(), &CANARIES);

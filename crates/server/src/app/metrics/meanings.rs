@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 13] = [
+const COUNTERS: [(&str, &str); 14] = [
     (
         "ogene_messages_accepted_total",
         "Sends that were accepted, charged where they are live.",
@@ -27,6 +27,10 @@ const COUNTERS: [(&str, &str); 13] = [
     (
         "ogene_receipts_parked_total",
         "Receipts that found nobody when they came, as their response was still to come or the id is not ours.",
+    ),
+    (
+        "ogene_receipts_unreadable_total",
+        "Receipts that name no message or no state, which are answered and dropped; the log tells of the first.",
     ),
     (
         "ogene_inbound_total",
