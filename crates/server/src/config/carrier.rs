@@ -69,6 +69,7 @@ impl Carrier {
     /// Reads one section.
     pub(super) fn read(name: String, mut section: Section<'_>) -> Self {
         check_name(&name, &section);
+        let tls = section.get("tls").unwrap_or_default();
         let carrier = Self {
             address: address(&mut section).unwrap_or_default(),
             system_id: system_id(&mut section).unwrap_or_default(),
@@ -96,8 +97,8 @@ impl Carrier {
             enquire_link: positive(&mut section, "enquire_link").unwrap_or(DEFAULT_ENQUIRE_LINK),
             response_timeout: positive(&mut section, "response_timeout")
                 .unwrap_or(DEFAULT_RESPONSE_TIMEOUT),
-            tls: section.get("tls").unwrap_or_default(),
-            tls_ca: authority(&mut section),
+            tls,
+            tls_ca: authority(&mut section, tls),
             rewrites_sender: section.get("rewrites_sender").unwrap_or_default(),
             receipt_ids: section
                 .one_of("receipt_ids", &ReceiptIds::WORDS)
@@ -190,10 +191,14 @@ fn password(section: &mut Section<'_>) -> Option<Secret> {
     Some(password)
 }
 
-fn authority(section: &mut Section<'_>) -> Option<PathBuf> {
+fn authority(section: &mut Section<'_>, tls: bool) -> Option<PathBuf> {
     let place = section.place_of("tls_ca");
     let file: PathBuf = section.get("tls_ca")?;
-    if let Err(text) = tls::certificates(&file) {
+    if !tls {
+        let fault =
+            "is for TLS, which is off: set `tls = true`, or leave this out to connect without TLS";
+        section.fault_at(&place, "tls_ca", fault);
+    } else if let Err(text) = tls::certificates(&file) {
         section.fault_at(&place, "tls_ca", text);
     }
     Some(file)

@@ -519,19 +519,32 @@ fn files_for_tls_are_read_with_the_configuration() {
     fs::write(&file, "").expect("written");
     let text = format!(
         "[http]\ntls = {{ certificate = {0:?}, key = {0:?} }}\n[carriers.mtn]\naddress = \"h:1\"\n\
-         system_id = \"o\"\npassword = \"p\"\ntls_ca = {0:?}\n",
+         system_id = \"o\"\npassword = \"p\"\ntls = true\ntls_ca = {0:?}\n",
         file.display().to_string()
     );
     let named = faults(&text).replace(&file.display().to_string(), "FILE");
     insta::assert_snapshot!(named, @r"
     ogene.toml:2: http.tls: FILE cannot be used: holds no certificate
-    ogene.toml:7: carriers.mtn.tls_ca: FILE cannot be used: holds no certificate
+    ogene.toml:8: carriers.mtn.tls_ca: FILE cannot be used: holds no certificate
     ");
     let half = faults("[http]\ntls = { certificate = \"x.pem\", kee = \"y\" }");
     insta::assert_snapshot!(half, @r"
     ogene.toml:2: http.tls.key: is missing
     ogene.toml:2: http.tls.kee: unknown key; did you mean `key`?
     ");
+}
+
+#[test]
+fn an_authority_for_a_connection_without_tls_is_a_fault_that_says_what_to_do() {
+    let carrier = "[carriers.mtn]\naddress = \"h:1\"\nsystem_id = \"o\"\npassword = \"p\"\n";
+    let ca = "tls_ca = \"/etc/ogene/mtn-ca.pem\"";
+    for off in ["", "\ntls = false"] {
+        assert_eq!(
+            faults(&format!("{carrier}{ca}{off}")),
+            "ogene.toml:5: carriers.mtn.tls_ca: is for TLS, which is off: set `tls = true`, or leave this out to \
+             connect without TLS"
+        );
+    }
 }
 
 /// Each key of the file in turn is given values that it was never meant to have.
