@@ -249,16 +249,19 @@ impl Portion {
             [one] => Some(one),
             _ => None,
         });
-        only.filter(|(part, receipt)| {
-            let delivered = ReceiptWord::Final(DeliveryStatus::Delivered);
-            receipt.word == delivered && (part.leg, part.page) == (FIRST_LEG, 1)
-        })
-        .map(|(part, receipt)| {
-            let event = receipt.word.event(part.leg, part.page);
-            settle::assumed(&receipt.carrier, part, event)
-        })
-        .collect()
+        only.filter(|(part, receipt)| is_usual(part, receipt.word))
+            .map(|(part, receipt)| {
+                let event = receipt.word.event(part.leg, part.page);
+                settle::assumed(&receipt.carrier, part, event)
+            })
+            .collect()
     }
+}
+
+/// Whether a receipt says what most say of the page that it is about.
+fn is_usual(part: &Part, word: ReceiptWord) -> bool {
+    let delivered = ReceiptWord::Final(DeliveryStatus::Delivered);
+    word == delivered && (part.leg, part.page) == (FIRST_LEG, 1)
 }
 
 impl Case {
@@ -345,5 +348,34 @@ fn case(
         doubts: Doubts::default(),
         error,
         events: vec![event],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::SECOND_LEG;
+
+    #[test]
+    fn that_the_first_page_of_the_first_leg_is_delivered_is_usual() {
+        let word = ReceiptWord::Final;
+        let table = [
+            (FIRST_LEG, 1, word(DeliveryStatus::Delivered), true),
+            (FIRST_LEG, 2, word(DeliveryStatus::Delivered), false),
+            (SECOND_LEG, 1, word(DeliveryStatus::Delivered), false),
+            (FIRST_LEG, 1, word(DeliveryStatus::Undelivered), false),
+            (FIRST_LEG, 1, ReceiptWord::Pending, false),
+        ];
+        for (leg, page, word, expected) in table {
+            let part = Part {
+                home: Bucket(0),
+                message: MessageId::lowest_at(0),
+                recipient: Recipient::from_digits(2_348_030_000_000),
+                leg,
+                page,
+                is_guess: false,
+            };
+            assert_eq!(is_usual(&part, word), expected, "{leg} {page} {word:?}");
+        }
     }
 }

@@ -30,6 +30,8 @@ twins!(
     pages_that_were_guessed_are_those_that_the_response_says,
     a_guess_for_a_younger_message_is_worth_less_than_a_response,
     a_receipt_that_comes_twice_at_once_is_about_one_page,
+    a_receipt_that_comes_twice_at_once_ends_one_doubt,
+    receipts_without_an_id_are_about_a_page_each,
     a_copy_of_the_first_leg_does_not_follow_the_second,
 );
 spread!(
@@ -37,6 +39,7 @@ spread!(
     a_receipt_that_came_before_the_doubt_ends_it,
     two_receipts_adopt_two_messages_in_doubt,
     a_receipt_that_comes_twice_at_once_is_about_one_page,
+    a_receipt_that_comes_twice_at_once_ends_one_doubt,
     pages_that_were_guessed_are_those_that_the_response_says,
 );
 
@@ -548,6 +551,42 @@ async fn a_receipt_that_comes_twice_at_once_is_about_one_page(kit: &Kit) {
             [Some(DeliveryStatus::InDoubt)]
         );
     }
+}
+
+async fn a_receipt_that_comes_twice_at_once_ends_one_doubt(kit: &Kit) {
+    let base = sending(kit.account(1_000).await);
+    for round in 0..20 {
+        let sending = Sending {
+            first_number: 10 + round,
+            ..base
+        };
+        let messages = [doubt(kit, &sending).await, doubt(kit, &sending).await];
+        let to = messages[0].draft.recipients[0];
+        let heard = receipt(&format!("lost-{round}"), to, DeliveryStatus::Delivered);
+        let twice = || kit.report(report(vec![], vec![heard.clone()]));
+        tokio::join!(twice(), twice());
+        let [first, second] = &messages;
+        let stand = [kit.statuses(first).await[0], kit.statuses(second).await[0]];
+        let expected = [DeliveryStatus::Delivered, DeliveryStatus::InDoubt];
+        assert_eq!(stand, expected.map(Some), "{round}");
+    }
+}
+
+async fn receipts_without_an_id_are_about_a_page_each(kit: &Kit) {
+    let base = Sending {
+        pages: 2,
+        ..sending(kit.account(100).await)
+    };
+    let message = doubt(kit, &base).await;
+    let unnamed = receipt("", message.draft.recipients[0], DeliveryStatus::Delivered);
+    let (settled, parked) = kit
+        .report(report(vec![], vec![unnamed.clone(), unnamed]))
+        .await;
+    assert_eq!((settled.outcomes.len(), parked), (1, 0));
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered)]
+    );
 }
 
 async fn a_copy_of_the_first_leg_does_not_follow_the_second(kit: &Kit) {

@@ -23,6 +23,7 @@ twins!(
     a_second_leg_never_submitted_gives_the_reserve_back,
     a_first_leg_that_was_overtaken_by_its_backup_is_not_sent,
     both_legs_in_hand_at_once_are_accounted_for,
+    a_second_leg_that_is_taken_is_known_whatever_is_told_late_of_the_first,
     a_delivery_names_the_carrier_and_the_error_of_its_last_leg,
 );
 
@@ -374,6 +375,24 @@ async fn both_legs_in_hand_at_once_are_accounted_for(kit: &Kit) {
         );
     }
     assert_eq!(kit.balance(base.account).await, naira(80));
+}
+
+async fn a_second_leg_that_is_taken_is_known_whatever_is_told_late_of_the_first(kit: &Kit) {
+    let message = planned(kit, &two_legs(kit.account(100).await));
+    let first = kit.accept_and_claim(&message).await;
+    let second = later(kit).await;
+    let batches = vec![first[0].batch.clone()];
+    kit.store.release(batches, NOW, None, NOW).await.unwrap();
+    let both = vec![taken_second(&second[0]), taken(&first[0])];
+    kit.report(report(both, vec![])).await;
+    assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
+    assert!(kit.claim(10).await.is_empty(), "both are on the wire");
+    kit.report(report(vec![], vec![second_delivered(to(&message))]))
+        .await;
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered)]
+    );
 }
 
 async fn a_delivery_names_the_carrier_and_the_error_of_its_last_leg(kit: &Kit) {

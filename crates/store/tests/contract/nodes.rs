@@ -1,16 +1,17 @@
 //! Several nodes on one database: what one loses, another has.
 
 use super::kit::{
-    CARRIER, Kit, NOW, Sending, delivered, doubted, naira, number, refused, report, sending, taken,
-    twins,
+    CARRIER, Kit, NOW, Sending, claim, delivered, doubted, naira, number, refused, report, sending,
+    taken, twins,
 };
 use domain::{Bucket, DeliveryStatus};
 use std::sync::Arc;
-use store::{Bind, Ended, Settled};
+use store::{Bind, Claim, Ended, Settled};
 
 twins!(
     what_a_lost_batch_was_answered_ends_the_doubt,
     a_lost_batch_that_was_refused_is_refunded_once,
+    a_refusal_that_is_told_late_leaves_the_copy_that_was_taken,
     a_batch_that_waits_again_is_not_touched_by_who_lost_it,
     a_parked_receipt_is_looked_at_again,
     what_was_settled_is_told_where_the_rest_fails,
@@ -64,6 +65,23 @@ async fn a_lost_batch_that_was_refused_is_refunded_once(kit: &Kit) {
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Rejected)]
     );
+}
+
+async fn a_refusal_that_is_told_late_leaves_the_copy_that_was_taken(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let message = base.message(&kit.store);
+    let lost = kit.accept_and_claim(&message).await;
+    kit.report(report(vec![doubted(&lost[0])], vec![])).await;
+    let copy = Claim {
+        now_ms: NOW + 10_000,
+        ..claim(10)
+    };
+    let copy = kit.store.claim(copy).await.unwrap();
+    kit.report(report(vec![taken(&copy[0])], vec![])).await;
+    let (settled, _) = kit.report(report(vec![refused(&lost[0])], vec![])).await;
+    assert_eq!(settled.outcomes, []);
+    assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
+    assert_eq!(kit.balance(base.account).await, naira(94));
 }
 
 async fn a_batch_that_waits_again_is_not_touched_by_who_lost_it(kit: &Kit) {
