@@ -6,6 +6,7 @@ mod metrics;
 use crate::config::Config;
 use crate::http;
 use engine::{Clock, Engine, World};
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,12 +76,9 @@ pub async fn serve(
 ) -> Result<(), Error> {
     let metrics = metrics::install();
     let upkeep = tokio::spawn(metrics.clone().keep_up());
-    let store = open(&config).await?;
     // Held until the end: the embedded database has one serving process.
-    let _lock = match config.target() {
-        Target::Directory(directory) => Some(lock::serve(&directory)?),
-        Target::Postgres(_) => None,
-    };
+    let _lock = lock(&config)?;
+    let store = open(&config).await?;
     let world = World {
         clock,
         ..World::system()?
@@ -140,6 +138,18 @@ pub async fn serve(
     }
     upkeep.abort();
     ended.map_err(Error::Http)
+}
+
+/// Takes the place of the one process that serves from an embedded database. Before it is opened: a newer release that is
+/// started beside an older one must not change its tables.
+pub fn lock(config: &Config) -> Result<Option<File>, Error> {
+    match config.target() {
+        Target::Directory(directory) => {
+            Store::prepare(&directory)?;
+            lock::serve(&directory).map(Some)
+        }
+        Target::Postgres(_) => Ok(None),
+    }
 }
 
 /// Opens the database that `config` names, and makes or migrates it where needed. One that was moved elsewhere,

@@ -70,6 +70,7 @@ pub use verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};
 
 use domain::{AccountId, Bucket};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The database, as the rest of Ogene sees it.
@@ -84,6 +85,11 @@ impl Store {
     /// Opens a database, making or upgrading its tables.
     pub async fn open(target: &Target) -> Result<Self> {
         Ok(Self::of(db::Db::open(target).await?))
+    }
+
+    /// Makes the directory of an embedded database where there is none: for whoever locks it before it is opened.
+    pub fn prepare(directory: &Path) -> Result<()> {
+        db::prepare_directory(directory)
     }
 
     fn of(db: db::Db) -> Self {

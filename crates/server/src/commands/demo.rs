@@ -81,10 +81,12 @@ impl Demo {
         let config = Config { data_dir, ..config };
         logs::start(&config.log);
 
+        let lock = app::lock(&config)?;
         let store = app::open(&config).await?;
         let (account, token) = prepare(&store, &operator).await?;
         let (_, purse) = admin::show_account(&store, account).await?;
         store.close().await;
+        drop(lock);
 
         let welcome = Welcome {
             http: listener.local_addr()?,

@@ -3,6 +3,7 @@
 use crate::installation::Installation;
 use crate::process::Process;
 use serde_json::Value;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -40,6 +41,25 @@ fn one_process_serves_from_a_directory_and_ends_cleanly_when_asked_to() {
     serving.signal("TERM");
     assert_eq!(serving.end().0.code(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn who_may_not_serve_from_a_directory_changes_nothing_in_it() {
+    let ogene = Installation::embedded();
+    let data_dir = ogene.path().join("data");
+    fs::create_dir(&data_dir).expect("made");
+    let lock = File::create(data_dir.join("ogene.lock")).expect("made");
+    lock.lock().expect("nobody serves");
+    let demo = ["demo", "--listen", "127.0.0.1:0", "--data-dir", "data"];
+    for command in [&["serve"][..], &demo] {
+        let (code, message) = ogene.failure_among_logs(command);
+        assert_eq!(
+            (code, message.contains("serves from")),
+            (Some(1), true),
+            "{message}"
+        );
+        assert!(!data_dir.join("ogene.db").exists(), "{command:?}");
+    }
 }
 
 #[test]
