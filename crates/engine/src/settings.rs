@@ -95,6 +95,8 @@ pub struct CarrierSettings {
     pub tls_ca: Option<PathBuf>,
     /// How ids in receipts are written.
     pub receipt_ids: smpp::ReceiptIds,
+    /// Whether what reads like a receipt is one without a mark.
+    pub unmarked_receipts: bool,
     /// How it is bound.
     pub bind_mode: BindMode,
 }

@@ -33,8 +33,8 @@ pub struct Receipt {
     pub done_date: Option<String>,
     /// Marked as intermediate: the last word is still to come.
     pub intermediate: bool,
-    /// Marked as a receipt by `esm_class`. Without the mark a subscriber could have written a text
-    /// of this form, unless [`tag::RECEIPTED_MESSAGE_ID`] came with it.
+    /// Marked as a receipt, by `esm_class` or by [`tag::RECEIPTED_MESSAGE_ID`]. Without a mark a subscriber could have
+    /// written a text of this form.
     pub marked: bool,
 }
 
@@ -172,6 +172,7 @@ pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
     }
     let (state, raw_state) = state(deliver, &fields, intermediate)?;
     Some(Receipt {
+        marked: marked || tlv_id.is_some(),
         id: tlv_id.or_else(|| fields.id.map(codec::text))?,
         state,
         raw_state,
@@ -182,7 +183,6 @@ pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
         submit_date: fields.submit_date.map(codec::text),
         done_date: fields.done_date.map(codec::text),
         intermediate,
-        marked,
     })
 }
 

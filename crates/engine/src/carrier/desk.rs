@@ -265,10 +265,18 @@ impl Desk {
         }
     }
 
+    /// The receipt that it is, where its carrier is believed to have written it.
+    fn receipt(&self, deliver: &DeliverSm) -> Option<Receipt> {
+        let read = smpp::receipt::parse(deliver)?;
+        let settings = self.carrier.settings.as_ref();
+        let unmarked = settings.is_none_or(|settings| settings.unmarked_receipts);
+        (read.marked || unmarked).then(|| say::receipt(&self.carrier.name, deliver, read, self.ids))
+    }
+
     /// A receipt waits for its commit. An ordinary message is answered and dropped: nobody asked for it. So is a receipt
     /// that cannot be read, or it would come again for ever.
     fn delivered(&mut self, link: LinkId, sequence: u32, deliver: &DeliverSm) {
-        if let Some(receipt) = say::receipt(&self.carrier.name, deliver, self.ids) {
+        if let Some(receipt) = self.receipt(deliver) {
             self.measures.receipt(&receipt);
             self.receipts.push(Heard {
                 receipt,

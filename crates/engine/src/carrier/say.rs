@@ -101,9 +101,13 @@ pub(super) fn fault(status: CommandStatus) -> SubmitFault {
     }
 }
 
-/// Reads a `deliver_sm` as a receipt; `None` for an ordinary message.
-pub(super) fn receipt(carrier: &Arc<str>, deliver: &DeliverSm, ids: ReceiptIds) -> Option<Receipt> {
-    let receipt = smpp::receipt::parse(deliver)?;
+/// What the receipt that was read in a `deliver_sm` says.
+pub(super) fn receipt(
+    carrier: &Arc<str>,
+    deliver: &DeliverSm,
+    receipt: smpp::receipt::Receipt,
+    ids: ReceiptIds,
+) -> Receipt {
     let word = match &receipt.state {
         _ if receipt.intermediate => ReceiptWord::Pending,
         ReceiptState::Enroute | ReceiptState::Accepted => ReceiptWord::Pending,
@@ -115,7 +119,7 @@ pub(super) fn receipt(carrier: &Arc<str>, deliver: &DeliverSm, ids: ReceiptIds) 
             ReceiptWord::Final(DeliveryStatus::Failed)
         }
     };
-    Some(Receipt {
+    Receipt {
         carrier: Arc::clone(carrier),
         carrier_id: kept_id(ids.receipt_key(&receipt.id)),
         // Source and destination are swapped in a receipt.
@@ -123,7 +127,7 @@ pub(super) fn receipt(carrier: &Arc<str>, deliver: &DeliverSm, ids: ReceiptIds) 
         sender: deliver.destination.digits.clone(),
         word,
         error: receipt.error,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -144,7 +148,8 @@ mod tests {
                     tlvs: vec![in_text(id), in_parameter(id)],
                     ..DeliverSm::default()
                 };
-                receipt(&"mtn".into(), &deliver, ids).unwrap().carrier_id
+                let read = smpp::receipt::parse(&deliver).unwrap();
+                receipt(&"mtn".into(), &deliver, read, ids).carrier_id
             };
             let response = kept_id(ids.response_key(&long));
             assert!(response.len() <= MAX_KEY_OCTETS, "{}", response.len());

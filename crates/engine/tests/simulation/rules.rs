@@ -73,6 +73,7 @@ fn carrier(name: &str, wide: bool, dice: &mut Dice) -> CarrierSettings {
         tls: false,
         tls_ca: None,
         receipt_ids: smpp::ReceiptIds::Exact,
+        unmarked_receipts: true,
         bind_mode: dice.pick(&[BindMode::Transceiver, BindMode::TransmitterAndReceiver]),
     }
 }

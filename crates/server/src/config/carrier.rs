@@ -63,6 +63,8 @@ pub struct Carrier {
     pub rewrites_sender: bool,
     /// How ids of receipts answer to those of responses.
     pub receipt_ids: ReceiptIds,
+    /// Whether what reads like a receipt is one, though nothing marks it.
+    pub unmarked_receipts: bool,
 }
 
 impl Carrier {
@@ -103,6 +105,7 @@ impl Carrier {
             receipt_ids: section
                 .one_of("receipt_ids", &ReceiptIds::WORDS)
                 .unwrap_or(ReceiptIds::Exact),
+            unmarked_receipts: section.get("unmarked_receipts").unwrap_or(true),
             name,
         };
         section.finish();
@@ -125,6 +128,7 @@ impl Carrier {
             tls: self.tls,
             tls_ca: self.tls_ca.clone(),
             receipt_ids: self.receipt_ids,
+            unmarked_receipts: self.unmarked_receipts,
             bind_mode: self.bind_mode,
             service_type: self.service_type.clone(),
         }

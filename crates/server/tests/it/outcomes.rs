@@ -261,6 +261,35 @@ async fn a_receipt_is_answered_only_once_it_is_kept() {
     ogene.end().await;
 }
 
+#[tokio::test]
+async fn an_unmarked_receipt_is_one_unless_the_carrier_is_said_to_mark_them() {
+    for (unmarked, expected) in [(true, ["delivrd"]), (false, ["undeliv"])] {
+        let ogene = Setup::new()
+            .set("carriers.mtn.binds", "1")
+            .set("carriers.mtn.unmarked_receipts", &unmarked.to_string())
+            .script(script())
+            .start()
+            .await;
+        let id = ogene.sent_id(to("2348031234511", "Hello")).await;
+        let received = ogene.received(1).await.remove(0);
+        let forged = DeliverSm {
+            esm_class: 0,
+            ..wire::written(&received, "DELIVRD")
+        };
+        ogene.smsc().send("ogene", forged);
+        ogene
+            .smsc()
+            .send("ogene", wire::written(&received, "UNDELIV"));
+        assert_eq!(ogene.outcome(&id).await, expected);
+        until("both are answered", async || {
+            (ogene.smsc().stats().answered == 2).then_some(())
+        })
+        .await;
+        assert_eq!(ogene.statuses(&id).await, expected);
+        ogene.end().await;
+    }
+}
+
 /// Makes a message that cannot be settled, as no release of the service writes it; gives what mends it.
 fn break_message(ogene: &Ogene, reference: &str) -> String {
     let whose = format!("where customer_reference = '{reference}'");

@@ -262,6 +262,8 @@ fn the_kind_of_a_message_decides_what_is_a_receipt() {
         let found = found.map(|receipt| (receipt.marked, receipt.intermediate));
         assert_eq!(found, expected, "{esm_class:#x} {text}");
     }
+    let named = vec![Tlv::new(tag::RECEIPTED_MESSAGE_ID, "0123456789")];
+    assert!(parse(&deliver(0x00, USUAL, named)).unwrap().marked);
 }
 
 #[test]
