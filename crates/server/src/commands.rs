@@ -80,7 +80,7 @@ enum Command {
     /// Print the default configuration, or check one
     #[command(subcommand)]
     Config(config::Config),
-    /// Prepare or upgrade the database (`serve` does this by itself)
+    /// Make or upgrade the database (`serve` does this by itself)
     #[command(
         after_help = "Examples: ogene migrate --config /etc/ogene/ogene.toml\n          ogene migrate --citus | psql \"$URL\""
     )]

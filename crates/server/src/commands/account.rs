@@ -16,7 +16,7 @@ use store::Store;
 pub(super) enum Account {
     /// Create an account, and print its `user_id`
     #[command(
-        after_help = "Example: ogene account create --name \"Ada Foods\" --email ada@example.ng"
+        after_help = "Makes the database, too, where there is none.\n\nExample: ogene account create --name \"Ada Foods\" --email ada@example.ng"
     )]
     Create {
         /// Name of the business or person
@@ -83,7 +83,10 @@ pub(super) struct Which {
 
 impl Account {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, operator) = around.open().await?;
+        let (store, operator) = match self {
+            Self::Create { .. } => around.open_or_make().await?,
+            _ => around.open().await?,
+        };
         match self {
             Self::Create { name, email } => {
                 let account = admin::create_account(&store, &operator, &name, &email).await?;

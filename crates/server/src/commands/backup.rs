@@ -22,18 +22,11 @@ pub(super) struct Backup {
 
 impl Backup {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let Target::Directory(data_dir) = around.config()?.target() else {
+        if matches!(around.config()?.target(), Target::Postgres(_)) {
             return Err(Failure::usage(
                 "`database_url` is set: back up PostgreSQL with pg_dump, or with pg_basebackup and continuous \
                  archiving",
             ));
-        };
-        if !data_dir.join("ogene.db").is_file() {
-            let data_dir = data_dir.display();
-            return Err(Failure::usage(format!(
-                "there is no ogene.db in {data_dir}: set `data_dir` to that of the installation that is to be \
-                 backed up"
-            )));
         }
         let (store, _) = around.open().await?;
         let report = store.backup(&self.file).await;

@@ -10,7 +10,7 @@ use engine::admin::Operator;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use store::Store;
+use store::{Store, Target};
 
 impl Surroundings {
     /// The configuration, with the name of its file from `--config` or `OGENE_CONFIG`.
@@ -28,10 +28,30 @@ impl Surroundings {
             .map_err(Failure::configuration)
     }
 
-    /// The database that the configuration names, and who works with it.
+    /// The database that the configuration names, which must be there, and who works with it.
     pub(super) async fn open(&self) -> Result<(Store, Operator), Failure> {
-        let store = app::open(&self.config()?).await?;
-        Ok((store, operator()))
+        let config = self.config()?;
+        is_there(&config.target())?;
+        Ok((app::open(&config).await?, operator()))
+    }
+
+    /// The same for what an installation begins with: the database is made where there is none.
+    pub(super) async fn open_or_make(&self) -> Result<(Store, Operator), Failure> {
+        Ok((app::open(&self.config()?).await?, operator()))
+    }
+}
+
+/// Refuses a directory without a database: it would be given an empty one, and what was meant lies elsewhere.
+fn is_there(target: &Target) -> Result<(), Failure> {
+    match target {
+        Target::Directory(data_dir) if !data_dir.join("ogene.db").is_file() => {
+            let data_dir = data_dir.display();
+            Err(Failure::usage(format!(
+                "there is no ogene.db in {data_dir}: set `data_dir` to that of the installation; `ogene serve` or \
+                 `ogene migrate` makes a new one"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 fn an_operator_edits_phrases_and_tests_texts_against_them() {
     let ogene = Installation::new();
     ogene.configure("[content]\nprohibited = [\"double your money\"]\n");
+    ogene.json(&["migrate"]);
     let added = ogene.json(&["content", "add", "Free  CASINO!"]);
     assert_eq!(added["phrase"], "free casino");
     let (code, message) = ogene.failure(&["content", "add", "free casino"]);

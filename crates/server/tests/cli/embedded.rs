@@ -63,6 +63,28 @@ fn who_may_not_serve_from_a_directory_changes_nothing_in_it() {
 }
 
 #[test]
+fn a_command_without_a_database_says_so_and_makes_none() {
+    let ogene = Installation::embedded();
+    for command in [
+        &["verify"][..],
+        &["account", "list"],
+        &["content", "add", "casino"],
+        &["audit"],
+        &["backup", "a.db"],
+    ] {
+        let (code, message) = ogene.failure(command);
+        assert_eq!(
+            (code, message.contains("there is no ogene.db in")),
+            (Some(2), true),
+            "{message}"
+        );
+        assert!(!ogene.path().join("data").exists(), "{command:?}");
+    }
+    ogene.json(&["migrate"]);
+    assert_eq!(ogene.json(&["account", "list"]), serde_json::json!([]));
+}
+
+#[test]
 fn the_demo_leaves_nothing_behind() {
     let ogene = Installation::embedded();
     let mut demo = Process::start(ogene.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));

@@ -224,7 +224,7 @@ fn each_refusal_says_what_to_do() {
         told.push(refused(&many, 2, &[command, "a.db"]));
     }
     insta::assert_snapshot!(told.join("\n"), @r"
-    there is no ogene.db in DIR/data: set `data_dir` to that of the installation that is to be backed up
+    there is no ogene.db in DIR/data: set `data_dir` to that of the installation; `ogene serve` or `ogene migrate` makes a new one
     no backup was written: DIR/a.db is there already, and nothing is overwritten: move it away, or name another place
     no backup was written: DIR/nowhere/a.db.partial cannot be written: No such file or directory (os error 2)
     there is no file b.db

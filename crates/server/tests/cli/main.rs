@@ -221,6 +221,7 @@ fn people_read_aligned_text() {
 #[test]
 fn a_failure_exits_with_1_and_a_wrong_line_or_file_with_2() {
     let ogene = Installation::new();
+    ogene.json(&["migrate"]);
     let (code, message) = ogene.failure(&["account", "show", "--account", "7"]);
     assert_eq!((code, message.contains('7')), (Some(1), true), "{message}");
     let (code, message) = ogene.failure(&["token", "create", "--account", "7", "--name", "x"]);
