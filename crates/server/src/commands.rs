@@ -146,7 +146,7 @@ Example: ogene verify --json";
 /// for a wrong command line or configuration.
 pub fn run(
     arguments: impl IntoIterator<Item = OsString>,
-    variables: impl IntoIterator<Item = (String, String)>,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
     let (mut out, mut err) = (io::stdout(), io::stderr());
@@ -178,7 +178,7 @@ pub fn run(
 /// What a command finds around it.
 struct Surroundings {
     global: Global,
-    variables: Vec<(String, String)>,
+    variables: Vec<(OsString, OsString)>,
 }
 
 fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {

@@ -23,6 +23,7 @@ pub use fault::{Fault, Place};
 pub use secret::Secret;
 pub use sections::{Callbacks, Http, Limits, Log, LogFormat};
 pub(crate) use value::duration;
+pub(crate) use variables::ours as our_variables;
 
 use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Prohibited, Rulebook};
 use fault::Faults;

@@ -8,5 +8,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    server::commands::run(std::env::args_os(), std::env::vars())
+    server::commands::run(std::env::args_os(), std::env::vars_os())
 }

@@ -3,7 +3,7 @@
 use super::Surroundings;
 use super::answer::Failure;
 use crate::app;
-use crate::config::Config;
+use crate::config::{Config, our_variables};
 use domain::{AccountId, Money};
 use engine::Clock;
 use engine::admin::Operator;
@@ -15,17 +15,14 @@ use store::{Store, Target};
 impl Surroundings {
     /// The configuration, with the name of its file from `--config` or `OGENE_CONFIG`.
     pub(super) fn config(&self) -> Result<Config, Failure> {
-        let named = self
-            .variables
-            .iter()
-            .find(|(name, _)| name == "OGENE_CONFIG");
+        let variables = our_variables(&self.variables).map_err(Failure::configuration)?;
+        let named = variables.iter().find(|(name, _)| name == "OGENE_CONFIG");
         let path = self
             .global
             .config
             .clone()
             .or_else(|| named.map(|(_, path)| PathBuf::from(path)));
-        Config::load(path.as_deref(), self.variables.iter().cloned())
-            .map_err(Failure::configuration)
+        Config::load(path.as_deref(), variables).map_err(Failure::configuration)
     }
 
     /// The database that the configuration names, which must be there, and who works with it.

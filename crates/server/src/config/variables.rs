@@ -1,14 +1,37 @@
 //! Environment variables that go before the file: `OGENE_` and the key in capitals.
 
 use super::DEFAULT;
-use super::fault::{Faults, Place};
+use super::fault::{Fault, Faults, Place};
 use super::tree::{Node, Table, Value, parse, set};
 use domain::Gateway;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 
 const PREFIX: &str = "OGENE_";
 /// Variables that are read elsewhere: the name of the file itself.
 const OTHERS: [&str; 1] = ["OGENE_CONFIG"];
+
+/// Those of the system's variables that are ours, or a fault for each that is no text: passed over, it would leave the
+/// default in force. Of what others set none matters.
+pub(crate) fn ours(all: &[(OsString, OsString)]) -> Result<Vec<(String, String)>, Vec<Fault>> {
+    let (mut ours, mut faults) = (Vec::new(), Vec::new());
+    let is_ours = |name: &OsString| name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
+    for (name, text) in all.iter().filter(|(name, _)| is_ours(name)) {
+        match (name.to_str(), text.to_str()) {
+            (Some(name), Some(text)) => ours.push((name.to_owned(), text.to_owned())),
+            _ => faults.push(Fault {
+                place: Place::Variable(name.to_string_lossy().into_owned()),
+                key: String::new(),
+                text: "is not UTF-8".to_owned(),
+            }),
+        }
+    }
+    if faults.is_empty() {
+        Ok(ours)
+    } else {
+        Err(faults)
+    }
+}
 
 /// Lays the variables over `table`, and gives the names of those that set no key.
 ///

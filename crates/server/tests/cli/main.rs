@@ -36,8 +36,10 @@ mod serving;
 use installation::Installation;
 use process::Process;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
 use std::net::TcpStream;
+use std::os::unix::ffi::OsStrExt;
 
 #[test]
 fn an_operator_sets_up_a_customer() {
@@ -262,6 +264,23 @@ fn the_default_configuration_can_be_written_down_and_passes_the_check() {
         .env("OGENE_CONFIG", "nowhere.toml")
         .output();
     assert_eq!(variable.expect("it runs").status.code(), Some(2));
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_named_where_it_is_ours() {
+    let ogene = Installation::new();
+    let no_text = OsStr::from_bytes(b"9090\xff");
+    let check = |name: &str| {
+        let mut command = ogene.command(&["config", "check"]);
+        command.env(name, no_text).output().expect("it runs")
+    };
+    assert_eq!(check("SHELL_PROMPT").status.code(), Some(0));
+    for name in ["OGENE_HTTP_LISTEN", "OGENE_CONFIG"] {
+        let refused = check(name);
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{error}");
+        assert!(error.contains(&format!("{name}: is not UTF-8")), "{error}");
+    }
 }
 
 #[test]
