@@ -144,10 +144,7 @@ pub async fn serve(
 /// started beside an older one must not change its tables.
 pub fn lock(config: &Config) -> Result<Option<File>, Error> {
     match config.target() {
-        Target::Directory(directory) => {
-            Store::prepare(&directory)?;
-            lock::serve(&directory).map(Some)
-        }
+        Target::Directory(directory) => lock::serve(&directory).map(Some),
         Target::Postgres(_) => Ok(None),
     }
 }

@@ -5,7 +5,7 @@
 
 mod partial;
 
-use crate::db::{copy, prepare_directory, take_turn};
+use crate::db::{FILE, copy, prepare_directory, take_turn};
 use crate::error::Error;
 use crate::verify::check;
 use crate::{Store, Verification};
@@ -14,12 +14,7 @@ use std::io;
 use std::path::Path;
 
 /// Files of a database, of which none may be in the directory that a backup is restored into.
-const DATABASE: [&str; 4] = [
-    "ogene.db",
-    "ogene.db-wal",
-    "ogene.db-shm",
-    "ogene.db-journal",
-];
+const DATABASE: [&str; 4] = [FILE, "ogene.db-wal", "ogene.db-shm", "ogene.db-journal"];
 
 /// Why there is no backup, or nothing made of one.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +78,8 @@ impl Store {
         for file in DATABASE {
             partial::is_free(&directory.join(file))?;
         }
-        let partial = Partial::begin(&directory.join(DATABASE[0]))?;
+        let partial = Partial::begin(&directory.join(FILE))?;
+        partial.give_to(directory)?;
         copy::copy(from, partial.path()).await?;
         copy::upgrade(partial.path()).await?;
         let verification = sound(partial.path()).await?;

@@ -2,6 +2,7 @@
 
 mod commit;
 pub(crate) mod copy;
+pub(crate) mod files;
 mod lent;
 mod memory;
 mod open;
@@ -37,12 +38,16 @@ pub enum Target {
     Postgres(Server),
 }
 
+/// The embedded database in its directory.
+pub(crate) const FILE: &str = "ogene.db";
 /// Readers beside the one writer of SQLite.
 const READERS: u32 = 3;
 /// How long another process (a command) may hold SQLite's write lock.
 pub(crate) const BUSY: Duration = Duration::from_secs(10);
 /// How long a transaction may take, or a question, before its connection is taken for lost.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// The file that is locked by whoever has the turn to open the database.
+const TURN: &str = "opening.lock";
 /// How often another process that opens the database is looked for again.
 const TURN_PAUSE: Duration = Duration::from_millis(20);
 /// The size of a page of a new file: each commit writes every page that it touched whole, and a message alone
@@ -207,7 +212,8 @@ impl Db {
             Target::Directory(path) => {
                 prepare_directory(path)?;
                 let _turn = take_turn(path).await?;
-                let db = open_sqlite(Options::new(&path.join("ogene.db"), BUSY).create()).await?;
+                files::make(path, FILE).map_err(|source| Error::directory(path, source))?;
+                let db = open_sqlite(Options::new(&path.join(FILE), BUSY)).await?;
                 // The file and its log have their names since then, and keep them while it is open.
                 sync_directory(path).map_err(|source| Error::directory(path, source))?;
                 Ok(db)
@@ -302,9 +308,9 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
 /// other's way. The turn lasts as long as the file; the system ends it when a process dies.
 pub(crate) async fn take_turn(path: &Path) -> Result<File> {
     let fault = |source| Error::directory(path, source);
+    files::make(path, TURN).map_err(fault)?;
     let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    let file = options.open(path.join("opening.lock")).map_err(fault)?;
+    let file = options.write(true).open(path.join(TURN)).map_err(fault)?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),

@@ -87,9 +87,11 @@ impl Store {
         Ok(Self::of(db::Db::open(target).await?))
     }
 
-    /// Makes the directory of an embedded database where there is none: for whoever locks it before it is opened.
-    pub fn prepare(directory: &Path) -> Result<()> {
-        db::prepare_directory(directory)
+    /// Makes the directory of an embedded database, and in it the file by which it is locked before it is opened, where
+    /// they are not there.
+    pub fn prepare(directory: &Path, lock: &str) -> Result<()> {
+        db::prepare_directory(directory)?;
+        db::files::make(directory, lock).map_err(|source| Error::directory(directory, source))
     }
 
     fn of(db: db::Db) -> Self {

@@ -5,18 +5,20 @@ use super::Error;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
+use store::Store;
 
 const SERVING: &str = "ogene.lock";
 
-/// Takes the lock of the one process that serves.
+/// Takes the lock of the one process that serves; the directory is made where there is none.
 pub(crate) fn serve(data_dir: &Path) -> Result<File, Error> {
     let fault = |source: io::Error| Error::DataDir {
         path: data_dir.display().to_string(),
         source,
     };
+    Store::prepare(data_dir, SERVING)?;
     let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    let file = options.open(data_dir.join(SERVING)).map_err(fault)?;
+    let file = options.write(true).open(data_dir.join(SERVING));
+    let file = file.map_err(fault)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::Locked(data_dir.display().to_string())),

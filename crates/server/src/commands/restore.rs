@@ -10,6 +10,8 @@ use store::{Store, Target};
 
 pub(super) const AFTER_HELP: &str = "Makes the database in `data_dir`, where there is none, brings its schema up to \
     date and verifies it. An interrupted restore leaves no database, and can be repeated. FILE is not changed.\n\n\
+    What root restores belongs to the owner of `data_dir`, where that is there: make it first, for the user of the \
+    service.\n\n\
     What happened after the backup is not in it: neither messages nor credits nor outcomes. What waited then is sent \
     when the service starts, even if it was sent since. What was being sent then is in doubt: it is held for a \
     receipt and then sent once more, or left, as its gateway says. A receipt that came since does not come again: its \

@@ -1,15 +1,13 @@
 //! A file in the making.
 
 use super::{BackupError, Outcome};
+use crate::db::files::{self, MODE};
 use crate::db::sync_directory;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-
-/// The owner alone reads it: it holds numbers and texts.
-const MODE: u32 = 0o600;
 
 /// A file that has another name until it is whole and on the disk. Where it does not come to that it is removed, or
 /// taken up by the next attempt if the process was killed.
@@ -52,6 +50,11 @@ impl Partial {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Leaves the file to the owner of the directory that it is made for.
+    pub(super) fn give_to(&self, directory: &Path) -> Outcome<()> {
+        files::give_away(&self.file, directory).map_err(|source| self.fault(source))
     }
 
     fn journal(&self) -> PathBuf {

@@ -5,7 +5,7 @@ use super::kit::{CARRIER, Kit, NOW, sending, sqlite};
 use sqlx::migrate::Migrator;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use store::{BackupError, Error, Store, Target};
 use tempfile::TempDir;
@@ -304,4 +304,63 @@ async fn a_database_of_postgresql_is_not_backed_up_here() {
     ));
     assert_eq!(shelf.files(), Vec::<String>::new());
     kit.finish().await;
+}
+
+/// Mode and owner of each file of a directory.
+fn kept(directory: &Path) -> Vec<(String, u32, u32)> {
+    let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
+    let facts = entries.map(|entry| {
+        let file = entry.metadata().unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        (name, file.mode() & 0o777, file.uid())
+    });
+    let mut facts: Vec<_> = facts.collect();
+    facts.sort();
+    facts
+}
+
+/// In a directory that everybody may read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_files_are_read_by_their_owner_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(directory.path(), open).unwrap();
+    let target = Target::Directory(directory.path().to_owned());
+    let store = Store::open(&target).await.unwrap();
+    let files = kept(directory.path());
+    let names: Vec<&str> = files.iter().map(|(name, ..)| &**name).collect();
+    assert_eq!(
+        names,
+        ["ogene.db", "ogene.db-shm", "ogene.db-wal", "opening.lock"]
+    );
+    assert!(files.iter().all(|(_, mode, _)| *mode == 0o600), "{files:?}");
+    store.close().await;
+}
+
+/// Only root can make files for others: where the tests are run by another user there is nothing to see.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_files_that_root_makes_belong_to_the_owner_of_the_directory() {
+    const NOBODY: u32 = 65_534;
+    let kit = Kit::sqlite().await;
+    let shelf = Shelf::new();
+    kit.store.backup(&shelf.backup()).await.unwrap();
+    kit.finish().await;
+    let made = tempfile::tempdir().unwrap();
+    fs::create_dir(shelf.directory()).unwrap();
+    for directory in [&shelf.directory(), made.path()] {
+        if chown(directory, Some(NOBODY), Some(NOBODY)).is_err() {
+            return;
+        }
+    }
+    shelf.restore().await.unwrap();
+    for directory in [&shelf.directory(), made.path()] {
+        let target = Target::Directory(directory.to_owned());
+        let store = Store::open(&target).await.unwrap();
+        let files = kept(directory);
+        assert!(
+            files.iter().all(|(.., owner)| *owner == NOBODY),
+            "{files:?}"
+        );
+        store.close().await;
+    }
 }
