@@ -133,10 +133,10 @@ pub enum Refusal {
     #[error("`callback_url` is not usable: {0}.")]
     CallbackUrl(String),
     /// The request body is too large.
-    #[error("The request body is larger than {limit_mib} MiB. Split the list of recipients.")]
+    #[error("The request body is larger than {}. Split the list of recipients.", size(*limit_bytes))]
     BodyTooLarge {
         /// Allowed size.
-        limit_mib: usize,
+        limit_bytes: usize,
     },
     /// The wallet cannot pay.
     #[error(
@@ -228,7 +228,34 @@ pub enum Refusal {
     },
 }
 
+/// A number of bytes in the largest unit of which it is a whole number.
+fn size(bytes: usize) -> String {
+    let units = [("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let whole = units.iter().find(|(_, unit)| bytes.is_multiple_of(*unit));
+    let (name, unit) = whole.unwrap_or(&("bytes", 1));
+    format!("{} {name}", bytes / unit)
+}
+
 /// What is left of a wait, as `retry_after_s` tells it: whole seconds, a begun one too.
 pub(crate) fn seconds(left_ms: i64) -> u64 {
     left_ms.unsigned_abs().div_ceil(1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_a_body_is_told_as_it_is_and_never_as_nothing() {
+        for (limit_bytes, size) in [
+            (10 << 20, "10 MiB"),
+            (64 << 10, "64 KiB"),
+            (1_536 << 10, "1536 KiB"),
+            (100_000, "100000 bytes"),
+        ] {
+            let told = Refusal::BodyTooLarge { limit_bytes }.to_string();
+            let expected = format!("The request body is larger than {size}. ");
+            assert!(told.starts_with(&expected), "{told}");
+        }
+    }
 }

@@ -37,7 +37,7 @@ pub struct Limits {
 impl Limits {
     fn too_large(self) -> Refusal {
         Refusal::BodyTooLarge {
-            limit_mib: self.bytes >> 20,
+            limit_bytes: self.bytes,
         }
     }
 }

@@ -96,7 +96,7 @@ table! {
     Refusal::CallbackUrl(_) => "API-2015" BAD_REQUEST "Unusable callback URL",
         as Refusal::CallbackUrl("it must begin with http:// or https://".to_owned());
     Refusal::BodyTooLarge { .. } => "API-2017" PAYLOAD_TOO_LARGE "Request body too large",
-        as Refusal::BodyTooLarge { limit_mib: 10 };
+        as Refusal::BodyTooLarge { limit_bytes: 10 << 20 };
     Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
         as Refusal::InsufficientFunds {
             needed: domain::Money::from_naira(600),

@@ -249,11 +249,11 @@ async fn a_body_over_the_limit_is_refused_whether_or_not_it_says_so() {
         .unwrap()
         .into_parts();
     let announced = read_whole(&parts, Body::empty(), up_to(10)).await;
-    assert_eq!(announced, Err(Refusal::BodyTooLarge { limit_mib: 0 }));
+    assert_eq!(announced, Err(Refusal::BodyTooLarge { limit_bytes: 10 }));
 
     let (parts, ()) = Request::builder().body(()).unwrap().into_parts();
     let shown = read_whole(&parts, Body::from(vec![b' '; 11]), up_to(10)).await;
-    assert_eq!(shown, Err(Refusal::BodyTooLarge { limit_mib: 0 }));
+    assert_eq!(shown, Err(Refusal::BodyTooLarge { limit_bytes: 10 }));
     assert_eq!(
         read_whole(&parts, Body::from(vec![b' '; 10]), up_to(10)).await,
         Ok(Fields::default())
