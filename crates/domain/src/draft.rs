@@ -188,7 +188,7 @@ fn chosen_gateway<'a>(
     };
     let parsed = match (gateway.filter(|text| !text.trim().is_empty()), dnd) {
         (Some(name), _) => Gateway::parse(name),
-        (None, Some(dnd)) => Gateway::parse_dnd(dnd),
+        (None, Some(dnd)) => Some(Gateway::parse_dnd(dnd).ok_or_else(unknown_dnd)?),
         (None, None) => Some(Gateway::DirectRefund),
     };
     parsed
@@ -209,6 +209,15 @@ fn chosen_gateway<'a>(
             };
             Refusal::UnknownGateway { instead }
         })
+}
+
+/// The names of gateways would help nobody there.
+fn unknown_dnd() -> Refusal {
+    let instead =
+        "`dnd` is 1 for direct-refund, 2, 3 or 6 for direct-corporate, 4 or 5 for dual-backup.";
+    Refusal::UnknownGateway {
+        instead: instead.to_owned(),
+    }
 }
 
 /// Reads a boolean as JSON, forms and query strings spell it.
@@ -567,6 +576,14 @@ mod tests {
         assert_eq!(draft.gateway, Gateway::DualBackup);
         assert_eq!(draft.cost, Money::from_naira(8));
         assert_eq!(draft.classes[0].reserve, Money::from_naira(2));
+    }
+
+    #[test]
+    fn an_unknown_dnd_is_told_which_there_are() {
+        let fault = judge(&format!("{GOOD}&dnd=9")).unwrap_err();
+        let told = fault.to_string();
+        assert!(matches!(fault, Refusal::UnknownGateway { .. }), "{told}");
+        assert!(told.contains("`dnd` is 1 for direct-refund, 2,"), "{told}");
     }
 
     #[test]
