@@ -121,7 +121,10 @@ pub enum Refusal {
         gateway: &'static str,
     },
     /// An international sender on a national gateway.
-    #[error("The sender ID `{0}` is international: send it over the gateway `international`.")]
+    #[error(
+        "The sender ID `{0}` is international: send it over the gateway `international`. It was not sent and not \
+         charged."
+    )]
     InternationalSender(String),
     /// Too many recipients in one request.
     #[error("At most {limit} recipients are allowed in a request. Split the list.")]
