@@ -13,6 +13,7 @@ mod done;
 mod hand;
 mod link;
 mod pages;
+mod reach;
 mod say;
 mod settle;
 mod slots;

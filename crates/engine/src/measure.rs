@@ -69,7 +69,7 @@ impl CarrierMeasures {
                 self.rejected
                     .entry(status.is_known().then_some(status.0))
                     .or_insert_with(|| {
-                        let status = rejection(*status);
+                        let status = status_word(*status);
                         counter!("ogene_responses_total", "carrier" => carrier.clone(), "status" => status)
                     })
                     .increment(1);
@@ -125,9 +125,15 @@ impl CarrierMeasures {
     }
 }
 
+/// A connection that could not be bound, by why.
+pub(crate) fn bind_failed(carrier: &str, reason: String) {
+    counter!("ogene_bind_failures_total", "carrier" => carrier.to_owned(), "reason" => reason)
+        .increment(1);
+}
+
 /// What a refusal is called. A carrier may make up four thousand million codes, and each would be kept for ever: those
 /// that the protocol has no name for go together.
-fn rejection(status: CommandStatus) -> String {
+pub(crate) fn status_word(status: CommandStatus) -> String {
     if status.is_known() {
         format!("{} (0x{:X})", status.name(), status.0)
     } else {
@@ -256,7 +262,7 @@ mod tests {
             measures.response(&Outcome::Rejected(status));
         }
         assert_eq!(measures.rejected.len(), known.len() + 1);
-        assert_eq!(rejection(known[0]), "ESME_RTHROTTLED (0x58)");
-        assert_eq!(rejection(CommandStatus(0x401)), "other");
+        assert_eq!(status_word(known[0]), "ESME_RTHROTTLED (0x58)");
+        assert_eq!(status_word(CommandStatus(0x401)), "other");
     }
 }

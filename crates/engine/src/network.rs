@@ -9,7 +9,11 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, ToSocketAddrs};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, timeout};
+
+/// How many addresses of a name are tried.
+const MAX_ADDRESSES: u32 = 4;
 
 /// An open connection.
 pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -26,8 +30,8 @@ pub trait Network: Send + Sync + 'static {
     /// Connects to exactly this address.
     fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>>;
 
-    /// Connects to a carrier, by host and port.
-    fn dial_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Box<dyn Wire>>;
+    /// The addresses of a carrier, by host and port, as they are now.
+    fn resolve_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Vec<SocketAddr>>;
 
     /// The authorities that vouch for those who are called back.
     fn roots(&self) -> RootCertStore;
@@ -69,8 +73,8 @@ impl Network for Internet {
         Box::pin(connect(address))
     }
 
-    fn dial_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Box<dyn Wire>> {
-        Box::pin(connect(address))
+    fn resolve_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Vec<SocketAddr>> {
+        Box::pin(async move { Ok(lookup_host(address).await?.collect()) })
     }
 
     /// Those that the system trusts; says so in the log when there are none.
@@ -87,8 +91,28 @@ impl Network for Internet {
     }
 }
 
+/// Tries one address after the other; each gets its share of the time that is left, so that one that swallows
+/// packets leaves some for the next.
+pub(crate) async fn dial_any(
+    network: &dyn Network,
+    addresses: &[SocketAddr],
+    deadline: Instant,
+) -> io::Result<Box<dyn Wire>> {
+    let count = u32::try_from(addresses.len()).unwrap_or(u32::MAX);
+    let mut last = io::ErrorKind::AddrNotAvailable.into();
+    for (&address, left) in addresses.iter().zip((1..=count.min(MAX_ADDRESSES)).rev()) {
+        let share = deadline.saturating_duration_since(Instant::now()) / left;
+        match timeout(share, network.dial(address)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => last = error,
+            Err(_) => last = io::ErrorKind::TimedOut.into(),
+        }
+    }
+    Err(last)
+}
+
 /// Connects over TCP, without Nagle's delay.
-async fn connect(address: impl ToSocketAddrs) -> io::Result<Box<dyn Wire>> {
+async fn connect(address: SocketAddr) -> io::Result<Box<dyn Wire>> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     Ok(Box::new(stream))

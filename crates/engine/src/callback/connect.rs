@@ -4,7 +4,7 @@
 //! exactly a checked one, then TLS under the original name. That covers literals of any notation, names
 //! that lead inside, names that lead elsewhere at the second look (there is none), and mapped addresses.
 
-use crate::network::{Network, Wire};
+use crate::network::{Network, Wire, dial_any};
 use domain::address;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -15,9 +15,6 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
-
-/// How many addresses of a name are tried.
-const MAX_ADDRESSES: u32 = 4;
 
 /// Why no answer came.
 #[derive(Debug, thiserror::Error)]
@@ -97,7 +94,15 @@ impl Connector {
         let host = url.host().ok_or(Fault::Url)?;
         let port = url.port_or_known_default().ok_or(Fault::Url)?;
         let addresses = self.allowed(&host).await?;
-        let stream = self.dial_any(&addresses, port, deadline).await?;
+        let addresses: Vec<_> = addresses
+            .into_iter()
+            .map(|address| SocketAddr::new(address, port))
+            .collect();
+        let dialled = dial_any(&*self.network, &addresses, deadline).await;
+        let stream = dialled.map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => Fault::TimedOut,
+            _ => Fault::Unreachable(error),
+        })?;
         if url.scheme() != "https" {
             return Ok(stream);
         }
@@ -127,34 +132,6 @@ impl Connector {
             Ok(addresses)
         }
     }
-
-    /// Tries one address after the other; each gets its share of the time, so that one that swallows
-    /// packets leaves some for the next.
-    async fn dial_any(
-        &self,
-        addresses: &[IpAddr],
-        port: u16,
-        deadline: Instant,
-    ) -> Result<Box<dyn Wire>, Fault> {
-        let mut last = Fault::TimedOut;
-        for (&address, left) in addresses
-            .iter()
-            .zip((1..=MAX_ADDRESSES.min(count(addresses))).rev())
-        {
-            let share = deadline.saturating_duration_since(Instant::now()) / left;
-            let dialled = self.network.dial(SocketAddr::new(address, port));
-            match timeout_at(Instant::now() + share, dialled).await {
-                Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => last = Fault::Unreachable(error),
-                Err(_) => last = Fault::TimedOut,
-            }
-        }
-        Err(last)
-    }
-}
-
-fn count(addresses: &[IpAddr]) -> u32 {
-    u32::try_from(addresses.len()).unwrap_or(u32::MAX)
 }
 
 /// The name that the receiver's certificate must be for.

@@ -31,7 +31,7 @@ impl Network for Recording {
         Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into())))
     }
 
-    fn dial_carrier(&self, _address: &str) -> Asked<'_, Box<dyn Wire>> {
+    fn resolve_carrier(&self, _address: &str) -> Asked<'_, Vec<SocketAddr>> {
         unreachable!("callbacks have no carrier")
     }
 

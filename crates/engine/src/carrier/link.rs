@@ -1,17 +1,14 @@
 //! One connection to a carrier: bound, watched, and bound again when it is lost.
 
-use crate::network::Wire as Stream;
+use super::reach;
+use crate::measure::bind_failed;
 use crate::settings::{BindMode, CarrierSettings};
 use crate::{Chance, Shared, sandbox};
-use smpp::{
-    BindError, BindKind, BindOptions, CommandStatus, Event, EventStream, Outcome, StatusClass,
-    Submit,
-};
+use smpp::{BindKind, CommandStatus, Event, EventStream, Outcome, StatusClass, Submit};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
 
 /// The first wait before binding again, and the longest.
 const BACK_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
@@ -19,8 +16,6 @@ const BACK_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_m
 const REFUSED_BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
 /// A bind that lasted so long was a good one: the next wait is the first again.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
-/// How long connecting and binding may take.
-const BIND_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Which connection of a carrier.
 pub(crate) type LinkId = usize;
@@ -115,7 +110,7 @@ pub(crate) async fn keep_bound(
         let bound = tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing) => return,
-            bound = bind(&shared, &settings, tls.as_ref(), kind) => bound,
+            bound = reach::bind(&*shared.network, &settings, tls.as_ref(), kind) => bound,
         };
         let wait = match bound {
             Ok((session, stream)) => {
@@ -138,7 +133,8 @@ pub(crate) async fn keep_bound(
             }
             Err(error) => {
                 failures += 1;
-                let wait = back_off(waits(is_refusal(&error)), failures, &shared.chance);
+                bind_failed(&settings.name, error.word());
+                let wait = back_off(waits(error.is_refusal()), failures, &shared.chance);
                 let retry_ms = wait.as_millis();
                 tracing::warn!(carrier.name = settings.name, carrier.link = link, %error, retry_ms,
                     "carrier could not be bound");
@@ -195,10 +191,6 @@ fn is_refused_submit(event: &Event) -> bool {
     }
 }
 
-fn is_refusal(error: &BindError) -> bool {
-    matches!(error, BindError::Refused(status) if status.class() == StatusClass::BindRefused)
-}
-
 /// The waits before binding again.
 const fn waits(refused: bool) -> (Duration, Duration) {
     if refused { REFUSED_BACK_OFF } else { BACK_OFF }
@@ -212,46 +204,6 @@ fn back_off((first, longest): (Duration, Duration), failures: u32, chance: &Chan
     let quarter = u64::try_from(doubled.as_millis() / 4).unwrap_or(0).max(1);
     let chance = Duration::from_millis(chance.number() % (2 * quarter));
     doubled.saturating_sub(Duration::from_millis(quarter)) + chance
-}
-
-async fn bind(
-    shared: &Shared,
-    settings: &CarrierSettings,
-    tls: Option<&TlsConnector>,
-    kind: BindKind,
-) -> Result<(smpp::Session, EventStream), BindError> {
-    let options = BindOptions {
-        kind,
-        system_id: settings.system_id.clone(),
-        password: settings.password.clone(),
-        system_type: settings.system_type.clone(),
-        window: settings.window,
-        enquire_link: settings.enquire_link,
-        response_timeout: settings.response_timeout,
-        bind_timeout: BIND_TIMEOUT,
-        ..BindOptions::default()
-    };
-    let connected = tokio::time::timeout(BIND_TIMEOUT, connect(shared, settings, tls)).await;
-    smpp::bind(connected.map_err(|_| BindError::TimedOut)??, &options).await
-}
-
-async fn connect(
-    shared: &Shared,
-    settings: &CarrierSettings,
-    tls: Option<&TlsConnector>,
-) -> Result<Box<dyn Stream>, BindError> {
-    let stream = shared.network.dial_carrier(&settings.address).await?;
-    let Some(tls) = tls else {
-        return Ok(stream);
-    };
-    let host = settings
-        .address
-        .rsplit_once(':')
-        .map_or(&*settings.address, |(host, _)| host);
-    let host = host.trim_matches(['[', ']']).to_owned();
-    let name = ServerName::try_from(host)
-        .map_err(|_| BindError::Protocol("the carrier's address has no name that TLS can check"))?;
-    Ok(Box::new(tls.connect(name, stream).await?))
 }
 
 #[cfg(test)]

@@ -263,6 +263,8 @@ async fn a_bind_refused_for_an_hour_loses_nothing_and_shows() {
     .await;
     ogene.clock.set(ogene.clock.now_ms() + 3_600_000);
     assert!(ogene.smsc_of(carrier).stats().refused_binds < 5, "slowly");
+    let why = metric(&ogene, "ogene_bind_failures_total", carrier, "RINVPASWD").await;
+    assert!(why > 0, "it is told why");
     assert_eq!(ogene.report(&id).await["summary"]["pending"], 20);
     ogene.smsc_of(carrier).set_script(good());
     assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 20]);

@@ -36,7 +36,7 @@ pub enum BindError {
     #[error("the bind was not answered in time")]
     TimedOut,
     /// The connection failed.
-    #[error("the connection failed")]
+    #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
     /// What came was not SMPP, or our own options do not fit into it.
     #[error("{0}")]

@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 14] = [
+const COUNTERS: [(&str, &str); 15] = [
     (
         "ogene_messages_accepted_total",
         "Sends that were accepted, charged where they are live.",
@@ -22,6 +22,10 @@ const COUNTERS: [(&str, &str); 14] = [
     (
         "ogene_responses_total",
         "What became of submits, a page each: the carrier's status, other for those without a name in the protocol, not_sent where the connection ended before, unknown where it ended without a response.",
+    ),
+    (
+        "ogene_bind_failures_total",
+        "Connections to the carrier that could not be bound, by why: the status of the answer, unresolved (its host name has no address), refused, timed_out or unreachable (it takes no connection), tls, bind_timed_out, closed, broken or protocol.",
     ),
     ("ogene_receipts_total", "Receipts, by what they say."),
     (
