@@ -12,8 +12,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Reading stops while this many octets of `deliver_sm` wait for the caller.
-pub(super) const MAX_UNREAD_OCTETS: usize = 4 * 1024 * 1024;
+/// Reading stops while this many octets of `deliver_sm` wait for the caller, who may have many such heaps in a queue of
+/// its own; in memory they take some times that.
+pub(super) const MAX_UNREAD_OCTETS: usize = 256 * 1024;
 /// Reading stops while this many octets wait to be written: the peer asks, but does not listen.
 const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
 /// Rounds before other tasks get their turn.
