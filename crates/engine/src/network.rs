@@ -37,7 +37,8 @@ pub trait Network: Send + Sync + 'static {
     fn roots(&self) -> RootCertStore;
 }
 
-/// The real network: the system's name servers and hosts file, as they were at the start, and TCP.
+/// The real network: for callbacks the system's name servers and hosts file, as they were at the start; for carriers its
+/// own resolver; and TCP.
 pub(crate) struct Internet {
     resolver: TokioResolver,
 }

@@ -45,11 +45,12 @@ pub struct BindOptions {
     pub address_range: String,
     /// How many requests may be unanswered at a time: 1 to [`MAX_WINDOW`].
     pub window: usize,
-    /// After how long a silence the link is probed; zero: never.
+    /// After how long a silence the link is probed; zero: never. Sooner where a response was missed in silence. Until
+    /// something is heard nothing more is submitted.
     pub enquire_link: Duration,
     /// How long a response, also to a probe, is waited for.
     pub response_timeout: Duration,
-    /// How long the response to the bind is waited for.
+    /// How long the response to the bind is waited for, and by [`connect`] the connection before it.
     pub bind_timeout: Duration,
     /// Send optional parameters also to a peer that does not say it speaks 3.4.
     pub always_send_tlvs: bool,

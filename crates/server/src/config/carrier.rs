@@ -51,7 +51,7 @@ pub struct Carrier {
     pub window: usize,
     /// Most messages a second over all binds.
     pub max_per_second: Option<u32>,
-    /// How often an idle connection is probed.
+    /// After how long a silence a connection is probed.
     pub enquire_link: Duration,
     /// How long a response is waited for.
     pub response_timeout: Duration,

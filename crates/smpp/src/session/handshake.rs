@@ -32,7 +32,7 @@ pub enum BindError {
     /// The SMSC closed the connection instead of answering.
     #[error("the connection was closed before the bind was answered")]
     Closed,
-    /// No answer within `bind_timeout`.
+    /// No answer, or from [`connect`] no connection, within `bind_timeout`.
     #[error("the bind was not answered in time")]
     TimedOut,
     /// The connection failed.
