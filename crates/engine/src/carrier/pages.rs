@@ -97,7 +97,8 @@ fn source(sender: &str) -> Address {
 
 /// A relative `validity_period`: `YYMMDDhhmmss000R` (SMPP 3.4, section 7.1.1).
 fn validity_period(validity_ms: i64) -> String {
-    let seconds = (validity_ms / 1_000).clamp(1, 99 * 86_400);
+    // Up to a whole second, so that the moment since the acceptance does not show.
+    let seconds = (validity_ms.saturating_add(999) / 1_000).clamp(1, 99 * 86_400);
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days beyond 30 are written as months of 30 days.
     let (months, days) = (days / 30, days % 30);
@@ -112,6 +113,9 @@ mod tests {
     #[test]
     fn the_validity_period_is_relative() {
         let table = [
+            (-1, "000000000001000R"),
+            (1, "000000000001000R"),
+            (59_001, "000000000100000R"),
             (60_000, "000000000100000R"),
             (600_000, "000000001000000R"),
             (48 * 3_600_000, "000002000000000R"),

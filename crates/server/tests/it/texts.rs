@@ -149,10 +149,15 @@ async fn the_pages_of_a_text_are_joined_by_one_reference() {
 #[tokio::test]
 async fn a_submit_asks_for_its_receipt_and_says_who_sends_to_whom_and_until_when() {
     let ogene = Ogene::start().await;
+    // Of the validity a moment may have passed when it goes out.
     let table = [
-        ("direct-refund", "000002000000000R", 0),
-        ("direct-corporate", "000002000000000R", 0),
-        ("otp", "000000001000000R", 1),
+        ("direct-refund", "000001235900000R"..="000002000000000R", 0),
+        (
+            "direct-corporate",
+            "000001235900000R"..="000002000000000R",
+            0,
+        ),
+        ("otp", "000000000900000R"..="000000001000000R", 1),
     ];
     for (number, (gateway, validity, priority)) in table.into_iter().enumerate() {
         ogene
@@ -184,7 +189,8 @@ async fn a_submit_asks_for_its_receipt_and_says_who_sends_to_whom_and_until_when
             (1, 1, MTN)
         );
         assert_eq!(submit.registered_delivery & 0x03, 1);
-        assert_eq!(submit.validity_period, validity, "{gateway}");
+        let asked = submit.validity_period.as_str();
+        assert!(validity.contains(&asked), "{gateway}: {asked}");
         assert!(submit.priority >= priority, "{gateway}");
         assert_eq!(
             (
