@@ -5,6 +5,7 @@ use super::section::{Section, short};
 use super::tls;
 use engine::{BindMode, CarrierSettings, SANDBOX};
 use smpp::ReceiptIds;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ const SERVICE_TYPE_CHARACTERS: usize = 5;
 const MAX_BINDS: u32 = 64;
 const MAX_WINDOW: u32 = 10_000;
 const MAX_PER_SECOND: u32 = 1_000_000;
+/// How long a carrier is waited for: oftener it would be load, and one that is silent for longer is gone.
+const CARRIER_TIMES: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_hours(1);
 
 const DEFAULT_BINDS: u32 = 2;
 const DEFAULT_WINDOW: u32 = 100;
@@ -96,8 +99,11 @@ impl Carrier {
                     .unwrap_or(DEFAULT_WINDOW),
             ),
             max_per_second: section.within("max_per_second", 1..=MAX_PER_SECOND),
-            enquire_link: positive(&mut section, "enquire_link").unwrap_or(DEFAULT_ENQUIRE_LINK),
-            response_timeout: positive(&mut section, "response_timeout")
+            enquire_link: section
+                .time("enquire_link", CARRIER_TIMES)
+                .unwrap_or(DEFAULT_ENQUIRE_LINK),
+            response_timeout: section
+                .time("response_timeout", CARRIER_TIMES)
                 .unwrap_or(DEFAULT_RESPONSE_TIMEOUT),
             tls,
             tls_ca: authority(&mut section, tls),
@@ -206,16 +212,6 @@ fn authority(section: &mut Section<'_>, tls: bool) -> Option<PathBuf> {
         section.fault_at(&place, "tls_ca", text);
     }
     Some(file)
-}
-
-/// A duration of more than nothing.
-pub(super) fn positive(section: &mut Section<'_>, key: &'static str) -> Option<Duration> {
-    let place = section.place_of(key);
-    let duration: Duration = section.get(key)?;
-    if duration.is_zero() {
-        section.fault_at(&place, key, "must be longer than nothing");
-    }
-    Some(duration)
 }
 
 pub(super) fn as_usize(count: u32) -> usize {

@@ -1,6 +1,5 @@
 //! `[gateways.NAME]`: prices, carriers and promises of what callers choose.
 
-use super::carrier::positive;
 use super::fault::{Place, closest};
 use super::section::Section;
 use super::tariff::{network, tariff, twice};
@@ -10,12 +9,15 @@ use domain::{
     Gateway, GatewayRules, InDoubt, Legs, Money, NumberPlan, Preference, QuietHours, Tariff,
 };
 use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 const IN_DOUBT_HOLD: Duration = Duration::from_secs(10);
 const LEG_TIMEOUT: Duration = Duration::from_mins(2);
 const OTP_VALIDITY: Duration = Duration::from_mins(10);
 const VALIDITY: Duration = Duration::from_hours(48);
+/// Receipts find their recipients for seven days, after which carriers may give an id again (`store/src/parts.rs`).
+const PROMISED: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_hours(7 * 24);
 /// The key of a table of carriers by network that holds for all other networks.
 const OTHER_NETWORKS: &str = "default";
 
@@ -128,8 +130,11 @@ fn direct(gateway: Gateway, mut section: Section<'_>, known: &Known<'_>) -> Gate
             .unwrap_or(defaults.refund_undelivered),
         transactional: transactional(&mut section).unwrap_or(defaults.transactional),
         in_doubt: in_doubt(&mut section),
-        validity_ms: positive(&mut section, "validity").map_or(defaults.validity_ms, millis),
-        receipt_timeout_ms: positive(&mut section, "receipt_timeout")
+        validity_ms: section
+            .time("validity", PROMISED)
+            .map_or(defaults.validity_ms, millis),
+        receipt_timeout_ms: section
+            .time("receipt_timeout", PROMISED)
             .map_or(defaults.receipt_timeout_ms, millis),
         quiet_hours: quiet_hours(&mut section),
         ..defaults
@@ -160,12 +165,15 @@ fn dual(mut section: Section<'_>, place: &Place, others: &[GatewayRules]) -> Gat
         section.get::<Node>(key);
     }
     let defaults = default_rules(Gateway::DualBackup);
-    let timeout_ms = positive(&mut section, "leg_timeout").map_or(millis(LEG_TIMEOUT), millis);
+    let timeout_ms = section
+        .time("leg_timeout", PROMISED)
+        .map_or(millis(LEG_TIMEOUT), millis);
     let legs = legs(&mut section, place, others);
     let rules = GatewayRules {
         transactional: transactional(&mut section).unwrap_or(defaults.transactional),
         in_doubt: in_doubt(&mut section),
-        receipt_timeout_ms: positive(&mut section, "receipt_timeout")
+        receipt_timeout_ms: section
+            .time("receipt_timeout", PROMISED)
             .map_or(defaults.receipt_timeout_ms, millis),
         quiet_hours: quiet_hours(&mut section),
         legs: Some(Legs {
@@ -296,7 +304,7 @@ fn transactional(section: &mut Section<'_>) -> Option<bool> {
 
 fn in_doubt(section: &mut Section<'_>) -> InDoubt {
     let resend = section.one_of("in_doubt", &[("resend", true), ("hold", false)]);
-    let hold: Option<Duration> = section.get("in_doubt_hold");
+    let hold = section.time("in_doubt_hold", Duration::ZERO..=*PROMISED.end());
     if resend.unwrap_or(true) {
         InDoubt::Resend {
             hold_ms: millis(hold.unwrap_or(IN_DOUBT_HOLD)),

@@ -3,11 +3,14 @@
 use super::gateway::millis;
 use super::section::Section;
 use super::sections::Callbacks;
+use super::value::Time;
 use domain::GatewayRules;
 use engine::Retention;
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_hours(24);
+/// Who keeps things for longer leaves the key out.
+const MOST: Duration = Duration::from_hours(20 * 365 * 24);
 /// Pages are matched with receipts for seven days.
 const LEAST_MESSAGES: Duration = Duration::from_hours(8 * 24);
 const LEAST_BODIES: Duration = Duration::from_hours(3 * 24);
@@ -62,6 +65,13 @@ fn at_least(
     if kept < least {
         let days = least.as_secs().div_ceil(DAY.as_secs());
         let text = format!("must be at least {days}d: {needed}, whichever is more");
+        section.fault_at(&place, key, text);
+    }
+    if kept > MOST {
+        let text = format!(
+            "must be at most {}; leave it out to keep all for ever",
+            Time(MOST)
+        );
         section.fault_at(&place, key, text);
     }
     Some(kept)

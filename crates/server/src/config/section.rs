@@ -3,11 +3,12 @@
 use super::fault::{Faults, Place, closest};
 use super::secret::Secret;
 use super::tree::{Node, Table};
-use super::value::{Read, table};
+use super::value::{Read, Time, table};
 use std::fmt::Display;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A table of the configuration under its path.
 pub(super) struct Section<'a> {
@@ -84,6 +85,17 @@ impl<'a> Section<'a> {
         let text = format!("must be from {least} to {most}, not {value}");
         self.faults.add(&place, self.key(key), text);
         None
+    }
+
+    /// A duration of `key` that lies in `range`.
+    pub(super) fn time(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<Duration>,
+    ) -> Option<Duration> {
+        let (least, most) = range.into_inner();
+        let time = self.within(key, Time(least)..=Time(most));
+        time.map(|Time(duration)| duration)
     }
 
     /// One of the named values.

@@ -3,7 +3,7 @@
 use super::carrier::as_usize;
 use super::section::Section;
 use super::tls;
-use super::value::{Read, Size};
+use super::value::{Read, Size, Time};
 use crate::http::Places;
 use domain::client::AddressRange;
 use domain::{CodeWords, NumberPlan, Prohibited};
@@ -24,8 +24,11 @@ const LEAST_BODY: Size = Size(64 << 10);
 /// A quarter of the memory for bodies is for callers who are not known yet: the largest body must find room in it.
 const LEAST_BODIES: usize = 4;
 const MOST_CONNECTIONS: u32 = 1_000_000;
+/// How long clients are waited for, at least so long that an honest one can be meant.
 const CLIENT_TIMES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(1);
 const MOST_RETRIES: usize = 100;
+const RETRY_DELAY: RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_hours(7 * 24);
 /// One connection alone would have those who read wait for those who write.
 const CONNECTIONS: RangeInclusive<u32> = 2..=200;
 
@@ -65,23 +68,17 @@ impl Http {
                         .within("max_connections", 1..=MOST_CONNECTIONS)
                         .unwrap_or_default(),
                 ),
-                idle: some_time(&mut section, "idle_timeout"),
+                idle: section
+                    .time("idle_timeout", CLIENT_TIMES)
+                    .unwrap_or_default(),
             },
-            body_timeout: some_time(&mut section, "body_timeout"),
+            body_timeout: section
+                .time("body_timeout", CLIENT_TIMES)
+                .unwrap_or_default(),
         };
         section.finish();
         http
     }
-}
-
-/// How long clients are waited for, at least so long that an honest one can be meant.
-fn some_time(section: &mut Section<'_>, key: &'static str) -> Duration {
-    let place = section.place_of(key);
-    let time: Duration = section.require(key).unwrap_or_default();
-    if !CLIENT_TIMES.contains(&time) {
-        section.fault_at(&place, key, "must be from 1s to 1h");
-    }
-    time
 }
 
 fn https(section: &mut Section<'_>) -> Option<ServerConfig> {
@@ -180,12 +177,13 @@ impl Callbacks {
             );
             section.fault_at(&place, "retry_delays", text);
         }
-        if retry_delays.iter().any(Duration::is_zero) {
-            section.fault_at(
-                &place,
-                "retry_delays",
-                "a delay must be longer than nothing",
+        if let Some(&delay) = retry_delays.iter().find(|one| !RETRY_DELAY.contains(one)) {
+            let [least, most] = [*RETRY_DELAY.start(), *RETRY_DELAY.end()].map(Time);
+            let text = format!(
+                "a delay must be from {least} to {most}, not {}",
+                Time(delay)
             );
+            section.fault_at(&place, "retry_delays", text);
         }
         let mut count =
             |key| as_usize(section.within(key, 1..=MOST_CONCURRENT).unwrap_or_default());

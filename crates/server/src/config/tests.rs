@@ -244,6 +244,56 @@ fn carriers_and_prices_are_found_by_network_and_account() {
     assert_eq!((quiet.from_minute, quiet.until_minute), (20 * 60, 8 * 60));
 }
 
+/// A receipt finds nobody after seven days, and what is far away has no place in milliseconds.
+#[test]
+fn every_duration_has_bounds_which_the_fault_names() {
+    let bounds = [
+        ("http", "idle_timeout", "999ms", "1s", "1h"),
+        ("http", "body_timeout", "2h", "1s", "1h"),
+        ("velocity", "pause", "366d", "1s", "365d"),
+        ("carriers.mtn", "enquire_link", "9ms", "10ms", "1h"),
+        ("carriers.mtn", "response_timeout", "61m", "10ms", "1h"),
+        ("gateways.otp", "validity", "8d", "10ms", "7d"),
+        ("gateways.otp", "receipt_timeout", "8d", "10ms", "7d"),
+        (
+            "gateways.otp",
+            "in_doubt_hold",
+            "18446744073709551615ms",
+            "0ms",
+            "7d",
+        ),
+        (
+            "gateways.dual-backup",
+            "receipt_timeout",
+            "169h",
+            "10ms",
+            "7d",
+        ),
+        ("gateways.dual-backup", "leg_timeout", "0s", "10ms", "7d"),
+    ];
+    for (section, key, value, least, most) in bounds {
+        let told = if value == "0s" { "0ms" } else { value };
+        let header = format!("[{section}]\n");
+        let with = |value: &str| {
+            let line = format!("{header}{key} = {value:?}\n");
+            if LIVE.contains(&header) {
+                LIVE.replace(&header, &line)
+            } else {
+                format!("{LIVE}{line}")
+            }
+        };
+        let expected = format!("{section}.{key}: must be from {least} to {most}, not {told}");
+        assert!(faults(&with(value)).ends_with(&expected), "{expected}");
+        for bound in [least, most] {
+            assert!(read(&with(bound)).is_ok(), "{key} = {bound}");
+        }
+    }
+    let retries = "[callbacks]\nretry_delays = [\"5s\", \"8d\"]";
+    assert!(faults(retries).ends_with("a delay must be from 1ms to 7d, not 8d"));
+    let kept = "[retention]\nmessages = \"7301d\"";
+    assert!(faults(kept).ends_with("must be at most 7300d; leave it out to keep all for ever"));
+}
+
 const FAULTY: &str = r#"
 data_dir = 7
 databse_url = "x"
@@ -322,7 +372,7 @@ fn every_fault_is_named_at_once_with_its_key_and_line() {
     ogene.toml:21: carriers.mtn.system_id: has 21 characters; SMPP allows 15
     ogene.toml:22: carriers.mtn.window: must be from 1 to 10000, not 0
     ogene.toml:23: carriers.mtn.windw: unknown key; did you mean `window`?
-    ogene.toml:24: carriers.mtn.enquire_link: must be longer than nothing
+    ogene.toml:24: carriers.mtn.enquire_link: must be from 10ms to 1h, not 0ms
     ogene.toml:25: carriers.mtn.receipt_ids: must be one of "exact", "hex-response-decimal-receipt", "decimal-response-hex-receipt", "numeric", not "hex"
     ogene.toml:26: carriers.Two: a carrier's name has only a to z, digits, `-` and `_`
     ogene.toml:28: carriers.Two.system_id: must not be empty

@@ -180,16 +180,40 @@ impl Read for Size {
     }
 }
 
+/// A duration that is told in a fault as one writes it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, PartialOrd)]
+pub(super) struct Time(pub(super) Duration);
+
+/// The units of durations, with their milliseconds.
+const TIME_UNITS: [(&str, u64); 5] = [
+    ("ms", 1),
+    ("s", 1_000),
+    ("m", 60_000),
+    ("h", 3_600_000),
+    ("d", 86_400_000),
+];
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.0.as_millis();
+        let whole = |(_, millis): &(&str, u64)| all.is_multiple_of((*millis).into());
+        let units = TIME_UNITS.into_iter().rev();
+        // Nothing is a whole number of each unit.
+        let found = units.into_iter().find(|unit| all > 0 && whole(unit));
+        let (unit, millis) = found.unwrap_or(("ms", 1));
+        write!(f, "{}{unit}", all / u128::from(millis))
+    }
+}
+
+impl Read for Time {
+    fn read(node: &Node) -> Result<Self, String> {
+        Duration::read(node).map(Self)
+    }
+}
+
 /// Reads a whole number with a unit; nothing else, so that `5` never means what one did not think of.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
-    const UNITS: [(&str, u64); 5] = [
-        ("ms", 1),
-        ("s", 1_000),
-        ("m", 60_000),
-        ("h", 3_600_000),
-        ("d", 86_400_000),
-    ];
-    UNITS.iter().find_map(|(unit, millis)| {
+    TIME_UNITS.iter().find_map(|(unit, millis)| {
         let count: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
         Some(Duration::from_millis(count.checked_mul(*millis)?))
     })

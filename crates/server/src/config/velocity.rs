@@ -3,9 +3,11 @@
 use super::gateway::millis;
 use super::section::Section;
 use domain::velocity::Limits;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 const MOST: u32 = 1_000_000_000;
+const PAUSE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(365 * 24);
 
 pub(super) fn read(mut section: Section<'_>) -> Limits {
     let mut limit = |key| {
@@ -15,11 +17,7 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
             .flatten()
     };
     let (per_recipient, per_block) = (limit("per_recipient_per_hour"), limit("per_block_per_hour"));
-    let place = section.place_of("pause");
-    let pause: Duration = section.require("pause").unwrap_or_default();
-    if pause.is_zero() {
-        section.fault_at(&place, "pause", "must be longer than nothing");
-    }
+    let pause = section.time("pause", PAUSE).unwrap_or_default();
     section.finish();
     Limits {
         per_recipient,
