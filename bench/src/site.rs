@@ -158,7 +158,8 @@ impl Site {
     pub(crate) fn ogene(&self, arguments: &[&str]) -> Result<Value> {
         let output = self.command(None).args(arguments).output()?;
         if !output.status.success() {
-            let why = String::from_utf8_lossy(&output.stderr);
+            let why = [output.stderr, output.stdout].concat();
+            let why = String::from_utf8_lossy(&why);
             bail!("ogene {}: {}", arguments.join(" "), why.trim());
         }
         Ok(serde_json::from_slice(&output.stdout).unwrap_or(Value::Null))

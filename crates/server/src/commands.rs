@@ -126,7 +126,8 @@ enum Command {
 }
 
 const VERIFY_AFTER_HELP: &str = "\
-Exits with 1 when an invariant is violated, and names each violation.
+Exits with 0 when all is well, and with 1 when an invariant is violated or the database cannot be read. Each violation
+is named; with --json they are the list `violations` on standard output, beside `ok` and what was counted.
 
 Checked, at one moment, while the service runs or not:
   - each part of each wallet is the sum of its ledger entries, and not below nothing

@@ -7,18 +7,25 @@ use serde_json::{Value, json};
 
 pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
     let (store, _) = around.open().await?;
-    let report = admin::verify(&store).await?;
-    if !report.violations.is_empty() {
-        let list = report.violations.join("\n  ");
-        let count = report.violations.len();
-        return Err(Failure::new(format!(
-            "{count} invariants are violated:\n  {list}"
-        )));
-    }
-    Answer::new(
-        format!("{}\nAll is well.", counts(&report)),
-        &json_of(&report),
-    )
+    answer(&admin::verify(&store).await?)
+}
+
+/// What was found, well or not: those who read it need not tell the two forms of an error apart.
+fn answer(report: &Checked) -> Result<Answer, Failure> {
+    let violated = &report.violations;
+    let told = match violated.len() {
+        0 => "All is well.".to_owned(),
+        count => format!(
+            "{count} invariants are violated:\n  {}",
+            violated.join("\n  ")
+        ),
+    };
+    let answer = Answer::new(format!("{}\n{told}", counts(report)), &json_of(report))?;
+    Ok(if violated.is_empty() {
+        answer
+    } else {
+        answer.failing()
+    })
 }
 
 /// What was looked at, one line each.
@@ -31,14 +38,43 @@ pub(super) fn counts(report: &Checked) -> String {
     ])
 }
 
-/// The same for machines, where all is well.
+/// The same for machines.
 pub(super) fn json_of(report: &Checked) -> Value {
     json!({
-        "ok": true,
+        "ok": report.violations.is_empty(),
         "violations": report.violations,
         "wallets": report.wallets,
         "entries": report.entries,
         "messages": report.messages,
         "deliveries": report.deliveries,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::ExitCode;
+
+    #[test]
+    fn violations_are_an_answer_with_the_exit_code_of_a_failure() {
+        let violations = vec!["the first".to_owned(), "the second".to_owned()];
+        for (violations, ok, exit) in [
+            (vec![], true, ExitCode::SUCCESS),
+            (violations, false, ExitCode::FAILURE),
+        ] {
+            let answer = answer(&Checked {
+                violations: violations.clone(),
+                wallets: 7,
+                ..Checked::default()
+            });
+            let answer = answer.expect("an answer");
+            assert_eq!(format!("{:?}", answer.exit), format!("{exit:?}"));
+            let mut told = Vec::new();
+            answer.write(true, &mut told).expect("written");
+            let told: Value = serde_json::from_slice(&told).expect("one JSON value");
+            assert_eq!(told["ok"], ok);
+            assert_eq!(told["violations"], json!(violations));
+            assert_eq!(told["wallets"], 7);
+        }
+    }
 }

@@ -76,8 +76,9 @@ impl Installation {
     /// What a command answers to a machine.
     pub(super) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--json"]].concat());
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {error}");
+        let [error, told] =
+            [&output.stderr, &output.stdout].map(|said| String::from_utf8_lossy(said));
+        assert!(output.status.success(), "{arguments:?}: {error}{told}");
         serde_json::from_slice(&output.stdout).expect("one JSON value")
     }
 
