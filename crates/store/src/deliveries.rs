@@ -2,16 +2,17 @@
 
 use crate::db::Tx;
 use crate::doubts::Doubts;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, number, recipient, within};
 use crate::settle::Case;
 use crate::sql::{changed_rows, fetch_rows};
 use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
-use std::collections::BTreeMap;
+use sqlx::{FromRow, Row};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The columns of a delivery that settling needs.
 #[derive(sqlx::FromRow)]
-pub(crate) struct CaseRow {
+struct CaseRow {
     bucket: i16,
     message_id: Vec<u8>,
     recipient: i64,
@@ -32,7 +33,7 @@ pub(crate) struct CaseRow {
 
 impl CaseRow {
     /// The stored case, without events.
-    pub(crate) fn case(self) -> Result<Case> {
+    fn case(self) -> Result<Case> {
         let (doubted_pages, doubts) = Doubts::from_text(self.doubts.as_deref())?;
         let delivered = [self.delivered_first, self.delivered_second];
         Ok(Case {
@@ -61,13 +62,60 @@ impl CaseRow {
     }
 }
 
+#[derive(sqlx::FromRow)]
+struct KeyRow {
+    message_id: Vec<u8>,
+    recipient: i64,
+}
+
+/// A delivery, or why it cannot be read: one that is damaged keeps nobody from those beside it.
+pub(crate) struct CaseOrFault {
+    key: Option<(MessageId, Recipient)>,
+    case: Result<Case>,
+}
+
+impl<'r, R: Row> FromRow<'r, R> for CaseOrFault
+where
+    KeyRow: FromRow<'r, R>,
+    CaseRow: FromRow<'r, R>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let key = KeyRow::from_row(row).ok();
+        let key =
+            key.and_then(|key| Some((message_id(&key.message_id).ok()?, recipient(key.recipient))));
+        let case = CaseRow::from_row(row);
+        Ok(Self {
+            key,
+            case: case.map_err(Error::from).and_then(CaseRow::case),
+        })
+    }
+}
+
+impl CaseOrFault {
+    /// The case, or the key of what is left as it is. Told without its number.
+    pub(crate) fn told(self) -> std::result::Result<Case, Option<(MessageId, Recipient)>> {
+        self.case.map_err(|error| {
+            let message = self.key.map(|(message, _)| message.to_string());
+            tracing::error!(%error, message, "a delivery cannot be read, and is left as it is");
+            self.key
+        })
+    }
+}
+
+/// What there is of some deliveries.
+pub(crate) struct Stored {
+    pub(crate) cases: BTreeMap<(MessageId, Recipient), Case>,
+    /// They are there, and nobody can tell how they stand.
+    pub(crate) unreadable: BTreeSet<(MessageId, Recipient)>,
+}
+
 /// Reads deliveries by their full keys, and keeps other nodes from changing them until the commit. The one bucket in
 /// which they lie is named beside them, where there is one to name: rows on several servers cannot be locked.
 pub(crate) async fn stored(
     tx: &mut Tx,
     bucket: Option<Bucket>,
     keys: &[(Bucket, MessageId, Recipient)],
-) -> Result<BTreeMap<(MessageId, Recipient), Case>> {
+) -> Result<Stored> {
     let sql = format!(
         "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
              delivered_second, gave_up, suffixed, charge, reserve, carrier, doubts
@@ -76,7 +124,7 @@ pub(crate) async fn stored(
         tx.for_update(),
         within = within(bucket, 1),
     );
-    let rows: Vec<CaseRow> = fetch_rows!(
+    let rows: Vec<CaseOrFault> = fetch_rows!(
         tx,
         keys,
         3,
@@ -92,12 +140,14 @@ pub(crate) async fn stored(
                 None => query,
             }
     );
-    rows.into_iter()
-        .map(|row| {
-            let case = row.case()?;
-            Ok(((case.message, case.recipient), case))
-        })
-        .collect()
+    let (mut cases, mut unreadable) = (BTreeMap::new(), BTreeSet::new());
+    for row in rows {
+        match row.told() {
+            Ok(case) => drop(cases.insert((case.message, case.recipient), case)),
+            Err(key) => unreadable.extend(key),
+        }
+    }
+    Ok(Stored { cases, unreadable })
 }
 
 /// Records the last leg that may be on the wire, where there is a delivery. The bucket as for [`stored`].

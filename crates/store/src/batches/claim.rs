@@ -176,10 +176,12 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Resul
         let batch = &claimed.batch;
         let keys = batch.keys(&batch.recipients);
         let known = stored(tx, Some(batch.bucket), &keys).await?;
+        // Whoever cannot be read may have it.
         let wanted = |recipient: &Recipient| {
-            known
-                .get(&(batch.message, *recipient))
-                .is_none_or(|case| is_wanted(batch, &case.delivery))
+            let key = (batch.message, *recipient);
+            let case = known.cases.get(&key);
+            !known.unreadable.contains(&key)
+                && case.is_none_or(|case| is_wanted(batch, &case.delivery))
         };
         let left: Vec<Recipient> = batch.recipients.iter().copied().filter(wanted).collect();
         if left.is_empty() {

@@ -54,7 +54,10 @@ pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<
     );
     let mut homes = Homes::default();
     for (bucket, digits, doubts, sender) in rows {
-        let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
+        // What cannot be read is nobody's.
+        let Ok((_, doubts)) = Doubts::from_text(doubts.as_deref()) else {
+            continue;
+        };
         let all = homes.0.entry((recipient(digits), sender)).or_default();
         all.push((doubts, Bucket(bucket.into())));
     }
@@ -177,7 +180,7 @@ impl Portion {
             if let Entry::Vacant(entry) = cases.entry(key) {
                 // Locked now: another node may have ended the doubt meanwhile.
                 let known = stored(tx, self.bucket, &[(bucket, message, recipient)]).await?;
-                entry.insert_entry(match known.into_values().next() {
+                entry.insert_entry(match known.cases.into_values().next() {
                     Some(case) => case,
                     None => continue,
                 });
@@ -217,8 +220,8 @@ impl Portion {
                 .await?);
         let mut messages = Vec::with_capacity(rows.len());
         for (bucket, id, doubts) in rows {
-            let (_, doubts) = Doubts::from_text(doubts.as_deref())?;
-            if doubts.are_with(&receipt.carrier) {
+            let doubts = Doubts::from_text(doubts.as_deref());
+            if doubts.is_ok_and(|(_, doubts)| doubts.are_with(&receipt.carrier)) {
                 messages.push((Bucket(bucket.into()), message_id(&id)?));
             }
         }

@@ -168,12 +168,13 @@ impl Portion {
         let keys: Vec<_> = known_once.values().map(Case::key).collect();
         let mut stored = stored(tx, self.bucket, &keys).await?;
         for case in known_once.into_values() {
-            match stored.remove(&(case.message, case.recipient)) {
+            let key = (case.message, case.recipient);
+            match stored.cases.remove(&key) {
                 // Refused long ago; what went out again meanwhile was taken.
                 Some(found) if case.is_refused_late(&found.delivery) => {}
                 Some(found) => all.push(found.told(case)),
                 // It goes out again from the batch that it is in now: nothing is known of it here.
-                None if case.late => {}
+                None if case.late || stored.unreadable.contains(&key) => {}
                 None => all.push(Case {
                     stored: false,
                     ..case
@@ -214,7 +215,7 @@ impl Portion {
         let mut keys: Vec<_> = parts.map(Part::delivery).collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut cases = stored(tx, self.bucket, &keys).await?;
+        let mut cases = stored(tx, self.bucket, &keys).await?.cases;
         let mut unmatched = Vec::new();
         for (place, part) in found {
             let receipt = self.news.receipt(place);

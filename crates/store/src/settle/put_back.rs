@@ -21,7 +21,7 @@ pub(crate) async fn put_back(
     let keys: Vec<_> = keys
         .flat_map(|batch| batch.keys(&batch.recipients))
         .collect();
-    let cases = stored(tx, bucket, &keys).await?.into_values();
+    let cases = stored(tx, bucket, &keys).await?.cases.into_values();
     let cases: Vec<Case> = cases
         .map(|case| Case {
             events: vec![DeliveryEvent::PutBack],

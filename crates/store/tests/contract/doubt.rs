@@ -33,6 +33,7 @@ twins!(
     a_receipt_that_comes_twice_at_once_ends_one_doubt,
     receipts_without_an_id_are_about_a_page_each,
     a_copy_of_the_first_leg_does_not_follow_the_second,
+    a_row_that_cannot_be_read_keeps_nobody_else_in_doubt,
 );
 spread!(
     a_receipt_adopts_a_recipient_in_doubt,
@@ -41,6 +42,7 @@ spread!(
     a_receipt_that_comes_twice_at_once_is_about_one_page,
     a_receipt_that_comes_twice_at_once_ends_one_doubt,
     pages_that_were_guessed_are_those_that_the_response_says,
+    a_row_that_cannot_be_read_keeps_nobody_else_in_doubt,
 );
 
 pub(crate) async fn doubt(kit: &Kit, sending: &Sending) -> store::NewMessage {
@@ -598,4 +600,33 @@ async fn a_copy_of_the_first_leg_does_not_follow_the_second(kit: &Kit) {
         [Some(DeliveryStatus::InDoubt)]
     );
     assert!(resends(kit).await.is_empty());
+}
+
+async fn a_row_that_cannot_be_read_keeps_nobody_else_in_doubt(kit: &Kit) {
+    let base = Sending {
+        recipients: 3,
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    kit.report(report(claimed.iter().map(doubted).collect(), vec![]))
+        .await;
+    let [one, two, three] = message.draft.recipients[..] else {
+        unreachable!()
+    };
+    kit.damage(two, "doubts = '1:x:mtn'").await;
+    let heard = [one, two].map(|to| receipt(&page_id(to, 1), to, DeliveryStatus::Undelivered));
+    let (settled, parked) = kit.report(report(vec![], heard.to_vec())).await;
+    assert_eq!((settled.outcomes.len(), parked), (1, 1));
+    let again = resends(kit).await;
+    assert_eq!(again[0].batch.recipients, [three]);
+    // Who had lost the batch comes with its answers.
+    kit.report(report(claimed.iter().map(taken).collect(), vec![]))
+        .await;
+    let stand = kit.texts("select status from deliveries order by recipient");
+    assert_eq!(stand.await, ["undeliv", "in_doubt", "sent"]);
+    let heard = message.draft.recipients.iter().map(|&to| undelivered(to));
+    let (settled, _) = kit.report(report(vec![], heard.collect())).await;
+    assert_eq!(settled.outcomes.len(), 1);
+    assert_eq!(kit.balance(base.account).await, naira(94));
 }

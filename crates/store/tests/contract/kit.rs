@@ -289,6 +289,13 @@ impl Kit {
         self.run(sql).await.unwrap();
     }
 
+    /// Damages the delivery to a number: these columns have such values.
+    pub(crate) async fn damage(&self, recipient: Recipient, values: &str) {
+        let digits = recipient.digits();
+        let sql = format!("update deliveries set {values} where recipient = {digits}");
+        self.plant(&sql).await;
+    }
+
     /// Reads numbers past the store.
     pub(crate) async fn numbers(&self, sql: &str) -> Vec<i64> {
         let sql = AssertSqlSafe(sql.to_owned());

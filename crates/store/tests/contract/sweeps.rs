@@ -11,6 +11,7 @@ twins!(
     a_recipient_without_an_outcome_in_time_expires_and_is_refunded,
     what_is_sent_after_the_clock_was_set_back_expires_in_its_time,
     an_expiry_is_called_back_once_and_only_of_its_gateway,
+    a_row_that_cannot_be_read_keeps_nobody_else_from_expiring,
     a_late_delivery_corrects_an_expiry_and_moves_no_money,
     a_late_failure_after_an_expiry_changes_nothing,
     an_expiry_of_many_goes_in_steps,
@@ -86,6 +87,27 @@ async fn what_is_sent_after_the_clock_was_set_back_expires_in_its_time(kit: &Kit
         let expired = [Some(DeliveryStatus::Expired)];
         assert_eq!(kit.statuses(&message).await, expired);
         assert_eq!(kit.balance(message.draft.account).await, naira(100));
+    }
+}
+
+async fn a_row_that_cannot_be_read_keeps_nobody_else_from_expiring(kit: &Kit) {
+    let mut damages = vec!["doubts = '1:x:mtn'"];
+    if kit.is_sqlite() {
+        damages.push("charge = 'much'");
+    }
+    for (first_number, damage) in (0..).step_by(10).zip(damages) {
+        let base = Sending {
+            recipients: 3,
+            first_number,
+            ..sending(kit.account(100).await)
+        };
+        let message = base.message(&kit.store);
+        kit.submit(&message).await;
+        kit.damage(message.draft.recipients[1], damage).await;
+        let late = expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1);
+        let (settled, more) = kit.expire(&late).await;
+        assert_eq!((settled.outcomes.len(), more), (2, false), "{damage}");
+        assert_eq!(kit.balance(base.account).await, naira(94));
     }
 }
 
