@@ -218,6 +218,7 @@ pub(crate) fn depths(depths: Depths) {
             gauge!(name, label => of).set(count as f64);
         }
     }
+    counter!("ogene_unreadable_deliveries_total").absolute(store::unreadable_deliveries());
 }
 
 /// A block of numbers that was paused for an account.

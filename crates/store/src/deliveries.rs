@@ -9,6 +9,7 @@ use crate::sql::{changed_rows, fetch_rows};
 use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
 use sqlx::{FromRow, Row};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The columns of a delivery that settling needs.
 #[derive(sqlx::FromRow)]
@@ -62,6 +63,13 @@ impl CaseRow {
     }
 }
 
+static UNREADABLE: AtomicU64 = AtomicU64::new(0);
+
+/// How often this process met a delivery that it could not read.
+pub fn unreadable_deliveries() -> u64 {
+    UNREADABLE.load(Ordering::Relaxed)
+}
+
 #[derive(sqlx::FromRow)]
 struct KeyRow {
     message_id: Vec<u8>,
@@ -95,6 +103,7 @@ impl CaseOrFault {
     /// The case, or the key of what is left as it is. Told without its number.
     pub(crate) fn told(self) -> std::result::Result<Case, Option<(MessageId, Recipient)>> {
         self.case.map_err(|error| {
+            UNREADABLE.fetch_add(1, Ordering::Relaxed);
             let message = self.key.map(|(message, _)| message.to_string());
             tracing::error!(%error, message, "a delivery cannot be read, and is left as it is");
             self.key

@@ -54,6 +54,7 @@ pub use callbacks::{
 pub use citus::citus;
 pub use content::ContentRule;
 pub use db::{Server, Target, Unusable};
+pub use deliveries::unreadable_deliveries;
 pub use error::{Error, Result};
 pub use hints::Hints;
 pub use import::{ImportError, ImportStep, Imported, Standing, Watch};

@@ -105,8 +105,10 @@ async fn a_row_that_cannot_be_read_keeps_nobody_else_from_expiring(kit: &Kit) {
         kit.submit(&message).await;
         kit.damage(message.draft.recipients[1], damage).await;
         let late = expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1);
+        let before = store::unreadable_deliveries();
         let (settled, more) = kit.expire(&late).await;
         assert_eq!((settled.outcomes.len(), more), (2, false), "{damage}");
+        assert!(store::unreadable_deliveries() > before, "it is counted");
         assert_eq!(kit.balance(base.account).await, naira(94));
     }
 }

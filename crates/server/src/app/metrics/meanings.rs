@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 15] = [
+const COUNTERS: [(&str, &str); 16] = [
     (
         "ogene_messages_accepted_total",
         "Sends that were accepted, charged where they are live.",
@@ -59,6 +59,10 @@ const COUNTERS: [(&str, &str); 15] = [
     (
         "ogene_messages_removed_total",
         "Old messages that were removed ([retention]).",
+    ),
+    (
+        "ogene_unreadable_deliveries_total",
+        "Deliveries met in the database, each time one was, with a value that cannot be read: they are left as they are (see the log, and `ogene verify`).",
     ),
 ];
 
