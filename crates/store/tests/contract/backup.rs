@@ -337,6 +337,21 @@ async fn sqlite_files_are_read_by_their_owner_alone() {
     store.close().await;
 }
 
+#[test]
+fn sqlite_has_a_directory_with_its_lock_before_it_is_opened() {
+    let shelf = Shelf::new();
+    for _ in 0..2 {
+        Store::prepare(&shelf.directory(), "serving.lock").unwrap();
+        let files = kept(&shelf.directory());
+        let [(name, mode, _)] = &files[..] else {
+            panic!("{files:?}")
+        };
+        assert_eq!((&**name, *mode), ("serving.lock", 0o600));
+        let directory = fs::metadata(shelf.directory()).unwrap();
+        assert_eq!(directory.mode() & 0o777, 0o700);
+    }
+}
+
 /// Only root can make files for others: where the tests are run by another user there is nothing to see.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_files_that_root_makes_belong_to_the_owner_of_the_directory() {
