@@ -343,7 +343,7 @@ mod tests {
     use super::*;
     use crate::{
         AccountStatus, CarrierRules, CodeWords, InDoubt, Legs, NumberPlan, Preference, Price,
-        Tariff, Verification,
+        QuietHours, Tariff, Verification,
     };
 
     fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {
@@ -576,6 +576,32 @@ mod tests {
         assert_eq!(draft.gateway, Gateway::DualBackup);
         assert_eq!(draft.cost, Money::from_naira(8));
         assert_eq!(draft.classes[0].reserve, Money::from_naira(2));
+    }
+
+    #[test]
+    fn a_gateway_gives_up_when_its_time_is_over_and_one_that_is_gone_after_all_the_time_there_is() {
+        const MORNING: i64 = 7 * 3_600_000;
+        let mut rules = rules();
+        rules.gateways[0].quiet_hours = Some(QuietHours {
+            from_minute: 20 * 60,
+            until_minute: 8 * 60,
+        });
+        for gateway in &mut rules.gateways {
+            gateway.receipt_timeout_ms = 3_600_000;
+        }
+        let table = [
+            (Gateway::Otp, MORNING - 3_600_000),
+            (Gateway::DirectRefund, -5 * 3_600_000),
+            (Gateway::DualBackup, -5 * 3_600_000),
+            (Gateway::International, MORNING - 7 * 86_400_000),
+        ];
+        for (gateway, over_before) in table {
+            assert_eq!(
+                rules.over_before(gateway, MORNING),
+                over_before,
+                "{gateway:?}"
+            );
+        }
     }
 
     #[test]

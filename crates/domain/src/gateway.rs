@@ -4,6 +4,7 @@ use crate::named;
 use crate::{AccountId, CodeWords, Money, NumberPlan, Recipient, Refusal};
 use std::collections::HashMap;
 use std::fmt;
+use std::time::Duration;
 
 named! {
     /// The caller's choice of route and price.
@@ -216,15 +217,25 @@ const DAY_MINUTES: i64 = 24 * 60;
 impl QuietHours {
     /// When a message that is due at `due_ms` may go: then, or at the end of the quiet hours.
     pub fn due(self, due_ms: i64) -> i64 {
-        let minute_now = (due_ms + LAGOS_OFFSET_MS).div_euclid(MINUTE_MS);
+        self.around(due_ms).map_or(due_ms, |(_, end_ms)| end_ms)
+    }
+
+    /// Before which moment that must have been due which could go until `at_ms`: then, or from the beginning of the
+    /// quiet hours on it still could not.
+    pub fn allowed_before(self, at_ms: i64) -> i64 {
+        self.around(at_ms).map_or(at_ms, |(start_ms, _)| start_ms)
+    }
+
+    /// The beginning and the end of the quiet hours in which a moment lies.
+    fn around(self, at_ms: i64) -> Option<(i64, i64)> {
+        let minute_now = (at_ms + LAGOS_OFFSET_MS).div_euclid(MINUTE_MS);
         let minute = minute_now.rem_euclid(DAY_MINUTES);
         let (from, until) = (i64::from(self.from_minute), i64::from(self.until_minute));
         let since_start = (minute - from).rem_euclid(DAY_MINUTES);
         let length = (until - from).rem_euclid(DAY_MINUTES);
-        if since_start >= length {
-            return due_ms;
-        }
-        (minute_now + length - since_start) * MINUTE_MS - LAGOS_OFFSET_MS
+        let start = minute_now - since_start;
+        let moment = |minute: i64| minute * MINUTE_MS - LAGOS_OFFSET_MS;
+        (since_start < length).then(|| (moment(start), moment(start + length)))
     }
 }
 
@@ -239,6 +250,9 @@ impl fmt::Display for QuietHours {
         )
     }
 }
+
+/// The longest that receipts may be waited for: after that none finds its recipient, as carriers may give an id again.
+pub const LONGEST_TIMEOUT: Duration = Duration::from_hours(7 * 24);
 
 /// Everything that holds for one gateway.
 #[derive(Clone, Debug)]
@@ -255,7 +269,7 @@ pub struct GatewayRules {
     pub transactional: bool,
     /// What is done in doubt.
     pub in_doubt: InDoubt,
-    /// After how long without an outcome a recipient is expired, milliseconds from acceptance.
+    /// After how long without an outcome a recipient is expired, milliseconds from when the first leg may go.
     pub receipt_timeout_ms: i64,
     /// The validity asked of the carrier, milliseconds.
     pub validity_ms: i64,
@@ -312,6 +326,18 @@ impl Rulebook {
             .is_some_and(|leg| !leg.preference.default.is_empty())
     }
 
+    /// What was accepted over a gateway before this moment has had its time, which runs from when its first leg might go.
+    /// Where a gateway is not configured any more, all the time that there can be was given.
+    pub fn over_before(&self, gateway: Gateway, now_ms: i64) -> i64 {
+        let longest_ms = i64::try_from(LONGEST_TIMEOUT.as_millis()).unwrap_or(i64::MAX);
+        let rules = self.gateway(gateway);
+        let timeout_ms = rules.map_or(longest_ms, |rules| rules.receipt_timeout_ms);
+        let ended_ms = now_ms - timeout_ms;
+        let first = self.leg(gateway, crate::FIRST_LEG);
+        let quiet = first.and_then(|first| first.quiet_hours);
+        quiet.map_or(ended_ms, |quiet| quiet.allowed_before(ended_ms))
+    }
+
     /// The index of the carrier of that name.
     pub fn carrier(&self, name: &str) -> Option<usize> {
         self.carriers
@@ -365,6 +391,13 @@ mod tests {
         ];
         for (due, allowed) in table {
             assert_eq!(quiet.due(due), allowed, "{due}");
+            // Between both ends all have the time of the end, and none of it is over before.
+            for at in [due, due + 1, allowed - 1, allowed, allowed + 1] {
+                for before in [due - 1, due, due + 1, allowed - 1, allowed] {
+                    let over = before < at && quiet.due(before) <= at;
+                    assert_eq!(before < quiet.allowed_before(at), over, "{before} at {at}");
+                }
+            }
         }
         assert_eq!(quiet.to_string(), "20:00-08:00");
     }

@@ -43,8 +43,8 @@ pub use delivery::{
 };
 pub use draft::{Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, SendFields, draft};
 pub use gateway::{
-    AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, Preference, Price, Priority,
-    QuietHours, Rulebook, Tariff,
+    AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, LONGEST_TIMEOUT, Legs, Preference,
+    Price, Priority, QuietHours, Rulebook, Tariff,
 };
 pub use ids::{AccountId, Bucket, MessageId};
 pub use masked::masked;

@@ -135,6 +135,7 @@ impl Plan {
         let second = self.rules.leg(wanted.gateway, SECOND_LEG)?;
         let network = self.rules.network_of(wanted.recipient);
         let carrier = *second.preference.carriers(network).first()?;
+        let accepted_ms = wanted.message.accepted_at_ms();
         Some(Batch {
             bucket: wanted.bucket,
             carrier: Arc::clone(self.carriers.get(carrier)?),
@@ -151,7 +152,9 @@ impl Plan {
             pages: wanted.pages,
             charge: wanted.charge,
             reserve: wanted.reserve,
-            expires_at_ms: wanted.message.accepted_at_ms() + rules.receipt_timeout_ms,
+            expires_at_ms: self
+                .due(wanted.gateway, FIRST_LEG, Environment::Live, accepted_ms)
+                .saturating_add(rules.receipt_timeout_ms),
             recipients: vec![wanted.recipient],
         })
     }

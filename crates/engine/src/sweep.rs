@@ -4,7 +4,7 @@ use crate::Shared;
 use crate::carrier::move_strays;
 use crate::measure::{self, Depths};
 use crate::recover::portions;
-use domain::Bucket;
+use domain::{Bucket, Gateway};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -92,10 +92,10 @@ where
 pub(crate) async fn expire_all(shared: &Arc<Shared>) -> store::Result<()> {
     let now_ms = shared.clock.now_ms();
     let mut swept = Ok(());
-    for rules in &shared.plan.rules.gateways {
+    for &gateway in Gateway::ALL {
         let expiry = Expiry {
-            gateway: rules.gateway,
-            timeout_ms: rules.receipt_timeout_ms + GRACE_MS,
+            gateway,
+            over_before_ms: shared.plan.rules.over_before(gateway, now_ms - GRACE_MS),
             now_ms,
             planner: shared.planner(now_ms),
         };

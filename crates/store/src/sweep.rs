@@ -26,8 +26,8 @@ const PARKED_FOR_MS: i64 = 6 * 3_600_000;
 pub struct Expiry {
     /// Which gateway.
     pub gateway: Gateway,
-    /// After how long, milliseconds from acceptance.
-    pub timeout_ms: i64,
+    /// What was accepted before has had its time, Unix milliseconds.
+    pub over_before_ms: i64,
     /// Now, Unix milliseconds.
     pub now_ms: i64,
     /// Makes second legs (none are made here, but settling asks for it).
@@ -46,7 +46,7 @@ impl Change for Expire {
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, bool)> {
         let mark = expired_mark(self.expiry.gateway, self.bucket);
-        let until = self.expiry.now_ms - self.expiry.timeout_ms;
+        let until = self.expiry.over_before_ms;
         let mut from = read_mark(tx, &mark).await?;
         if from > until {
             // The clock was set back. What is accepted from now on must not lie before the mark when its time

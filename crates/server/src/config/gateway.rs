@@ -6,7 +6,8 @@ use super::tariff::{network, tariff, twice};
 use super::tree::{Node, Value};
 use super::value::Read;
 use domain::{
-    Gateway, GatewayRules, InDoubt, Legs, Money, NumberPlan, Preference, QuietHours, Tariff,
+    Gateway, GatewayRules, InDoubt, LONGEST_TIMEOUT, Legs, Money, NumberPlan, Preference,
+    QuietHours, Tariff,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
@@ -16,8 +17,7 @@ const IN_DOUBT_HOLD: Duration = Duration::from_secs(10);
 const LEG_TIMEOUT: Duration = Duration::from_mins(2);
 const OTP_VALIDITY: Duration = Duration::from_mins(10);
 const VALIDITY: Duration = Duration::from_hours(48);
-/// Receipts find their recipients for seven days, after which carriers may give an id again (`store/src/parts.rs`).
-const PROMISED: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_hours(7 * 24);
+const PROMISED: RangeInclusive<Duration> = Duration::from_millis(10)..=LONGEST_TIMEOUT;
 /// The key of a table of carriers by network that holds for all other networks.
 const OTHER_NETWORKS: &str = "default";
 
@@ -144,7 +144,7 @@ fn direct(gateway: Gateway, mut section: Section<'_>, known: &Known<'_>) -> Gate
 }
 
 fn dual(mut section: Section<'_>, place: &Place, others: &[GatewayRules]) -> GatewayRules {
-    const OF_THE_LEGS: [&str; 7] = [
+    const OF_THE_LEGS: [&str; 10] = [
         "carriers",
         "price",
         "unicode_price",
@@ -152,6 +152,9 @@ fn dual(mut section: Section<'_>, place: &Place, others: &[GatewayRules]) -> Gat
         "account_prices",
         "refund_undelivered",
         "validity",
+        "in_doubt",
+        "in_doubt_hold",
+        "quiet_hours",
     ];
     for key in OF_THE_LEGS
         .into_iter()
@@ -171,11 +174,9 @@ fn dual(mut section: Section<'_>, place: &Place, others: &[GatewayRules]) -> Gat
     let legs = legs(&mut section, place, others);
     let rules = GatewayRules {
         transactional: transactional(&mut section).unwrap_or(defaults.transactional),
-        in_doubt: in_doubt(&mut section),
         receipt_timeout_ms: section
             .time("receipt_timeout", PROMISED)
             .map_or(defaults.receipt_timeout_ms, millis),
-        quiet_hours: quiet_hours(&mut section),
         legs: Some(Legs {
             first: legs.0,
             second: legs.1,

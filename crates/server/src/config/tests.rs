@@ -244,6 +244,22 @@ fn carriers_and_prices_are_found_by_network_and_account() {
     assert_eq!((quiet.from_minute, quiet.until_minute), (20 * 60, 8 * 60));
 }
 
+#[test]
+fn what_a_gateway_with_legs_has_of_its_legs_is_refused_there() {
+    for line in [
+        "price = 5",
+        "quiet_hours = \"20:00-08:00\"",
+        "in_doubt = \"hold\"",
+        "in_doubt_hold = \"5s\"",
+    ] {
+        let told = faults(&format!("{LIVE}{line}\n"));
+        assert!(
+            told.ends_with("has that of its legs; leave it out here"),
+            "{told}"
+        );
+    }
+}
+
 /// A receipt finds nobody after seven days, and what is far away has no place in milliseconds.
 #[test]
 fn every_duration_has_bounds_which_the_fault_names() {

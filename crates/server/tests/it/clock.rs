@@ -150,6 +150,36 @@ async fn quiet_hours_end_when_the_clock_says_so() {
 }
 
 #[tokio::test]
+async fn what_quiet_hours_held_has_its_time_from_their_end() {
+    let ogene = Setup::new()
+        .set("gateways.direct-refund.quiet_hours", r#""20:00-08:00""#)
+        .set("gateways.direct-refund.receipt_timeout", r#""2h""#)
+        .script(Script {
+            mix: vec![(1, Fate::Pending)],
+            ..Script::default()
+        })
+        .start()
+        .await;
+    let midnight = ogene.clock.now_ms().div_euclid(DAY) * DAY;
+    let (evening, morning) = (midnight + 19 * HOUR, midnight + 31 * HOUR);
+    ogene.clock.set(evening - 30 * SECOND);
+    let before = ogene.sent_id(to(MTN, "Hello")).await;
+    ogene.received(1).await;
+    ogene.clock.set(evening);
+    let held = ogene.sent_id(to(AIRTEL, "Hello")).await;
+    ogene.clock.set(morning);
+    ogene.received(2).await;
+    ogene.clock.set(morning + HOUR);
+    assert_eq!(ogene.outcome(&before).await, ["expired"]);
+    assert_eq!(ogene.report(&held).await["summary"]["pending"], 1);
+    assert_eq!(ogene.total().await.to_string(), "994");
+    ogene.clock.set(morning + 3 * HOUR);
+    assert_eq!(ogene.outcome(&held).await, ["expired"]);
+    assert_eq!(ogene.total().await.to_string(), "1000");
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn what_expires_is_refunded_once_however_the_clock_is_set() {
     let ogene = Setup::new()
         .set("gateways.direct-refund.receipt_timeout", r#""2h""#)

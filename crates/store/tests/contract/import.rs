@@ -54,7 +54,7 @@ async fn source() -> Source {
     }
     let expiry = Expiry {
         gateway: Gateway::DirectRefund,
-        timeout_ms: 3 * DAY,
+        over_before_ms: NOW - 3 * DAY,
         now_ms: NOW,
         planner: backup_planner(),
     };

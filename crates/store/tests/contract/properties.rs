@@ -562,7 +562,7 @@ impl World<'_> {
         for gateway in GATEWAYS {
             let expiry = Expiry {
                 gateway,
-                timeout_ms: TIMEOUT_MS,
+                over_before_ms: NOW + 1,
                 now_ms: NOW + TIMEOUT_MS + 1,
                 planner: elsewhere(),
             };

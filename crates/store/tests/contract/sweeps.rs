@@ -27,7 +27,7 @@ const TIMEOUT: i64 = 48 * 3_600_000;
 fn expiry(gateway: Gateway, now_ms: i64) -> Expiry {
     Expiry {
         gateway,
-        timeout_ms: TIMEOUT,
+        over_before_ms: now_ms - TIMEOUT,
         now_ms,
         planner: backup_planner(),
     }

@@ -310,7 +310,7 @@ const LATER: i64 = NOW + 2 * 86_400_000;
 async fn give_up_later(kit: &Kit) {
     let expiry = Expiry {
         gateway: Gateway::DirectRefund,
-        timeout_ms: 86_400_000,
+        over_before_ms: LATER - 86_400_000,
         now_ms: LATER,
         planner: backup_planner(),
     };
