@@ -1,8 +1,27 @@
 //! Content that an operator does not carry.
 
+use crate::text::{is_unseen, plain};
+
 /// Phrases that no text may hold. Empty until an operator names some.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Prohibited(Vec<String>);
+pub struct Prohibited(Vec<Phrase>);
+
+/// A phrase in the forms in which it is looked for, as [`words`] gives them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Phrase {
+    written: String,
+    /// As a text is sent that is made plain. `None` where letters would be lost: what is left is another phrase.
+    plain: Option<String>,
+}
+
+impl Phrase {
+    fn new(phrase: &str) -> Option<Self> {
+        let written = words(phrase);
+        let is_lost = |letter: char| plain(letter.encode_utf8(&mut [0; 4])).is_empty();
+        let plain = (!written.contains(is_lost)).then(|| words(&plain(&written)));
+        (!written.trim().is_empty()).then_some(Self { written, plain })
+    }
+}
 
 impl Prohibited {
     /// Phrases as an operator writes them; case and white space do not matter, empty ones are left out.
@@ -10,8 +29,7 @@ impl Prohibited {
         Self(
             phrases
                 .iter()
-                .map(|phrase| words(phrase))
-                .filter(|phrase| !phrase.trim().is_empty())
+                .filter_map(|text| Phrase::new(text))
                 .collect(),
         )
     }
@@ -25,20 +43,29 @@ impl Prohibited {
 
     /// The phrases, in the form that [`phrase`] gives.
     pub fn phrases(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|phrase| phrase.trim())
+        self.0.iter().map(|phrase| phrase.written.trim())
     }
 
-    /// The first phrase that a text holds as whole words.
+    /// The first phrase that a text holds as whole words: as both are written, or as both are once they are plain. So
+    /// accents decide nothing, and neither does whether the text is sent plain or as Unicode.
     pub fn find(&self, text: &str) -> Option<&str> {
         if self.0.is_empty() {
             return None;
         }
-        let text = words(text);
-        let found = self
-            .0
-            .iter()
-            .find(|phrase| text.contains(phrase.as_str()))?;
-        Some(found.trim())
+        // In ASCII both forms are one.
+        let (made_plain, written) = if text.is_ascii() {
+            (words(text), None)
+        } else {
+            (words(&plain(text)), Some(words(text)))
+        };
+        let is_held = |phrase: &&Phrase| {
+            let is_in = |text: &String| text.contains(&phrase.written);
+            let plain = phrase.plain.as_ref();
+            plain.is_some_and(|plain| made_plain.contains(plain))
+                || written.as_ref().is_some_and(is_in)
+        };
+        let found = self.0.iter().find(is_held)?;
+        Some(found.written.trim())
     }
 }
 
@@ -49,20 +76,22 @@ pub fn phrase(text: &str) -> Option<String> {
     (!phrase.is_empty()).then(|| phrase.to_owned())
 }
 
-/// Lower-case words with a space around each, so that a phrase is found at the borders of words only.
+/// Lower-case words with a space around each, so that a phrase is found at the borders of words only. A mark that stands
+/// by itself after its letter (ọ́ is two characters) ends no word, and is left out.
 fn words(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 2);
     words.push(' ');
     for word in text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
+        .split(|c: char| !c.is_alphanumeric() && (c.is_control() || !is_unseen(c)))
+        .filter(|word| word.contains(char::is_alphanumeric))
     {
         if word.is_ascii() {
             words.push_str(word);
             let start = words.len() - word.len();
             words[start..].make_ascii_lowercase();
         } else {
-            words.push_str(&word.to_lowercase());
+            let letters = word.to_lowercase();
+            words.extend(letters.chars().filter(|&letter| !is_unseen(letter)));
         }
         words.push(' ');
     }
@@ -72,6 +101,7 @@ fn words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Text;
 
     #[test]
     fn a_phrase_is_found_as_whole_words_whatever_the_case() {
@@ -96,6 +126,48 @@ mod tests {
         assert_eq!(all.find("DOUBLE your money"), Some("double your money"));
         assert_eq!(phrase(" Ọjà -- ỌFẸ").as_deref(), Some("ọjà ọfẹ"));
         assert_eq!(phrase(" - "), None);
+    }
+
+    #[test]
+    fn accents_decide_nothing_and_neither_does_whether_a_text_is_made_plain() {
+        let table = [
+            ("ọjà ọfẹ", "Ọjà ọfẹ!", true),
+            ("ọjà ọfẹ", "Oja ofe", true),
+            ("oja ofe", "Ọjà ọfẹ", true),
+            ("ọjà ọfẹ", "ọjàọfẹ", false),
+            // The tone stands by itself, in the middle of the word too.
+            ("fẹ\u{301}ràn", "FẸ\u{301}RÀN", true),
+            ("fẹ\u{301}ràn", "feran", true),
+            ("fe\u{323}\u{301}ra\u{300}n", "fẹ́ràn", true),
+            ("feran", "fẹ\u{301}ràn", true),
+            ("casino", "Visit the 𝐂𝐚𝐬𝐢𝐧𝐨", true),
+            // Other scripts are looked for as they are written, whole.
+            ("казино", "Наше КАЗИНО", true),
+            ("казино casino", "Casino", false),
+            ("казино casino", "Казино Casino", true),
+            ("सट्टा", "आज सट्टा", true),
+            ("سلام", "❤\u{FE0F}سلام", true),
+        ];
+        for (phrase, body, is_found) in table {
+            let prohibited = Prohibited::new(&[phrase.to_owned()]);
+            for unicode in [false, true] {
+                let Some(text) = Text::prepare(body, unicode) else {
+                    continue;
+                };
+                // Nothing is left to be found of other scripts in a text that is made plain.
+                let is_left = unicode || !body.contains(is_of_other_script);
+                let found = prohibited.find(text.as_str());
+                assert_eq!(
+                    found.is_some(),
+                    is_found && is_left,
+                    "{phrase}: {body}, {unicode}"
+                );
+            }
+        }
+    }
+
+    fn is_of_other_script(letter: char) -> bool {
+        matches!(letter, '\u{400}'..='\u{FFF}')
     }
 
     #[test]

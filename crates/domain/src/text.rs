@@ -9,6 +9,8 @@ mod gsm;
 mod pages;
 mod plain;
 
+pub(crate) use plain::{is_unseen, plain};
+
 /// The longest body, in Unicode scalar values as received (interface, section 8).
 pub const MAX_BODY_CHARACTERS: usize = 1530;
 

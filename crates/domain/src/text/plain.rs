@@ -40,7 +40,7 @@ enum Fate {
 }
 
 /// The text in plain characters: see [`Text::prepare`](super::Text::prepare).
-pub(super) fn plain(body: &str) -> String {
+pub(crate) fn plain(body: &str) -> String {
     if gsm::is_ascii_gsm(body) {
         return body.to_owned();
     }
@@ -166,7 +166,7 @@ fn is_emoji_by_context(character: char, rest: &str) -> bool {
 
 /// Control characters, zero-width characters, variation selectors, tags, and marks that combine with
 /// the letter before them.
-fn is_unseen(character: char) -> bool {
+pub(crate) fn is_unseen(character: char) -> bool {
     matches!(character,
         '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{034F}' | '\u{061C}'
         | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'

@@ -14,7 +14,7 @@ use store::Store;
 pub(super) enum Content {
     /// Add a phrase that no text may hold: within a second it is refused (API-2010)
     #[command(
-        after_help = "It is found as whole words, whatever their case and what stands between them.\n\n\
+        after_help = "It is found as whole words, whatever their case and accents, and what stands between them.\n\n\
         Example: ogene content add \"double your money\""
     )]
     Add {
@@ -24,7 +24,7 @@ pub(super) enum Content {
     /// Remove a phrase that was added
     #[command(after_help = "Example: ogene content remove \"double your money\"")]
     Remove {
-        /// The phrase, whatever its case
+        /// The phrase as it is listed, whatever its case
         phrase: String,
     },
     /// List all phrases, with those of the configuration
