@@ -57,7 +57,7 @@ impl Guards {
             (Some(velocity), Environment::Live) => velocity,
             (None, _) | (_, Environment::Sandbox) => return door.send(draft).await,
         };
-        velocity.check(&draft).await?;
+        velocity.check(draft.account, &draft.recipients).await?;
         let (account, recipients) = (draft.account, draft.recipients.clone());
         let sent = door.send(draft).await;
         let may_stand = matches!(
