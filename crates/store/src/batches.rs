@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Most recipients of a batch.
 pub const MOST_RECIPIENTS: usize = 500;
-/// `claimed_by` of a batch that waits.
+/// `claimed_by` of a batch, or a callback, that waits.
 pub const WAITING: i64 = 0;
 
 domain::named! {

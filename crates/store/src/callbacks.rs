@@ -12,6 +12,7 @@ pub use origins::{DueOrigins, OriginKey};
 pub use secrets::CallbackSecret;
 
 use crate::Store;
+use crate::batches::WAITING;
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
@@ -167,11 +168,12 @@ pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) 
     Ok(found.is_some())
 }
 
-/// Takes callbacks out; gives those that were there.
+/// Takes callbacks out that are in this state and in the hands of that node; gives those that were.
 async fn take(
     tx: &mut Tx,
     callbacks: &[&Callback],
     state: &str,
+    node: i64,
 ) -> Result<HashSet<(MessageId, Recipient)>> {
     let taken = changed_rows!(
         tx,
@@ -179,6 +181,7 @@ async fn take(
         7,
         "delete from callbacks
          where (bucket, state, account_id, origin, due_at_ms, message_id, recipient) in (values {keys})
+             and claimed_by = {1}
          returning message_id, recipient",
         |query, callback| query
             .bind(callback.bucket.0)
@@ -188,6 +191,7 @@ async fn take(
             .bind(callback.due_at_ms)
             .bind(id_bytes(&callback.message))
             .bind(number(callback.recipient)),
+        after |query| query.bind(node),
         told |callback| -> (Vec<u8>, i64) {
             (id_bytes(&callback.message).to_vec(), number(callback.recipient))
         }
@@ -269,7 +273,7 @@ impl Change for ClaimCallbacks {
             .map(CallbackRow::callback)
             .collect::<Result<_>>()?;
         let all: Vec<&Callback> = callbacks.iter().collect();
-        take(tx, &all, DUE).await?;
+        take(tx, &all, DUE, WAITING).await?;
         insert_as(tx, &all, CLAIMED, (self.node, self.until_ms)).await?;
         Ok(callbacks)
     }

@@ -296,7 +296,8 @@ impl Desk {
         if outcomes.is_empty() {
             return;
         }
-        while let Err(error) = self.store.finish_callbacks(outcomes.clone()).await {
+        let finish = || self.store.finish_callbacks(self.node, outcomes.clone());
+        while let Err(error) = finish().await {
             tracing::error!(%error, callbacks = outcomes.len(), "outcomes of callbacks are not committed yet");
             if *self.phase.borrow() == Phase::Quiet {
                 return;

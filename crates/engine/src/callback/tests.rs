@@ -4,15 +4,18 @@ use super::client::Patience;
 use super::{CallbackSettings, Callbacks};
 use crate::{Clock, World};
 use domain::{
-    AccountId, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money, Priority, Recipient,
-    Terms, Text,
+    AccountId, Bucket, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money, Priority,
+    Recipient, Terms, Text,
 };
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::{Callback, Finished, NewMessage, Outcome, Store, Target};
+use store::{
+    Batch, BatchKind, Callback, CarrierReport, Ended, Finished, MOST_RECIPIENTS, NewMessage,
+    Outcome, Progress, Settled, Store, Target,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -179,6 +182,40 @@ const NODE: i64 = 7;
 /// When the rows of a test are due that it claims itself: later than its clock ever gets.
 const RESERVED: i64 = NOW + 86_400_000;
 
+/// The batches of a message, with the carrier.
+fn batches(bucket: Bucket, message: MessageId, recipients: &[Recipient]) -> Vec<Batch> {
+    let batches = (1..).zip(recipients.chunks(MOST_RECIPIENTS));
+    let batches = batches.map(|(at, recipients)| Batch {
+        bucket,
+        carrier: "mtn".into(),
+        claimed_by: NODE,
+        claimed_until_ms: RESERVED,
+        priority: Priority::Normal,
+        due_at_ms: NOW,
+        id: at,
+        message,
+        kind: BatchKind::First,
+        leg: 1,
+        tries: 0,
+        suffixed: false,
+        pages: 1,
+        charge: Money::ZERO,
+        reserve: Money::ZERO,
+        expires_at_ms: RESERVED,
+        recipients: recipients.to_vec(),
+    });
+    batches.collect()
+}
+
+/// A recipient that the carrier did not take.
+fn rejected(recipient: Recipient) -> Ended {
+    Ended {
+        recipient,
+        status: DeliveryStatus::Rejected,
+        error: "0x0B".to_owned(),
+    }
+}
+
 /// Rows of the table of callbacks, by state; those that arrived are gone.
 #[derive(Debug, Eq, PartialEq)]
 struct Rows {
@@ -222,8 +259,10 @@ impl Kit {
         }
     }
 
-    /// A message whose outcomes go to `url`.
-    async fn message(&self, url: &str) -> MessageId {
+    /// A message to so many that no carrier took; its outcomes go to `url`.
+    async fn settle(&self, url: &str, count: u64) {
+        let recipients = (0..count).map(|at| Recipient::from_digits(2_348_031_234_567 + at));
+        let recipients: Vec<Recipient> = recipients.collect();
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
         let id = MessageId::new(NOW, [number; 10]);
         let draft = Draft {
@@ -232,7 +271,7 @@ impl Kit {
             gateway: Gateway::DirectRefund,
             sender: "Ogene".into(),
             text: Text::prepare("Hello", false).unwrap(),
-            recipients: vec![],
+            recipients: recipients.clone(),
             invalid: vec![],
             invalid_count: 0,
             classes: vec![],
@@ -247,37 +286,55 @@ impl Kit {
             refund_undelivered: false,
             two_legs: false,
         };
+        let batches = batches(self.store.bucket_of(ACCOUNT), id, &recipients);
+        let refused = batches.iter().map(|batch| Progress {
+            batch: Arc::new(batch.clone()),
+            gateway: Gateway::DirectRefund,
+            submitted: vec![],
+            doubted: vec![],
+            ended: batch.recipients.iter().copied().map(rejected).collect(),
+            remaining: vec![],
+            again: vec![],
+        });
+        let report = CarrierReport {
+            now_ms: RESERVED,
+            progress: refused.collect(),
+            receipts: vec![],
+            planner: Arc::new(|_| None),
+            node: NODE,
+            claimed_until_ms: 0,
+            callback_room: 0,
+            first_number: 0,
+        };
         let message = NewMessage {
             id,
             draft: Arc::new(draft),
             terms,
-            batches: vec![],
+            batches,
         };
         self.store.accept(NOW, vec![message]).await.unwrap();
-        id
+        let mut settled = Settled::default();
+        let report = self.store.report(Arc::new(report), &mut settled);
+        report.await.unwrap();
     }
 
     /// Claimed callbacks to `url`, of a message of their own, as settling hands them over.
     async fn claimed(&self, url: &str, count: u64, attempts: i64) -> Vec<Callback> {
-        let message = self.message(url).await;
+        self.settle(url, count).await;
+        let mut claimed = self.claim(url).await;
+        for _ in 0..attempts {
+            let retry = Finished::Retry { at_ms: RESERVED };
+            let tried = claimed.into_iter().map(|one| Outcome::new(one, retry));
+            let tried = self.store.finish_callbacks(NODE, tried.collect());
+            tried.await.unwrap();
+            claimed = self.claim(url).await;
+        }
+        claimed
+    }
+
+    async fn claim(&self, url: &str) -> Vec<Callback> {
         let bucket = self.store.bucket_of(ACCOUNT);
         let origin = domain::callback_url::origin(url);
-        let rows = (0..count).map(|number| {
-            let callback = Callback {
-                bucket,
-                account: ACCOUNT,
-                origin: origin.clone(),
-                due_at_ms: RESERVED,
-                message,
-                recipient: Recipient::from_digits(2_348_031_234_567 + number),
-                status: DeliveryStatus::Delivered,
-                attempts,
-                url: url.into(),
-                customer_reference: None,
-            };
-            Outcome::new(callback, Finished::Untouched)
-        });
-        self.store.finish_callbacks(rows.collect()).await.unwrap();
         let claim = self
             .store
             .claim_callbacks(bucket, ACCOUNT, &origin, RESERVED, 10_000, NODE, RESERVED);

@@ -8,6 +8,7 @@ use crate::rows::id_bytes;
 use crate::sql::on;
 
 struct FinishCallbacks {
+    node: i64,
     outcomes: Vec<Outcome>,
 }
 
@@ -22,14 +23,13 @@ impl Change for FinishCallbacks {
             .iter()
             .map(|outcome| &outcome.callback)
             .collect();
-        // What was freed meanwhile is another node's matter now: keeping it here as well would double it.
-        // Only what was not tried goes back in any case, unless it waits already: better twice than never.
-        let held = take(tx, &all, CLAIMED).await?;
+        // What was freed meanwhile waits, or is another node's matter, or that node is done with it: keeping it here
+        // as well would double it.
+        let held = take(tx, &all, CLAIMED, self.node).await?;
         let (mut due, mut dead) = (Vec::new(), Vec::new());
         for outcome in &self.outcomes {
             let (callback, finished) = (&outcome.callback, &outcome.finished);
-            let is_held = held.contains(&(callback.message, callback.recipient));
-            if !is_held && *finished != Finished::Untouched {
+            if !held.contains(&(callback.message, callback.recipient)) {
                 continue;
             }
             match *finished {
@@ -88,8 +88,8 @@ async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
 }
 
 impl Store {
-    /// Keeps what became of callbacks in hand.
-    pub async fn finish_callbacks(&self, outcomes: Vec<Outcome>) -> Result<()> {
-        self.db.change(FinishCallbacks { outcomes }).await
+    /// Keeps what became of callbacks that this node had in hand.
+    pub async fn finish_callbacks(&self, node: i64, outcomes: Vec<Outcome>) -> Result<()> {
+        self.db.change(FinishCallbacks { node, outcomes }).await
     }
 }

@@ -19,6 +19,7 @@ twins!(
     the_end_of_a_message_ends_all_its_callbacks,
     callbacks_that_nobody_holds_are_freed,
     a_callback_freed_under_its_node_is_not_doubled,
+    a_callback_that_another_node_took_over_is_that_nodes_alone,
     dead_callbacks_are_shown_by_origin_and_one_by_one,
     a_replayed_callback_is_due_as_if_it_had_never_been_tried,
     dead_callbacks_of_one_message_are_replayed_alone,
@@ -78,7 +79,7 @@ async fn claim(kit: &Kit, account: AccountId, now_ms: i64, limit: usize) -> Vec<
 
 async fn finish(kit: &Kit, callback: &Callback, finished: Finished) {
     kit.store
-        .finish_callbacks(vec![Outcome::new(callback.clone(), finished)])
+        .finish_callbacks(NODE, vec![Outcome::new(callback.clone(), finished)])
         .await
         .unwrap();
 }
@@ -371,6 +372,34 @@ async fn a_callback_freed_under_its_node_is_not_doubled(kit: &Kit) {
     }
 }
 
+async fn a_callback_that_another_node_took_over_is_that_nodes_alone(kit: &Kit) {
+    const OTHER: i64 = NODE + 1;
+    let outcomes = [
+        Finished::Untouched,
+        Finished::Retry { at_ms: NOW },
+        Finished::Dead,
+        Finished::Done,
+    ];
+    for finished in outcomes {
+        let id = kit.account(100).await;
+        let settled = settle(kit, &to_shop(id, 1), 10).await;
+        let callback = &settled.callbacks[0];
+        kit.free_callbacks(UNTIL + 1).await;
+        let bucket = callback.bucket;
+        let taken_over = kit
+            .store
+            .claim_callbacks(bucket, id, ORIGIN, NOW, 10, OTHER, UNTIL);
+        assert_eq!(taken_over.await.unwrap(), settled.callbacks);
+        finish(kit, callback, finished).await;
+        assert_eq!(counts(kit).await, counted([("claimed", 1)]), "{finished:?}");
+        let done = vec![Outcome::new(callback.clone(), Finished::Done)];
+        kit.store.finish_callbacks(OTHER, done).await.unwrap();
+        assert_eq!(counts(kit).await, HashMap::new());
+        finish(kit, callback, finished).await;
+        assert_eq!(counts(kit).await, HashMap::new(), "{finished:?}");
+    }
+}
+
 /// Settles and has all callbacks die.
 async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
     let settled = settle(kit, sending, sending.recipients).await;
@@ -378,7 +407,7 @@ async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
     let dead = dead
         .map(|callback| Outcome::new(callback, Finished::Dead))
         .collect();
-    kit.store.finish_callbacks(dead).await.unwrap();
+    kit.store.finish_callbacks(NODE, dead).await.unwrap();
     settled.callbacks
 }
 
@@ -461,13 +490,13 @@ async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> Callback {
         attempted: Some(attempted(at_ms, "timed_out")),
         ..Outcome::new(first.clone(), Finished::Retry { at_ms: NOW })
     };
-    kit.store.finish_callbacks(vec![retry]).await.unwrap();
+    kit.store.finish_callbacks(NODE, vec![retry]).await.unwrap();
     let again = claim(kit, first.account, NOW, 1).await.remove(0);
     let done = Outcome {
         attempted: Some(attempted(at_ms + 7, "200")),
         ..Outcome::new(again, Finished::Done)
     };
-    kit.store.finish_callbacks(vec![done]).await.unwrap();
+    kit.store.finish_callbacks(NODE, vec![done]).await.unwrap();
     first
 }
 

@@ -149,5 +149,5 @@ async fn kill_callbacks(kit: &Kit, account: AccountId) {
         }),
         ..Outcome::new(callback, Finished::Dead)
     });
-    kit.store.finish_callbacks(dead.collect()).await.unwrap();
+    kit.store.finish_callbacks(1, dead.collect()).await.unwrap();
 }
