@@ -6,6 +6,7 @@ mod door;
 mod pace;
 
 use crate::shared::CLAIM_MS;
+use crate::velocity::Counted;
 use crate::{Error, Shared, measure};
 use domain::{Bucket, Draft, Environment, Gateway, MessageId, Money, Refusal, SandboxOutcome};
 use door::{MOST_SENDS, UNAVAILABLE, Waiting, group};
@@ -155,6 +156,7 @@ struct Entering {
     draft: Arc<Draft>,
     id: MessageId,
     batches: Vec<Batch>,
+    counted: Option<Counted>,
     answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
@@ -224,6 +226,7 @@ async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: 
             let error = Arc::new(error);
             for entering in entering {
                 give_back(shared, &entering.batches);
+                drop(entering.counted);
                 let _ = entering.answer.send(Err(Error::Store(Arc::clone(&error))));
             }
         }
@@ -251,6 +254,7 @@ fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Opti
         draft: Arc::new(draft),
         id,
         batches,
+        counted: waiting.counted,
         answer: waiting.answer,
     })
 }
@@ -260,16 +264,21 @@ fn answered(shared: &Shared, entering: Entering, answer: Accepted) {
         draft,
         id,
         batches,
+        counted,
         answer: sender,
     } = entering;
     let balance = match answer {
         Accepted::No(refusal) => {
             give_back(shared, &batches);
+            drop(counted);
             let _ = sender.send(Err(refusal.into()));
             return;
         }
         Accepted::Yes { balance } => balance,
     };
+    if let Some(counted) = counted {
+        counted.keep();
+    }
     dispatch(shared, &draft, batches);
     let sandbox = draft.environment == Environment::Sandbox;
     let sent = Sent {

@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::settings::GuardSettings;
 use crate::velocity::Velocity;
 use crate::{Error, Sent, Shared};
-use domain::{Draft, Environment, Prohibited, Refusal, Rulebook, masked};
+use domain::{Draft, Environment, Prohibited, Rulebook, masked};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use store::By;
@@ -53,21 +53,13 @@ impl Guards {
 
     /// Lets a draft through the door, where it does not go where too much went already.
     pub(crate) async fn pass(&self, draft: Draft, door: &Door) -> Result<Sent, Error> {
-        let velocity = match (&self.velocity, draft.environment) {
-            (Some(velocity), Environment::Live) => velocity,
-            (None, _) | (_, Environment::Sandbox) => return door.send(draft).await,
+        let counted = match (&self.velocity, draft.environment) {
+            (Some(velocity), Environment::Live) => {
+                Some(velocity.check(draft.account, &draft.recipients).await?)
+            }
+            (None, _) | (_, Environment::Sandbox) => None,
         };
-        velocity.check(draft.account, &draft.recipients).await?;
-        let (account, recipients) = (draft.account, draft.recipients.clone());
-        let sent = door.send(draft).await;
-        let may_stand = matches!(
-            sent,
-            Ok(_) | Err(Error::Refused(Refusal::OutcomeUnknown { .. }))
-        );
-        if !may_stand {
-            velocity.take_back(account, &recipients);
-        }
-        sent
+        door.send(draft, counted).await
     }
 }
 

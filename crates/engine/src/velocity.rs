@@ -25,6 +25,28 @@ pub(crate) struct Velocity {
     actor: Arc<str>,
 }
 
+/// What was counted for a send, and is taken back where this is dropped: it goes with the send through its commit, so
+/// that nothing stays counted that does not stand, whether it was refused or its client has gone.
+pub(crate) struct Counted {
+    velocity: Arc<Velocity>,
+    account: AccountId,
+    recipients: Vec<Recipient>,
+}
+
+impl Counted {
+    /// Leaves it counted: the send is accepted.
+    pub(crate) fn keep(mut self) {
+        self.recipients.clear();
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut counts = self.velocity.counts();
+        counts.take_back(self.account, &self.recipients);
+    }
+}
+
 impl Velocity {
     /// `None` where an operator has limited nothing: then nothing is counted, and no pause holds.
     pub(crate) async fn load(
@@ -47,18 +69,24 @@ impl Velocity {
         Ok(Some(Arc::new(velocity)))
     }
 
-    /// Counts a live send, or refuses it. One that is refused later is to be taken back.
+    /// Counts a live send, or refuses it.
     pub(crate) async fn check(
-        &self,
+        self: &Arc<Self>,
         account: AccountId,
         recipients: &[Recipient],
-    ) -> Result<(), Error> {
+    ) -> Result<Counted, Error> {
         let now_ms = self.clock.now_ms();
         let verdict = self
             .counts()
             .judge(account, recipients, &self.limits, now_ms);
         let block = match verdict {
-            Verdict::Goes => return Ok(()),
+            Verdict::Goes => {
+                return Ok(Counted {
+                    velocity: Arc::clone(self),
+                    account,
+                    recipients: recipients.to_vec(),
+                });
+            }
             Verdict::Refused(refusal) => {
                 self.tell(account, &refusal);
                 return Err(refusal.into());
@@ -101,11 +129,6 @@ impl Velocity {
         }
     }
 
-    /// Takes back what was counted for a send that was refused.
-    pub(crate) fn take_back(&self, account: AccountId, recipients: &[Recipient]) {
-        self.counts().take_back(account, recipients);
-    }
-
     /// Reads what is paused whenever something about accounts has changed, and now and then, since time ends pauses
     /// too. Ends when nobody tells of changes any more.
     pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<i64>) {
@@ -141,4 +164,4 @@ async fn is_new(pause: impl Future<Output = store::Result<bool>>) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

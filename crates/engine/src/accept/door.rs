@@ -3,6 +3,7 @@
 use super::pace::Pace;
 use super::{Sent, run};
 use crate::refusals::Refusals;
+use crate::velocity::Counted;
 use crate::{Error, Shared};
 use domain::{Draft, Fingerprint, MessageId, Refusal};
 use std::collections::{HashSet, VecDeque};
@@ -34,6 +35,8 @@ const ASK_AGAIN_S: u64 = 5;
 /// A draft that waits for its commit.
 pub(crate) struct Waiting {
     pub(super) draft: Draft,
+    /// Nothing where nothing is limited.
+    pub(super) counted: Option<Counted>,
     since: Instant,
     _room: OwnedSemaphorePermit,
     pub(super) turn: Turn,
@@ -138,16 +141,21 @@ impl Door {
     /// Waits until the draft is a durable message, or is refused. A full queue refuses when it is its turn
     /// ([`Refusals`]), and nothing is kept of the draft until then; a database that does not answer refuses after a
     /// while: what has not begun by then is not accepted any more, and of what has it is told that it may stand.
-    pub(crate) async fn send(&self, draft: Draft) -> Result<Sent, Error> {
+    pub(crate) async fn send(&self, draft: Draft, counted: Option<Counted>) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
-        let Some(turn) = self.admit(draft, answer) else {
+        let Some(turn) = self.admit(draft, counted, answer) else {
             return Err(self.refuse().await.into());
         };
         in_time(result, &turn).await
     }
 
     /// Queues a draft where there is room, or drops it.
-    fn admit(&self, draft: Draft, answer: oneshot::Sender<Result<Sent, Error>>) -> Option<Turn> {
+    fn admit(
+        &self,
+        draft: Draft,
+        counted: Option<Counted>,
+        answer: oneshot::Sender<Result<Sent, Error>>,
+    ) -> Option<Turn> {
         let recipients = match draft.recipients.len() {
             ..=FEW_RECIPIENTS => 0,
             _ if self.is_behind() => return None,
@@ -159,6 +167,7 @@ impl Door {
         let turn = Turn::default();
         let waiting = Waiting {
             draft,
+            counted,
             since: Instant::now(),
             turn: turn.clone(),
             answer,
@@ -202,6 +211,7 @@ pub(super) fn group(
             continue;
         }
         if now.saturating_duration_since(waiting.since) > TURN_PATIENCE {
+            drop(waiting.counted);
             let _ = waiting.answer.send(Err(UNAVAILABLE.into()));
             continue;
         }
@@ -222,6 +232,7 @@ pub(super) fn group(
 mod tests {
     use super::super::pace::Lap;
     use super::*;
+    use crate::velocity::tests::without_database;
     use domain::{AccountId, Environment, Gateway, Money, Priority, Recipient, Text};
     use tokio::time::{advance, timeout};
 
@@ -270,7 +281,7 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), oneshot::channel().0)
+            door.admit(draft(recipients), None, oneshot::channel().0)
                 .is_some()
         };
         for _ in 0..10 {
@@ -278,7 +289,7 @@ mod tests {
         }
         assert!(!admitted(FEW_RECIPIENTS + 1));
         assert!(admitted(FEW_RECIPIENTS));
-        let refused = door.send(draft(100)).await;
+        let refused = door.send(draft(100), None).await;
         assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
         drop(waiting.recv().await);
         assert!(admitted(MOST_WAITING / 10));
@@ -290,7 +301,7 @@ mod tests {
         let (queue, _waiting) = mpsc::channel(3);
         let door = Door::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), oneshot::channel().0)
+            door.admit(draft(recipients), None, oneshot::channel().0)
                 .is_some()
         };
         assert_eq!(door.room(), MOST_WAITING);
@@ -304,7 +315,7 @@ mod tests {
 
         let (queue, _waiting) = mpsc::channel(1);
         let door = Door::new(queue);
-        assert!(door.admit(draft(1), oneshot::channel().0).is_some());
+        assert!(door.admit(draft(1), None, oneshot::channel().0).is_some());
         assert_eq!(door.room(), 0, "the queue has no room");
     }
 
@@ -313,7 +324,7 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), oneshot::channel().0)
+            door.admit(draft(recipients), None, oneshot::channel().0)
                 .is_some()
         };
         // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
@@ -341,7 +352,7 @@ mod tests {
             let (answer, asked) = oneshot::channel();
             let mut draft = draft(recipients);
             draft.fingerprint[0] = u8::try_from(number).unwrap();
-            assert!(door.admit(draft, answer).is_some());
+            assert!(door.admit(draft, None, answer).is_some());
             answers.push(asked);
         }
         let mut left = VecDeque::new();
@@ -363,12 +374,12 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let (late, mut refused) = oneshot::channel();
-        assert!(door.admit(draft(1), late).is_some());
+        assert!(door.admit(draft(1), None, late).is_some());
         advance(TURN_PATIENCE).await;
         let (soon, mut begun) = oneshot::channel();
         let mut other = draft(2);
         other.fingerprint[0] = 1;
-        assert!(door.admit(other, soon).is_some());
+        assert!(door.admit(other, None, soon).is_some());
         let mut left: VecDeque<_> =
             [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
         let now = Instant::now() + Duration::from_millis(1);
@@ -381,6 +392,31 @@ mod tests {
             Ok(Err(Error::Refused(UNAVAILABLE)))
         ));
         assert!(begun.try_recv().is_err(), "it has no answer yet");
+    }
+
+    #[tokio::test]
+    async fn what_finds_no_room_or_is_given_up_before_its_commit_is_not_counted() {
+        let velocity = without_database().await;
+        let three: Vec<_> = (0..3)
+            .map(|last| Recipient::from_digits(2_348_031_234_000 + last))
+            .collect();
+        let count = async || velocity.check(AccountId(1), &three).await;
+        let (queue, mut waiting) = mpsc::channel(1);
+        let door = Door::new(queue);
+        let (answer, client) = oneshot::channel();
+        let counted = Some(count().await.unwrap());
+        assert!(door.admit(draft(1), counted, answer).is_some());
+        assert!(count().await.is_err(), "it may be accepted yet");
+        drop(client);
+        let mut left: VecDeque<_> = [waiting.try_recv().unwrap()].into();
+        assert!(group(&mut left, Instant::now(), true).is_empty());
+
+        let (answer, _client) = oneshot::channel();
+        assert!(door.admit(draft(1), None, answer).is_some());
+        let counted = Some(count().await.unwrap());
+        let (answer, _client) = oneshot::channel();
+        assert!(door.admit(draft(1), counted, answer).is_none());
+        assert!(count().await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
@@ -405,10 +441,10 @@ mod tests {
             advance(PATIENCE + Duration::from_secs(1)).await;
             slow
         };
-        let (told, _slow) = tokio::join!(door.send(draft(1)), committing);
+        let (told, _slow) = tokio::join!(door.send(draft(1), None), committing);
         assert_eq!(refusal(told), may_stand());
 
-        let told = refusal(door.send(draft(1)).await);
+        let told = refusal(door.send(draft(1), None).await);
         assert_eq!(told, UNAVAILABLE, "no commit began");
         let late = waiting.recv().await.unwrap();
         assert!(!late.turn.begin(message()), "nor does one any more");

@@ -15,7 +15,7 @@ fn numbers(count: u64) -> Vec<Recipient> {
 }
 
 /// Three an hour to a block, and a database that is closed.
-async fn without_database() -> Arc<Velocity> {
+pub(crate) async fn without_database() -> Arc<Velocity> {
     let directory = tempfile::tempdir().unwrap();
     let target = Target::Directory(directory.path().to_owned());
     let store = Store::open(&target).await.unwrap();
@@ -32,12 +32,25 @@ async fn without_database() -> Arc<Velocity> {
 #[tokio::test]
 async fn a_send_over_the_limit_is_refused_where_the_database_takes_no_pause() {
     let velocity = without_database().await;
-    velocity.check(ACCOUNT, &numbers(3)).await.unwrap();
+    velocity.check(ACCOUNT, &numbers(3)).await.unwrap().keep();
     let Err(Error::Refused(refusal)) = velocity.check(ACCOUNT, &numbers(1)).await else {
         panic!("it is not refused");
     };
     let block = Block::of(numbers(1)[0]);
     assert_eq!(refusal, paused(block, 60_000, 0));
+}
+
+#[tokio::test]
+async fn what_is_dropped_before_it_is_accepted_is_not_counted() {
+    let velocity = without_database().await;
+    let to = numbers(3);
+    for _ in 0..3 {
+        let counted = velocity.check(ACCOUNT, &to).await.unwrap();
+        assert!(velocity.check(ACCOUNT, &to).await.is_err());
+        drop(counted);
+    }
+    velocity.check(ACCOUNT, &to).await.unwrap().keep();
+    assert!(velocity.check(ACCOUNT, &to).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
