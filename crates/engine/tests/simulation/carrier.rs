@@ -10,7 +10,7 @@ use smpp::{
     Address, BindKind, Command, CommandStatus, DeliverSm, Frame, ReceiptState, Tlv, Tlvs,
     esm_class, first_frame, tag,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::timeout_at;
@@ -35,6 +35,8 @@ pub(crate) struct Smsc {
     pub(crate) letters: Vec<Letter>,
     /// What was answered for each recipient.
     pub(crate) heard: BTreeMap<u64, Vec<Heard>>,
+    /// Of which copies for each recipient it was answered that they are on their way.
+    pub(crate) pending: BTreeMap<u64, BTreeSet<u32>>,
     /// Until when it throttles, and cannot be bound to.
     throttles_until_ms: u64,
     away_until_ms: u64,
@@ -295,6 +297,9 @@ impl Line {
                     copy,
                     word: end,
                 });
+            } else {
+                let copies = smsc.pending.entry(answered.recipient).or_default();
+                copies.insert(answered.copy);
             }
         } else {
             smsc.letters[at].on = None;

@@ -295,7 +295,12 @@ fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
     }
     let end_ms = message.id.accepted_at_ms() + TIMEOUT_MS;
     for &recipient in &message.send.recipients {
-        let sent_to = |smsc: &&Smsc| smsc.taken.contains_key(&(recipient, 1));
+        // Of a copy that one carrier refused in part, the receipts of what it took count, too.
+        let sent_to = |smsc: &&Smsc| {
+            pages
+                .clone()
+                .any(|page| smsc.taken.contains_key(&(recipient, page)))
+        };
         let sent_to: Vec<&Smsc> = state.smscs.iter().filter(sent_to).collect();
         let [smsc] = sent_to[..] else { continue };
         let Some(heard) = smsc.heard.get(&recipient) else {
@@ -313,8 +318,16 @@ fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
             |heard: &Heard| heard.word == DeliveryStatus::Delivered && heard.at_ms < end_ms;
         // Of what was refused for good it is told so.
         let refused = smsc.refused.contains_key(&recipient);
-        let whole =
-            !refused && copies.len() == 1 && last.len() == pages.len() && heard.iter().all(is_good);
+        // Where the responses of a copy are lost, a page that a receipt of the one before has named stays with that.
+        let pending = smsc.pending.get(&recipient).into_iter().flatten();
+        let is_named = pending
+            .into_iter()
+            .any(|copy| copies.first() != Some(&Some(copy)));
+        let whole = !refused
+            && !is_named
+            && copies.len() == 1
+            && last.len() == pages.len()
+            && heard.iter().all(is_good);
         let end = message.ends.get(&recipient);
         if whole && end != Some(&DeliveryStatus::Delivered) {
             wrong.push(format!("{recipient} ended as {end:?}, all pages delivered"));
