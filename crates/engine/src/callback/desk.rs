@@ -202,6 +202,8 @@ impl Desk {
             *behind = Some((bucket, account, origin.clone()));
             let room = self.lanes().room(account, &origin).min(CLAIM_GROUP);
             if room > 0 {
+                // A look may be a long one.
+                let now_ms = self.clock.now_ms();
                 let until_ms = now_ms + CLAIM_MS;
                 let claimed = self
                     .store

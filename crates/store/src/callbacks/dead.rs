@@ -41,13 +41,16 @@ impl Change for Replay {
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         let [first, last] = &self.messages;
-        let replayed = on!(tx, |connection| sqlx::query(
+        let replayed = on!(tx, |connection| {
+            sqlx::query(
             "update callbacks set state = $1, due_at_ms = $2, attempts = 0
              where bucket = $3 and state = $4 and account_id = $5 and origin = $6
                  and (due_at_ms, message_id, recipient) in (
                      select due_at_ms, message_id, recipient from callbacks
                      where bucket = $3 and state = $4 and account_id = $5 and origin = $6
                          and message_id >= $7 and message_id <= $8
+                         and exists (select 1 from messages m
+                                     where m.bucket = callbacks.bucket and m.message_id = callbacks.message_id)
                      order by due_at_ms limit $9)",
         )
         .bind(DUE)
@@ -61,7 +64,8 @@ impl Change for Replay {
         .bind(STEP)
         .execute(connection)
         .await?
-        .rows_affected());
+        .rows_affected()
+        });
         if replayed > 0 {
             let entry = Entry {
                 by: &self.by,

@@ -24,6 +24,7 @@ twins!(
     a_replayed_callback_is_due_as_if_it_had_never_been_tried,
     dead_callbacks_of_one_message_are_replayed_alone,
     many_dead_callbacks_are_replayed_in_steps,
+    a_dead_callback_whose_message_is_gone_is_not_replayed,
     attempts_that_are_kept_are_shown_the_latest_first,
     attempts_are_forgotten_by_their_own_age,
     attempts_go_with_their_message,
@@ -472,6 +473,17 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
     let replayed = kit.store.replay_callbacks(&dead, None, by(NOW)).await;
     assert_eq!(replayed.unwrap(), MANY as u64);
     assert_eq!(counts(kit).await, counted([("due", 700)]));
+}
+
+/// It would be due for ever: its URL went with the message.
+async fn a_dead_callback_whose_message_is_gone_is_not_replayed(kit: &Kit) {
+    let id = kit.account(100).await;
+    die(kit, &to_shop(id, 2)).await;
+    let dead = kit.store.dead_origins().await.unwrap().remove(0);
+    kit.plant("delete from messages").await;
+    let replayed = kit.store.replay_callbacks(&dead, None, by(NOW)).await;
+    assert_eq!(replayed.unwrap(), 0);
+    assert_eq!(counts(kit).await, counted([("dead", 2)]));
 }
 
 fn attempted(made_at_ms: i64, result: &str) -> Attempted {
