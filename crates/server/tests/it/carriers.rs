@@ -60,16 +60,20 @@ async fn what_waits_for_a_carrier_that_is_down_goes_to_the_next() {
     ogene.end().await;
 }
 
-#[tokio::test]
-async fn what_was_accepted_while_the_only_carrier_is_down_goes_out_when_it_is_back() {
-    let refusing = Script {
+/// A carrier that takes no bind.
+fn down() -> Script {
+    Script {
         binds: smpp::smsc::BindRules {
             max: Some(0),
             ..Default::default()
         },
         ..Script::default()
-    };
-    let ogene = Setup::new().script(refusing).start().await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_accepted_while_the_only_carrier_is_down_goes_out_when_it_is_back() {
+    let ogene = Setup::new().script(down()).start().await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
     assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
     ogene.smsc().set_script(Script {
@@ -84,14 +88,7 @@ async fn what_was_accepted_while_the_only_carrier_is_down_goes_out_when_it_is_ba
 #[tokio::test]
 async fn what_has_waited_asks_the_carrier_for_the_validity_that_is_left() {
     const ONE_HOUR: &str = "000000010000000R";
-    let refusing = Script {
-        binds: smpp::smsc::BindRules {
-            max: Some(0),
-            ..Default::default()
-        },
-        ..Script::default()
-    };
-    let ogene = Setup::new().script(refusing).start().await;
+    let ogene = Setup::new().script(down()).start().await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
     ogene.clock.set(ogene.clock.now_ms() + 47 * 3_600_000);
     ogene.smsc().set_script(good());

@@ -17,6 +17,20 @@ fn pass(ogene: &Ogene, hours: i64) {
     ogene.clock.set(ogene.clock.now_ms() + hours * HOUR);
 }
 
+/// Eight in the evening of this day in Lagos, which is an hour before UTC, and eight in the morning after.
+fn night(ogene: &Ogene) -> (i64, i64) {
+    let midnight = ogene.clock.now_ms().div_euclid(DAY) * DAY;
+    (midnight + 19 * HOUR, midnight + 31 * HOUR)
+}
+
+/// A carrier that takes all and tells no end.
+fn silent() -> Script {
+    Script {
+        mix: vec![(1, Fate::Pending)],
+        ..Script::default()
+    }
+}
+
 #[tokio::test]
 async fn nobody_is_sent_or_charged_twice_however_the_clock_is_set() {
     let faults = vec![
@@ -119,9 +133,7 @@ async fn quiet_hours_end_when_the_clock_says_so() {
         .start()
         .await;
     ogene.bound("mtn", 2).await;
-    let midnight = ogene.clock.now_ms().div_euclid(DAY) * DAY;
-    // Lagos is an hour before UTC.
-    let (evening, morning) = (midnight + 19 * HOUR, midnight + 31 * HOUR);
+    let (evening, morning) = night(&ogene);
     ogene.clock.set(evening - 30 * SECOND);
     let before = ogene.sent_id(to(MTN, "Hello")).await;
     assert_eq!(ogene.outcome(&before).await, ["delivrd"]);
@@ -154,14 +166,10 @@ async fn what_quiet_hours_held_has_its_time_from_their_end() {
     let ogene = Setup::new()
         .set("gateways.direct-refund.quiet_hours", r#""20:00-08:00""#)
         .set("gateways.direct-refund.receipt_timeout", r#""2h""#)
-        .script(Script {
-            mix: vec![(1, Fate::Pending)],
-            ..Script::default()
-        })
+        .script(silent())
         .start()
         .await;
-    let midnight = ogene.clock.now_ms().div_euclid(DAY) * DAY;
-    let (evening, morning) = (midnight + 19 * HOUR, midnight + 31 * HOUR);
+    let (evening, morning) = night(&ogene);
     ogene.clock.set(evening - 30 * SECOND);
     let before = ogene.sent_id(to(MTN, "Hello")).await;
     ogene.received(1).await;
@@ -183,10 +191,7 @@ async fn what_quiet_hours_held_has_its_time_from_their_end() {
 async fn what_expires_is_refunded_once_however_the_clock_is_set() {
     let ogene = Setup::new()
         .set("gateways.direct-refund.receipt_timeout", r#""2h""#)
-        .script(Script {
-            mix: vec![(1, Fate::Pending)],
-            ..Script::default()
-        })
+        .script(silent())
         .start()
         .await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
