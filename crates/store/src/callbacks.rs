@@ -60,6 +60,8 @@ pub enum Finished {
     Dead,
     /// Kept as dead, with all others of its message.
     EndMessage,
+    /// Kept as dead without an attempt.
+    GivenUp,
     /// Not tried: it goes back as it was.
     Untouched,
 }

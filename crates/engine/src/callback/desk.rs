@@ -241,7 +241,7 @@ impl Desk {
                 .withdraw(&landed, |other| other.callback.message == message);
             for other in ended {
                 // Only a shutdown closes the queue, and not while this one is in flight.
-                let ended = Outcome::new(other.callback, Finished::Dead);
+                let ended = Outcome::new(other.callback, Finished::GivenUp);
                 let _ = self.outcomes.send(ended).await;
             }
         }

@@ -40,6 +40,7 @@ impl Change for FinishCallbacks {
                     ..callback.clone()
                 }),
                 Finished::Untouched => due.push(callback.clone()),
+                Finished::GivenUp => dead.push(callback.clone()),
                 Finished::Dead | Finished::EndMessage => {
                     dead.push(Callback {
                         attempts: callback.attempts + 1,

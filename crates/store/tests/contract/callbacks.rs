@@ -16,6 +16,7 @@ twins!(
     a_callback_to_be_tried_again_waits_for_its_time,
     a_callback_that_was_not_tried_goes_back_as_it_was,
     a_dead_callback_is_kept_and_not_tried,
+    a_callback_that_is_given_up_untried_counts_no_attempt,
     the_end_of_a_message_ends_all_its_callbacks,
     callbacks_that_nobody_holds_are_freed,
     a_callback_freed_under_its_node_is_not_doubled,
@@ -310,6 +311,14 @@ async fn a_dead_callback_is_kept_and_not_tried(kit: &Kit) {
     assert_eq!(kit.numbers("select attempts from callbacks").await, [1]);
 }
 
+async fn a_callback_that_is_given_up_untried_counts_no_attempt(kit: &Kit) {
+    let id = kit.account(100).await;
+    let settled = settle(kit, &to_shop(id, 1), 10).await;
+    finish(kit, &settled.callbacks[0], Finished::GivenUp).await;
+    assert_eq!(counts(kit).await, counted([("dead", 1)]));
+    assert_eq!(kit.numbers("select attempts from callbacks").await, [0]);
+}
+
 async fn the_end_of_a_message_ends_all_its_callbacks(kit: &Kit) {
     let id = kit.account(1_000).await;
     let other = settle(
@@ -363,6 +372,7 @@ async fn a_callback_freed_under_its_node_is_not_doubled(kit: &Kit) {
         Finished::Untouched,
         Finished::Retry { at_ms: NOW },
         Finished::Dead,
+        Finished::GivenUp,
         Finished::Done,
     ] {
         let id = kit.account(100).await;
@@ -379,6 +389,7 @@ async fn a_callback_that_another_node_took_over_is_that_nodes_alone(kit: &Kit) {
         Finished::Untouched,
         Finished::Retry { at_ms: NOW },
         Finished::Dead,
+        Finished::GivenUp,
         Finished::Done,
     ];
     for finished in outcomes {

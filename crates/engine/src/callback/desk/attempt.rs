@@ -29,7 +29,7 @@ impl Ended {
 
     /// Of a callback that waited too long for a receiver that fails, and is given up without a further try.
     pub(super) const GIVEN_UP: Self = Self {
-        finished: Finished::Dead,
+        finished: Finished::GivenUp,
         ..Self::UNTOUCHED
     };
 }
