@@ -55,7 +55,8 @@ impl Guards {
     pub(crate) async fn pass(&self, draft: Draft, door: &Door) -> Result<Sent, Error> {
         let counted = match (&self.velocity, draft.environment) {
             (Some(velocity), Environment::Live) => {
-                Some(velocity.check(draft.account, &draft.recipients).await?)
+                let counted = velocity.check(draft.account, &draft.recipients, draft.fingerprint);
+                Some(counted.await?)
             }
             (None, _) | (_, Environment::Sandbox) => None,
         };

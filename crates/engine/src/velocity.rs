@@ -3,8 +3,8 @@
 
 use crate::shared::read_at_last;
 use crate::{Clock, Error, measure, within};
-use domain::velocity::{Limits, Velocity as Counts, Verdict, paused};
-use domain::{AccountId, Recipient, Refusal};
+use domain::velocity::{Block, Limits, Velocity as Counts, Verdict, paused};
+use domain::{AccountId, Fingerprint, Recipient, Refusal};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -69,30 +69,45 @@ impl Velocity {
         Ok(Some(Arc::new(velocity)))
     }
 
-    /// Counts a live send, or refuses it.
+    /// Counts a live send, or refuses it. What was accepted before, and is asked for again, is no more than was allowed,
+    /// and refused as what it is.
     pub(crate) async fn check(
         self: &Arc<Self>,
         account: AccountId,
         recipients: &[Recipient],
+        fingerprint: Fingerprint,
     ) -> Result<Counted, Error> {
         let now_ms = self.clock.now_ms();
         let verdict = self
             .counts()
             .judge(account, recipients, &self.limits, now_ms);
-        let block = match verdict {
-            Verdict::Goes => {
-                return Ok(Counted {
-                    velocity: Arc::clone(self),
-                    account,
-                    recipients: recipients.to_vec(),
-                });
+        match verdict {
+            Verdict::Goes => Ok(Counted {
+                velocity: Arc::clone(self),
+                account,
+                recipients: recipients.to_vec(),
+            }),
+            Verdict::Refused(_) | Verdict::Pause(_)
+                if self.is_repeat(account, fingerprint, now_ms).await =>
+            {
+                Err(Refusal::Duplicate.into())
             }
             Verdict::Refused(refusal) => {
                 self.tell(account, &refusal);
-                return Err(refusal.into());
+                Err(refusal.into())
             }
-            Verdict::Pause(block) => block,
-        };
+            Verdict::Pause(block) => Err(self.pause(account, block, now_ms).await.into()),
+        }
+    }
+
+    /// Whether it was accepted just before. Where the database does not tell in time, it is taken for new.
+    async fn is_repeat(&self, account: AccountId, fingerprint: Fingerprint, now_ms: i64) -> bool {
+        let asked = self.store.is_repeat(account, fingerprint, now_ms);
+        within(async { Ok(asked.await?) }).await.unwrap_or(false)
+    }
+
+    /// Pauses a block for an account; gives the refusal.
+    async fn pause(&self, account: AccountId, block: Block, now_ms: i64) -> Refusal {
         let pause = PausedBlock {
             account,
             block,
@@ -112,7 +127,7 @@ impl Velocity {
                 "An account sends much to one block of numbers: it is paused, see `ogene velocity list`"
             );
         }
-        Err(paused(block, pause.until_ms, now_ms).into())
+        paused(block, pause.until_ms, now_ms)
     }
 
     /// Warns of an account that sends much to one number, once in an hour.

@@ -6,10 +6,11 @@
 //! only says where to look: a window is open when its row is there. So nothing need be taken back when a change is not
 //! made.
 
+use crate::Store;
 use crate::db::Tx;
 use crate::error::{Error, Result};
-use crate::sql::{execute_rows, fetch_rows, on};
-use domain::{Bucket, Fingerprint};
+use crate::sql::{execute_rows, fetch_rows, on, read};
+use domain::{AccountId, Bucket, Fingerprint};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -92,7 +93,7 @@ impl Remembered {
         .await?;
         let at_ms = rows
             .into_iter()
-            .map(|(fingerprint, at_ms)| Ok((read(fingerprint)?, at_ms)))
+            .map(|(fingerprint, at_ms)| Ok((fingerprint_of(fingerprint)?, at_ms)))
             .collect::<Result<_>>()?;
         *self.lock() = Some(Closings::new(at_ms, now_ms));
         Ok(())
@@ -147,6 +148,37 @@ async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Win
     found.into_iter().map(window).collect()
 }
 
+impl Store {
+    /// Whether such a send of this account was accepted less than a minute ago. One whose commit is under way is not
+    /// seen.
+    pub async fn is_repeat(
+        &self,
+        account: AccountId,
+        fingerprint: Fingerprint,
+        now_ms: i64,
+    ) -> Result<bool> {
+        let window = (self.bucket_of(account), fingerprint);
+        // Where the row lies, if it is remembered; else all open windows of the bucket are looked through on SQLite.
+        let known = self.windows.open_of(&[window], now_ms);
+        let closes_at_ms = known.first().map(|&(_, closes_at_ms)| closes_at_ms);
+        let (least_ms, most_ms) =
+            closes_at_ms.map_or((now_ms + 1, i64::MAX), |at_ms| (at_ms, at_ms));
+        let found: Option<i32> = read!(self.db, |connection| {
+            sqlx::query_scalar(
+                "select 1 from recent_sends where bucket = $1 and fingerprint = $2
+                     and expires_at_ms >= $3 and expires_at_ms <= $4 limit 1",
+            )
+            .bind(window.0.0)
+            .bind(&fingerprint[..])
+            .bind(least_ms)
+            .bind(most_ms)
+            .fetch_optional(connection)
+            .await?
+        });
+        Ok(found.is_some())
+    }
+}
+
 async fn arm_shared(
     tx: &mut Tx,
     windows: &[Window],
@@ -171,10 +203,10 @@ async fn arm_shared(
 }
 
 fn window((bucket, fingerprint): (i16, Vec<u8>)) -> Result<Window> {
-    Ok((Bucket(bucket.into()), read(fingerprint)?))
+    Ok((Bucket(bucket.into()), fingerprint_of(fingerprint)?))
 }
 
-fn read(fingerprint: Vec<u8>) -> Result<Fingerprint> {
+fn fingerprint_of(fingerprint: Vec<u8>) -> Result<Fingerprint> {
     Fingerprint::try_from(fingerprint)
         .map_err(|_| Error::Unreadable("a fingerprint of another length".to_owned()))
 }

@@ -400,7 +400,11 @@ mod tests {
         let three: Vec<_> = (0..3)
             .map(|last| Recipient::from_digits(2_348_031_234_000 + last))
             .collect();
-        let count = async || velocity.check(AccountId(1), &three).await;
+        let count = async || {
+            velocity
+                .check(AccountId(1), &three, Fingerprint::default())
+                .await
+        };
         let (queue, mut waiting) = mpsc::channel(1);
         let door = Door::new(queue);
         let (answer, client) = oneshot::channel();

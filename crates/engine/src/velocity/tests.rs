@@ -32,8 +32,15 @@ pub(crate) async fn without_database() -> Arc<Velocity> {
 #[tokio::test]
 async fn a_send_over_the_limit_is_refused_where_the_database_takes_no_pause() {
     let velocity = without_database().await;
-    velocity.check(ACCOUNT, &numbers(3)).await.unwrap().keep();
-    let Err(Error::Refused(refusal)) = velocity.check(ACCOUNT, &numbers(1)).await else {
+    velocity
+        .check(ACCOUNT, &numbers(3), Fingerprint::default())
+        .await
+        .unwrap()
+        .keep();
+    let Err(Error::Refused(refusal)) = velocity
+        .check(ACCOUNT, &numbers(1), Fingerprint::default())
+        .await
+    else {
         panic!("it is not refused");
     };
     let block = Block::of(numbers(1)[0]);
@@ -45,12 +52,29 @@ async fn what_is_dropped_before_it_is_accepted_is_not_counted() {
     let velocity = without_database().await;
     let to = numbers(3);
     for _ in 0..3 {
-        let counted = velocity.check(ACCOUNT, &to).await.unwrap();
-        assert!(velocity.check(ACCOUNT, &to).await.is_err());
+        let counted = velocity
+            .check(ACCOUNT, &to, Fingerprint::default())
+            .await
+            .unwrap();
+        assert!(
+            velocity
+                .check(ACCOUNT, &to, Fingerprint::default())
+                .await
+                .is_err()
+        );
         drop(counted);
     }
-    velocity.check(ACCOUNT, &to).await.unwrap().keep();
-    assert!(velocity.check(ACCOUNT, &to).await.is_err());
+    velocity
+        .check(ACCOUNT, &to, Fingerprint::default())
+        .await
+        .unwrap()
+        .keep();
+    assert!(
+        velocity
+            .check(ACCOUNT, &to, Fingerprint::default())
+            .await
+            .is_err()
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -51,6 +51,7 @@ async fn a_number_gets_no_more_messages_of_an_account_than_an_hour_may_have() {
     ogene.sent(to(MTN, "First")).await;
     assert_eq!(ogene.send(to(MTN, "First")).await.status, 409);
     ogene.sent(to(MTN, "Second")).await;
+    assert_eq!(ogene.send(to(MTN, "Second")).await.status, 409);
     let both = format!("{AIRTEL},{MTN}");
     let refused = ogene.send(to(&both, "Third")).await;
     assert_eq!(refused.status, 429, "{}", refused.text());
@@ -81,7 +82,10 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
         ogene.metric("ogene_velocity_pauses_total", &[]).await,
     );
     let block: Vec<String> = (0..4).map(|last| format!("234803123456{last}")).collect();
-    ogene.sent(to(&block[..3].join(","), "Win")).await;
+    let allowed = to(&block[..3].join(","), "Win");
+    ogene.sent(allowed.clone()).await;
+    // What is asked for again is a duplicate, and no reason for a pause.
+    assert_eq!(ogene.send(allowed.clone()).await.status, 409);
     for _ in 0..2 {
         let refused = ogene.send(to(&block[3], "Win")).await;
         assert_eq!(refused.status, 429, "{}", refused.text());

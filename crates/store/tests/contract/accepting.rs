@@ -13,6 +13,7 @@ twins!(
     open_windows_go_with_a_clock_that_is_set,
     a_window_does_not_run_into_a_later_one_with_a_clock_that_is_set,
     open_windows_outlast_the_process,
+    a_repeat_is_told_as_it_would_be_refused,
     what_was_not_accepted_for_a_fault_leaves_no_window,
     the_same_text_twice_in_one_group_is_a_duplicate,
     the_sandbox_needs_no_wallet,
@@ -226,6 +227,28 @@ async fn open_windows_outlast_the_process(kit: &Kit) {
         [Accepted::No(Refusal::Duplicate)]
     );
     assert_eq!(at(NOW + 60_000).await.unwrap(), [yes(88)]);
+    next.close().await;
+}
+
+async fn a_repeat_is_told_as_it_would_be_refused(kit: &Kit) {
+    let id = kit.account(5).await;
+    let message = sending(id).message(&kit.store);
+    let fingerprint = message.draft.fingerprint;
+    let is_repeat = async |store: &Store, now_ms| {
+        let asked = store.is_repeat(id, fingerprint, now_ms).await;
+        asked.unwrap()
+    };
+    assert!(matches!(kit.accept(&message).await, Accepted::No(_)));
+    assert!(!is_repeat(&kit.store, NOW).await, "it was refused");
+    kit.credit(id, Component::SmsWallet, 10).await;
+    assert_eq!(kit.accept(&message).await, yes(9));
+    // The one remembers the window, the other has not read it yet.
+    let next = Store::open(&kit.target).await.unwrap();
+    for store in [&kit.store, &next] {
+        assert!(is_repeat(store, NOW).await);
+        assert!(is_repeat(store, NOW + 59_999).await);
+        assert!(!is_repeat(store, NOW + 60_000).await);
+    }
     next.close().await;
 }
 
