@@ -133,7 +133,7 @@ pub fn draft(
     }
     let list = recipients(&to, gateway.gateway, environment, rules)?;
     let text = prepared(&body, unicode)?;
-    check_gateway(gateway, sender, &text, rules, prohibited)?;
+    check_gateway(gateway, environment, sender, &text, rules, prohibited)?;
 
     let classes = classes::classes(
         &list.valid,
@@ -182,26 +182,16 @@ fn chosen_gateway<'a>(
     environment: Environment,
     rules: &'a Rulebook,
 ) -> Result<&'a GatewayRules, Refusal> {
-    let is_open = |gateway| match environment {
-        Environment::Live => rules.is_carried(gateway),
-        Environment::Sandbox => true,
-    };
     let parsed = match (gateway.filter(|text| !text.trim().is_empty()), dnd) {
         (Some(name), _) => Gateway::parse(name),
         (None, Some(dnd)) => Some(Gateway::parse_dnd(dnd).ok_or_else(unknown_dnd)?),
         (None, None) => Some(Gateway::DirectRefund),
     };
     parsed
-        .and_then(|gateway| rules.gateway(gateway))
-        .filter(|gateway| is_open(gateway.gateway))
+        .and_then(|gateway| rules.open(environment).find(|open| open.gateway == gateway))
         .ok_or_else(|| {
-            let names: Vec<_> = rules
-                .gateways
-                .iter()
-                .map(|rules| rules.gateway)
-                .filter(|&gateway| is_open(gateway))
-                .map(Gateway::as_str)
-                .collect();
+            let open = rules.open(environment).map(|open| open.gateway.as_str());
+            let names: Vec<_> = open.collect();
             let instead = if names.is_empty() {
                 "No carrier is configured yet: only the sandbox can be used.".to_owned()
             } else {
@@ -266,7 +256,8 @@ fn recipients(
     rules: &Rulebook,
 ) -> Result<number::RecipientList, Refusal> {
     let parse = match (gateway, environment) {
-        (Gateway::International, _) => number::parse_international,
+        (Gateway::International, Environment::Sandbox) => number::parse_sandbox_international,
+        (Gateway::International, Environment::Live) => number::parse_international,
         (_, Environment::Sandbox) => number::parse_sandbox,
         (_, Environment::Live) => number::parse_national,
     };
@@ -295,13 +286,19 @@ fn prepared(body: &str, unicode: bool) -> Result<Text, Refusal> {
 
 fn check_gateway(
     gateway: &GatewayRules,
+    environment: Environment,
     sender: &SenderId,
     text: &Text,
     rules: &Rulebook,
     prohibited: &Prohibited,
 ) -> Result<(), Refusal> {
     if sender.international && gateway.gateway != Gateway::International {
-        return Err(Refusal::InternationalSender(sender.name.clone()));
+        return Err(Refusal::InternationalSender {
+            sender: sender.name.clone(),
+            instead: over(rules.open(environment), |open| {
+                open.gateway == Gateway::International
+            }),
+        });
     }
     if let Some(phrase) = prohibited.find(text.as_str()) {
         return Err(Refusal::Prohibited(phrase.to_owned()));
@@ -312,9 +309,28 @@ fn check_gateway(
         return Err(Refusal::Transactional {
             phrase,
             gateway: gateway.gateway.as_str(),
+            instead: over(rules.open(environment), |open| {
+                open.transactional && open.gateway != Gateway::International
+            }),
         });
     }
     Ok(())
+}
+
+/// Over which of these gateways to send instead.
+fn over<'a>(
+    open: impl Iterator<Item = &'a GatewayRules>,
+    carries: impl Fn(&GatewayRules) -> bool,
+) -> String {
+    let names = open.filter(|open| carries(open));
+    let names: Vec<_> = names
+        .map(|open| format!("`{}`", open.gateway.as_str()))
+        .collect();
+    if names.is_empty() {
+        "No gateway for it is open here.".to_owned()
+    } else {
+        format!("Send it over {}.", names.join(" or "))
+    }
 }
 
 fn fingerprint(
@@ -615,12 +631,22 @@ mod tests {
     #[test]
     fn an_international_sender_goes_by_the_international_gateway_only() {
         let fault = judge("from=Abroad&to=2348031234567&body=hi").unwrap_err();
-        assert_eq!(fault, Refusal::InternationalSender("Abroad".into()));
+        assert!(
+            matches!(fault, Refusal::InternationalSender { .. }),
+            "{fault:?}"
+        );
+        let told = fault.to_string();
+        assert!(told.contains("No gateway for it is open here."), "{told}");
     }
 
     #[test]
     fn transactional_text_is_carried_where_it_is_allowed() {
         let text = "from=Ogene&to=2348031234567&body=Your OTP is 482913";
+        let told = judge(text).unwrap_err().to_string();
+        assert!(
+            told.contains("Send it over `direct-corporate` or `otp`."),
+            "{told}"
+        );
         assert!(judge(&format!("{text}&gateway=otp")).is_ok());
         assert!(judge(&format!("{text}&gateway=2")).is_ok());
     }

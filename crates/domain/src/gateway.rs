@@ -1,7 +1,7 @@
 //! Gateways: what the caller chooses, what each one costs and promises, and which carriers serve it.
 
 use crate::named;
-use crate::{AccountId, CodeWords, Money, NumberPlan, Recipient, Refusal};
+use crate::{AccountId, CodeWords, Environment, Money, NumberPlan, Recipient, Refusal};
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
@@ -324,6 +324,14 @@ impl Rulebook {
     pub fn is_carried(&self, gateway: Gateway) -> bool {
         self.leg(gateway, crate::FIRST_LEG)
             .is_some_and(|leg| !leg.preference.default.is_empty())
+    }
+
+    /// The gateways that can be asked for: live those that have a carrier, in the sandbox all.
+    pub fn open(&self, environment: Environment) -> impl Iterator<Item = &GatewayRules> {
+        self.gateways.iter().filter(move |rules| match environment {
+            Environment::Live => self.is_carried(rules.gateway),
+            Environment::Sandbox => true,
+        })
     }
 
     /// What was accepted over a gateway before this moment has had its time, which runs from when its first leg might go.

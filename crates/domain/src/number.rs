@@ -101,6 +101,11 @@ pub fn parse_sandbox(text: &str) -> Option<Recipient> {
     (is_mobile(national) || recipient.sandbox_outcome().is_some()).then_some(recipient)
 }
 
+/// Reads what [`parse_international`] does, and the steering numbers of the sandbox.
+pub(crate) fn parse_sandbox_international(text: &str) -> Option<Recipient> {
+    parse_international(text).or_else(|| parse_sandbox(text))
+}
+
 /// Reads a number of any country: 8 to 15 digits, with or without `+` or `00`; and what
 /// [`parse_national`] does.
 ///
@@ -326,7 +331,13 @@ mod tests {
             assert_eq!(recipient.sandbox_outcome(), Some(outcome));
             assert_eq!(parse_national(&text), None);
             assert_eq!(parse_international(&text), None);
+            assert_eq!(parse_sandbox_international(&text), Some(recipient));
         }
+        let abroad = "+447911123456";
+        assert_eq!(
+            parse_sandbox_international(abroad),
+            parse_international(abroad)
+        );
         assert_eq!(
             parse_sandbox("08000000003").map(Recipient::digits),
             Some(2_348_000_000_003)
@@ -339,7 +350,7 @@ mod tests {
     proptest! {
         #[test]
         fn reading_never_panics_and_what_was_read_reads_the_same(text in "[-+0-9 .()]{0,24}") {
-            for parse in [parse_national, parse_international, parse_sandbox] {
+            for parse in [parse_national, parse_international, parse_sandbox, parse_sandbox_international] {
                 if let Some(recipient) = parse(&text) {
                     prop_assert_eq!(parse(&recipient.to_string()), Some(recipient));
                 }

@@ -44,30 +44,26 @@ pub struct Rate {
     pub limit: u32,
     /// How many more are allowed now.
     pub remaining: u32,
-    /// In how many seconds there is room again, or the window is empty again.
-    pub reset_s: u64,
     /// The refusal, when this request was one too many.
     pub refused: Option<Refusal>,
 }
 
 impl Rate {
-    fn allowed(limit: u32, remaining: u32, reset_s: u64) -> Self {
+    fn allowed(limit: u32, remaining: u32) -> Self {
         Self {
             limit,
             remaining,
-            reset_s,
             refused: None,
         }
     }
 
-    fn refused(limit: u32, reset_s: u64) -> Self {
+    fn refused(limit: u32, retry_after_s: u64) -> Self {
         Self {
             limit,
             remaining: 0,
-            reset_s,
             refused: Some(Refusal::RateLimited {
                 limit,
-                retry_after_s: reset_s,
+                retry_after_s,
             }),
         }
     }

@@ -21,12 +21,14 @@ pub enum Refusal {
     )]
     TokenUnread(String),
     /// The first token present is not a valid one.
-    #[error("The API token is not valid. Check that it was copied whole and has not been revoked.")]
+    #[error(
+        "The API token is not valid. Check that it was copied whole, and has not been revoked or expired."
+    )]
     TokenInvalid,
     /// The token is not valid, and neither were too many before it.
     #[error(
-        "The API token is not valid, and too many such came from your address. Check that it was copied whole \
-         and has not been revoked; retry after {retry_after_s} s. Valid tokens are served meanwhile."
+        "The API token is not valid, and too many such came from your address. Check that it was copied whole, \
+         and has not been revoked or expired; retry after {retry_after_s} s. Valid tokens are served meanwhile."
     )]
     TokensGuessed {
         /// When further unknown tokens are looked at again, seconds.
@@ -111,21 +113,28 @@ pub enum Refusal {
     Prohibited(String),
     /// Transactional text on a promotional gateway.
     #[error(
-        "The text looks transactional (`{phrase}`), which the gateway {gateway} does not carry. Send it over \
-         `direct-corporate` or `otp`. It was not sent and not charged."
+        "The text looks transactional (`{phrase}`), which the gateway {gateway} does not carry. {instead} It was \
+         not sent and not charged."
     )]
     Transactional {
         /// The words that gave it away.
         phrase: String,
         /// The gateway asked for.
         gateway: &'static str,
+        /// What can be done instead.
+        instead: String,
     },
     /// An international sender on a national gateway.
     #[error(
-        "The sender ID `{0}` is international: send it over the gateway `international`. It was not sent and not \
-         charged."
+        "The sender ID `{sender}` is international, which this gateway does not carry. {instead} It was not sent \
+         and not charged."
     )]
-    InternationalSender(String),
+    InternationalSender {
+        /// Which one.
+        sender: String,
+        /// What can be done instead.
+        instead: String,
+    },
     /// Too many recipients in one request.
     #[error("At most {limit} recipients are allowed in a request. Split the list.")]
     TooManyRecipients {

@@ -33,7 +33,7 @@ impl Permits {
         if self.unused > 0 && age_ms < VALID_MS {
             self.unused -= 1;
             let remaining = last.room + self.unused;
-            return Some(Rate::allowed(limit, remaining, last.reset_s(now_ms)));
+            return Some(Rate::allowed(limit, remaining));
         }
         let is_full = last.room == 0 && age_ms < FULL_MS && now_ms < last.reset_ms;
         is_full.then(|| Rate::refused(limit, last.reset_s(now_ms)))

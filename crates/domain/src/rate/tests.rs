@@ -26,7 +26,7 @@ fn a_refusal_says_when_there_is_room() {
     let mut window = Window::new(0);
     assert!(allowed(&mut window, 1, 1_000));
     let rate = window.count(1, 31_000);
-    assert_eq!((rate.remaining, rate.reset_s), (0, 31));
+    assert_eq!(rate.remaining, 0);
     assert_eq!(
         rate.refused,
         Some(Refusal::RateLimited {

@@ -42,11 +42,10 @@ impl Window {
             now_ms,
             ..Reservation::default()
         });
-        let reset_s = reserved.reset_s(now_ms);
         if reserved.granted == 0 {
-            Rate::refused(limit, reset_s)
+            Rate::refused(limit, reserved.reset_s(now_ms))
         } else {
-            Rate::allowed(limit, reserved.room, reset_s)
+            Rate::allowed(limit, reserved.room)
         }
     }
 

@@ -9,8 +9,8 @@ use super::{Api, body, client, token};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
+use axum::http::HeaderName;
 use axum::http::request::Parts;
-use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::{Environment, Refusal, SendFields};
 use engine::{Caller, Rate, RateKind};
@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// A request whose caller is known, may do this, and is within the rate limit.
 pub(super) struct Call {
@@ -143,10 +142,10 @@ impl Entry {
             RateKind::Send => account.check_send(api.environment),
             RateKind::Report | RateKind::Read => account.check_read(api.environment),
         };
-        standing.map_err(|refusal| Failure::from(refusal).answer(api.shape))?;
         let counted = api.engine.check_rate(&caller, api.environment, kind).await;
         let mut rate = counted.map_err(|error| Failure::from(error).answer(api.shape))?;
-        let refused = rate.refused.take();
+        let too_many = rate.refused.take();
+        let refused = standing.err().or(too_many);
         let call = Call {
             api: Arc::clone(api),
             caller,
@@ -220,12 +219,8 @@ fn unread(refusal: Refusal) -> Refusal {
 }
 
 fn with_rate(mut response: Response, rate: &Rate) -> Response {
-    let limited = response.status() == StatusCode::TOO_MANY_REQUESTS;
     let headers = response.headers_mut();
     headers.insert(LIMIT, rate.limit.into());
     headers.insert(REMAINING, rate.remaining.into());
-    if limited {
-        headers.insert(RESET, rate.reset_s.into());
-    }
     response
 }

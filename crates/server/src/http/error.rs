@@ -6,7 +6,7 @@ use super::envelope::text;
 use super::observe;
 use axum::Json;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Refusal;
 use domain::velocity::Block;
@@ -15,6 +15,8 @@ use utoipa::ToSchema;
 
 /// When to come back after the store could not take a request, seconds.
 const RETRY_AFTER_S: u64 = 2;
+/// When that of which there were too many may come again, seconds.
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// Which clients an answer is written for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -88,9 +90,16 @@ table! {
         as Refusal::SenderNotApproved;
     Refusal::Duplicate => "API-2012" CONFLICT "Duplicate message", as Refusal::Duplicate;
     Refusal::Transactional { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
-        as Refusal::Transactional { phrase: "OTP".to_owned(), gateway: "direct-refund" };
-    Refusal::InternationalSender(_) => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
-        as Refusal::InternationalSender("AdaStores".to_owned());
+        as Refusal::Transactional {
+            phrase: "OTP".to_owned(),
+            gateway: "direct-refund",
+            instead: "Send it over `direct-corporate` or `otp`.".to_owned(),
+        };
+    Refusal::InternationalSender { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
+        as Refusal::InternationalSender {
+            sender: "AdaStores".to_owned(),
+            instead: "Send it over `international`.".to_owned(),
+        };
     Refusal::TooManyRecipients { .. } => "API-2014" UNPROCESSABLE_ENTITY "Too many recipients",
         as Refusal::TooManyRecipients { limit: 10_000 };
     Refusal::CallbackUrl(_) => "API-2015" BAD_REQUEST "Unusable callback URL",
@@ -218,6 +227,9 @@ impl Failure {
         ) = self
         {
             headers.insert(header::RETRY_AFTER, (*retry_after_s).into());
+            if kind.status == StatusCode::TOO_MANY_REQUESTS {
+                headers.insert(RESET, (*retry_after_s).into());
+            }
         }
         response
     }

@@ -148,7 +148,7 @@ async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
         no token: 401 {"status":"error","code":"API-1001","error":{"message":"No API token was given. Send it as `Authorization: Bearer <token>`, in an `api_token` header, in the query string, or as the field `api_token`.","code":"API-1001","description":"Missing API token"}}
-        junk token: 401 {"status":"error","code":"API-1001","error":{"message":"The API token is not valid. Check that it was copied whole and has not been revoked.","code":"API-1001","description":"Invalid API token"}}
+        junk token: 401 {"status":"error","code":"API-1001","error":{"message":"The API token is not valid. Check that it was copied whole, and has not been revoked or expired.","code":"API-1001","description":"Invalid API token"}}
         disabled: 401 {"status":"error","code":"API-1002","error":{"message":"This account is disabled. Contact support.","code":"API-1002","description":"Account disabled"}}
         dormant: 401 {"status":"error","code":"API-1003","error":{"message":"This account is dormant. Contact support to have it reactivated.","code":"API-1003","description":"Account dormant"}}
         pending: 403 {"status":"error","code":"API-1007","error":{"message":"This account is not activated yet: until it is, only the sandbox can be used.","code":"API-1007","description":"API access restricted"}}
@@ -169,7 +169,7 @@ async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
         sender not registered: 403 {"status":"error","code":"API-2011","error":{"message":"The sender ID in `from` is not registered and approved on this account. Register it and wait for approval.","code":"API-2011","description":"Sender ID not approved"}}
         duplicate: 409 {"status":"error","code":"API-2012","error":{"message":"The same text was sent to the same recipients within the last minute. This one was not sent and not charged; do not retry it.","code":"API-2012","description":"Duplicate message"}}
         transactional: 422 {"status":"error","code":"API-2013","error":{"message":"The text looks transactional (`OTP`), which the gateway direct-refund does not carry. Send it over `direct-corporate` or `otp`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
-        international sender: 422 {"status":"error","code":"API-2013","error":{"message":"The sender ID `Abroad` is international: send it over the gateway `international`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
+        international sender: 422 {"status":"error","code":"API-2013","error":{"message":"The sender ID `Abroad` is international, which this gateway does not carry. Send it over `international`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
         prohibited: 422 {"status":"error","code":"API-2010","error":{"message":"The text holds `double your money`, which is not carried here. It was not sent and not charged.","code":"API-2010","description":"Prohibited content"}}
         too many recipients: 422 {"status":"error","code":"API-2014","error":{"message":"At most 10000 recipients are allowed in a request. Split the list.","code":"API-2014","description":"Too many recipients"}}
         insufficient: 402 {"status":"error","code":"API-3001","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
@@ -246,7 +246,11 @@ async fn the_first_fault_in_the_order_of_the_checks_is_the_answer() {
             .body("application/json", "{")
     };
     assert_eq!(ogene.ask(&post("junk")).await.code(), "API-1001");
-    assert_eq!(ogene.ask(&post(&restricted.token)).await.code(), "API-1007");
+    let answer = ogene.ask(&post(&restricted.token)).await;
+    assert_eq!(answer.code(), "API-1007");
+    // Whose account is known is told of its rate, whatever the answer.
+    assert_eq!(answer.header("x-ratelimit-limit"), Some("1000"));
+    assert!(answer.header("x-ratelimit-remaining").is_some());
     ogene.end().await;
 }
 

@@ -31,6 +31,8 @@ async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged()
     }
     let again = refused.header("retry-after").expect("when to retry");
     assert!((1..=86_400).contains(&again.parse::<u32>().expect("seconds")));
+    // Not when the requests of a minute may come again.
+    assert_eq!(refused.header("x-ratelimit-reset"), Some(again));
     assert!((ogene.total().await - 988.0).abs() < f64::EPSILON);
     assert!(ogene.metric(REASON, &[]).await > before);
 

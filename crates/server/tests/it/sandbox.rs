@@ -90,6 +90,15 @@ async fn nine_numbers_steer_the_sandbox() {
         assert_eq!((answer.status, answer.code().as_str()), (status, code));
         assert_eq!(answer.header("retry-after").is_some(), status != 402);
     }
+    let abroad = with(
+        to("2348000000007", "Hello"),
+        json!({"gateway": "international"}),
+    );
+    assert_eq!(
+        send(&ogene, abroad).await.code(),
+        "API-3001",
+        "on every gateway"
+    );
     for last in 1..=9 {
         let answer = ogene
             .send(to(&format!("234800000000{last}"), "Hello"))
