@@ -17,8 +17,8 @@ use store::{Callback as DeadCallback, CallbackAttempt, DeadOrigin};
 pub(super) enum Callback {
     /// List dead callbacks: how many to each origin, or those of one account
     #[command(
-        after_help = "A callback is dead when its last attempt failed, when its receiver refused it for good (410: with all others \
-        of the message), or when it waited too long for a receiver that fails.\n\n\
+        after_help = "A callback is dead when its last attempt failed, when it was answered with a 3xx, or a 4xx other than 408, 425 and \
+        429 (after 410 with all others of the message), or when it waited too long for a receiver that fails.\n\n\
         Examples: ogene callback dead\n          ogene callback dead --account 1882399170363392"
     )]
     Dead {

@@ -72,7 +72,7 @@ impl Demo {
 
         let smsc = Smsc::listen(free(SMPP).await?, script(operator.clock().now_ms())?)?;
         let listener = match self.listen {
-            Some(address) => bind(address).await?,
+            Some(address) => bind(address, "--listen").await?,
             None => free(HTTP).await?,
         };
         let callbacks = callbacks::receive().await?;

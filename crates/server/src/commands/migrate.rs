@@ -2,6 +2,7 @@
 
 use super::Surroundings;
 use super::answer::{Answer, Failure};
+use super::open::absolute;
 use crate::app;
 use clap::Args;
 use serde_json::json;
@@ -30,7 +31,7 @@ async fn bring_up_to_date(around: &Surroundings) -> Result<Answer, Failure> {
     app::open(&config).await?.close().await;
     match config.target() {
         Target::Directory(path) => {
-            let path = path.display().to_string();
+            let path = absolute(&path).display().to_string();
             Answer::new(
                 format!("The database in {path} is up to date."),
                 &json!({ "data_dir": path, "up_to_date": true }),

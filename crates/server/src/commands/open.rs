@@ -8,8 +8,9 @@ use domain::{AccountId, Money};
 use engine::Clock;
 use engine::admin::Operator;
 use std::fs;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use store::{Store, Target};
 
 impl Surroundings {
@@ -32,24 +33,47 @@ impl Surroundings {
         Ok((app::open(&config).await?, operator()))
     }
 
-    /// The same for what an installation begins with: the database is made where there is none.
+    /// The same for what an installation begins with: the database is made where there is none, which is told.
     pub(super) async fn open_or_make(&self) -> Result<(Store, Operator), Failure> {
-        Ok((app::open(&self.config()?).await?, operator()))
+        let config = self.config()?;
+        let is_new = is_there(&config.target()).is_err();
+        let store = app::open(&config).await?;
+        if let (true, Target::Directory(data_dir)) = (is_new, config.target()) {
+            let data_dir = absolute(&data_dir);
+            let _ = writeln!(
+                io::stderr(),
+                "A new database was made in {}.",
+                data_dir.display()
+            );
+        }
+        Ok((store, operator()))
     }
 }
 
 /// Refuses a directory without a database: it would be given an empty one, and what was meant lies elsewhere.
 fn is_there(target: &Target) -> Result<(), Failure> {
-    match target {
-        Target::Directory(data_dir) if !data_dir.join("ogene.db").is_file() => {
-            let data_dir = data_dir.display();
-            Err(Failure::usage(format!(
-                "there is no ogene.db in {data_dir}: set `data_dir` to that of the installation; `ogene serve` or \
-                 `ogene migrate` makes a new one"
-            )))
-        }
-        _ => Ok(()),
-    }
+    let Target::Directory(data_dir) = target else {
+        return Ok(());
+    };
+    let data_dir = absolute(data_dir);
+    let shown = data_dir.display();
+    let fault = match fs::metadata(data_dir.join("ogene.db")) {
+        Ok(found) if found.is_file() => return Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => format!(
+            "{shown} cannot be read: {error}; name the `data_dir` of the installation, and run this as the user of the \
+             service"
+        ),
+        Ok(_) | Err(_) => format!(
+            "there is no ogene.db in {shown}: set `data_dir` to that of the installation; `ogene serve` or \
+             `ogene migrate` makes a new one"
+        ),
+    };
+    Err(Failure::usage(fault))
+}
+
+/// A relative directory is one of the working directory: told whole, it shows where was looked.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The user of this process, as the audit names them.

@@ -22,16 +22,16 @@ pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
         tracing::warn!("{note}");
     }
     let stop = signals::stop()?;
-    let listener = bind(config.http.listen).await?;
+    let listener = bind(config.http.listen, "`http.listen`").await?;
     app::serve(config, Clock::system(), listener, stop).await?;
     Answer::new("Stopped.", &json!({ "stopped": true }))
 }
 
-/// Listens on `address`, or says what is in the way.
-pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+/// Listens on `address`, or says what is in the way, and what is to be set otherwise.
+pub(super) async fn bind(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| {
         Failure::new(format!(
-            "cannot listen on {address}: {error}; choose another `http.listen`"
+            "cannot listen on {address}: {error}; choose another {setting}"
         ))
     })
 }

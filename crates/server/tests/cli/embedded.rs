@@ -85,6 +85,30 @@ fn a_command_without_a_database_says_so_and_makes_none() {
 }
 
 #[test]
+fn the_first_account_says_where_a_database_was_made_for_it() {
+    let ogene = Installation::embedded();
+    let told = || {
+        let name = [
+            "account",
+            "create",
+            "--name",
+            "Ada",
+            "--email",
+            "ada@example.ng",
+        ];
+        let made = ogene.command(&name).output().expect("it runs");
+        assert!(made.status.success(), "{made:?}");
+        String::from_utf8(made.stderr).expect("text")
+    };
+    let data_dir = ogene.path().join("data");
+    assert_eq!(
+        told(),
+        format!("A new database was made in {}.\n", data_dir.display())
+    );
+    assert_eq!(told(), "");
+}
+
+#[test]
 fn the_demo_leaves_nothing_behind() {
     let ogene = Installation::embedded();
     let mut demo = Process::start(ogene.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));

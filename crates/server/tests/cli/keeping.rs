@@ -217,6 +217,8 @@ fn each_refusal_says_what_to_do() {
     drop(serving);
     std::fs::remove_dir_all(ogene.path().join("data")).expect("removed");
     told.push(refused(&ogene, 1, &["restore", "ogene.toml"]));
+    std::fs::write(ogene.path().join("data"), "").expect("written");
+    told.push(refused(&ogene, 2, &["account", "list"]));
     // It is not asked: nobody listens there.
     let many = Installation::on("postgres://ogene@127.0.0.1:1/ogene");
     std::fs::write(many.path().join("a.db"), "").expect("written");
@@ -231,6 +233,7 @@ fn each_refusal_says_what_to_do() {
     a.db cannot be restored: DIR/data/ogene.db is there already, and nothing is overwritten: move it away, or name another place
     another ogene serves from DIR/data already: stop it, or give this one a `data_dir` of its own
     ogene.toml cannot be restored: it is no database of ogene
+    DIR/data cannot be read: Not a directory (os error 20); name the `data_dir` of the installation, and run this as the user of the service
     `database_url` is set: back up PostgreSQL with pg_dump, or with pg_basebackup and continuous archiving
     `database_url` is set: restore into an empty `data_dir` without it, and move that to an empty PostgreSQL database with `ogene import-sqlite`
     ");

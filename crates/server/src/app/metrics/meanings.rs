@@ -77,7 +77,7 @@ const GAUGES: [(&str, &str); 12] = [
     ),
     (
         "ogene_queued_recipients",
-        "Recipients who wait to be handed to the carrier, counted every 5 s; the nodes' figures add up.",
+        "Recipients who wait to be handed to the carrier, those in doubt for their copy among them, counted every 5 s; the nodes' figures add up.",
     ),
     (
         "ogene_held_recipients",
