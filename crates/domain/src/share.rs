@@ -50,6 +50,7 @@ mod tests {
     #[test]
     fn a_node_that_comes_is_given_its_share() {
         assert_eq!(share(1, &[1, 2], &[1; 4], 4), Share::GiveBack(2));
+        assert_eq!(share(1, &[1, 2], &[1; 6], 6), Share::GiveBack(3));
         assert_eq!(share(2, &[1, 2], &[1; 4], 4), Share::Keep);
         assert_eq!(share(2, &[1, 2], &[1, 1, 0, 0], 4), Share::Take(2));
     }
@@ -58,6 +59,7 @@ mod tests {
     fn nobody_takes_more_while_another_has_too_few() {
         assert_eq!(share(1, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Keep);
         assert_eq!(share(3, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Take(2));
+        assert_eq!(share(1, &[1, 2], &[1, 1, 2, 2, 0], 5), Share::Take(3));
         assert_eq!(share(2, &[1, 2, 3], &[1, 1, 2, 2], 4), Share::Keep);
         assert_eq!(share(1, &[1, 2, 3], &[1, 1, 2, 2], 4), Share::GiveBack(1));
     }
