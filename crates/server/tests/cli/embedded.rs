@@ -1,5 +1,6 @@
 //! What only the embedded database has: a directory that one process serves from, and the demo.
 
+use crate::AN_ACCOUNT;
 use crate::installation::Installation;
 use crate::process::Process;
 use serde_json::Value;
@@ -88,15 +89,7 @@ fn a_command_without_a_database_says_so_and_makes_none() {
 fn the_first_account_says_where_a_database_was_made_for_it() {
     let ogene = Installation::embedded();
     let told = || {
-        let name = [
-            "account",
-            "create",
-            "--name",
-            "Ada",
-            "--email",
-            "ada@example.ng",
-        ];
-        let made = ogene.command(&name).output().expect("it runs");
+        let made = ogene.command(&AN_ACCOUNT).output().expect("it runs");
         assert!(made.status.success(), "{made:?}");
         String::from_utf8(made.stderr).expect("text")
     };

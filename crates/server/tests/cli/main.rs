@@ -41,6 +41,17 @@ use std::fs;
 use std::net::TcpStream;
 use std::os::unix::ffi::OsStrExt;
 
+/// Makes an account.
+#[cfg(test)]
+const AN_ACCOUNT: [&str; 6] = [
+    "account",
+    "create",
+    "--name",
+    "Ada",
+    "--email",
+    "ada@example.ng",
+];
+
 #[test]
 fn an_operator_sets_up_a_customer() {
     let ogene = Installation::new();
@@ -116,14 +127,7 @@ fn an_operator_sets_up_a_customer() {
 #[test]
 fn a_reference_credits_once_and_the_ledger_adds_up() {
     let ogene = Installation::new();
-    let account = ogene.json(&[
-        "account",
-        "create",
-        "--name",
-        "Ada",
-        "--email",
-        "ada@example.ng",
-    ]);
+    let account = ogene.json(&AN_ACCOUNT);
     let id = account["user_id"].as_str().expect("an id");
     let credit = [
         "wallet",
@@ -178,16 +182,8 @@ fn a_reference_credits_once_and_the_ledger_adds_up() {
 #[test]
 fn commands_that_meet_on_an_empty_directory_all_do_their_work() {
     let ogene = Installation::new();
-    let create = [
-        "account",
-        "create",
-        "--name",
-        "Ada",
-        "--email",
-        "ada@example.ng",
-    ];
     let mut processes: Vec<_> = (0..4)
-        .map(|_| Process::start(ogene.command(&create)))
+        .map(|_| Process::start(ogene.command(&AN_ACCOUNT)))
         .collect();
     for process in &mut processes {
         assert_eq!(
@@ -204,14 +200,7 @@ fn commands_that_meet_on_an_empty_directory_all_do_their_work() {
 #[test]
 fn people_read_aligned_text() {
     let ogene = Installation::new();
-    ogene.json(&[
-        "account",
-        "create",
-        "--name",
-        "Ada",
-        "--email",
-        "ada@example.ng",
-    ]);
+    ogene.json(&AN_ACCOUNT);
     let output = ogene.run(&["account", "list"]);
     let text = String::from_utf8(output.stdout).expect("text");
     let lines: Vec<_> = text.lines().collect();

@@ -1,5 +1,6 @@
 //! What keeps a PostgreSQL from being used: each fault has a sentence of its own, which says what to do.
 
+use crate::AN_ACCOUNT;
 use crate::installation::Installation;
 use crate::postgres::Postgres;
 use crate::schema::sql;
@@ -168,15 +169,7 @@ fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it
          end $$;
          create trigger look before insert on accounts for each row execute function look()",
     );
-    let create = [
-        "account",
-        "create",
-        "--name",
-        "Ada",
-        "--email",
-        "ada@example.ng",
-    ];
-    ogene.json(&create);
+    ogene.json(&AN_ACCOUNT);
     let seen = sql(&within(&admin, "ours"), "select * from seen");
     insta::assert_snapshot!(seen, @r"
     application_name|ogene

@@ -1,5 +1,6 @@
 //! The service as its customers see it, run by the real binary.
 
+use crate::AN_ACCOUNT;
 use crate::installation::Installation;
 use crate::process::Process;
 use serde_json::Value;
@@ -32,14 +33,7 @@ fn post(address: &str, path: &str, token: &str, form: &str) -> (u16, Value) {
 #[test]
 fn without_a_gateway_the_sandbox_works_and_live_sends_are_refused() {
     let ogene = Installation::new();
-    let account = ogene.json(&[
-        "account",
-        "create",
-        "--name",
-        "Ada",
-        "--email",
-        "ada@example.ng",
-    ]);
+    let account = ogene.json(&AN_ACCOUNT);
     let id = account["user_id"].as_str().expect("an id");
     let token = ogene.json(&["token", "create", "--account", id, "--name", "shop"]);
     let token = token["token"].as_str().expect("a token");
