@@ -51,9 +51,10 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     }
     let mut inserts = Vec::new();
     for (table, columns) in database.columns()? {
+        // Pages have no column of their message, only their place.
         let Some(id) = columns
             .iter()
-            .find(|name| *name == "message_id" || *name == "subject")
+            .find(|name| ["message_id", "subject", "pages"].contains(&name.as_str()))
         else {
             continue;
         };
@@ -98,7 +99,7 @@ fn copied(database: &Database, table: &str, column: &str) -> String {
         "bucket" if table == "parts" && !database.is_sqlite() => {
             format!("(t.bucket + c.k) % {BUCKETS}")
         }
-        "carrier_id" => "c.tag || substr(t.carrier_id, 7)".to_owned(),
+        "stem" => "c.tag || substr(t.stem, 7)".to_owned(),
         time if time.ends_with("_at_ms") => format!("t.{time} - c.back_ms"),
         time if time.ends_with("_at_s") => format!("t.{time} - c.back_ms / 1000"),
         other => format!("t.{other}"),

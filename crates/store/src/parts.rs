@@ -1,26 +1,32 @@
 //! Pages by the ids that carriers gave them: how receipts find their recipients.
 //!
-//! A part lies in the bucket of its carrier id, which is all that a receipt tells, and names the bucket in
-//! which its delivery lives.
+//! A part lies in the bucket of its carrier's id, which is all that a receipt tells, and names the bucket in
+//! which its delivery lives. It shares its row with those whose ids are next to it (`stored`).
+
+pub(crate) mod stored;
 
 use crate::Store;
 use crate::batches::Progress;
 use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::receipts::{CarrierReport, Receipt};
-use crate::rows::{bucket_of_id, id_bytes, message_id, number, recipient};
+use crate::rows::bucket_of_id;
 use crate::sql::{execute_rows, fetch_rows};
 use domain::{Bucket, MessageId, Recipient};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use stored::{decode, encode, hour_of, split};
 
 /// Ids come again at some SMSCs: older pages than this are not meant.
 const SAME_ID_FOR_MS: i64 = 7 * 86_400_000;
 
+/// A row of so many octets takes no more pages: one of a carrier that counts has a third of it, and one that gives the
+/// same id again and again would be written whole with each.
+const FULL_OCTETS: i64 = 1_024;
+
 /// A page that a carrier has an id for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Part {
     /// Where its delivery lives.
     pub(crate) home: Bucket,
@@ -28,8 +34,8 @@ pub(crate) struct Part {
     pub(crate) recipient: Recipient,
     pub(crate) leg: i64,
     pub(crate) page: i64,
-    /// Whether a receipt adopted it, which does not say of which page it is: stored with the sign of its number.
-    /// What the response says, should it come after all, is better.
+    /// Whether a receipt adopted it, which does not say of which page it is: what the
+    /// response says, should it come after all, is better.
     pub(crate) is_guess: bool,
 }
 
@@ -73,7 +79,7 @@ impl Matched {
     }
 }
 
-type PartRow = (i64, i16, Vec<u8>, i64, i16, i16);
+type Id<'r> = (&'r str, &'r str);
 
 /// Looks up the pages that some receipts may mean.
 pub(crate) async fn look_up<'r>(
@@ -83,11 +89,9 @@ pub(crate) async fn look_up<'r>(
     receipts: impl Iterator<Item = (usize, &'r Receipt)>,
 ) -> Result<Matched> {
     let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
-    let embedded = store.db.is_embedded();
     let mut matched = Matched::default();
     // An id is looked up once: many receipts may have one, and many pages.
-    let mut places: HashMap<(&str, &str), usize> = HashMap::with_capacity(receipts.size_hint().0);
-    let mut named: Vec<(i64, &Receipt)> = Vec::with_capacity(receipts.size_hint().0);
+    let mut places: HashMap<Id<'r>, usize> = HashMap::with_capacity(receipts.size_hint().0);
     for (place, receipt) in receipts {
         match places.entry((&receipt.carrier, &receipt.carrier_id)) {
             Entry::Occupied(first) => {
@@ -95,41 +99,16 @@ pub(crate) async fn look_up<'r>(
             }
             Entry::Vacant(first) => {
                 first.insert(place);
-                named.push((i64::try_from(place).unwrap_or(i64::MAX), receipt));
             }
         }
     }
-    let rows: Vec<PartRow> = fetch_rows!(
-        tx,
-        &named,
-        5,
-        "with v (place, bucket, carrier, carrier_id, oldest) as (values {rows})
-         select place, home, message_id, recipient, leg, page from v
-         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier
-             and parts.carrier_id = v.carrier_id and message_id >= oldest",
-        |query, row| {
-            let (place, receipt) = row;
-            let (carrier, id) = (&*receipt.carrier, receipt.carrier_id.as_str());
-            query
-                .bind(*place)
-                .bind(bucket_of_id(carrier, id, embedded).0)
-                .bind(carrier)
-                .bind(id)
-                .bind(id_bytes(&oldest))
+    matched.parts.reserve(places.len());
+    under(tx, store, places, |place, part| {
+        if part.message >= oldest {
+            matched.parts.entry(place).or_default().push(part);
         }
-    );
-    matched.parts.reserve(named.len());
-    for (place, home, message, digits, leg, page) in rows {
-        let place = usize::try_from(place).unwrap_or(usize::MAX);
-        matched.parts.entry(place).or_default().push(Part {
-            home: Bucket(home.into()),
-            message: message_id(&message)?,
-            recipient: recipient(digits),
-            leg: leg.into(),
-            page: i64::from(page).abs(),
-            is_guess: page < 0,
-        });
-    }
+    })
+    .await?;
     Ok(matched)
 }
 
@@ -140,60 +119,183 @@ pub(crate) async fn guesses(
     store: &Store,
     pages: &[Named<'_>],
 ) -> Result<Vec<(usize, i64)>> {
+    let mut places: HashMap<Id<'_>, Vec<usize>> = HashMap::with_capacity(pages.len());
+    for (place, page) in pages.iter().enumerate() {
+        places
+            .entry((page.carrier, page.id))
+            .or_default()
+            .push(place);
+    }
+    let mut guesses = BTreeSet::new();
+    under(tx, store, places, |places, guess| {
+        let is_meant = |place: &usize| {
+            let told = pages.get(*place).map(|page| &page.part);
+            told.is_some_and(|told| told.leg == guess.leg && told.delivery() == guess.delivery())
+        };
+        if guess.is_guess {
+            let meant = places.iter().copied().filter(is_meant);
+            guesses.extend(meant.map(|place| (place, guess.page)));
+        }
+    })
+    .await?;
+    Ok(guesses.into_iter().collect())
+}
+
+/// Reads the pages under some ids, and hands on each with what its id stands for.
+async fn under<T: Clone>(
+    tx: &mut Tx,
+    store: &Store,
+    ids: HashMap<Id<'_>, T>,
+    mut found: impl FnMut(T, Part),
+) -> Result<()> {
     let embedded = store.db.is_embedded();
-    let placed: Vec<(i64, &Named<'_>)> = (0..).zip(pages).collect();
-    let rows: Vec<(i64, i16)> = fetch_rows!(
+    let mut stems: HashMap<Id<'_>, Vec<(u8, T)>> = HashMap::with_capacity(ids.len());
+    for ((carrier, id), wanted) in ids {
+        let (stem, last) = split(id);
+        stems
+            .entry((carrier, stem))
+            .or_default()
+            .push((last, wanted));
+    }
+    let stems: Vec<(Id<'_>, Vec<(u8, T)>)> = stems.into_iter().collect();
+    let placed: Vec<(i64, &Id<'_>)> = (0..).zip(stems.iter().map(|(stem, _)| stem)).collect();
+    let rows: Vec<(i64, Vec<u8>)> = fetch_rows!(
         tx,
         &placed,
-        7,
-        "with v (place, bucket, carrier, carrier_id, message_id, recipient, leg) as (values {rows})
-         select v.place, page from v
-         join parts on parts.bucket = v.bucket and parts.carrier_id = v.carrier_id
-             and parts.carrier = v.carrier and parts.message_id = v.message_id
-             and parts.recipient = v.recipient and parts.leg = v.leg and page < 0",
+        4,
+        "with v (place, bucket, carrier, stem) as (values {rows})
+         select place, pages from v
+         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem",
         |query, row| {
-            let (place, Named { carrier, id, part }) = row;
+            let (place, (carrier, stem)) = row;
             query
                 .bind(*place)
-                .bind(bucket_of_id(carrier, id, embedded).0)
+                .bind(bucket_of_id(carrier, stem, embedded).0)
                 .bind(*carrier)
-                .bind(*id)
-                .bind(id_bytes(&part.message))
-                .bind(number(part.recipient))
-                .bind(part.leg)
+                .bind(*stem)
         }
     );
-    let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
-    let guessed = rows.into_iter();
-    Ok(guessed
-        .map(|(at, page)| (place(at), i64::from(page).abs()))
-        .collect())
-}
-
-/// Keeps the carrier's ids of submitted pages, unless they are there.
-pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Result<()> {
-    insert(tx, store, parts, " on conflict do nothing").await
-}
-
-async fn insert(tx: &mut Tx, store: &Store, parts: &[Named<'_>], unless: &str) -> Result<()> {
-    let insert =
-        "insert into parts (bucket, carrier, carrier_id, home, message_id, recipient, leg, page)
-         values {rows}";
-    let sql = [insert, unless].concat();
-    let embedded = store.db.is_embedded();
-    execute_rows!(tx, parts, 8, &sql, |query, row| {
-        let &Named { carrier, id, part } = &row;
-        query
-            .bind(bucket_of_id(carrier, id, embedded).0)
-            .bind(*carrier)
-            .bind(*id)
-            .bind(part.home.0)
-            .bind(id_bytes(&part.message))
-            .bind(number(part.recipient))
-            .bind(part.leg)
-            .bind(if part.is_guess { -part.page } else { part.page })
-    });
+    for (place, pages) in rows {
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        let Some((_, wanted)) = stems.get(place) else {
+            continue;
+        };
+        for (last, part) in decode(&pages)? {
+            for (_, of) in wanted.iter().filter(|(sign, _)| *sign == last) {
+                found(of.clone(), part.clone());
+            }
+        }
+    }
     Ok(())
+}
+
+/// Keeps the carrier's ids of submitted pages. What is there already may be kept twice, which changes nothing.
+pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Result<()> {
+    let embedded = store.db.is_embedded();
+    let rows = rows(parts.iter(), embedded, hour_of);
+    if write(tx, &rows, FULL_OCTETS).await? == rows.len() as u64 {
+        return Ok(());
+    }
+    let placed: Vec<(i64, &Row<'_>)> = (0..).zip(&rows).collect();
+    let full: Vec<(i64,)> = fetch_rows!(
+        tx,
+        &placed,
+        5,
+        "with v (place, bucket, carrier, stem, accepted_at_ms) as (values {rows})
+         select place from v
+         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem
+             and parts.accepted_at_ms = v.accepted_at_ms and length(pages) >= {1}",
+        |query, row| {
+            let (place, (key, _)) = row;
+            query
+                .bind(*place)
+                .bind(key.bucket)
+                .bind(key.carrier)
+                .bind(key.stem)
+                .bind(key.accepted_at_ms)
+        },
+        after | query | query.bind(FULL_OCTETS)
+    );
+    let full: HashSet<Key<'_>> = full
+        .into_iter()
+        .filter_map(|(place,)| rows.get(usize::try_from(place).ok()?))
+        .map(|(key, _)| *key)
+        .collect();
+    let left = parts
+        .iter()
+        .filter(|named| full.contains(&Key::of(named, embedded, hour_of)));
+    let rows = self::rows(left, embedded, MessageId::accepted_at_ms);
+    write(tx, &rows, i64::MAX).await?;
+    Ok(())
+}
+
+/// Where a row of pages lies.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+struct Key<'a> {
+    bucket: i64,
+    carrier: &'a str,
+    stem: &'a str,
+    accepted_at_ms: i64,
+}
+
+impl<'a> Key<'a> {
+    fn of(named: &Named<'a>, embedded: bool, moment: fn(MessageId) -> i64) -> Self {
+        let (stem, _) = split(named.id);
+        Self {
+            bucket: bucket_of_id(named.carrier, stem, embedded).0,
+            carrier: named.carrier,
+            stem,
+            accepted_at_ms: moment(named.part.message),
+        }
+    }
+}
+
+type Row<'a> = (Key<'a>, Vec<u8>);
+
+/// The rows that pages make, in the order of their keys, so that two nodes lock them in the same one.
+fn rows<'a>(
+    parts: impl Iterator<Item = &'a Named<'a>>,
+    embedded: bool,
+    moment: fn(MessageId) -> i64,
+) -> Vec<Row<'a>> {
+    let mut rows: BTreeMap<Key<'_>, Vec<(u8, Part)>> = BTreeMap::new();
+    for named in parts {
+        let row = rows.entry(Key::of(named, embedded, moment)).or_default();
+        row.push((split(named.id).1, named.part.clone()));
+    }
+    rows.into_iter()
+        .map(|(key, pages)| (key, encode(&pages)))
+        .collect()
+}
+
+/// Writes rows, or adds to those that are there and shorter; gives how many it could.
+async fn write(tx: &mut Tx, rows: &[Row<'_>], shorter_than: i64) -> Result<u64> {
+    let both = match tx {
+        // It makes a text of two blobs.
+        Tx::Sqlite(_) => "cast(parts.pages || excluded.pages as blob)",
+        Tx::Postgres(_) => "parts.pages || excluded.pages",
+    };
+    let sql = format!(
+        "insert into parts (bucket, carrier, stem, accepted_at_ms, pages) values {{rows}}
+         on conflict (bucket, carrier, stem, accepted_at_ms) do update set pages = {both}
+         where length(parts.pages) < {{1}}"
+    );
+    Ok(execute_rows!(
+        tx,
+        rows,
+        5,
+        &sql,
+        |query, row| {
+            let (key, pages) = row;
+            query
+                .bind(key.bucket)
+                .bind(key.carrier)
+                .bind(key.stem)
+                .bind(key.accepted_at_ms)
+                .bind(&pages[..])
+        },
+        after | query | query.bind(shorter_than)
+    ))
 }
 
 /// The pages that were submitted, by the carrier's ids.
@@ -221,20 +323,8 @@ pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = Named<'_>> 
 /// Keeps the parts of a report before all else. They lie in other buckets than their deliveries; a receipt
 /// that finds a part without its delivery waits, but one that finds no part would wait for ever.
 pub(crate) struct KeepParts {
-    store: Store,
-    report: Arc<CarrierReport>,
-    /// Whether it was tried before: then some may be there.
-    again: AtomicBool,
-}
-
-impl KeepParts {
-    pub(crate) fn new(store: Store, report: Arc<CarrierReport>) -> Self {
-        Self {
-            store,
-            report,
-            again: AtomicBool::new(false),
-        }
-    }
+    pub(crate) store: Store,
+    pub(crate) report: Arc<CarrierReport>,
 }
 
 impl Change for KeepParts {
@@ -242,12 +332,6 @@ impl Change for KeepParts {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let parts: Vec<Named<'_>> = self.report.progress.iter().flat_map(submitted).collect();
-        // Nearly always none is there. To look first costs a third more, so it is done when that has failed.
-        let unless = if self.again.swap(true, Ordering::Relaxed) {
-            " on conflict do nothing"
-        } else {
-            ""
-        };
-        insert(tx, &self.store, &parts, unless).await
+        keep(tx, &self.store, &parts).await
     }
 }

@@ -173,7 +173,7 @@ impl Store {
         let report = &news.report;
         if report.progress.iter().any(|one| !one.submitted.is_empty()) {
             let (store, report) = (self.clone(), Arc::clone(report));
-            self.db.change(KeepParts::new(store, report)).await?;
+            self.db.change(KeepParts { store, report }).await?;
         }
         let (portions, mut lost) = self.portions(news).await?;
         let mut running = JoinSet::new();

@@ -52,8 +52,8 @@ pub(crate) fn bucket_of(account: AccountId, embedded: bool) -> Bucket {
     }
 }
 
-/// The bucket of what is known by a carrier's id alone: its parts and parked receipts. It must never change
-/// for an id, so the hash is our own (FNV-1a).
+/// The bucket of what is known by a carrier's id alone: its parts, by the stem of it, and parked receipts. It must never
+/// change for an id, so the hash is our own (FNV-1a); migration 0017 of PostgreSQL has it too.
 pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
     if embedded {
         return Bucket(0);

@@ -37,6 +37,7 @@ mod contract {
     mod severed;
     mod sources;
     mod spread;
+    mod stems;
     mod storm;
     mod sweeps;
     mod upgrades;

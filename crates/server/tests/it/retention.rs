@@ -175,7 +175,7 @@ async fn a_carriers_id_is_forgotten_after_eight_days_and_its_message_is_not() {
 
     ogene.serve().await;
     until("the old id is gone", async || {
-        (ogene.sql("select count(*) from parts where carrier_id = 'long-ago'") == "0").then_some(())
+        (ogene.sql("select count(*) from parts where stem = 'long-ag'") == "0").then_some(())
     })
     .await;
     assert_eq!(ogene.sql("select count(*) from parts"), "1");

@@ -3,10 +3,13 @@
 use super::table::{Bucketed, Kind, Table};
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::rows::{bucket_of, bucket_of_id};
+use crate::parts::stored::{decode, encode};
+use crate::rows::{bucket_of, bucket_of_id, id_bytes};
 use crate::sqlite;
-use domain::AccountId;
+use domain::{AccountId, Bucket, MessageId};
 use sqlx::{AssertSqlSafe, PgConnection, Row};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// The values of one column.
@@ -84,10 +87,14 @@ pub(super) async fn read(
             query = bind!(query, column, |values| values[before.rows - 1].as_ref());
         }
     }
-    let rows = query.bind(table.chunk).fetch_all(source).await?;
+    let rows = query.bind(table.chunk).fetch_all(&mut *source).await?;
     let mut columns = Vec::with_capacity(table.columns.len() + 2);
     for (at, (_, kind)) in table.columns.iter().enumerate() {
         columns.push(column!(rows, at, kind).without_nul());
+    }
+    if let (Bucketed::ByStem, [_, _, _, Column::Bytes(pages)]) = (table.bucketed, &mut columns[..])
+    {
+        tell_homes(source, pages).await?;
     }
     let owners: Vec<Option<i64>> = values!(rows, table.columns.len());
     let mut all = following(table.bucketed, &columns, &owners);
@@ -96,6 +103,30 @@ pub(super) async fn read(
         rows: rows.len(),
         columns: all,
     })
+}
+
+/// Has pages name the buckets in which their deliveries will lie.
+async fn tell_homes(source: &mut sqlite::Connection, rows: &mut [Option<Vec<u8>>]) -> Result<()> {
+    let mut homes: HashMap<MessageId, Bucket> = HashMap::new();
+    for row in rows.iter_mut().flatten() {
+        let mut pages = decode(row)?;
+        for (_, part) in &mut pages {
+            part.home = match homes.entry(part.message) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    let owner: Option<i64> = sqlx::query_scalar(
+                        "select account_id from messages where bucket = 0 and message_id = $1",
+                    )
+                    .bind(id_bytes(&part.message))
+                    .fetch_optional(&mut *source)
+                    .await?;
+                    *new.insert(bucket_of(AccountId(owner.unwrap_or(0)), false))
+                }
+            };
+        }
+        *row = encode(&pages);
+    }
+    Ok(())
 }
 
 /// The columns that follow from others. What belongs to a message that is gone lies in the first bucket.
@@ -119,8 +150,7 @@ fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> 
     match bucketed {
         Bucketed::No => Vec::new(),
         Bucketed::ByAccount | Bucketed::ByMessage => vec![of_owners()],
-        Bucketed::ByCarrierId => vec![of_ids()],
-        Bucketed::ByCarrierIdWithHome => vec![of_ids(), of_owners()],
+        Bucketed::ByCarrierId | Bucketed::ByStem => vec![of_ids()],
     }
 }
 

@@ -36,8 +36,9 @@ pub(super) enum Bucketed {
     ByMessage,
     /// From its carrier and `carrier_id`, the first two columns.
     ByCarrierId,
-    /// The same, and it names the bucket of its message's account as well.
-    ByCarrierIdWithHome,
+    /// From its carrier and `stem`, the first two columns; its pages, the fourth, name the buckets of their messages'
+    /// accounts as well.
+    ByStem,
 }
 
 impl Bucketed {
@@ -45,17 +46,18 @@ impl Bucketed {
     pub(super) fn columns(self) -> &'static [Named] {
         match self {
             Self::No => &[],
-            Self::ByAccount | Self::ByMessage | Self::ByCarrierId => &[("bucket", Int)],
-            Self::ByCarrierIdWithHome => &[("bucket", Int), ("home", Int)],
+            Self::ByAccount | Self::ByMessage | Self::ByCarrierId | Self::ByStem => {
+                &[("bucket", Int)]
+            }
         }
     }
 
     /// Whose row it is, as the source is asked.
     fn owner(self) -> &'static str {
         match self {
-            Self::No | Self::ByCarrierId => "null",
+            Self::No | Self::ByCarrierId | Self::ByStem => "null",
             Self::ByAccount => "t.account_id",
-            Self::ByMessage | Self::ByCarrierIdWithHome => {
+            Self::ByMessage => {
                 "(select m.account_id from messages m
                   where m.bucket = t.bucket and m.message_id = t.message_id)"
             }

@@ -1,10 +1,11 @@
 //! What has no index by message, pages and dead callbacks, is swept along its primary key, and goes by its
-//! message's age alone.
+//! message's age alone; pages, an hour of which lies in a row, by that hour.
 
 use super::Removed;
 use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::Result;
+use crate::parts::stored::wholly_before;
 use crate::rows::id_bytes;
 use crate::sql::{on, read};
 use domain::{Bucket, MessageId};
@@ -16,9 +17,8 @@ const KEYS: i64 = 2_000;
 #[derive(Clone, Debug, Default, Eq, PartialEq, sqlx::FromRow)]
 pub struct PartKey {
     carrier: String,
-    carrier_id: String,
-    message_id: Vec<u8>,
-    recipient: i64,
+    stem: String,
+    accepted_at_ms: i64,
 }
 
 /// How far a sweep of dead callbacks came.
@@ -32,8 +32,8 @@ pub struct DeadKey {
 }
 
 impl Store {
-    /// Removes the pages, among the next ones by their key, of messages that were accepted before a time;
-    /// gives how many.
+    /// Removes the rows of pages, among the next ones by their key, of messages that were accepted in an hour that ended
+    /// before a time; gives how many.
     pub async fn remove_parts(
         &self,
         bucket: Bucket,
@@ -43,23 +43,20 @@ impl Store {
         let after = after.unwrap_or_default();
         let keys: Vec<PartKey> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select carrier, carrier_id, message_id, recipient from parts
-                 where bucket = $1
-                     and (carrier, carrier_id, message_id, recipient) > ($2, $3, $4, $5)
-                 order by carrier, carrier_id, message_id, recipient limit $6",
+                "select carrier, stem, accepted_at_ms from parts
+                 where bucket = $1 and (carrier, stem, accepted_at_ms) > ($2, $3, $4)
+                 order by carrier, stem, accepted_at_ms limit $5",
             )
             .bind(bucket.0)
             .bind(&after.carrier)
-            .bind(&after.carrier_id)
-            .bind(&after.message_id)
-            .bind(after.recipient)
+            .bind(&after.stem)
+            .bind(after.accepted_at_ms)
             .bind(KEYS)
             .fetch_all(connection)
             .await?
         });
-        let oldest_kept = MessageId::lowest_at(before_ms);
-        let is_old = |key: &PartKey| *key.message_id < *id_bytes(&oldest_kept);
-        let any_old = keys.iter().any(is_old);
+        let last = wholly_before(before_ms);
+        let any_old = keys.iter().any(|key| key.accepted_at_ms <= last);
         let Some(until) = keys.into_iter().next_back() else {
             return Ok(Removed {
                 count: 0,
@@ -75,7 +72,7 @@ impl Store {
         }
         let removal = RemoveParts {
             bucket,
-            before_ms,
+            last,
             after,
             until: until.clone(),
         };
@@ -139,7 +136,7 @@ impl Store {
 
 struct RemoveParts {
     bucket: Bucket,
-    before_ms: i64,
+    last: i64,
     after: PartKey,
     until: PartKey,
 }
@@ -149,20 +146,18 @@ impl Change for RemoveParts {
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         Ok(on!(tx, |connection| sqlx::query(
-            "delete from parts where bucket = $1 and message_id < $2
-                 and (carrier, carrier_id, message_id, recipient) > ($3, $4, $5, $6)
-                 and (carrier, carrier_id, message_id, recipient) <= ($7, $8, $9, $10)",
+            "delete from parts where bucket = $1 and accepted_at_ms <= $2
+                 and (carrier, stem, accepted_at_ms) > ($3, $4, $5)
+                 and (carrier, stem, accepted_at_ms) <= ($6, $7, $8)",
         )
         .bind(self.bucket.0)
-        .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
+        .bind(self.last)
         .bind(&self.after.carrier)
-        .bind(&self.after.carrier_id)
-        .bind(&self.after.message_id)
-        .bind(self.after.recipient)
+        .bind(&self.after.stem)
+        .bind(self.after.accepted_at_ms)
         .bind(&self.until.carrier)
-        .bind(&self.until.carrier_id)
-        .bind(&self.until.message_id)
-        .bind(self.until.recipient)
+        .bind(&self.until.stem)
+        .bind(self.until.accepted_at_ms)
         .execute(connection)
         .await?
         .rows_affected()))

@@ -139,13 +139,16 @@ fn rows_are_locked_in_one_bucket() {
 
 /// What a worker of a distributed database computes must not depend on the worker.
 #[test]
-fn no_conflict_clause_calls_a_function() {
+fn no_conflict_clause_calls_a_function_that_may_change() {
     for statement in led_statements() {
         let Some((_, clause)) = statement.text.split_once(" on conflict ") else {
             continue;
         };
         let clause = clause.split(" returning ").next().unwrap_or(clause);
         let clause = clause.trim_start_matches("(bucket, fingerprint)");
+        let clause = clause.trim_start_matches("(bucket, carrier, stem, accepted_at_ms)");
+        // The same everywhere.
+        let clause = clause.replace("length(", "");
         assert!(!clause.contains('('), "{}", statement.text);
     }
 }

@@ -186,6 +186,7 @@ fn complete(text: &str, columns: &str, length: usize) -> String {
     let mut text = unescaped
         .replace("{COLUMNS}", columns)
         .replace("in ({buckets})", "in (0)")
+        .replace("{both}", "parts.pages || excluded.pages")
         .replace("{}", "");
     if let Some(at) = text.find(rows) {
         let row = format!("({})", vec!["?"; row_width(&text[..at])].join(","));

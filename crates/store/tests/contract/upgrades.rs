@@ -1,11 +1,14 @@
 //! What a release before has written is read as it was meant.
 
 use super::doubt::doubt;
-use super::kit::{Kit, Sending, delivered, report, sending, twins};
+use super::kit::{CARRIER, Kit, NOW, Sending, delivered, report, sending, twins};
+use domain::DeliveryStatus;
+use store::{CarrierReport, Progress};
 
 twins!(
     what_was_in_doubt_before_an_upgrade_is_so_after_it,
-    deliveries_before_an_upgrade_are_the_same_after_it
+    deliveries_before_an_upgrade_are_the_same_after_it,
+    receipts_find_their_pages_after_an_upgrade_as_before
 );
 
 async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
@@ -37,7 +40,10 @@ async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
 }
 
 /// How deliveries were stored until they took less room.
-const FORMER: &str = "create table former as select bucket, message_id, recipient, status, leg,
+const FORMER: &str = "drop table parts;
+    create table parts (bucket bigint not null, carrier text not null, carrier_id text not null, message_id BYTES not null,
+        recipient bigint not null, leg bigint not null, page bigint not null, home bigint not null default 0);
+    create table former as select bucket, message_id, recipient, status, leg,
         coalesce(failed_legs, 0) as failed_legs, pages, coalesce(delivered_first, 0) as delivered_first,
         coalesce(delivered_second, 0) as delivered_second, coalesce(gave_up, false) as gave_up,
         coalesce(suffixed, false) as suffixed, charge, coalesce(reserve, 0) as reserve, carrier,
@@ -81,11 +87,89 @@ async fn deliveries_before_an_upgrade_are_the_same_after_it(kit: &Kit) {
     } else {
         include_str!("../../migrations/postgres/0014_rows_that_fit.sql")
     };
-    for statement in FORMER
+    let octets = if kit.is_sqlite() { "blob" } else { "bytea" };
+    let former = FORMER.replace("BYTES", octets);
+    for statement in former
         .split(';')
         .chain(upgrade.trim().split_terminator(';'))
     {
         kit.plant(statement).await;
     }
     assert_eq!(kit.texts(&all).await, before);
+}
+
+/// The last words of an id, which say how it is cut: to its last sign where that is a letter or a digit.
+const ENDS: [&str; 4] = ["1", "2", "A", "é"];
+
+async fn receipts_find_their_pages_after_an_upgrade_as_before(kit: &Kit) {
+    let base = Sending {
+        recipients: ENDS.len(),
+        pages: 2,
+        ..sending(kit.account(1_000).await)
+    };
+    let message = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    let id = |place: usize, page: usize| format!("90{page}{}", ENDS[place]);
+    let mut rows = Vec::new();
+    let mut told = Vec::new();
+    for claimed in claimed {
+        let mut progress = Progress::of(claimed);
+        for recipient in progress.batch.recipients.clone() {
+            let place = rows.len() / 2;
+            for page in 1..=2 {
+                rows.push(format!(
+                    "(0, '{CARRIER}', '{}', BYTES, {}, 1, {page}, {})",
+                    id(place, page),
+                    recipient.digits(),
+                    progress.batch.bucket.0
+                ));
+            }
+            let ids = (1..=2).map(|page| id(place, page)).collect();
+            progress.submitted.push((recipient, ids));
+        }
+        told.push(progress);
+    }
+    kit.report(report(told, vec![])).await;
+    let octets = message.id.0.simple();
+    let octets = if kit.is_sqlite() {
+        format!("x'{octets}'")
+    } else {
+        format!("decode('{octets}', 'hex')")
+    };
+    let (_, former) = FORMER.split_once("create table parts").unwrap();
+    let (former, _) = former.split_once(';').unwrap();
+    let octets_type = if kit.is_sqlite() { "blob" } else { "bytea" };
+    kit.run(&format!(
+        "drop table parts; create table parts {}; insert into parts (bucket, carrier, carrier_id, message_id,
+         recipient, leg, page, home) values {}",
+        former.replace("BYTES", octets_type),
+        rows.join(", ").replace("BYTES", &octets)
+    ))
+    .await
+    .unwrap();
+    kit.run(if kit.is_sqlite() {
+        include_str!("../../migrations/sqlite/0017_pages_by_stem.sql")
+    } else {
+        include_str!("../../migrations/postgres/0017_pages_by_stem.sql")
+    })
+    .await
+    .unwrap();
+    // Those that end in 1, 2 and A share a row for each page.
+    assert_eq!(kit.numbers("select count(*) from parts").await, [4]);
+    for page in 1..=2 {
+        let receipts = (0..ENDS.len()).map(|place| {
+            let mut receipt = delivered(message.draft.recipients[place]);
+            receipt.carrier_id = id(place, page);
+            receipt
+        });
+        let heard = CarrierReport {
+            now_ms: NOW + 1,
+            ..report(vec![], receipts.collect())
+        };
+        assert_eq!(kit.report(heard).await.1, 0, "parked");
+    }
+    assert_eq!(
+        kit.statuses(&message).await,
+        [Some(DeliveryStatus::Delivered); ENDS.len()]
+    );
 }

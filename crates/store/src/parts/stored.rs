@@ -1,0 +1,225 @@
+//! How pages are stored (decision 0024): in one row those whose ids differ in the last sign alone and whose messages
+//! were accepted within the same hour. Most carriers count, so a row holds ten or sixteen pages.
+//!
+//! What a row holds is a list of runs, each of pages of one leg of one message: the 16 octets of its id, the bucket of
+//! its delivery, the leg, and how many pages follow; of each the last sign of its id, twice its number (and one where it
+//! is a guess), and the recipient. Numbers are in base 128, the lowest digit first, each with its high bit set but the last.
+
+use super::Part;
+use crate::error::{Error, Result};
+use domain::{Bucket, MessageId, Recipient};
+use uuid::Uuid;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// The octets of an id of a message.
+const ID_OCTETS: usize = 16;
+
+/// An id without its last sign, and that sign. An id that ends in anything but a letter or digit of ASCII is whole,
+/// with zero.
+pub(crate) fn split(id: &str) -> (&str, u8) {
+    match id.as_bytes().last() {
+        Some(&last) if last.is_ascii_alphanumeric() => (id.split_at(id.len() - 1).0, last),
+        _ => (id, 0),
+    }
+}
+
+/// The start of the hour in which a message was accepted, in Unix milliseconds.
+pub(super) fn hour_of(message: MessageId) -> i64 {
+    let at_ms = message.accepted_at_ms();
+    at_ms - at_ms.rem_euclid(HOUR_MS)
+}
+
+/// The latest moment of a row whose messages were all accepted before a time, in Unix milliseconds.
+pub(crate) fn wholly_before(before_ms: i64) -> i64 {
+    before_ms - HOUR_MS
+}
+
+/// Writes pages, each with the last sign of its id.
+pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
+    let mut octets = Vec::with_capacity(pages.len() * 2 * ID_OCTETS);
+    let names = |part: &Part| (part.message, part.home, part.leg);
+    for run in pages.chunk_by(|(_, one), (_, next)| names(one) == names(next)) {
+        let Some((_, first)) = run.first() else {
+            continue;
+        };
+        octets.extend_from_slice(first.message.0.as_bytes());
+        for number in [
+            first.home.0.unsigned_abs(),
+            first.leg.unsigned_abs(),
+            run.len() as u64,
+        ] {
+            put(&mut octets, number);
+        }
+        for (last, part) in run {
+            octets.push(*last);
+            put(
+                &mut octets,
+                2 * part.page.unsigned_abs() + u64::from(part.is_guess),
+            );
+            put(&mut octets, part.recipient.digits());
+        }
+    }
+    octets
+}
+
+/// Reads what [`encode`] has written, of several rows behind each other too.
+///
+/// # Errors
+///
+/// [`Error::Unreadable`] where the octets end too early or a number is too large.
+pub(crate) fn decode(octets: &[u8]) -> Result<Vec<(u8, Part)>> {
+    read(octets).ok_or_else(|| Error::Unreadable(format!("pages of {} octets", octets.len())))
+}
+
+fn read(mut octets: &[u8]) -> Option<Vec<(u8, Part)>> {
+    let mut pages = Vec::with_capacity(ID_OCTETS);
+    while !octets.is_empty() {
+        let (id, rest) = octets.split_at_checked(ID_OCTETS)?;
+        octets = rest;
+        let message = MessageId(Uuid::from_slice(id).ok()?);
+        let home = Bucket(signed(take(&mut octets)?)?);
+        let leg = signed(take(&mut octets)?)?;
+        for _ in 0..take(&mut octets)? {
+            let (&last, rest) = octets.split_first()?;
+            octets = rest;
+            let page = take(&mut octets)?;
+            let part = Part {
+                home,
+                message,
+                recipient: Recipient::from_digits(take(&mut octets)?),
+                leg,
+                page: signed(page / 2)?,
+                is_guess: page % 2 == 1,
+            };
+            pages.push((last, part));
+        }
+    }
+    Some(pages)
+}
+
+fn put(octets: &mut Vec<u8>, mut number: u64) {
+    loop {
+        let [low, ..] = number.to_le_bytes();
+        number >>= 7;
+        if number == 0 {
+            octets.push(low & 0x7F);
+            return;
+        }
+        octets.push(low | 0x80);
+    }
+}
+
+fn take(octets: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for place in 0..9 {
+        let (&octet, rest) = octets.split_first()?;
+        *octets = rest;
+        number |= u64::from(octet & 0x7F) << (7 * place);
+        if octet < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+fn signed(number: u64) -> Option<i64> {
+    i64::try_from(number).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn part() -> impl Strategy<Value = (u8, Part)> {
+        let message = prop_oneof![
+            Just(1_u128),
+            Just(0x0198_7654_3210_7000_8000_0000_0000_0002_u128),
+            any::<u128>()
+        ];
+        let fields = (message, 0_i64..16, 1_i64..3, 1_i64..200, any::<bool>());
+        (any::<u8>(), fields, 1_u64..1_000_000_000_000_000).prop_map(
+            |(last, (message, home, leg, page, is_guess), digits)| {
+                let part = Part {
+                    home: Bucket(home),
+                    message: MessageId(Uuid::from_u128(message)),
+                    recipient: Recipient::from_digits(digits),
+                    leg,
+                    page,
+                    is_guess,
+                };
+                (last, part)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn pages_are_read_as_they_were_written(pages in prop::collection::vec(part(), 0..40)) {
+            prop_assert_eq!(decode(&encode(&pages)).unwrap(), pages);
+        }
+
+        #[test]
+        fn rows_behind_each_other_are_read_as_all_their_pages(
+            first in prop::collection::vec(part(), 0..10), second in prop::collection::vec(part(), 0..10)
+        ) {
+            let octets = [encode(&first), encode(&second)].concat();
+            prop_assert_eq!(decode(&octets).unwrap(), [first, second].concat());
+        }
+
+        #[test]
+        fn what_ends_too_early_is_told(pages in prop::collection::vec(part(), 1..5), cut in any::<prop::sample::Index>()) {
+            let octets = encode(&pages);
+            let cut = cut.index(octets.len());
+            // At the end of a run the rest is whole.
+            if let Ok(read) = decode(&octets[..cut]) {
+                prop_assert_eq!(&read[..], &pages[..read.len()]);
+                prop_assert_eq!(encode(&read).len(), cut);
+            }
+        }
+
+        #[test]
+        fn nothing_read_stops_the_process(octets in prop::collection::vec(any::<u8>(), 0..200)) {
+            drop(decode(&octets));
+        }
+
+        #[test]
+        fn an_id_is_its_stem_and_its_last_sign(id in "\\PC{0,8}") {
+            let (stem, last) = split(&id);
+            let whole = if last == 0 { stem.to_owned() } else { format!("{stem}{}", char::from(last)) };
+            prop_assert_eq!(whole, id);
+        }
+    }
+
+    #[test]
+    fn ids_that_count_have_a_stem_in_common() {
+        for (id, split_as) in [
+            ("1000000017", ("100000001", b'7')),
+            ("a1F", ("a1", b'F')),
+            ("7", ("", b'7')),
+            ("", ("", 0)),
+            ("12-", ("12-", 0)),
+            ("1é", ("1é", 0)),
+        ] {
+            assert_eq!(split(id), split_as);
+        }
+    }
+
+    #[test]
+    fn a_page_of_a_campaign_takes_eight_octets() {
+        let page = |number: u8| {
+            let part = Part {
+                home: Bucket(3),
+                message: MessageId(Uuid::from_u128(1 << 100)),
+                recipient: Recipient::from_digits(2_348_031_234_560 + u64::from(number)),
+                leg: 1,
+                page: 1,
+                is_guess: false,
+            };
+            (b'0' + number, part)
+        };
+        let pages: Vec<_> = (0..10).map(page).collect();
+        assert_eq!(encode(&pages).len(), 16 + 3 + 10 * 8);
+    }
+}

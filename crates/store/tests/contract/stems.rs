@@ -1,0 +1,144 @@
+//! Pages whose ids are next to each other lie in one row (decision 0024), and each is found by its own id.
+
+use super::kit::{CARRIER, Kit, NOW, Sending, receipt, report, sending, silence, spread, twins};
+use domain::{DeliveryStatus, Recipient};
+use store::{Claimed, NewMessage, Progress, Receipt};
+
+const HOUR: i64 = 3_600_000;
+
+twins!(
+    ids_that_count_share_rows_and_each_means_its_own_page,
+    a_row_holds_the_messages_of_an_hour,
+    an_id_that_comes_again_and_again_makes_no_row_without_end,
+    what_is_told_twice_changes_nothing,
+);
+spread!(
+    ids_that_count_share_rows_and_each_means_its_own_page,
+    an_id_that_comes_again_and_again_makes_no_row_without_end,
+);
+
+/// A message to so many that a carrier took, under these ids.
+async fn taken_under(
+    kit: &Kit,
+    base: &Sending,
+    recipients: usize,
+    id: impl Fn(usize) -> String,
+) -> (NewMessage, Vec<Progress>) {
+    let base = Sending {
+        recipients,
+        ..base.clone()
+    };
+    let message = base.message(&kit.store);
+    let place = |recipient: &Recipient| {
+        let all = &message.draft.recipients;
+        all.iter().position(|other| other == recipient).unwrap()
+    };
+    let taken = |claimed: &Claimed| {
+        let recipients = claimed.batch.recipients.iter();
+        Progress {
+            submitted: recipients
+                .map(|recipient| (*recipient, vec![id(place(recipient))]))
+                .collect(),
+            ..silence(claimed)
+        }
+    };
+    let claimed = kit.accept_and_claim(&message).await;
+    let progress: Vec<Progress> = claimed.iter().map(taken).collect();
+    kit.report(report(progress.clone(), vec![])).await;
+    (message, progress)
+}
+
+/// Says it of one id, without a number.
+fn unnumbered(id: &str, status: DeliveryStatus) -> Receipt {
+    Receipt {
+        recipient: None,
+        ..receipt(id, Recipient::from_digits(0), status)
+    }
+}
+
+async fn ids_that_count_share_rows_and_each_means_its_own_page(kit: &Kit) {
+    let base = sending(kit.account(1_000).await);
+    let id = |place: usize| (1_000 + place).to_string();
+    let (message, _) = taken_under(kit, &base, 25, id).await;
+    let stems = kit.texts("select stem from parts order by stem").await;
+    assert_eq!(stems, ["100", "101", "102"]);
+
+    // An id that no page has, beside those that some have, means nobody.
+    let end = |place: usize| {
+        if place % 2 == 0 {
+            DeliveryStatus::Delivered
+        } else {
+            DeliveryStatus::Undelivered
+        }
+    };
+    let all = (0..30)
+        .rev()
+        .map(|place| unnumbered(&id(place), end(place)));
+    let (settled, parked) = kit.report(report(vec![], all.collect())).await;
+    assert_eq!((settled.outcomes.len(), parked), (25, 5));
+    let ends: Vec<_> = (0..25).map(|place| Some(end(place))).collect();
+    assert_eq!(kit.statuses(&message).await, ends);
+}
+
+async fn a_row_holds_the_messages_of_an_hour(kit: &Kit) {
+    let id = kit.account(1_000).await;
+    for (hours, first) in [(0, 0), (0, 5), (1, 8)] {
+        let base = Sending {
+            accepted_at_ms: NOW + hours * HOUR,
+            first_number: first,
+            ..sending(id)
+        };
+        taken_under(kit, &base, 2, |place| (first + place).to_string()).await;
+    }
+    let hour = NOW - NOW.rem_euclid(HOUR);
+    let rows = "select accepted_at_ms from parts order by accepted_at_ms";
+    assert_eq!(kit.numbers(rows).await, [hour, hour + HOUR]);
+}
+
+async fn an_id_that_comes_again_and_again_makes_no_row_without_end(kit: &Kit) {
+    let id = kit.account(10_000).await;
+    let mut messages = Vec::new();
+    for message in 0..60 {
+        let base = Sending {
+            accepted_at_ms: NOW + i64::try_from(message).unwrap(),
+            first_number: message * 4,
+            ..sending(id)
+        };
+        let ids = |place: usize| if place < 3 { "7" } else { "8" }.to_owned();
+        messages.push(taken_under(kit, &base, 4, ids).await.0);
+    }
+    let longest = kit
+        .numbers("select cast(max(length(pages)) as bigint) from parts")
+        .await;
+    assert!(longest[0] < 1_200, "{longest:?}");
+    let rows = kit.numbers("select count(*) from parts").await;
+    assert!((2..60).contains(&rows[0]), "{rows:?}");
+
+    // Its number tells which of all is meant.
+    let receipts = messages.iter().flat_map(|message| {
+        let ids = ["7", "7", "7", "8"]
+            .into_iter()
+            .zip(&message.draft.recipients);
+        ids.map(|(id, &to)| receipt(id, to, DeliveryStatus::Delivered))
+    });
+    let (settled, parked) = kit.report(report(vec![], receipts.collect())).await;
+    assert_eq!((settled.outcomes.len(), parked), (240, 0));
+    for message in messages {
+        let ends = [Some(DeliveryStatus::Delivered); 4];
+        assert_eq!(kit.statuses(&message).await, ends);
+    }
+}
+
+async fn what_is_told_twice_changes_nothing(kit: &Kit) {
+    let base = sending(kit.account(1_000).await);
+    let id = |place: usize| place.to_string();
+    let (message, progress) = taken_under(kit, &base, 3, id).await;
+    kit.report(report(progress, vec![])).await;
+    let ends = [Some(DeliveryStatus::Sent); 3];
+    assert_eq!(kit.statuses(&message).await, ends);
+    let receipts = (0..3).map(|place| unnumbered(&id(place), DeliveryStatus::Delivered));
+    let (settled, parked) = kit.report(report(vec![], receipts.collect())).await;
+    assert_eq!((settled.outcomes.len(), parked), (3, 0));
+    let named = format!("select count(*) from parts where carrier = '{CARRIER}'");
+    assert_eq!(kit.numbers(&named).await, [1]);
+}
