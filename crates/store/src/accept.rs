@@ -5,7 +5,7 @@
 use crate::batches::{self, Batch};
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::rows::id_bytes;
+use crate::rows::{id_bytes, paid_from};
 use crate::sql::{execute_rows, on};
 use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
 use crate::windows::{self, Window};
@@ -126,6 +126,8 @@ impl Change for Accept {
         let unused: Vec<Window> = armed.into_iter().collect();
         windows::disarm(tx, &unused, self.now_ms).await?;
         wallets::count(tx, &limited).await?;
+        // In the order of their ids: so the pages of tables and indexes become full.
+        kept.sort_unstable_by_key(|(message, _)| message.id);
         self.charge(tx, &spent, &kept).await?;
         self.keep(tx, &kept).await?;
         Ok(answers)
@@ -191,14 +193,8 @@ impl Accept {
                 reference: None,
             }));
         }
-        let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries)
-            .await?
-            .len();
-        if new == entries.len() {
-            Ok(())
-        } else {
-            Err(Error::Impossible("a message id came twice"))
-        }
+        entries.sort_by_key(|entry| (entry.account, entry.subject));
+        wallets::enter_new(tx, |account| self.store.bucket_of(account), &entries).await
     }
 
     async fn keep(&self, tx: &mut Tx, kept: &[(&NewMessage, Purse)]) -> Result<()> {
@@ -227,7 +223,7 @@ impl Accept {
                     .bind(&draft.customer_reference)
                     .bind(draft.cost.units())
                     .bind(draft.page_count)
-                    .bind(drawn.to_string())
+                    .bind(paid_from(drawn))
                     .bind(packed::pack(&draft.recipients))
             }
         );

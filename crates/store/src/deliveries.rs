@@ -36,7 +36,11 @@ impl CaseRow {
     /// The stored case, without events.
     fn case(self) -> Result<Case> {
         let (doubted_pages, doubts) = Doubts::from_text(self.doubts.as_deref())?;
-        let delivered = [self.delivered_first, self.delivered_second];
+        let status = named(DeliveryStatus::from_name, &self.status)?;
+        // Of what was delivered in the usual way nothing more is stored.
+        let usual = status == DeliveryStatus::Delivered && (self.leg, self.pages) == (1, 1);
+        let delivered_first = self.delivered_first.or(usual.then_some(1));
+        let delivered = [delivered_first, self.delivered_second];
         Ok(Case {
             bucket: Bucket(self.bucket.into()),
             message: message_id(&self.message_id)?,
@@ -44,7 +48,7 @@ impl CaseRow {
             stored: true,
             late: false,
             delivery: Delivery {
-                status: named(DeliveryStatus::from_name, &self.status)?,
+                status,
                 leg: self.leg.into(),
                 failed_legs: self.failed_legs.unwrap_or_default().into(),
                 pages: self.pages.into(),

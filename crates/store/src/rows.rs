@@ -1,7 +1,9 @@
 //! From stored values to the types of the trade and back.
 
 use crate::error::{Error, Result};
-use domain::{AccountId, Bucket, Environment, MessageId, Recipient};
+use domain::{
+    AccountId, Bucket, Component, Environment, MessageId, Money, NotPurse, Purse, Recipient,
+};
 use uuid::Uuid;
 
 /// Makes a message id of a stored one.
@@ -32,6 +34,25 @@ pub(crate) fn environment(sandbox: bool) -> Environment {
         Environment::Sandbox
     } else {
         Environment::Live
+    }
+}
+
+/// What paid for a message, as it is stored: the name of a component that paid all, or what each of several paid.
+pub(crate) fn paid_from(drawn: &Purse) -> String {
+    let mut parts = drawn.parts();
+    match (parts.next(), parts.next()) {
+        (Some((only, _)), None) => only.as_str().to_owned(),
+        _ => drawn.to_string(),
+    }
+}
+
+/// What paid the cost of a message.
+pub(crate) fn purse(stored: &str, cost: Money) -> Result<Purse> {
+    match Component::from_name(stored) {
+        Some(only) => Ok([(only, cost)].into_iter().collect()),
+        None => stored
+            .parse()
+            .map_err(|error: NotPurse| Error::Unreadable(error.to_string())),
     }
 }
 

@@ -207,14 +207,16 @@ fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
 async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Outcome]) -> Result<()> {
     let (stored, new): (Vec<&Outcome>, Vec<&Outcome>) =
         outcomes.iter().partition(|outcome| outcome.case.stored);
-    insert_deliveries(tx, now_ms, &new).await?;
+    insert_deliveries(tx, now_ms, new).await?;
     update_deliveries(tx, now_ms, &stored).await
 }
 
-async fn insert_deliveries(tx: &mut Tx, now_ms: i64, new: &[&Outcome]) -> Result<()> {
+/// Writes new deliveries, in the order of their keys: so a server splits the pages of their index where they are full.
+async fn insert_deliveries(tx: &mut Tx, now_ms: i64, mut new: Vec<&Outcome>) -> Result<()> {
+    new.sort_unstable_by_key(|outcome| outcome.case.key());
     execute_rows!(
         tx,
-        new,
+        &new,
         15,
         "insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages,
              suffixed, charge, reserve, carrier, submitted_at_s, settled_at_s, error, doubts)

@@ -2,10 +2,10 @@
 
 use super::Case;
 use crate::db::Tx;
-use crate::error::{Error, Result};
-use crate::rows::{environment, id_bytes, message_id, named};
+use crate::error::Result;
+use crate::rows::{environment, id_bytes, message_id, named, purse};
 use crate::sql::fetch_rows;
-use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Purse, Terms};
+use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, Terms};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -39,6 +39,7 @@ struct SettlingRow {
     two_legs: bool,
     callback_url: Option<String>,
     customer_reference: Option<String>,
+    cost: i64,
     paid_from: String,
 }
 
@@ -56,7 +57,7 @@ pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<Mess
         2,
         "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
-             customer_reference, paid_from
+             customer_reference, cost, paid_from
          from messages where (bucket, message_id) in (values {rows})",
         |query, row| query.bind(row.0.0).bind(id_bytes(&row.1))
     );
@@ -74,10 +75,7 @@ pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<Mess
                 },
                 callback_url: row.callback_url.map(Into::into),
                 customer_reference: row.customer_reference.map(Into::into),
-                paid_from: row
-                    .paid_from
-                    .parse()
-                    .map_err(|error: domain::NotPurse| Error::Unreadable(error.to_string()))?,
+                paid_from: purse(&row.paid_from, Money::from_units(row.cost))?,
             };
             Ok((message, settling))
         })

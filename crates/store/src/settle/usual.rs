@@ -30,7 +30,7 @@ pub(crate) async fn begin(tx: &mut Tx, now_ms: i64, cases: Vec<Case>) -> Result<
     };
     let taken = cases.into_iter().filter_map(|case| decide(case, terms));
     let taken: Vec<Outcome> = taken.collect();
-    insert_deliveries(tx, now_ms, &taken.iter().collect::<Vec<_>>()).await
+    insert_deliveries(tx, now_ms, taken.iter().collect()).await
 }
 
 /// The case of a recipient whose delivery is taken to be [`SENT`]. What it was charged is not known, and not
@@ -54,7 +54,7 @@ pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case 
 }
 
 /// Ends those of the [`assumed`] cases whose delivery is as they assume, and whose end moves no
-/// money. Gives which they were; the others are as they were.
+/// money. Gives which they were; the others are as they were. That the only page is delivered goes without saying.
 pub(crate) async fn deliver(
     tx: &mut Tx,
     terrain: &Terrain,
@@ -68,7 +68,7 @@ pub(crate) async fn deliver(
     });
     let mut outcomes: Vec<Outcome> = assumed.collect();
     let sql = format!(
-        "update deliveries set status = 'delivrd', settled_at_s = {{1}}, delivered_first = 1
+        "update deliveries set status = 'delivrd', settled_at_s = {{1}}
          where (bucket, message_id, recipient) in (values {{rows}}){within}
              and status = 'sent' and pages = 1 and leg = 1 and failed_legs is null
          returning message_id, recipient",

@@ -189,9 +189,12 @@ async fn contents(kit: &Kit, columns_of: &Kit) -> Vec<String> {
         let mut words = Vec::new();
         for column in columns_of.texts(&columns).await {
             let (name, kind) = column.split_once(' ').unwrap();
-            let octets = |name: &str| match kit.is_sqlite() {
-                true => format!("lower(hex({name}))"),
-                false => format!("encode({name}, 'hex')"),
+            let octets = |name: &str| {
+                if kit.is_sqlite() {
+                    format!("lower(hex({name}))")
+                } else {
+                    format!("encode({name}, 'hex')")
+                }
             };
             let word = match (kind, kit.is_sqlite()) {
                 ("text", _) => name.to_owned(),

@@ -65,7 +65,7 @@ async fn ids_that_count_share_rows_and_each_means_its_own_page(kit: &Kit) {
 
     // An id that no page has, beside those that some have, means nobody.
     let end = |place: usize| {
-        if place % 2 == 0 {
+        if place.is_multiple_of(2) {
             DeliveryStatus::Delivered
         } else {
             DeliveryStatus::Undelivered

@@ -1,14 +1,17 @@
 //! What a release before has written is read as it was meant.
 
 use super::doubt::doubt;
-use super::kit::{CARRIER, Kit, NOW, Sending, delivered, report, sending, twins};
+use super::kit::{
+    CARRIER, Kit, NOW, Sending, delivered, naira, report, sending, twins, undelivered,
+};
 use domain::DeliveryStatus;
-use store::{CarrierReport, Progress};
+use store::{CarrierReport, NewMessage, Progress};
 
 twins!(
     what_was_in_doubt_before_an_upgrade_is_so_after_it,
     deliveries_before_an_upgrade_are_the_same_after_it,
-    receipts_find_their_pages_after_an_upgrade_as_before
+    receipts_find_their_pages_after_an_upgrade_as_before,
+    what_paid_before_an_upgrade_is_paid_back_after_it
 );
 
 async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
@@ -101,6 +104,26 @@ async fn deliveries_before_an_upgrade_are_the_same_after_it(kit: &Kit) {
 /// The last words of an id, which say how it is cut: to its last sign where that is a letter or a digit.
 const ENDS: [&str; 4] = ["1", "2", "A", "é"];
 
+/// Stores the pages of a message as they were before they shared rows.
+async fn put_back_rows_of_pages(kit: &Kit, message: &NewMessage, rows: &[String]) {
+    let octets = message.id.0.simple();
+    let (octets, kind) = if kit.is_sqlite() {
+        (format!("x'{octets}'"), "blob")
+    } else {
+        (format!("decode('{octets}', 'hex')"), "bytea")
+    };
+    let (_, former) = FORMER.split_once("create table parts").unwrap();
+    let (former, _) = former.split_once(';').unwrap();
+    kit.run(&format!(
+        "drop table parts; create table parts {}; insert into parts (bucket, carrier, carrier_id, message_id,
+         recipient, leg, page, home) values {}",
+        former.replace("BYTES", kind),
+        rows.join(", ").replace("BYTES", &octets)
+    ))
+    .await
+    .unwrap();
+}
+
 async fn receipts_find_their_pages_after_an_upgrade_as_before(kit: &Kit) {
     let base = Sending {
         recipients: ENDS.len(),
@@ -130,23 +153,7 @@ async fn receipts_find_their_pages_after_an_upgrade_as_before(kit: &Kit) {
         told.push(progress);
     }
     kit.report(report(told, vec![])).await;
-    let octets = message.id.0.simple();
-    let octets = if kit.is_sqlite() {
-        format!("x'{octets}'")
-    } else {
-        format!("decode('{octets}', 'hex')")
-    };
-    let (_, former) = FORMER.split_once("create table parts").unwrap();
-    let (former, _) = former.split_once(';').unwrap();
-    let octets_type = if kit.is_sqlite() { "blob" } else { "bytea" };
-    kit.run(&format!(
-        "drop table parts; create table parts {}; insert into parts (bucket, carrier, carrier_id, message_id,
-         recipient, leg, page, home) values {}",
-        former.replace("BYTES", octets_type),
-        rows.join(", ").replace("BYTES", &octets)
-    ))
-    .await
-    .unwrap();
+    put_back_rows_of_pages(kit, &message, &rows).await;
     kit.run(if kit.is_sqlite() {
         include_str!("../../migrations/sqlite/0017_pages_by_stem.sql")
     } else {
@@ -172,4 +179,23 @@ async fn receipts_find_their_pages_after_an_upgrade_as_before(kit: &Kit) {
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Delivered); ENDS.len()]
     );
+}
+
+async fn what_paid_before_an_upgrade_is_paid_back_after_it(kit: &Kit) {
+    let account = kit.account(100).await;
+    let message = sending(account).message(&kit.store);
+    kit.submit(&message).await;
+    let paid = kit.balance(account).await;
+    assert_eq!(
+        kit.texts("select paid_from from messages").await,
+        ["sms_wallet"]
+    );
+    // A component that paid all was stored with what it paid.
+    kit.run("update messages set paid_from = 'sms_wallet:' || cost")
+        .await
+        .unwrap();
+    let receipts = vec![undelivered(message.draft.recipients[0])];
+    kit.report(report(vec![], receipts)).await;
+    assert_eq!(kit.balance(account).await, naira(100));
+    assert!(paid < naira(100));
 }
