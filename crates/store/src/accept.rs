@@ -194,7 +194,14 @@ impl Accept {
             }));
         }
         entries.sort_by_key(|entry| (entry.account, entry.subject));
-        wallets::enter_new(tx, |account| self.store.bucket_of(account), &entries).await
+        let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries)
+            .await?
+            .len();
+        if new == entries.len() {
+            Ok(())
+        } else {
+            Err(Error::Impossible("a message id came twice"))
+        }
     }
 
     async fn keep(&self, tx: &mut Tx, kept: &[(&NewMessage, Purse)]) -> Result<()> {

@@ -198,33 +198,6 @@ pub(crate) async fn add(tx: &mut Tx, amounts: &BTreeMap<Owner, Purse>) -> Result
     }
 }
 
-/// Writes entries of which none can be there already.
-pub(crate) async fn enter_new(
-    tx: &mut Tx,
-    bucket_of: impl Fn(AccountId) -> Bucket,
-    entries: &[LedgerEntry],
-) -> Result<()> {
-    execute_rows!(
-        tx,
-        entries,
-        9,
-        "insert into ledger (bucket, account_id, subject, recipient, kind, component, amount,
-             created_at_ms, reference)
-         values {rows}",
-        |query, entry| query
-            .bind(bucket_of(entry.account).0)
-            .bind(entry.account.0)
-            .bind(id_bytes(&entry.subject))
-            .bind(entry.number())
-            .bind(entry.kind.as_str())
-            .bind(entry.component.as_str())
-            .bind(entry.amount.units())
-            .bind(entry.created_at_ms)
-            .bind(&entry.reference)
-    );
-    Ok(())
-}
-
 /// Writes entries and leaves out those that are there already; gives back the ones that are new.
 pub(crate) async fn enter<'e>(
     tx: &mut Tx,
