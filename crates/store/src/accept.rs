@@ -193,6 +193,7 @@ impl Accept {
                 reference: None,
             }));
         }
+        // As `kept` is.
         entries.sort_by_key(|entry| (entry.account, entry.subject));
         let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries)
             .await?

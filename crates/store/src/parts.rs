@@ -16,13 +16,13 @@ use domain::{Bucket, MessageId, Recipient};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use stored::{decode, encode, hour_of, split};
+use stored::{apart, decode, encode, split, together};
 
 /// Ids come again at some SMSCs: older pages than this are not meant.
 const SAME_ID_FOR_MS: i64 = 7 * 86_400_000;
 
-/// A row of so many octets takes no more pages: one of a carrier that counts has a third of it, and one that gives the
-/// same id again and again would be written whole with each.
+/// A row of so many octets takes no more pages: a carrier that counts needs less than half of it, and one that gives the
+/// same id again and again would have it written whole with each.
 const FULL_OCTETS: i64 = 1_024;
 
 /// A page that a carrier has an id for.
@@ -103,7 +103,7 @@ pub(crate) async fn look_up<'r>(
         }
     }
     matched.parts.reserve(places.len());
-    under(tx, store, places, |place, part| {
+    under(tx, store, places, |&place, part| {
         if part.message >= oldest {
             matched.parts.entry(place).or_default().push(part);
         }
@@ -142,14 +142,14 @@ pub(crate) async fn guesses(
 }
 
 /// Reads the pages under some ids, and hands on each with what its id stands for.
-async fn under<T: Clone>(
+async fn under<T>(
     tx: &mut Tx,
     store: &Store,
     ids: HashMap<Id<'_>, T>,
-    mut found: impl FnMut(T, Part),
+    mut found: impl FnMut(&T, Part),
 ) -> Result<()> {
     let embedded = store.db.is_embedded();
-    let mut stems: HashMap<Id<'_>, Vec<(u8, T)>> = HashMap::with_capacity(ids.len());
+    let mut stems: BTreeMap<Id<'_>, Vec<(u8, T)>> = BTreeMap::new();
     for ((carrier, id), wanted) in ids {
         let (stem, last) = split(id);
         stems
@@ -182,50 +182,26 @@ async fn under<T: Clone>(
         };
         for (last, part) in decode(&pages)? {
             for (_, of) in wanted.iter().filter(|(sign, _)| *sign == last) {
-                found(of.clone(), part.clone());
+                found(of, part.clone());
             }
         }
     }
     Ok(())
 }
 
-/// Keeps the carrier's ids of submitted pages. What is there already may be kept twice, which changes nothing.
+/// Keeps the carrier's ids of submitted pages, unless they are there.
 pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Result<()> {
     let embedded = store.db.is_embedded();
-    let rows = rows(parts.iter(), embedded, hour_of);
+    let rows = packed(parts.iter(), embedded, together);
     if write(tx, &rows, FULL_OCTETS).await? == rows.len() as u64 {
         return Ok(());
     }
-    let placed: Vec<(i64, &Row<'_>)> = (0..).zip(&rows).collect();
-    let full: Vec<(i64,)> = fetch_rows!(
-        tx,
-        &placed,
-        5,
-        "with v (place, bucket, carrier, stem, accepted_at_ms) as (values {rows})
-         select place from v
-         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem
-             and parts.accepted_at_ms = v.accepted_at_ms and length(pages) >= {1}",
-        |query, row| {
-            let (place, (key, _)) = row;
-            query
-                .bind(*place)
-                .bind(key.bucket)
-                .bind(key.carrier)
-                .bind(key.stem)
-                .bind(key.accepted_at_ms)
-        },
-        after | query | query.bind(FULL_OCTETS)
-    );
-    let full: HashSet<Key<'_>> = full
-        .into_iter()
-        .filter_map(|(place,)| rows.get(usize::try_from(place).ok()?))
-        .map(|(key, _)| *key)
-        .collect();
+    // Some were there, or found their row full.
+    let refused = refused(tx, &rows).await?;
     let left = parts
         .iter()
-        .filter(|named| full.contains(&Key::of(named, embedded, hour_of)));
-    let rows = self::rows(left, embedded, MessageId::accepted_at_ms);
-    write(tx, &rows, i64::MAX).await?;
+        .filter(|named| refused.contains(&Key::of(named, embedded, together)));
+    write(tx, &packed(left, embedded, apart), i64::MAX).await?;
     Ok(())
 }
 
@@ -239,13 +215,13 @@ struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    fn of(named: &Named<'a>, embedded: bool, moment: fn(MessageId) -> i64) -> Self {
+    fn of(named: &Named<'a>, embedded: bool, moment: fn(&Part) -> i64) -> Self {
         let (stem, _) = split(named.id);
         Self {
             bucket: bucket_of_id(named.carrier, stem, embedded).0,
             carrier: named.carrier,
             stem,
-            accepted_at_ms: moment(named.part.message),
+            accepted_at_ms: moment(&named.part),
         }
     }
 }
@@ -253,10 +229,10 @@ impl<'a> Key<'a> {
 type Row<'a> = (Key<'a>, Vec<u8>);
 
 /// The rows that pages make, in the order of their keys, so that two nodes lock them in the same one.
-fn rows<'a>(
+fn packed<'a>(
     parts: impl Iterator<Item = &'a Named<'a>>,
     embedded: bool,
-    moment: fn(MessageId) -> i64,
+    moment: fn(&Part) -> i64,
 ) -> Vec<Row<'a>> {
     let mut rows: BTreeMap<Key<'_>, Vec<(u8, Part)>> = BTreeMap::new();
     for named in parts {
@@ -268,17 +244,23 @@ fn rows<'a>(
         .collect()
 }
 
-/// Writes rows, or adds to those that are there and shorter; gives how many it could.
+/// Writes rows, or adds to those that are there, are shorter and do not say it already; gives how many it wrote.
 async fn write(tx: &mut Tx, rows: &[Row<'_>], shorter_than: i64) -> Result<u64> {
-    let both = match tx {
+    let (both, place) = match tx {
         // It makes a text of two blobs.
-        Tx::Sqlite(_) => "cast(parts.pages || excluded.pages as blob)",
-        Tx::Postgres(_) => "parts.pages || excluded.pages",
+        Tx::Sqlite(_) => (
+            "cast(parts.pages || excluded.pages as blob)",
+            "instr(parts.pages, excluded.pages)",
+        ),
+        Tx::Postgres(_) => (
+            "parts.pages || excluded.pages",
+            "position(excluded.pages in parts.pages)",
+        ),
     };
     let sql = format!(
         "insert into parts (bucket, carrier, stem, accepted_at_ms, pages) values {{rows}}
          on conflict (bucket, carrier, stem, accepted_at_ms) do update set pages = {both}
-         where length(parts.pages) < {{1}}"
+         where length(parts.pages) < {{1}} and {place} = 0"
     );
     Ok(execute_rows!(
         tx,
@@ -296,6 +278,36 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>], shorter_than: i64) -> Result<u64> 
         },
         after | query | query.bind(shorter_than)
     ))
+}
+
+/// Those of the rows that were written which do not say it.
+async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>>> {
+    let place = match tx {
+        Tx::Sqlite(_) => "instr(parts.pages, v.pages)",
+        Tx::Postgres(_) => "position(v.pages in parts.pages)",
+    };
+    let sql = format!(
+        "with v (place, bucket, carrier, stem, accepted_at_ms, pages) as (values {{rows}})
+         select v.place from v
+         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem
+             and parts.accepted_at_ms = v.accepted_at_ms where {place} = 0"
+    );
+    let placed: Vec<(i64, &Row<'_>)> = (0..).zip(rows).collect();
+    let refused: Vec<(i64,)> = fetch_rows!(tx, &placed, 6, &sql, |query, row| {
+        let (place, (key, pages)) = row;
+        query
+            .bind(*place)
+            .bind(key.bucket)
+            .bind(key.carrier)
+            .bind(key.stem)
+            .bind(key.accepted_at_ms)
+            .bind(&pages[..])
+    });
+    let refused = refused.into_iter();
+    Ok(refused
+        .filter_map(|(place,)| rows.get(usize::try_from(place).ok()?))
+        .map(|(key, _)| *key)
+        .collect())
 }
 
 /// The pages that were submitted, by the carrier's ids.

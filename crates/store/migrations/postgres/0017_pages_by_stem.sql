@@ -22,7 +22,7 @@ begin
     return mod(div(hash, 4294967296), 16);
 end $$;
 insert into parts_by_stem (accepted_at_ms, bucket, carrier, stem, pages)
-select extract(epoch from date_trunc('hour', now()))::bigint * 1000, bucket_of_stem(carrier, stem), carrier, stem,
+select floor(extract(epoch from now()) / 3600)::bigint * 3600000, bucket_of_stem(carrier, stem), carrier, stem,
     decode(string_agg(encode(message_id, 'hex') || lpad(to_hex(home::integer), 2, '0') || lpad(to_hex(leg::integer), 2, '0') || '01'
         || lpad(to_hex(case when whole then 0 else ascii(right(carrier_id, 1)) end), 2, '0')
         || lpad(to_hex(abs(page) * 2 + (page < 0)::integer), 2, '0')

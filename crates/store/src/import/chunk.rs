@@ -88,7 +88,7 @@ pub(super) async fn read(
         }
     }
     let rows = query.bind(table.chunk).fetch_all(&mut *source).await?;
-    let mut columns = Vec::with_capacity(table.columns.len() + 2);
+    let mut columns = Vec::with_capacity(table.columns.len() + 1);
     for (at, (_, kind)) in table.columns.iter().enumerate() {
         columns.push(column!(rows, at, kind).without_nul());
     }

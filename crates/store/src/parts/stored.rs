@@ -24,14 +24,21 @@ pub(crate) fn split(id: &str) -> (&str, u8) {
     }
 }
 
-/// The start of the hour in which a message was accepted, in Unix milliseconds.
-pub(super) fn hour_of(message: MessageId) -> i64 {
-    let at_ms = message.accepted_at_ms();
+/// Where a page lies among those of its stem: with all whose messages were accepted in the same hour. Unix milliseconds, the
+/// start of the hour.
+pub(super) fn together(part: &Part) -> i64 {
+    let at_ms = part.message.accepted_at_ms();
     at_ms - at_ms.rem_euclid(HOUR_MS)
 }
 
+/// Where it lies when they have become too many: in the same hour, alone with its recipient.
+pub(super) fn apart(part: &Part) -> i64 {
+    let digits = i64::try_from(part.recipient.digits()).unwrap_or(i64::MAX);
+    together(part) + digits % HOUR_MS
+}
+
 /// The latest moment of a row whose messages were all accepted before a time, in Unix milliseconds.
-pub(crate) fn wholly_before(before_ms: i64) -> i64 {
+pub(crate) fn last_before(before_ms: i64) -> i64 {
     before_ms - HOUR_MS
 }
 
@@ -63,7 +70,7 @@ pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
     octets
 }
 
-/// Reads what [`encode`] has written, of several rows behind each other too.
+/// Reads what [`encode`] has written, several times behind each other too.
 ///
 /// # Errors
 ///
@@ -161,7 +168,7 @@ mod tests {
         }
 
         #[test]
-        fn rows_behind_each_other_are_read_as_all_their_pages(
+        fn what_was_written_behind_it_is_read_with_it(
             first in prop::collection::vec(part(), 0..10), second in prop::collection::vec(part(), 0..10)
         ) {
             let octets = [encode(&first), encode(&second)].concat();

@@ -77,6 +77,7 @@ impl Portion {
         // Several receipts with one id are about one page, whichever message it was given to.
         let mut adopted: HashMap<(&str, &str, Recipient), Page> = HashMap::new();
         let mut heard: HashSet<(&str, &str, Recipient, ReceiptWord)> = HashSet::new();
+        let mut guesses: Vec<Named<'_>> = Vec::new();
         for place in places {
             let receipt = self.news.receipt(place);
             let Some(recipient) = receipt.recipient else {
@@ -120,9 +121,11 @@ impl Portion {
                 page,
                 is_guess: true,
             };
-            parts::keep(tx, &self.store, &[Named { carrier, id, part }]).await?;
+            guesses.push(Named { carrier, id, part });
             adopted.insert((carrier, id, recipient), (message, leg, page));
         }
+        // All at once: rows are shared, and each node locks them in the order of their keys.
+        parts::keep(tx, &self.store, &guesses).await?;
         Ok(left)
     }
 

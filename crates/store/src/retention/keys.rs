@@ -5,7 +5,7 @@ use super::Removed;
 use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::parts::stored::wholly_before;
+use crate::parts::stored::last_before;
 use crate::rows::id_bytes;
 use crate::sql::{on, read};
 use domain::{Bucket, MessageId};
@@ -55,7 +55,7 @@ impl Store {
             .fetch_all(connection)
             .await?
         });
-        let last = wholly_before(before_ms);
+        let last = last_before(before_ms);
         let any_old = keys.iter().any(|key| key.accepted_at_ms <= last);
         let Some(until) = keys.into_iter().next_back() else {
             return Ok(Removed {

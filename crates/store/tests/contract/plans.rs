@@ -187,6 +187,7 @@ fn complete(text: &str, columns: &str, length: usize) -> String {
         .replace("{COLUMNS}", columns)
         .replace("in ({buckets})", "in (0)")
         .replace("{both}", "parts.pages || excluded.pages")
+        .replace("{place}", "length(parts.pages)")
         .replace("{}", "");
     if let Some(at) = text.find(rows) {
         let row = format!("({})", vec!["?"; row_width(&text[..at])].join(","));
