@@ -193,7 +193,7 @@ impl Accept {
                 reference: None,
             }));
         }
-        // As `kept` is.
+        // In the order of their keys, too.
         entries.sort_by_key(|entry| (entry.account, entry.subject));
         let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries)
             .await?

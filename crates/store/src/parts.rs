@@ -34,8 +34,8 @@ pub(crate) struct Part {
     pub(crate) recipient: Recipient,
     pub(crate) leg: i64,
     pub(crate) page: i64,
-    /// Whether a receipt adopted it, which does not say of which page it is: what the
-    /// response says, should it come after all, is better.
+    /// Whether a receipt adopted it, which does not say of which page it is: what the response says, should it come after
+    /// all, is better.
     pub(crate) is_guess: bool,
 }
 
@@ -246,17 +246,12 @@ fn packed<'a>(
 
 /// Writes rows, or adds to those that are there, are shorter and do not say it already; gives how many it wrote.
 async fn write(tx: &mut Tx, rows: &[Row<'_>], shorter_than: i64) -> Result<u64> {
-    let (both, place) = match tx {
+    let both = match tx {
         // It makes a text of two blobs.
-        Tx::Sqlite(_) => (
-            "cast(parts.pages || excluded.pages as blob)",
-            "instr(parts.pages, excluded.pages)",
-        ),
-        Tx::Postgres(_) => (
-            "parts.pages || excluded.pages",
-            "position(excluded.pages in parts.pages)",
-        ),
+        Tx::Sqlite(_) => "cast(parts.pages || excluded.pages as blob)",
+        Tx::Postgres(_) => "parts.pages || excluded.pages",
     };
+    let place = place_of(tx, "excluded.pages");
     let sql = format!(
         "insert into parts (bucket, carrier, stem, accepted_at_ms, pages) values {{rows}}
          on conflict (bucket, carrier, stem, accepted_at_ms) do update set pages = {both}
@@ -280,12 +275,17 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>], shorter_than: i64) -> Result<u64> 
     ))
 }
 
+/// Where some pages stand in a row, from one on, or zero.
+fn place_of(tx: &Tx, pages: &str) -> String {
+    match tx {
+        Tx::Sqlite(_) => format!("instr(parts.pages, {pages})"),
+        Tx::Postgres(_) => format!("position({pages} in parts.pages)"),
+    }
+}
+
 /// Those of the rows that were written which do not say it.
 async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>>> {
-    let place = match tx {
-        Tx::Sqlite(_) => "instr(parts.pages, v.pages)",
-        Tx::Postgres(_) => "position(v.pages in parts.pages)",
-    };
+    let place = place_of(tx, "v.pages");
     let sql = format!(
         "with v (place, bucket, carrier, stem, accepted_at_ms, pages) as (values {{rows}})
          select v.place from v
