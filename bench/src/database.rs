@@ -107,8 +107,10 @@ impl Database {
                  where m.type = 'table' order by m.name, c.cid;"
             }
             Self::Postgres(_) => {
-                "select table_name, column_name from information_schema.columns
-                 where table_schema = current_schema() order by table_name, ordinal_position;"
+                "select c.table_name, c.column_name from information_schema.columns c
+                 join information_schema.tables t using (table_schema, table_name)
+                 where table_schema = current_schema() and t.table_type = 'BASE TABLE'
+                 order by c.table_name, c.ordinal_position;"
             }
         };
         let mut tables: BTreeMap<_, Vec<_>> = BTreeMap::new();

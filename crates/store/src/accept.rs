@@ -43,6 +43,26 @@ struct Accept {
     store: Store,
     now_ms: i64,
     messages: Vec<NewMessage>,
+    /// The profile of each.
+    profiles: Vec<Option<i64>>,
+}
+
+/// A message that is accepted.
+struct Kept<'a> {
+    message: &'a NewMessage,
+    profile: Option<i64>,
+    /// What paid for it.
+    drawn: Purse,
+}
+
+impl<'a> Kept<'a> {
+    fn new(message: &'a NewMessage, profile: Option<i64>, drawn: Purse) -> Self {
+        Self {
+            message,
+            profile,
+            drawn,
+        }
+    }
 }
 
 impl Store {
@@ -52,11 +72,13 @@ impl Store {
     ///
     /// Where the server goes away in the middle of the commit, this waits until it is back and tells.
     pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
+        let profiles = self.profiles(&messages).await?;
         self.db
             .change(Accept {
                 store: self.clone(),
                 now_ms,
                 messages,
+                profiles,
             })
             .await
     }
@@ -80,8 +102,8 @@ impl Change for Accept {
         let mut spent: BTreeMap<Owner, Purse> = BTreeMap::new();
         let mut limited: BTreeMap<Owner, DailyLimit> = BTreeMap::new();
         let mut answers = Vec::with_capacity(self.messages.len());
-        let mut kept: Vec<(&NewMessage, Purse)> = Vec::with_capacity(self.messages.len());
-        for message in &self.messages {
+        let mut kept: Vec<Kept<'_>> = Vec::with_capacity(self.messages.len());
+        for (message, &profile) in self.messages.iter().zip(&self.profiles) {
             let window = self.window(message);
             if !armed.contains(&window) {
                 answers.push(Accepted::No(Refusal::Duplicate));
@@ -89,7 +111,7 @@ impl Change for Accept {
             }
             if !is_live(message) {
                 armed.remove(&window);
-                kept.push((message, Purse::default()));
+                kept.push(Kept::new(message, profile, Purse::default()));
                 answers.push(Accepted::Yes {
                     balance: Money::ZERO,
                 });
@@ -120,14 +142,14 @@ impl Change for Accept {
             answers.push(Accepted::Yes {
                 balance: wallet.purse.total(),
             });
-            kept.push((message, drawn));
+            kept.push(Kept::new(message, profile, drawn));
         }
         // Windows that no accepted message took: a refused send never arms one.
         let unused: Vec<Window> = armed.into_iter().collect();
         windows::disarm(tx, &unused, self.now_ms).await?;
         wallets::count(tx, &limited).await?;
         // In the order of their ids: so the pages of tables and indexes become full.
-        kept.sort_unstable_by_key(|(message, _)| message.id);
+        kept.sort_unstable_by_key(|kept| kept.message.id);
         self.charge(tx, &spent, &kept).await?;
         self.keep(tx, &kept).await?;
         Ok(answers)
@@ -177,11 +199,11 @@ impl Accept {
         &self,
         tx: &mut Tx,
         spent: &BTreeMap<Owner, Purse>,
-        kept: &[(&NewMessage, Purse)],
+        kept: &[Kept<'_>],
     ) -> Result<()> {
         wallets::add(tx, spent).await?;
         let mut entries = Vec::with_capacity(kept.len());
-        for (message, drawn) in kept {
+        for Kept { message, drawn, .. } in kept {
             entries.extend(drawn.parts().map(|(component, amount)| LedgerEntry {
                 account: message.draft.account,
                 subject: message.id,
@@ -205,29 +227,32 @@ impl Accept {
         }
     }
 
-    async fn keep(&self, tx: &mut Tx, kept: &[(&NewMessage, Purse)]) -> Result<()> {
+    async fn keep(&self, tx: &mut Tx, kept: &[Kept<'_>]) -> Result<()> {
         execute_rows!(
             tx,
             kept,
-            15,
-            "insert into messages (bucket, message_id, account_id, sandbox, gateway, refund_undelivered,
+            16,
+            "insert into messages (bucket, message_id, account_id, profile, sandbox, gateway, refund_undelivered,
                  two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
                  recipients)
              values {rows}",
             |query, row| {
-                let (message, drawn) = row;
+                let Kept { message, drawn, profile } = row;
                 let draft = &message.draft;
+                // What its profile says it need not.
+                let own = profile.is_none().then_some(draft);
                 query
                     .bind(self.owner(message).0.0)
                     .bind(id_bytes(&message.id))
                     .bind(draft.account.0)
+                    .bind(*profile)
                     .bind(draft.environment == Environment::Sandbox)
-                    .bind(draft.gateway.as_str())
+                    .bind(own.map(|draft| draft.gateway.as_str()))
                     .bind(message.terms.refund_undelivered)
                     .bind(message.terms.two_legs)
-                    .bind(&draft.sender)
+                    .bind(own.map(|draft| &*draft.sender))
                     .bind(draft.text.as_str())
-                    .bind(&draft.callback_url)
+                    .bind(own.and_then(|draft| draft.callback_url.as_deref()))
                     .bind(&draft.customer_reference)
                     .bind(draft.cost.units())
                     .bind(draft.page_count)
@@ -235,10 +260,7 @@ impl Accept {
                     .bind(packed::pack(&draft.recipients))
             }
         );
-        let work: Vec<&Batch> = kept
-            .iter()
-            .flat_map(|(message, _)| &message.batches)
-            .collect();
+        let work: Vec<&Batch> = kept.iter().flat_map(|kept| &kept.message.batches).collect();
         batches::insert(tx, &work).await
     }
 }

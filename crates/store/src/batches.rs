@@ -295,7 +295,7 @@ struct BatchRow {
 
 /// The columns of [`BatchRow`]; the query names the tables `b` and `m`.
 const COLUMNS: &str = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body from batches b
-     join messages m on m.bucket = b.bucket and m.message_id = b.message_id";
+     join messages_in_full m on m.bucket = b.bucket and m.message_id = b.message_id";
 
 impl BatchRow {
     fn claimed(self) -> Result<Claimed> {

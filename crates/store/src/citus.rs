@@ -19,10 +19,11 @@ const REFERENCE: [&str; 11] = [
 ];
 
 /// Tables that lie where their buckets lie; the others are put beside the first.
-const DISTRIBUTED: [&str; 10] = [
+const DISTRIBUTED: [&str; 11] = [
     "wallets",
     "ledger",
     "recent_sends",
+    "profiles",
     "messages",
     "batches",
     "deliveries",

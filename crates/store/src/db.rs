@@ -171,6 +171,14 @@ impl Tx {
         }
     }
 
+    /// The same, of one of the tables alone: PostgreSQL locks no row that an outer join may leave out.
+    pub(crate) fn for_update_of(&self, table: &'static str) -> String {
+        match self {
+            Self::Sqlite(_) => String::new(),
+            Self::Postgres(_) => format!(" for update of {table}"),
+        }
+    }
+
     /// A query in which ids are shown as hexadecimal digits.
     pub(crate) fn hex(&self, sql: &str) -> String {
         match self {

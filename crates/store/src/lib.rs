@@ -22,6 +22,7 @@ mod import;
 mod memory;
 mod nodes;
 mod parts;
+mod profiles;
 mod rates;
 mod receipts;
 mod reports;
@@ -80,6 +81,7 @@ pub struct Store {
     db: db::Db,
     windows: Arc<windows::Remembered>,
     counted: Arc<reports::Counted>,
+    profiles: Arc<profiles::Profiles>,
 }
 
 impl Store {
@@ -100,6 +102,7 @@ impl Store {
             db,
             windows: Arc::default(),
             counted: Arc::default(),
+            profiles: Arc::default(),
         }
     }
 

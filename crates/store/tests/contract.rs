@@ -28,6 +28,7 @@ mod contract {
     mod money;
     mod nodes;
     mod plans;
+    mod profiles;
     mod properties;
     mod rates;
     mod receipts;

@@ -521,7 +521,7 @@ async fn our_own_failure_tells_nothing_of_its_cause() {
     let ogene = Ogene::start().await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
-    ogene.hide_messages();
+    ogene.hide("messages");
     let path = format!("/api/v2/delivery-reports/{id}");
     let request = Request::get(&path)
         .bearer(&ogene.shop.token)
@@ -529,7 +529,7 @@ async fn our_own_failure_tells_nothing_of_its_cause() {
     let answer = ogene.ask(&request).await;
     insta::assert_snapshot!(answer.redacted(), @r#"500 {"status":"error","code":"API-5001","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
     assert_eq!(answer.header("x-request-id"), Some("hidden-1"));
-    ogene.show_messages();
+    ogene.show("messages");
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
     ogene.end().await;
 }

@@ -351,14 +351,14 @@ impl Ogene {
         };
     }
 
-    /// Takes the messages away from the service that runs, so that reading them fails.
-    pub(crate) fn hide_messages(&self) {
-        self.sql("alter table messages rename to hidden");
+    /// Takes a table away from the service that runs, so that reading it fails.
+    pub(crate) fn hide(&self, table: &str) {
+        self.sql(&format!("alter table {table} rename to hidden"));
     }
 
-    /// Puts them back.
-    pub(crate) fn show_messages(&self) {
-        self.sql("alter table hidden rename to messages");
+    /// Puts it back.
+    pub(crate) fn show(&self, table: &str) {
+        self.sql(&format!("alter table hidden rename to {table}"));
     }
 
     /// Locks what a send is committed to, though no longer than the service waits for it.

@@ -123,13 +123,13 @@ async fn our_own_failures_are_logged_with_the_id_of_their_request() {
     let talkative = Talkative::start().await;
     let ogene = &talkative.ogene;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
-    ogene.hide_messages();
+    ogene.hide("messages");
     let path = format!("/api/v2/delivery-reports/{id}");
     let request = Request::get(&path)
         .bearer(&ogene.shop.token)
         .header("X-Request-Id", "hidden-1");
     assert_eq!(ogene.ask(&request).await.code(), "API-5001");
-    ogene.show_messages();
+    ogene.show("messages");
     let log = talkative.end().await;
     for message in ["A request failed in the store", "\"Answered\""] {
         let is_told = |line: &str| line.contains(message) && line.contains("hidden-1");

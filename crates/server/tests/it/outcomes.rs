@@ -242,7 +242,7 @@ async fn a_receipt_is_answered_only_once_it_is_kept() {
         ..receipt.clone()
     };
     // Nothing can be settled now; an ordinary message is answered without.
-    ogene.hide_messages();
+    ogene.hide("deliveries");
     ogene.smsc().send("ogene", receipt);
     for answers in 1..=3 {
         ogene.smsc().send("ogene", ordinary.clone());
@@ -252,7 +252,7 @@ async fn a_receipt_is_answered_only_once_it_is_kept() {
         .await;
         assert_eq!(ogene.smsc().stats().answered, answers);
     }
-    ogene.show_messages();
+    ogene.show("deliveries");
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
     until("the receipt is answered", async || {
         (ogene.smsc().stats().answered == 4).then_some(())

@@ -46,8 +46,8 @@ const POSTGRES: [&str; 3] = [
     "select table_name || '.' || column_name || ' ' || data_type
          || case when is_nullable = 'NO' then ' not null' else '' end
          || coalesce(' default ' || column_default, '')
-     from information_schema.columns
-     where table_schema = current_schema() and table_name not like '\\_%'",
+     from information_schema.columns join information_schema.tables using (table_schema, table_name)
+     where table_schema = current_schema() and table_name not like '\\_%' and table_type = 'BASE TABLE'",
     "select t.relname || case when x.indisprimary then ' primary key'
              when exists (select 1 from pg_constraint where conindid = i.oid) then ' constraint'
              else ' index ' || i.relname end

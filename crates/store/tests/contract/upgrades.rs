@@ -43,7 +43,8 @@ async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
 }
 
 /// How deliveries were stored until they took less room.
-const FORMER: &str = "drop table parts;
+const FORMER: &str = "drop view messages_in_full;
+    drop table parts;
     create table parts (bucket bigint not null, carrier text not null, carrier_id text not null, message_id BYTES not null,
         recipient bigint not null, leg bigint not null, page bigint not null, home bigint not null default 0);
     create table former as select bucket, message_id, recipient, status, leg,

@@ -1,0 +1,225 @@
+//! What the messages of an account have in common is kept once (decision 0025), and each still says what was sent.
+
+use super::kit::{Kit, NOW, Sending, report, sending, spread, twins, undelivered};
+use domain::{AccountId, Gateway};
+use std::collections::HashMap;
+use store::{Accepted, NewMessage, Store};
+
+/// Most profiles of an account.
+const MOST: usize = 32;
+
+twins!(
+    messages_that_agree_share_a_profile_and_say_what_was_sent,
+    messages_beyond_the_profiles_of_an_account_say_it_themselves,
+    a_process_that_starts_finds_the_profiles_that_are_there,
+    a_message_from_before_profiles_is_the_same_after_an_upgrade,
+);
+spread!(
+    messages_that_agree_share_a_profile_and_say_what_was_sent,
+    messages_beyond_the_profiles_of_an_account_say_it_themselves,
+);
+
+/// A message whose outcomes are POSTed to that path.
+fn to_path(account: AccountId, path: &str) -> Sending {
+    Sending {
+        callback_url: Some(format!("https://ada.example.ng/{path}").leak()),
+        ..sending(account)
+    }
+}
+
+/// The profile of each message, in the order in which they were sent; `-` for one that has none.
+async fn profiles(kit: &Kit) -> Vec<String> {
+    let sql = "select coalesce(cast(profile as text), '-') from messages order by message_id";
+    kit.texts(sql).await
+}
+
+/// Sends all of them, one after the other so that their ids are in order, and then has each fail: what went out and what
+/// the callback tells must be what was sent.
+async fn live_through(kit: &Kit, store: &Store, messages: &[NewMessage]) {
+    for message in messages {
+        let answers = store.accept(NOW, vec![message.clone()]).await.unwrap();
+        assert!(matches!(answers[..], [Accepted::Yes { .. }]), "{answers:?}");
+    }
+    let claimed = kit.claim(messages.len()).await;
+    let sent: HashMap<_, _> = messages.iter().map(|new| (new.id, &new.draft)).collect();
+    assert_eq!(claimed.len(), messages.len());
+    for claimed in &claimed {
+        let draft = sent[&claimed.batch.message];
+        let content = (&claimed.content.sender, claimed.content.gateway);
+        assert_eq!(content, (&draft.sender, draft.gateway));
+    }
+    let taken = claimed.iter().map(super::kit::taken).collect();
+    let failed = messages
+        .iter()
+        .map(|message| undelivered(message.draft.recipients[0]));
+    let (settled, _) = kit.report(report(taken, failed.collect())).await;
+    let mut told: Vec<(_, Option<String>)> = settled
+        .callbacks
+        .iter()
+        .map(|callback| (callback.message, Some(callback.url.to_string())))
+        .collect();
+    told.sort();
+    let mut expected: Vec<_> = messages
+        .iter()
+        .filter(|message| message.draft.callback_url.is_some())
+        .map(|message| (message.id, message.draft.callback_url.clone()))
+        .collect();
+    expected.sort();
+    assert_eq!(told, expected);
+}
+
+async fn messages_that_agree_share_a_profile_and_say_what_was_sent(kit: &Kit) {
+    let (ours, theirs) = (kit.account(1_000).await, kit.account(1_000).await);
+    let without = Sending {
+        first_number: 4,
+        ..sending(ours)
+    };
+    let over = Sending {
+        gateway: Gateway::DirectCorporate,
+        first_number: 5,
+        ..to_path(ours, "a")
+    };
+    let numbered = |first_number, sending| Sending {
+        first_number,
+        ..sending
+    };
+    let all = [
+        numbered(1, to_path(ours, "a")),
+        numbered(2, to_path(ours, "b")),
+        numbered(3, to_path(ours, "a")),
+        without,
+        over,
+        numbered(6, to_path(ours, "b")),
+    ];
+    let all: Vec<NewMessage> = all
+        .iter()
+        .map(|sending| sending.message(&kit.store))
+        .collect();
+    live_through(kit, &kit.store, &all).await;
+    assert_eq!(profiles(kit).await, ["0", "1", "0", "2", "3", "1"]);
+    // Another account has its own.
+    live_through(kit, &kit.store, &[to_path(theirs, "a").message(&kit.store)]).await;
+    assert_eq!(
+        kit.numbers("select count(*) from profiles").await,
+        [5],
+        "of both"
+    );
+    assert_eq!(
+        kit.numbers("select count(*) from messages where gateway is not null")
+            .await,
+        [0]
+    );
+}
+
+async fn messages_beyond_the_profiles_of_an_account_say_it_themselves(kit: &Kit) {
+    let account = kit.account(1_000).await;
+    let message = |place: usize| {
+        let sending = Sending {
+            first_number: place,
+            ..to_path(account, &place.to_string())
+        };
+        sending.message(&kit.store)
+    };
+    let mut all: Vec<NewMessage> = (1..=MOST + 3).map(message).collect();
+    // What has a profile has it still.
+    let mut again = message(2);
+    let number = MOST + 4;
+    std::sync::Arc::make_mut(&mut again.draft).recipients = vec![super::kit::number(number)];
+    again.batches[0].recipients = vec![super::kit::number(number)];
+    all.push(again);
+    live_through(kit, &kit.store, &all).await;
+    let mut expected: Vec<String> = (0..MOST).map(|number| number.to_string()).collect();
+    expected.extend(["-", "-", "-", "1"].map(str::to_owned));
+    assert_eq!(profiles(kit).await, expected);
+}
+
+async fn a_process_that_starts_finds_the_profiles_that_are_there(kit: &Kit) {
+    let account = kit.account(1_000).await;
+    let numbered = |first_number, path| Sending {
+        first_number,
+        ..to_path(account, path)
+    };
+    let before = [numbered(1, "a"), numbered(2, "b")];
+    let before = before.map(|sending| sending.message(&kit.store));
+    live_through(kit, &kit.store, &before).await;
+    let started = kit.restarted().await;
+    let after = [numbered(3, "b"), numbered(4, "c"), numbered(5, "a")];
+    let after = after.map(|sending| sending.message(&kit.store));
+    live_through(kit, &started, &after).await;
+    assert_eq!(profiles(kit).await, ["0", "1", "1", "2", "0"]);
+    started.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn of_two_nodes_that_give_out_a_number_one_finds_it_taken() {
+    let kit = Kit::postgres().await;
+    let account = kit.account(1_000).await;
+    let numbered = |first_number, path| {
+        let sending = Sending {
+            first_number,
+            ..to_path(account, path)
+        };
+        [sending.message(&kit.store)]
+    };
+    let other = kit.restarted().await;
+    // Each knows the first; then one makes the second, of which the other does not hear.
+    live_through(&kit, &kit.store, &numbered(1, "a")).await;
+    live_through(&kit, &other, &numbered(2, "a")).await;
+    live_through(&kit, &kit.store, &numbered(3, "b")).await;
+    live_through(&kit, &other, &numbered(4, "c")).await;
+    live_through(&kit, &other, &numbered(5, "c")).await;
+    live_through(&kit, &kit.store, &numbered(6, "c")).await;
+    // What found its number taken says it itself; what finds there what it meant is content.
+    assert_eq!(profiles(&kit).await, ["0", "0", "1", "-", "2", "2"]);
+    other.close().await;
+    kit.finish().await;
+}
+
+/// How messages were stored until then.
+const FORMER: &str = "update messages set gateway = (select f.gateway from messages_in_full f
+             where f.bucket = messages.bucket and f.message_id = messages.message_id),
+         sender = (select f.sender from messages_in_full f
+             where f.bucket = messages.bucket and f.message_id = messages.message_id),
+         callback_url = (select f.callback_url from messages_in_full f
+             where f.bucket = messages.bucket and f.message_id = messages.message_id);
+     drop view messages_in_full;
+     drop table profiles;
+     alter table messages drop column profile";
+
+async fn a_message_from_before_profiles_is_the_same_after_an_upgrade(kit: &Kit) {
+    let account = kit.account(1_000).await;
+    let before = to_path(account, "a").message(&kit.store);
+    let claimed = kit.accept_and_claim(&before).await;
+    let upgrade = if kit.is_sqlite() {
+        include_str!("../../migrations/sqlite/0018_profiles.sql")
+    } else {
+        include_str!("../../migrations/postgres/0019_profiles.sql")
+    };
+    let (_, upgrade) = upgrade.split_once("create table").unwrap();
+    let upgrade = format!("create table{upgrade}");
+    for statement in FORMER
+        .split(';')
+        .chain(upgrade.trim().split_terminator(';'))
+    {
+        kit.run(statement).await.unwrap();
+    }
+    let taken = claimed.iter().map(super::kit::taken).collect();
+    let failed = vec![undelivered(before.draft.recipients[0])];
+    let (settled, _) = kit.report(report(taken, failed)).await;
+    let told: Vec<&str> = settled
+        .callbacks
+        .iter()
+        .map(|callback| &*callback.url)
+        .collect();
+    assert_eq!(told, [before.draft.callback_url.as_deref().unwrap()]);
+
+    let started = kit.restarted().await;
+    let after = Sending {
+        first_number: 2,
+        ..to_path(account, "a")
+    };
+    live_through(kit, &started, &[after.message(&kit.store)]).await;
+    assert_eq!(profiles(kit).await, ["-", "0"]);
+    started.close().await;
+}
