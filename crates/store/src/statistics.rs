@@ -1,4 +1,4 @@
-//! What PostgreSQL's planner knows of our tables.
+//! What PostgreSQL would look after itself, but for some of our tables not often enough.
 
 use crate::Store;
 use crate::error::Result;
@@ -24,6 +24,33 @@ impl Store {
         });
         for table in unknown {
             let sql = format!("analyze \"{table}\"");
+            read!(self.db, |connection| sqlx::query(sqlx::AssertSqlSafe(sql))
+                .execute(connection)
+                .await
+                .map(drop)?);
+        }
+        Ok(())
+    }
+    /// Has PostgreSQL make room where rows of a queue were: most of what it holds by then. It does so by itself once a
+    /// minute at most, and a queue takes in all that is sent in a minute, row by row.
+    pub async fn vacuum_queues(&self) -> Result<()> {
+        if self.db.is_embedded() {
+            return Ok(());
+        }
+        let spent: Vec<String> = read!(self.db, |connection| {
+            sqlx::query_scalar(
+                "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                 where n.nspname = current_schema() and c.relname in ('batches', 'callbacks', 'recent_sends')
+                     and pg_stat_get_dead_tuples(c.oid) > 2000 + pg_stat_get_live_tuples(c.oid)
+                     and pg_has_role(c.relowner, 'usage')",
+            )
+            .fetch_all(connection)
+            .await?
+        });
+        for table in spent {
+            // One that is vacuumed already is left to whoever does so. A queue that was long may be again: it keeps its size
+            // until the server looks, since to shorten it everybody would have to wait.
+            let sql = format!("vacuum (skip_locked, truncate false) \"{table}\"");
             read!(self.db, |connection| sqlx::query(sqlx::AssertSqlSafe(sql))
                 .execute(connection)
                 .await
