@@ -12,7 +12,7 @@ use crate::database::REPOSITORY;
 use crate::figures::{Figures, medians, summary};
 use crate::load::{Request, closed_loop_on, open};
 use crate::measure::{configuration, describe, progress};
-use crate::scenario::single::{WARM_UP, messages, whole_life};
+use crate::scenario::single::{WARM_UP, whole_life};
 use crate::scenario::{SETTLE_PATIENCE, Scenario};
 use crate::site::Setup;
 use anyhow::{Context, Result, bail};
@@ -45,7 +45,7 @@ pub(crate) async fn beside(setup: &Setup, load: Load, json: Option<&Path>) -> Re
     for run in 1..=load.runs {
         let figures = Scenario::Single.run(setup, load).await;
         ogene.push(shown("ogene", run, load.runs, figures));
-        let figures = tokio::time::timeout(PATIENCE, measure(setup, load.quick)).await;
+        let figures = tokio::time::timeout(PATIENCE, measure(setup)).await;
         let figures = figures.context("it takes too long").flatten();
         kannel.push(shown("kannel", run, load.runs, figures));
     }
@@ -91,8 +91,8 @@ fn shown(name: &str, run: u32, runs: u32, figures: Result<Figures>) -> Figures {
 }
 
 /// What `single` does, on Kannel.
-async fn measure(setup: &Setup, quick: bool) -> Result<Figures> {
-    let messages = messages(quick);
+async fn measure(setup: &Setup) -> Result<Figures> {
+    let messages = setup.messages;
     let all = WARM_UP + messages;
     let callbacks = Callbacks::start()?;
     let boxes = Boxes::start(setup).await?;

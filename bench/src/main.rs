@@ -111,6 +111,10 @@ struct Conduct {
     /// How long after its response the SMSC sends a receipt
     #[arg(long, default_value = "200ms", value_name = "TIME")]
     receipt_delay: String,
+    /// Messages in the scenario `single` and beside Kannel, a tenth of them if quick
+    #[arg(long, default_value_t = 50_000, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1_000..=9_000_000))]
+    messages: u64,
     /// Settled messages in the scenario `stored`, a tenth of them if quick
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(100_000..=90_000_000))]
@@ -221,6 +225,11 @@ impl Conduct {
             database,
             nodes,
             cores: self.cores,
+            messages: if self.quick {
+                self.messages / 10
+            } else {
+                self.messages
+            },
             stored: self.stored,
             limits: site::LIMITS,
         })

@@ -141,7 +141,7 @@ impl Scenario {
     pub(crate) async fn run(self, setup: &Setup, Load { quick, runs }: Load) -> Result<Figures> {
         let run = async {
             match self {
-                Self::Single => single::run(setup, quick).await,
+                Self::Single => single::run(setup).await,
                 Self::Bulk => bulk::run(setup, quick).await,
                 Self::Latency => latency::run(setup, quick).await,
                 Self::Queued => queued::run(setup, quick).await,

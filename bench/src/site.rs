@@ -53,6 +53,8 @@ pub(crate) struct Setup {
     pub(crate) cores: Option<f64>,
     /// Settled messages in the scenario that is about them.
     pub(crate) stored: u64,
+    /// Single messages that are sent, where nothing else says how many.
+    pub(crate) messages: u64,
     /// The section `[limits]`.
     pub(crate) limits: &'static str,
 }

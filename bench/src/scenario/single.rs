@@ -12,12 +12,8 @@ use std::time::{Duration, Instant};
 /// Sent before anything is measured, so that connections and pages of the database are warm.
 pub(crate) const WARM_UP: u64 = 1_000;
 
-pub(crate) const fn messages(quick: bool) -> u64 {
-    if quick { 5_000 } else { 50_000 }
-}
-
-pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
-    let messages = messages(quick);
+pub(super) async fn run(setup: &Setup) -> Result<Figures> {
+    let messages = setup.messages;
     let mut site = Site::prepare(setup)?;
     let callbacks = Callbacks::start()?;
     site.start().await?;
