@@ -43,8 +43,9 @@ struct Accept {
     store: Store,
     now_ms: i64,
     messages: Vec<NewMessage>,
-    /// The profile of each.
+    /// The profile of each, as it was known of that incarnation of the database.
     profiles: Vec<Option<i64>>,
+    incarnation: i64,
 }
 
 /// A message that is accepted.
@@ -72,15 +73,21 @@ impl Store {
     ///
     /// Where the server goes away in the middle of the commit, this waits until it is back and tells.
     pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
-        let profiles = self.profiles(&messages).await?;
-        self.db
-            .change(Accept {
-                store: self.clone(),
-                now_ms,
-                messages,
-                profiles,
-            })
-            .await
+        let incarnation = self.db.incarnation();
+        let profiles = self.profiles.numbers(&messages, incarnation);
+        let mut wanted = self.wanted_profiles(&messages, &profiles, incarnation);
+        let accept = Accept {
+            store: self.clone(),
+            now_ms,
+            messages,
+            profiles,
+            incarnation,
+        };
+        let answers = self.db.change(accept).await?;
+        let is_accepted = |place: usize| matches!(answers.get(place), Some(Accepted::Yes { .. }));
+        wanted.retain(|wanted| is_accepted(wanted.place));
+        self.make_profiles(wanted).await;
+        Ok(answers)
     }
 }
 
@@ -103,7 +110,7 @@ impl Change for Accept {
         let mut limited: BTreeMap<Owner, DailyLimit> = BTreeMap::new();
         let mut answers = Vec::with_capacity(self.messages.len());
         let mut kept: Vec<Kept<'_>> = Vec::with_capacity(self.messages.len());
-        for (message, &profile) in self.messages.iter().zip(&self.profiles) {
+        for (message, profile) in self.messages.iter().zip(self.profiles()) {
             let window = self.window(message);
             if !armed.contains(&window) {
                 answers.push(Accepted::No(Refusal::Duplicate));
@@ -181,6 +188,15 @@ impl Accept {
     fn owner(&self, message: &NewMessage) -> Owner {
         let account = message.draft.account;
         (self.store.bucket_of(account), account)
+    }
+
+    /// The profile of each message: none where another server has taken the place of that of which they are known, and
+    /// may have lost them.
+    fn profiles(&self) -> impl Iterator<Item = Option<i64>> {
+        let stand = self.incarnation == self.store.db.incarnation();
+        self.profiles
+            .iter()
+            .map(move |profile| profile.filter(|_| stand))
     }
 
     fn window(&self, message: &NewMessage) -> Window {

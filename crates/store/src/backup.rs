@@ -5,7 +5,7 @@
 
 mod partial;
 
-use crate::db::{FILE, copy, prepare_directory, take_turn};
+use crate::db::{FILE, copy, files, prepare_directory};
 use crate::error::Error;
 use crate::verify::check;
 use crate::{Store, Verification};
@@ -74,7 +74,7 @@ impl Store {
         let from = copy::open_copy(backup).await?.ok_or(BackupError::Foreign)?;
         prepare_directory(directory)?;
         // Whoever opens the directory meanwhile waits: it would make an empty database.
-        let _turn = take_turn(directory).await?;
+        let _turn = files::take_turn(directory).await?;
         for file in DATABASE {
             partial::is_free(&directory.join(file))?;
         }

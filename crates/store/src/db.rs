@@ -22,10 +22,12 @@ use sqlx::pool::PoolConnection;
 use sqlx::pool::PoolOptions;
 use sqlx::postgres::PgPool;
 use sqlx::{ConnectOptions, PgConnection};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -46,10 +48,6 @@ const READERS: u32 = 3;
 pub(crate) const BUSY: Duration = Duration::from_secs(10);
 /// How long a transaction may take, or a question, before its connection is taken for lost.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The file that is locked by whoever has the turn to open the database.
-const TURN: &str = "opening.lock";
-/// How often another process that opens the database is looked for again.
-const TURN_PAUSE: Duration = Duration::from_millis(20);
 /// The size of a page of a new file: each commit writes every page that it touched whole, and a message alone
 /// touches a dozen.
 const PAGE_BYTES: &str = "2048";
@@ -208,6 +206,8 @@ pub(crate) enum Db {
     },
     Postgres {
         pool: PgPool,
+        /// When the server that was connected to last had started, by which it is told from one that takes its place.
+        incarnation: Arc<AtomicI64>,
         /// Whether buckets may lie on several servers.
         is_spread: bool,
     },
@@ -219,7 +219,7 @@ impl Db {
         match target {
             Target::Directory(path) => {
                 prepare_directory(path)?;
-                let _turn = take_turn(path).await?;
+                let _turn = files::take_turn(path).await?;
                 files::make(path, FILE).map_err(|source| Error::directory(path, source))?;
                 let db = open_sqlite(Options::new(&path.join(FILE), BUSY)).await?;
                 // The file and its log have their names since then, and keep them while it is open.
@@ -274,6 +274,15 @@ impl Db {
         )
     }
 
+    /// What changes when another server takes the place of the one that kept the database: what that one had committed
+    /// may be lost.
+    pub(crate) fn incarnation(&self) -> i64 {
+        match self {
+            Self::Sqlite { .. } => 0,
+            Self::Postgres { incarnation, .. } => incarnation.load(Ordering::Acquire),
+        }
+    }
+
     /// Comes back when nothing can be changed any more: the database was closed, or its disk cannot be trusted.
     pub(crate) async fn ended(&self) {
         match self {
@@ -310,22 +319,6 @@ pub(crate) fn prepare_directory(path: &Path) -> Result<()> {
 /// it is compiled not to (`.cargo/config.toml`).
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
-}
-
-/// Waits for the turn to open the database: two processes that made the same tables at once would be in each
-/// other's way. The turn lasts as long as the file; the system ends it when a process dies.
-pub(crate) async fn take_turn(path: &Path) -> Result<File> {
-    let fault = |source| Error::directory(path, source);
-    files::make(path, TURN).map_err(fault)?;
-    let mut options = OpenOptions::new();
-    let file = options.write(true).open(path.join(TURN)).map_err(fault)?;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => tokio::time::sleep(TURN_PAUSE).await,
-            Err(TryLockError::Error(error)) => return Err(fault(error)),
-        }
-    }
 }
 
 async fn open_sqlite(options: Options) -> Result<Db> {

@@ -1,24 +1,27 @@
 //! Profiles: over which gateway an account sends, under which sender, and where it is called back.
 //!
 //! Most of its messages agree in these, so they are kept once for all of them (decision 0025). A profile never changes
-//! and never goes. It is committed before the first message that names it, and only what was read back is
-//! remembered, so no message names one that is not there. An account has few: messages beyond them say everything
-//! themselves.
+//! and never goes. The first message that has one says everything itself; the profile is made once that message is accepted,
+//! and only what was read back is remembered, and for no longer than the server lasts that had committed it. So no message
+//! names a profile that is not there. An account has few: messages beyond them say everything themselves.
 
 use crate::Store;
 use crate::accept::NewMessage;
-use crate::db::{Change, Tx};
+use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::named;
 use crate::sql::{execute_rows, fetch_rows};
+use crate::wallets::Owner;
 use domain::{AccountId, Draft, Gateway};
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most profiles of an account: who has a callback URL of its own for each message gains nothing from more.
 const MOST_OF_ACCOUNT: usize = 32;
-/// Accounts whose profiles are remembered.
-const MOST_REMEMBERED: usize = 16_384;
+/// Most octets of what is remembered, as far as they are counted.
+const MOST_OCTETS: usize = 16 << 20;
+/// What an account and a profile take, beside texts.
+const OCTETS_OF_EACH: usize = 64;
 
 /// What messages have in common.
 #[derive(Clone, Debug)]
@@ -39,46 +42,55 @@ impl Profile {
 
 /// The profiles of accounts that have sent of late.
 #[derive(Debug, Default)]
-pub(crate) struct Profiles(Mutex<HashMap<AccountId, Vec<Profile>>>);
+pub(crate) struct Profiles(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// From which incarnation of the database they were read: another may lack what that one had committed.
+    incarnation: i64,
+    of: HashMap<AccountId, Vec<Profile>>,
+    octets: usize,
+}
 
 impl Profiles {
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Vec<Profile>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self, incarnation: i64) -> MutexGuard<'_, Known> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.incarnation != incarnation {
+            *known = Known {
+                incarnation,
+                ..Known::default()
+            };
+        }
+        known
     }
 
-    fn numbers(&self, messages: &[NewMessage]) -> Vec<Option<i64>> {
-        let known = self.lock();
+    /// The number of each message's profile, where it is known.
+    pub(crate) fn numbers(&self, messages: &[NewMessage], incarnation: i64) -> Vec<Option<i64>> {
+        let known = self.known(incarnation);
         let number = |message: &NewMessage| {
-            let all = known.get(&message.draft.account)?;
+            let all = known.of.get(&message.draft.account)?;
             let profile = all.iter().find(|profile| profile.is_of(&message.draft))?;
             Some(profile.number)
         };
         messages.iter().map(number).collect()
     }
 
-    fn unknown(&self, messages: &[NewMessage]) -> BTreeSet<AccountId> {
-        let known = self.lock();
-        let accounts = messages.iter().map(|message| message.draft.account);
-        accounts
-            .filter(|account| !known.contains_key(account))
-            .collect()
-    }
-
-    /// The profiles that these messages want and that there is room for, under the numbers that are free.
-    fn missing(&self, messages: &[NewMessage]) -> Vec<(AccountId, Profile)> {
-        let known = self.lock();
-        let mut wanted: HashMap<AccountId, Vec<Profile>> = HashMap::new();
-        for draft in messages.iter().map(|message| &message.draft) {
-            let Some(there) = known.get(&draft.account) else {
+    /// The profiles that these want and that there is room for, under the numbers that are free.
+    fn missing(&self, wanted: &[Wanted], incarnation: i64) -> Vec<(Owner, Profile)> {
+        let known = self.known(incarnation);
+        // In the order of their keys: nodes that make the same do not wait for each other crosswise.
+        let mut missing: BTreeMap<Owner, Vec<Profile>> = BTreeMap::new();
+        for Wanted { owner, draft, .. } in wanted {
+            let Some(there) = known.of.get(&owner.1) else {
                 continue;
             };
-            let new = wanted.entry(draft.account).or_default();
+            let new = missing.entry(*owner).or_default();
             let number = there.len() + new.len();
-            let is_known = there
+            let is_there = there
                 .iter()
                 .chain(&*new)
                 .any(|profile| profile.is_of(draft));
-            if !is_known && number < MOST_OF_ACCOUNT {
+            if !is_there && number < MOST_OF_ACCOUNT {
                 new.push(Profile {
                     number: i64::try_from(number).unwrap_or(i64::MAX),
                     gateway: draft.gateway,
@@ -87,68 +99,128 @@ impl Profiles {
                 });
             }
         }
-        let of = |(account, new): (AccountId, Vec<Profile>)| {
-            new.into_iter().map(move |profile| (account, profile))
+        let of = |(owner, new): (Owner, Vec<Profile>)| {
+            new.into_iter().map(move |profile| (owner, profile))
         };
-        wanted.into_iter().flat_map(of).collect()
+        missing.into_iter().flat_map(of).collect()
     }
 
-    fn remember(&self, read: HashMap<AccountId, Vec<Profile>>) {
-        let mut known = self.lock();
-        if known.len() + read.len() > MOST_REMEMBERED {
-            known.clear();
+    fn remember(&self, read: HashMap<AccountId, Vec<Profile>>, incarnation: i64) {
+        let mut known = self.known(incarnation);
+        for (account, all) in read {
+            known.octets += octets(&all);
+            if let Some(before) = known.of.insert(account, all) {
+                known.octets -= octets(&before);
+            }
         }
-        known.extend(read);
+        if known.octets > MOST_OCTETS {
+            *known = Known {
+                incarnation,
+                ..Known::default()
+            };
+        }
     }
 }
 
+/// What the profiles of an account take.
+fn octets(all: &[Profile]) -> usize {
+    let texts = all.iter().map(|profile| {
+        let url = profile.callback_url.as_ref().map_or(0, String::len);
+        OCTETS_OF_EACH + profile.sender.len() + url
+    });
+    OCTETS_OF_EACH + texts.sum::<usize>()
+}
+
+/// A message that says everything itself, and may have a profile.
+pub(crate) struct Wanted {
+    /// Where in its group it stands.
+    pub(crate) place: usize,
+    owner: Owner,
+    draft: Arc<Draft>,
+}
+
 impl Store {
-    /// The number of each message's profile, which is there from now on; none where the account has as many as it may.
-    pub(crate) async fn profiles(&self, messages: &[NewMessage]) -> Result<Vec<Option<i64>>> {
-        let numbers = self.profiles.numbers(messages);
-        if numbers.iter().all(Option::is_some) {
-            return Ok(numbers);
+    /// Those of these messages without a profile whose accounts have room for more, as far as is known.
+    pub(crate) fn wanted_profiles(
+        &self,
+        messages: &[NewMessage],
+        profiles: &[Option<i64>],
+        incarnation: i64,
+    ) -> Vec<Wanted> {
+        let has_room = |account| {
+            let known = self.profiles.known(incarnation);
+            let all = known.of.get(&account);
+            all.is_none_or(|all| all.len() < MOST_OF_ACCOUNT)
+        };
+        let all = messages.iter().zip(profiles).enumerate();
+        let without = all
+            .filter(|(_, (message, profile))| profile.is_none() && has_room(message.draft.account));
+        without
+            .map(|(place, (message, _))| {
+                let draft = Arc::clone(&message.draft);
+                let owner = (self.bucket_of(draft.account), draft.account);
+                Wanted {
+                    place,
+                    owner,
+                    draft,
+                }
+            })
+            .collect()
+    }
+
+    /// Makes the profiles of messages that were accepted without. It is a saving and no more: where it fails, the next
+    /// message says everything itself, too.
+    pub(crate) async fn make_profiles(&self, wanted: Vec<Wanted>) {
+        if wanted.is_empty() {
+            return;
         }
-        self.know_profiles(self.profiles.unknown(messages)).await?;
-        let missing = self.profiles.missing(messages);
-        if !missing.is_empty() {
-            let accounts = missing.iter().map(|(account, _)| *account).collect();
-            let store = self.clone();
-            self.db.change(Make { store, missing }).await?;
-            self.know_profiles(accounts).await?;
+        if let Err(error) = self.try_profiles(&wanted).await {
+            tracing::warn!(%error, "profiles cannot be kept; messages say everything themselves");
         }
-        Ok(self.profiles.numbers(messages))
+    }
+
+    async fn try_profiles(&self, wanted: &[Wanted]) -> Result<()> {
+        let incarnation = self.db.incarnation();
+        let owners: BTreeSet<Owner> = wanted.iter().map(|wanted| wanted.owner).collect();
+        self.know_profiles(&owners, incarnation).await?;
+        let missing = self.profiles.missing(wanted, incarnation);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.db.change(MakeProfiles { missing }).await?;
+        self.know_profiles(&owners, incarnation).await
     }
 
     /// Reads the profiles of these accounts.
-    async fn know_profiles(&self, accounts: BTreeSet<AccountId>) -> Result<()> {
-        let mut known: HashMap<AccountId, Vec<Profile>> = accounts
-            .iter()
-            .map(|&account| (account, Vec::new()))
-            .collect();
-        let accounts: Vec<AccountId> = accounts.into_iter().collect();
-        let mut tx = self.db.read().await?;
-        let rows: Vec<ProfileRow> = fetch_rows!(
-            &mut tx,
-            &accounts,
-            2,
-            "select account_id, cast(profile as bigint) as profile, gateway, sender, callback_url from profiles
-             where (bucket, account_id) in (values {rows})",
-            |query, account| query.bind(self.bucket_of(*account).0).bind(account.0)
-        );
+    async fn know_profiles(&self, owners: &BTreeSet<Owner>, incarnation: i64) -> Result<()> {
+        let none = owners.iter().map(|owner| (owner.1, Vec::new()));
+        let mut known: HashMap<AccountId, Vec<Profile>> = none.collect();
+        let owners: Vec<Owner> = owners.iter().copied().collect();
+        let rows: Vec<ProfileRow> = Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            Ok(fetch_rows!(
+                &mut tx,
+                &owners,
+                2,
+                "select account_id, cast(profile as bigint) as profile, gateway, sender, callback_url
+                 from profiles where (bucket, account_id) in (values {rows})",
+                |query, owner| query.bind(owner.0.0).bind(owner.1.0)
+            ))
+        })
+        .await?;
         for row in rows {
-            let profile = Profile {
+            let all = known.entry(AccountId(row.account_id)).or_default();
+            all.push(Profile {
                 number: row.profile,
                 gateway: named(Gateway::from_name, &row.gateway)?,
                 sender: row.sender,
                 callback_url: row.callback_url,
-            };
-            known
-                .entry(AccountId(row.account_id))
-                .or_default()
-                .push(profile);
+            });
         }
-        self.profiles.remember(known);
+        // What another server told meanwhile is not what is remembered of it.
+        if self.db.incarnation() == incarnation {
+            self.profiles.remember(known, incarnation);
+        }
         Ok(())
     }
 }
@@ -162,12 +234,11 @@ struct ProfileRow {
     callback_url: Option<String>,
 }
 
-struct Make {
-    store: Store,
-    missing: Vec<(AccountId, Profile)>,
+struct MakeProfiles {
+    missing: Vec<(Owner, Profile)>,
 }
 
-impl Change for Make {
+impl Change for MakeProfiles {
     type Output = ();
 
     /// Where another has taken a number meanwhile, that stands.
@@ -179,9 +250,9 @@ impl Change for Make {
             "insert into profiles (bucket, account_id, profile, gateway, sender, callback_url) values {rows}
              on conflict (bucket, account_id, profile) do nothing",
             |query, row| {
-                let (account, profile) = row;
+                let ((bucket, account), profile) = row;
                 query
-                    .bind(self.store.bucket_of(*account).0)
+                    .bind(bucket.0)
                     .bind(account.0)
                     .bind(profile.number)
                     .bind(profile.gateway.as_str())
@@ -190,5 +261,75 @@ impl Change for Make {
             }
         );
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Environment, MessageId, Money, Priority, Terms, Text};
+
+    fn message(account: i64, sender: &str) -> NewMessage {
+        let draft = Draft {
+            account: AccountId(account),
+            environment: Environment::Live,
+            gateway: Gateway::DirectRefund,
+            sender: sender.to_owned(),
+            text: Text::from_stored("Hello".to_owned()),
+            recipients: Vec::new(),
+            invalid: Vec::new(),
+            invalid_count: 0,
+            classes: Vec::new(),
+            page_count: 1,
+            cost: Money::ZERO,
+            priority: Priority::Normal,
+            callback_url: None,
+            customer_reference: None,
+            fingerprint: [0; 16],
+        };
+        NewMessage {
+            id: MessageId::lowest_at(0),
+            draft: Arc::new(draft),
+            terms: Terms {
+                refund_undelivered: true,
+                two_legs: false,
+            },
+            batches: Vec::new(),
+        }
+    }
+
+    fn read(account: i64, sender: &str) -> HashMap<AccountId, Vec<Profile>> {
+        let profile = Profile {
+            number: 7,
+            gateway: Gateway::DirectRefund,
+            sender: sender.to_owned(),
+            callback_url: None,
+        };
+        HashMap::from([(AccountId(account), vec![profile])])
+    }
+
+    #[test]
+    fn what_one_server_told_is_not_believed_of_another() {
+        let profiles = Profiles::default();
+        let ours = [message(1, "ACME"), message(1, "Acme"), message(2, "ACME")];
+        profiles.remember(read(1, "ACME"), 10);
+        assert_eq!(profiles.numbers(&ours, 10), [Some(7), None, None]);
+        assert_eq!(profiles.numbers(&ours, 11), [None, None, None]);
+        assert_eq!(profiles.numbers(&ours, 10), [None, None, None]);
+    }
+
+    #[test]
+    fn what_is_remembered_has_an_end() {
+        let profiles = Profiles::default();
+        let sender = "A".repeat(MOST_OCTETS / 100);
+        let mut most = 0;
+        for account in 0..1_000 {
+            profiles.remember(read(account % 150, &sender), 0);
+            let known = profiles.known(0);
+            let all: usize = known.of.values().map(|all| octets(all)).sum();
+            assert_eq!(known.octets, all);
+            most = most.max(known.of.len());
+        }
+        assert_eq!(most, 99);
     }
 }

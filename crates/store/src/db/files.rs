@@ -1,12 +1,18 @@
 //! The files of an embedded database: its owner alone reads them.
 
-use std::fs::{self, File, OpenOptions};
+use crate::error::{Error, Result};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
+use std::time::Duration;
 
 /// It holds numbers and texts. What SQLite makes beside a database has the mode and the owner of the database.
 pub(crate) const MODE: u32 = 0o600;
+/// The file that is locked by whoever has the turn to open the database.
+const TURN: &str = "opening.lock";
+/// How often another process that opens the database is looked for again.
+const TURN_PAUSE: Duration = Duration::from_millis(20);
 
 /// Makes a file of a data directory where it is not there.
 pub(crate) fn make(directory: &Path, name: &str) -> io::Result<()> {
@@ -28,4 +34,20 @@ pub(crate) fn give_away(file: &File, directory: &Path) -> io::Result<()> {
         fchown(file, Some(owner.uid()), Some(owner.gid()))?;
     }
     Ok(())
+}
+
+/// Waits for the turn to open the database: two processes that made the same tables at once would be in each
+/// other's way. The turn lasts as long as the file; the system ends it when a process dies.
+pub(crate) async fn take_turn(path: &Path) -> Result<File> {
+    let fault = |source| Error::directory(path, source);
+    make(path, TURN).map_err(fault)?;
+    let mut options = OpenOptions::new();
+    let file = options.write(true).open(path.join(TURN)).map_err(fault)?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => tokio::time::sleep(TURN_PAUSE).await,
+            Err(TryLockError::Error(error)) => return Err(fault(error)),
+        }
+    }
 }

@@ -7,6 +7,8 @@ use crate::error::{Error, Result};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -15,6 +17,10 @@ use tokio::time::timeout;
 const TRUSTED: Duration = Duration::from_millis(100);
 /// Connections of a node that are not of the pool: the one that hears the other nodes.
 const LISTENING: u32 = 1;
+
+/// When the server started, Unix microseconds.
+const STARTED: &str =
+    "select cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)";
 
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
@@ -29,6 +35,8 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
         .map_err(|error| server.judge(error))?;
     let is_spread = prepare(server, &mut connection).await?;
     connection.close().await?;
+    let incarnation = Arc::new(AtomicI64::new(0));
+    let connected = Arc::clone(&incarnation);
     let pool = PgPoolOptions::new()
         .max_connections(server.connections.saturating_sub(LISTENING).max(1))
         .acquire_timeout(BUSY)
@@ -41,8 +49,20 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
                 Ok(true)
             })
         })
+        .after_connect(move |connection, _| {
+            let connected = Arc::clone(&connected);
+            Box::pin(async move {
+                let started: i64 = sqlx::query_scalar(STARTED).fetch_one(connection).await?;
+                connected.store(started, Ordering::Release);
+                Ok(())
+            })
+        })
         .connect_lazy_with(*server.options.clone());
-    Ok(Db::Postgres { pool, is_spread })
+    Ok(Db::Postgres {
+        pool,
+        incarnation,
+        is_spread,
+    })
 }
 
 /// Gives whether buckets may lie on several servers.
@@ -64,12 +84,16 @@ async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<bool>
     Ok(is_spread)
 }
 
-/// The names of all tables, as the migrations make them.
+/// The names of all tables and views, as the migrations make them.
 fn tables() -> Vec<&'static str> {
     let lines = POSTGRES_MIGRATIONS
         .iter()
         .flat_map(|migration| migration.sql.as_str().lines());
-    let made = lines.filter_map(|line| line.strip_prefix("create table ")?.split(' ').next());
+    let made = lines.filter_map(|line| {
+        let name = line.strip_prefix("create table ");
+        let name = name.or_else(|| line.strip_prefix("create view "));
+        name?.split(' ').next()
+    });
     made.chain(["_sqlx_migrations"]).collect()
 }
 

@@ -456,7 +456,7 @@ pub(crate) async fn sqlite(path: &std::path::Path) -> SqliteConnection {
         .unwrap()
 }
 
-async fn administer(server: &str, sql: &str) {
+pub(crate) async fn administer(server: &str, sql: &str) {
     let mut connection = PgConnection::connect(server).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
         .execute(&mut connection)

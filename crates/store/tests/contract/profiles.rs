@@ -11,6 +11,7 @@ const MOST: usize = 32;
 twins!(
     messages_that_agree_share_a_profile_and_say_what_was_sent,
     messages_beyond_the_profiles_of_an_account_say_it_themselves,
+    a_send_that_is_refused_makes_no_profile,
     a_process_that_starts_finds_the_profiles_that_are_there,
     a_message_from_before_profiles_is_the_same_after_an_upgrade,
 );
@@ -33,13 +34,21 @@ async fn profiles(kit: &Kit) -> Vec<String> {
     kit.texts(sql).await
 }
 
-/// Sends all of them, one after the other so that their ids are in order, and then has each fail: what went out and what
-/// the callback tells must be what was sent.
+async fn accepted(store: &Store, message: &NewMessage) {
+    let answers = store.accept(NOW, vec![message.clone()]).await.unwrap();
+    assert!(matches!(answers[..], [Accepted::Yes { .. }]), "{answers:?}");
+}
+
+/// Sends all of them, one after the other so that their ids are in order, and has them end.
 async fn live_through(kit: &Kit, store: &Store, messages: &[NewMessage]) {
     for message in messages {
-        let answers = store.accept(NOW, vec![message.clone()]).await.unwrap();
-        assert!(matches!(answers[..], [Accepted::Yes { .. }]), "{answers:?}");
+        accepted(store, message).await;
     }
+    end(kit, messages).await;
+}
+
+/// Has each fail: what went out and what the callback tells must be what was sent.
+async fn end(kit: &Kit, messages: &[NewMessage]) {
     let claimed = kit.claim(messages.len()).await;
     let sent: HashMap<_, _> = messages.iter().map(|new| (new.id, &new.draft)).collect();
     assert_eq!(claimed.len(), messages.len());
@@ -96,7 +105,8 @@ async fn messages_that_agree_share_a_profile_and_say_what_was_sent(kit: &Kit) {
         .map(|sending| sending.message(&kit.store))
         .collect();
     live_through(kit, &kit.store, &all).await;
-    assert_eq!(profiles(kit).await, ["0", "1", "0", "2", "3", "1"]);
+    // Who is the first of a profile says it all: it is made once that is accepted.
+    assert_eq!(profiles(kit).await, ["-", "-", "0", "-", "-", "1"]);
     // Another account has its own.
     live_through(kit, &kit.store, &[to_path(theirs, "a").message(&kit.store)]).await;
     assert_eq!(
@@ -105,8 +115,10 @@ async fn messages_that_agree_share_a_profile_and_say_what_was_sent(kit: &Kit) {
         "of both"
     );
     assert_eq!(
-        kit.numbers("select count(*) from messages where gateway is not null")
-            .await,
+        kit.numbers(
+            "select count(*) from messages where (gateway is null) <> (profile is not null)"
+        )
+        .await,
         [0]
     );
 }
@@ -128,9 +140,27 @@ async fn messages_beyond_the_profiles_of_an_account_say_it_themselves(kit: &Kit)
     again.batches[0].recipients = vec![super::kit::number(number)];
     all.push(again);
     live_through(kit, &kit.store, &all).await;
-    let mut expected: Vec<String> = (0..MOST).map(|number| number.to_string()).collect();
-    expected.extend(["-", "-", "-", "1"].map(str::to_owned));
+    let mut expected = vec!["-"; MOST + 3];
+    expected.push("1");
     assert_eq!(profiles(kit).await, expected);
+    let made = kit.numbers("select count(*) from profiles").await;
+    assert_eq!(made, [i64::try_from(MOST).unwrap()]);
+}
+
+async fn a_send_that_is_refused_makes_no_profile(kit: &Kit) {
+    let account = kit.account(10).await;
+    let dear = Sending {
+        price: 11,
+        ..to_path(account, "dear")
+    };
+    let answers = [to_path(account, "a"), dear].map(|sending| sending.message(&kit.store));
+    let answers = kit.store.accept(NOW, answers.into()).await.unwrap();
+    assert!(
+        matches!(answers[..], [Accepted::Yes { .. }, Accepted::No(_)]),
+        "{answers:?}"
+    );
+    let urls = kit.texts("select callback_url from profiles").await;
+    assert_eq!(urls, ["https://ada.example.ng/a"]);
 }
 
 async fn a_process_that_starts_finds_the_profiles_that_are_there(kit: &Kit) {
@@ -143,35 +173,47 @@ async fn a_process_that_starts_finds_the_profiles_that_are_there(kit: &Kit) {
     let before = before.map(|sending| sending.message(&kit.store));
     live_through(kit, &kit.store, &before).await;
     let started = kit.restarted().await;
-    let after = [numbered(3, "b"), numbered(4, "c"), numbered(5, "a")];
+    let after = [
+        numbered(3, "b"),
+        numbered(4, "c"),
+        numbered(5, "a"),
+        numbered(6, "c"),
+    ];
     let after = after.map(|sending| sending.message(&kit.store));
     live_through(kit, &started, &after).await;
-    assert_eq!(profiles(kit).await, ["0", "1", "1", "2", "0"]);
+    // The first has the account looked up; nothing is made twice.
+    assert_eq!(profiles(kit).await, ["-", "-", "-", "-", "0", "2"]);
+    assert_eq!(kit.numbers("select count(*) from profiles").await, [3]);
     started.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs ./test's PostgreSQL"]
-async fn of_two_nodes_that_give_out_a_number_one_finds_it_taken() {
+async fn what_two_nodes_send_at_once_says_what_was_sent() {
     let kit = Kit::postgres().await;
+    let other = kit.restarted().await;
     let account = kit.account(1_000).await;
-    let numbered = |first_number, path| {
+    let message = |first_number: usize, path: String| {
         let sending = Sending {
             first_number,
-            ..to_path(account, path)
+            ..to_path(account, &path)
         };
-        [sending.message(&kit.store)]
+        sending.message(&kit.store)
     };
-    let other = kit.restarted().await;
-    // Each knows the first; then one makes the second, of which the other does not hear.
-    live_through(&kit, &kit.store, &numbered(1, "a")).await;
-    live_through(&kit, &other, &numbered(2, "a")).await;
-    live_through(&kit, &kit.store, &numbered(3, "b")).await;
-    live_through(&kit, &other, &numbered(4, "c")).await;
-    live_through(&kit, &other, &numbered(5, "c")).await;
-    live_through(&kit, &kit.store, &numbered(6, "c")).await;
-    // What found its number taken says it itself; what finds there what it meant is content.
-    assert_eq!(profiles(&kit).await, ["0", "0", "1", "-", "2", "2"]);
+    let mut all = Vec::new();
+    for round in 0..8 {
+        // Each finds the number that it gives out taken by the other, as often as not.
+        let ours = message(4 * round + 1, format!("ours/{round}"));
+        let theirs = message(4 * round + 2, format!("theirs/{round}"));
+        tokio::join!(accepted(&kit.store, &ours), accepted(&other, &theirs));
+        let again = message(4 * round + 3, format!("theirs/{round}"));
+        let crossed = message(4 * round + 4, format!("ours/{round}"));
+        tokio::join!(accepted(&kit.store, &again), accepted(&other, &crossed));
+        all.extend([ours, theirs, again, crossed]);
+    }
+    end(&kit, &all).await;
+    let twice = "select count(*) from profiles group by callback_url having count(*) > 1";
+    assert_eq!(kit.numbers(twice).await, [] as [i64; 0]);
     other.close().await;
     kit.finish().await;
 }
@@ -215,11 +257,14 @@ async fn a_message_from_before_profiles_is_the_same_after_an_upgrade(kit: &Kit) 
     assert_eq!(told, [before.draft.callback_url.as_deref().unwrap()]);
 
     let started = kit.restarted().await;
-    let after = Sending {
-        first_number: 2,
-        ..to_path(account, "a")
-    };
-    live_through(kit, &started, &[after.message(&kit.store)]).await;
-    assert_eq!(profiles(kit).await, ["-", "0"]);
+    let after = [2, 3].map(|first_number| {
+        let sending = Sending {
+            first_number,
+            ..to_path(account, "a")
+        };
+        sending.message(&kit.store)
+    });
+    live_through(kit, &started, &after).await;
+    assert_eq!(profiles(kit).await, ["-", "-", "0"]);
     started.close().await;
 }
