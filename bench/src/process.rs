@@ -67,12 +67,17 @@ impl Process {
         fs::read_to_string(&self.errors).unwrap_or_default()
     }
 
+    /// The end of it, the latest line first.
+    pub(crate) fn last_lines(&self) -> String {
+        let log = self.log();
+        let last: Vec<_> = log.lines().rev().take(5).collect();
+        last.join(" | ")
+    }
+
     /// Fails when the process has ended, with the end of its log.
     pub(crate) fn check(&mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
-            let log = self.log();
-            let last: Vec<_> = log.lines().rev().take(5).collect();
-            bail!("{} ended with {status}: {}", self.name, last.join(" | "));
+            bail!("{} ended with {status}: {}", self.name, self.last_lines());
         }
         Ok(())
     }

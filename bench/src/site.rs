@@ -241,7 +241,12 @@ impl Site {
                 return Ok(found);
             }
             if began.elapsed() > patience {
-                bail!("{metric} is {found} and not {least} after {patience:?}");
+                let all = self.services.iter().chain(&self.smsc);
+                let logs: Vec<_> = all.map(Process::last_lines).collect();
+                bail!(
+                    "{metric} is {found} and not {least} after {patience:?}: {}",
+                    logs.join(" | ")
+                );
             }
             tokio::time::sleep(METRICS_EVERY).await;
         }

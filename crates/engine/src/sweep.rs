@@ -23,9 +23,11 @@ const TIDY_EVERY: Duration = Duration::from_secs(5);
 /// each is.
 const LOOK_AGAIN_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_MS: i64 = 20_000;
-/// How often PostgreSQL is made to look at tables that it takes for empty, and to make room in queues: until it has done the
-/// former, a campaign that is its first may wait a second for each thousand receipts.
+/// How often PostgreSQL is made to look at tables that it takes for empty: until it has, a campaign that is its first may
+/// wait a second for each thousand receipts.
 const GATHER_EVERY: Duration = Duration::from_secs(1);
+/// How often PostgreSQL is made to use the room again of what has left the queues.
+const VACUUM_EVERY: Duration = Duration::from_secs(1);
 /// How often old attempts at callbacks are forgotten, and how long they are kept.
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
@@ -35,7 +37,7 @@ const STRAYS_EVERY: Duration = Duration::from_secs(5);
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
-pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 7] {
+pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 8] {
     let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
     let told = Arc::new(Mutex::default());
     [
@@ -52,7 +54,9 @@ pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 7] {
             measure_all(&shared).await
         }),
         every(GATHER_EVERY, shared, |shared| async move {
-            shared.store.gather_statistics().await?;
+            shared.store.gather_statistics().await
+        }),
+        every(VACUUM_EVERY, shared, |shared| async move {
             shared.store.vacuum_queues().await
         }),
         every(LOOK_AGAIN_EVERY, shared, move |shared| {

@@ -33,6 +33,9 @@ impl Store {
     }
     /// Has PostgreSQL make room where rows of a queue were: most of what it holds by then. It does so by itself once a
     /// minute at most, and a queue takes in all that is sent in a minute, row by row.
+    ///
+    /// While somebody reads what was there an hour ago (a dump, a standby), nothing can be removed. So the queue must have
+    /// taken in half of what is to go since the last vacuum: the next one is due when there is twice as much.
     pub async fn vacuum_queues(&self) -> Result<()> {
         if self.db.is_embedded() {
             return Ok(());
@@ -42,6 +45,7 @@ impl Store {
                 "select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
                  where n.nspname = current_schema() and c.relname in ('batches', 'callbacks', 'recent_sends')
                      and pg_stat_get_dead_tuples(c.oid) > 2000 + pg_stat_get_live_tuples(c.oid)
+                     and pg_stat_get_ins_since_vacuum(c.oid) > pg_stat_get_dead_tuples(c.oid) / 2
                      and pg_has_role(c.relowner, 'usage')",
             )
             .fetch_all(connection)

@@ -42,6 +42,7 @@ mod contract {
     mod storm;
     mod sweeps;
     mod upgrades;
+    mod vacuum;
     mod velocity;
     mod verification;
 }

@@ -311,32 +311,6 @@ async fn a_table_that_was_empty_for_the_planner_is_looked_at_again_when_it_has_f
     kit.finish().await;
 }
 
-const FILL: &str = "insert into recent_sends (bucket, fingerprint, expires_at_ms)
-     select 0, decode(md5(cast(one as text)), 'hex'), 1 from generate_series(1, 5000) one";
-const VACUUMED: &str = "select pg_stat_get_vacuum_count('recent_sends'::regclass)";
-
-#[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
-async fn the_room_of_what_has_left_a_queue_is_used_again() {
-    let kit = Kit::postgres().await;
-    kit.store.vacuum_queues().await.unwrap();
-    assert_eq!(kit.numbers(VACUUMED).await, [0], "there is nothing to gain");
-    let size = "select pg_total_relation_size('recent_sends')";
-    let mut sizes = Vec::new();
-    for round in 1..=4 {
-        kit.run(FILL).await.unwrap();
-        sizes.extend(kit.numbers(size).await);
-        while kit.tidy(NOW).await {}
-        // The server counts rows with a delay of about a second.
-        while kit.numbers(VACUUMED).await != [round] {
-            kit.store.vacuum_queues().await.unwrap();
-        }
-    }
-    // Emptied pages of an index are free one vacuum later.
-    assert!(sizes[3] < 2 * sizes[0], "{sizes:?}");
-    kit.finish().await;
-}
-
 async fn the_clock_of_the_server_is_told_where_there_is_one(kit: &Kit) {
     let first = kit.store.server_ms().await.unwrap();
     let second = kit.store.server_ms().await.unwrap();

@@ -1,0 +1,94 @@
+//! The room of what has left the queues of PostgreSQL is used again (decision 0026).
+
+use super::kit::{administer, fresh};
+use sqlx::{Connection, PgConnection};
+use store::{Server, Store, Target};
+
+const FILL: &str = "insert into recent_sends (bucket, fingerprint, expires_at_ms)
+     select 0, decode(md5(cast(one as text)), 'hex'), 1 from generate_series(1, 5000) one";
+const REMOVED: &str = "select pg_stat_get_tuples_deleted('recent_sends'::regclass)";
+const SIZE: &str = "select pg_total_relation_size('recent_sends')";
+const VACUUMS: &str = "select pg_stat_get_vacuum_count('recent_sends'::regclass)";
+/// The server's own vacuum would be counted now and then.
+const OURS_ALONE: &str = "alter table recent_sends set (autovacuum_enabled = false)";
+
+/// A database of its own: what others read in theirs keeps nothing of it from being removed.
+struct Queue {
+    store: Store,
+    connection: PgConnection,
+    removed: i64,
+}
+
+impl Queue {
+    async fn open(url: &str) -> Self {
+        let server = Server::new(url, 4).unwrap();
+        let store = Store::open(&Target::Postgres(server)).await.unwrap();
+        let connection = PgConnection::connect(url).await.unwrap();
+        let mut queue = Self {
+            store,
+            connection,
+            removed: 0,
+        };
+        queue.run(OURS_ALONE).await;
+        queue
+    }
+
+    async fn run(&mut self, sql: &'static str) {
+        let ran = sqlx::raw_sql(sql).execute(&mut self.connection).await;
+        ran.unwrap();
+    }
+
+    async fn number(&mut self, sql: &'static str) -> i64 {
+        let number = sqlx::query_scalar(sql).fetch_one(&mut self.connection);
+        number.await.unwrap()
+    }
+
+    /// Fills the windows and empties them, and has the queues vacuumed as often as three seconds would; gives how large
+    /// they were, and how many vacuums there have been.
+    async fn turn_over(&mut self) -> (i64, i64) {
+        self.run(FILL).await;
+        let size = self.number(SIZE).await;
+        self.run("delete from recent_sends").await;
+        self.removed += 5_000;
+        // It would be counted once the connection has rested for ten seconds, or does something else a second later.
+        self.run("select pg_stat_force_next_flush()").await;
+        while self.number(REMOVED).await < self.removed {}
+        for _ in 0..3 {
+            self.store.vacuum_queues().await.unwrap();
+        }
+        (size, self.number(VACUUMS).await)
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn queues_are_vacuumed_where_most_is_gone_and_seldom_where_it_cannot_go() {
+    let server = std::env::var("OGENE_TEST_POSTGRES").expect("run ./test");
+    let name = format!("vacuum_{}_{}", std::process::id(), fresh());
+    administer(&server, &format!("create database {name}")).await;
+    let url = server.replacen("/postgres", &format!("/{name}"), 1);
+    let mut queue = Queue::open(&url).await;
+
+    let first = queue.turn_over().await;
+    assert_eq!(first.1, 1);
+    queue.turn_over().await;
+    // Emptied pages of an index are free one vacuum later.
+    let (size, vacuums) = queue.turn_over().await;
+    assert!(size < 2 * first.0, "{} and then {size}", first.0);
+    assert_eq!(vacuums, 3);
+
+    // A dump, say: nothing that leaves from now on can be removed.
+    let mut dump = PgConnection::connect(&url).await.unwrap();
+    let snapshot = "begin isolation level repeatable read; select count(*) from wallets";
+    sqlx::raw_sql(snapshot).execute(&mut dump).await.unwrap();
+    let mut vacuums = Vec::new();
+    for _ in 0..4 {
+        vacuums.push(queue.turn_over().await.1);
+    }
+    assert_eq!(vacuums, [4, 4, 5, 5], "when there is twice as much");
+
+    dump.close().await.unwrap();
+    queue.connection.close().await.unwrap();
+    queue.store.close().await;
+    administer(&server, &format!("drop database {name}")).await;
+}
