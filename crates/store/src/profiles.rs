@@ -147,8 +147,8 @@ impl Store {
         profiles: &[Option<i64>],
         incarnation: i64,
     ) -> Vec<Wanted> {
+        let known = self.profiles.known(incarnation);
         let has_room = |account| {
-            let known = self.profiles.known(incarnation);
             let all = known.of.get(&account);
             all.is_none_or(|all| all.len() < MOST_OF_ACCOUNT)
         };
