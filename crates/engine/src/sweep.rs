@@ -95,28 +95,29 @@ where
 /// Expires recipients that have no outcome in time, and what was never sent. Where that fails in a bucket, the others are
 /// swept all the same.
 pub(crate) async fn expire_all(shared: &Arc<Shared>) -> store::Result<()> {
-    let now_ms = shared.clock.now_ms();
     let mut swept = Ok(());
     for &gateway in Gateway::ALL {
+        for bucket in shared.my_buckets() {
+            swept = swept.and(expire_sent(shared, bucket, gateway).await);
+        }
+    }
+    for bucket in shared.my_buckets() {
+        swept = swept.and(expire_unsent(shared, bucket).await);
+    }
+    swept
+}
+
+/// The time is asked for at each step: one from before the clock was set back would expire what was accepted since.
+async fn expire_sent(shared: &Arc<Shared>, bucket: Bucket, gateway: Gateway) -> store::Result<()> {
+    loop {
+        let now_ms = shared.clock.now_ms();
         let expiry = Expiry {
             gateway,
             over_before_ms: shared.plan.rules.over_before(gateway, now_ms - GRACE_MS),
             now_ms,
             planner: shared.planner(now_ms),
         };
-        for bucket in shared.my_buckets() {
-            swept = swept.and(expire_sent(shared, bucket, &expiry).await);
-        }
-    }
-    for bucket in shared.my_buckets() {
-        swept = swept.and(expire_unsent(shared, bucket, now_ms).await);
-    }
-    swept
-}
-
-async fn expire_sent(shared: &Arc<Shared>, bucket: Bucket, expiry: &Expiry) -> store::Result<()> {
-    loop {
-        let (settled, more) = shared.store.expire(bucket, expiry).await?;
+        let (settled, more) = shared.store.expire(bucket, &expiry).await?;
         shared.settled(settled);
         if !more {
             return Ok(());
@@ -124,8 +125,9 @@ async fn expire_sent(shared: &Arc<Shared>, bucket: Bucket, expiry: &Expiry) -> s
     }
 }
 
-async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, now_ms: i64) -> store::Result<()> {
+async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket) -> store::Result<()> {
     loop {
+        let now_ms = shared.clock.now_ms();
         let late = shared.store.late_batches(bucket, now_ms).await?;
         if late.is_empty() {
             return Ok(());
