@@ -16,6 +16,7 @@ mod desk;
 mod guard_tests;
 mod lane;
 mod lanes;
+mod limits;
 mod observe;
 mod pool;
 mod secrets;
@@ -48,7 +49,7 @@ pub struct CallbackSettings {
     pub allow_private_targets: bool,
     /// The waits after the first, second, … failed attempt; after the last a callback is dead.
     pub retry_delays: Vec<Duration>,
-    /// Callbacks in flight to one origin of one account.
+    /// Callbacks in flight to one origin of one account; four times as many where it answers well and places are free.
     pub concurrency_per_origin: usize,
     /// Callbacks in flight altogether.
     pub concurrency: usize,

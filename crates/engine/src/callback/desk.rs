@@ -5,7 +5,8 @@ mod attempt;
 use super::CallbackSettings;
 use super::client::Client;
 use super::lane::InLane;
-use super::lanes::{Lanes, Limits};
+use super::lanes::Lanes;
+use super::limits::Limits;
 use super::observe;
 use super::secrets::Secrets;
 use super::standing::Went;
@@ -20,8 +21,6 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// Callbacks in memory that wait for their turn.
-const MAX_WAITING: usize = 20_000;
 /// Callbacks claimed for a lane at a time.
 const CLAIM_GROUP: usize = 500;
 /// Outcomes in one commit.
@@ -114,11 +113,6 @@ impl Desk {
         settings: &CallbackSettings,
         outcomes: mpsc::Sender<Outcome>,
     ) -> Self {
-        let limits = Limits {
-            in_flight_per_lane: settings.concurrency_per_origin,
-            in_flight: settings.concurrency,
-            waiting: MAX_WAITING,
-        };
         let delays = settings.retry_delays.iter();
         let delays_ms: Vec<i64> = delays
             .map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
@@ -132,7 +126,7 @@ impl Desk {
             chance: world.chance,
             patience_ms: callback::longest_ms(&delays_ms).max(LEAST_PATIENCE_MS),
             delays_ms,
-            lanes: Mutex::new(Lanes::new(limits)),
+            lanes: Mutex::new(Lanes::new(Limits::of(settings))),
             outcomes,
             due: Notify::new(),
             landed: Notify::new(),

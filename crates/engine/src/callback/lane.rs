@@ -1,5 +1,6 @@
 //! One lane: the callbacks of an account to an origin, those that wait and how many are in flight.
 
+use super::limits::Most;
 use super::standing::Standing;
 use super::waiting::Waiting;
 use domain::AccountId;
@@ -41,14 +42,14 @@ impl<T> Lane<T> {
         }
     }
 
-    /// Whether one of those that wait may fly, where `most` of any lane may.
-    pub(super) fn may_fly(&self, most: usize) -> bool {
+    /// Whether one of those that wait may fly.
+    pub(super) fn may_fly(&self, most: Most) -> bool {
         let is_free = self.in_flight < self.standing.in_flight(most);
         is_free && self.waiting.has(self.retry_may_fly(most))
     }
 
     /// Whether there is a place for a retry: they have half of them, for they may be slow to fail again.
-    fn retry_may_fly(&self, most: usize) -> bool {
+    fn retry_may_fly(&self, most: Most) -> bool {
         self.retries < self.standing.in_flight(most).div_ceil(2)
     }
 }
@@ -61,8 +62,12 @@ impl<T: InLane> Lane<T> {
         self.retries = self.retries.saturating_sub(was_retry);
     }
 
-    /// The next one to fly.
-    pub(super) fn pop(&mut self, most: usize) -> Option<T> {
+    /// The next one to fly. None where there are fewer places than when the lane was queued: it goes on once one of its
+    /// own is over.
+    pub(super) fn pop(&mut self, most: Most) -> Option<T> {
+        if !self.may_fly(most) {
+            return None;
+        }
         let callback = self.waiting.pop(self.retry_may_fly(most))?;
         self.in_flight += 1;
         self.retries += usize::from(callback.is_retry());

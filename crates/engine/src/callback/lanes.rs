@@ -1,27 +1,18 @@
 //! Which callback is posted next: the callbacks in hand, in one lane per account and origin.
 //!
 //! Accounts take turns, and so do the origins of an account; a lane has a limit of callbacks in flight, so
-//! a slow or dead receiver takes that many slots and holds up nobody else. Receivers of which nothing good is
+//! a slow or dead receiver takes that many slots and holds up nobody else. One that is well has more while half of all
+//! slots are free: what is not told in time waits in the database, and costs more. Receivers of which nothing good is
 //! known (`standing`) share half of all slots, however many they are, and those that fail half of that, so that one
 //! that was never tried need not wait for a thousand that are dead. Within a lane first attempts and retries
 //! take turns, and retries have half of its slots (`waiting`). Nothing here waits or does I/O.
 
 use super::lane::{InLane, Lane};
+use super::limits::{Limits, Most};
 use super::standing::{Class, Standing, Went};
 use domain::AccountId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-
-/// How much may be in hand and in flight.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// Callbacks in flight to one origin of one account.
-    pub(super) in_flight_per_lane: usize,
-    /// Callbacks in flight altogether.
-    pub(super) in_flight: usize,
-    /// Callbacks waiting in memory altogether; the others stay rows in the database.
-    pub(super) waiting: usize,
-}
 
 /// An account may hold one part in so many of the room that is left, however many lanes it has: each send may name an
 /// origin of its own.
@@ -145,35 +136,41 @@ impl<T: InLane> Lanes<T> {
 
     /// Queues a lane that has something to give.
     fn queue(&mut self, account: AccountId, origin: &Arc<str>) {
+        let most = self.limits.most(self.in_flight());
         let Some(owner) = self.accounts.get_mut(&account) else {
             return;
         };
-        if let Some(class) = owner.queue(origin, self.limits.in_flight_per_lane) {
+        if let Some(class) = owner.queue(origin, most) {
             self.turns[class as usize].push_back(account);
         }
     }
 
     /// The next callback to post; [`Lanes::finish`] is to be called once it is over.
     pub(super) fn next(&mut self) -> Option<T> {
-        if self.closed || self.in_flight() >= self.limits.in_flight {
-            return None;
+        while !self.closed && self.in_flight() < self.limits.in_flight {
+            let most = self.limits.most(self.in_flight());
+            let class = self.turn()?;
+            let account = self.turns[class as usize].pop_front()?;
+            let owner = self.accounts.get_mut(&account)?;
+            let origin = owner.turns[class as usize].pop_front()?;
+            let lane = owner.lanes.get_mut(&origin)?;
+            lane.queued = false;
+            let callback = lane.pop(most);
+            if callback.is_some() {
+                owner.waiting -= 1;
+                self.waiting -= 1;
+                self.flying[class as usize] += 1;
+                self.last = class;
+                owner.queue(&origin, most);
+            }
+            if !owner.turns[class as usize].is_empty() {
+                self.turns[class as usize].push_back(account);
+            }
+            if callback.is_some() {
+                return callback;
+            }
         }
-        let class = self.turn()?;
-        let account = self.turns[class as usize].pop_front()?;
-        let owner = self.accounts.get_mut(&account)?;
-        let origin = owner.turns[class as usize].pop_front()?;
-        let lane = owner.lanes.get_mut(&origin)?;
-        lane.queued = false;
-        let callback = lane.pop(self.limits.in_flight_per_lane)?;
-        owner.waiting -= 1;
-        self.waiting -= 1;
-        self.flying[class as usize] += 1;
-        self.last = class;
-        owner.queue(&origin, self.limits.in_flight_per_lane);
-        if !owner.turns[class as usize].is_empty() {
-            self.turns[class as usize].push_back(account);
-        }
-        Some(callback)
+        None
     }
 
     /// The class whose turn it is: all by turns, as far as they have places left.
@@ -297,6 +294,7 @@ impl<T: InLane> Lanes<T> {
     /// Takes waiting callbacks out of the lane that `in_flight` belongs to.
     pub(super) fn withdraw(&mut self, in_flight: &T, unwanted: impl FnMut(&T) -> bool) -> Vec<T> {
         let (account, origin) = (in_flight.account(), in_flight.origin());
+        let most = self.limits.most(self.in_flight());
         let Some(owner) = self.accounts.get_mut(&account) else {
             return Vec::new();
         };
@@ -306,7 +304,7 @@ impl<T: InLane> Lanes<T> {
         let withdrawn = lane.waiting.withdraw(unwanted);
         owner.waiting -= withdrawn.len();
         self.waiting -= withdrawn.len();
-        if lane.queued && !lane.may_fly(self.limits.in_flight_per_lane) {
+        if lane.queued && !lane.may_fly(most) {
             lane.queued = false;
             let class = lane.standing.class();
             self.leave(account, origin, class);
@@ -345,9 +343,9 @@ impl<T: InLane> Lanes<T> {
 impl<T> Account<T> {
     /// Queues a lane that has something to give and room in flight; gives its class where it is the account's
     /// only one of that.
-    fn queue(&mut self, origin: &Arc<str>, in_flight_limit: usize) -> Option<Class> {
+    fn queue(&mut self, origin: &Arc<str>, most: Most) -> Option<Class> {
         let lane = self.lanes.get_mut(origin)?;
-        if lane.queued || !lane.may_fly(in_flight_limit) {
+        if lane.queued || !lane.may_fly(most) {
             return None;
         }
         lane.queued = true;
@@ -381,6 +379,7 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         in_flight_per_lane: 2,
+        in_flight_to_proven: 2,
         in_flight: 5,
         waiting: 900,
     };
@@ -451,6 +450,35 @@ mod tests {
         assert_eq!(lanes.in_flight(), 2);
         lanes.finish(&(A, "slow", 0), Went::Well);
         assert_eq!(lanes.next(), Some((A, "slow", 2)));
+    }
+
+    #[test]
+    fn a_receiver_that_is_well_has_more_places_while_half_of_all_are_free() {
+        let mut lanes = lanes(&[(A, "x", 20), (B, "z", 20)]);
+        lanes.push((A, "new", 0)).unwrap();
+        lanes.limits = Limits {
+            in_flight_to_proven: 4,
+            in_flight: 18,
+            ..LIMITS
+        };
+        let count = |flying: &[Callback], origin| {
+            let of_origin = flying.iter().filter(|callback| callback.1 == origin);
+            of_origin.count()
+        };
+        let mut flying = drain(&mut lanes);
+        let counts = ["x", "z", "new"].map(|origin| count(&flying, origin));
+        assert_eq!(counts, [4, 4, 1]);
+        lanes.limits.in_flight = 8;
+        for (done, left) in (0..3).zip([3, 2, 2]) {
+            lanes.finish(&(A, "x", done), Went::Well);
+            let at = flying.iter().position(|callback| callback.1 == "x");
+            flying.remove(at.unwrap());
+            flying.extend(drain(&mut lanes));
+            assert_eq!(count(&flying, "x"), left, "after {done}");
+        }
+        lanes.limits.in_flight = 18;
+        lanes.finish(&(A, "x", 3), Went::Badly);
+        assert_eq!(drain(&mut lanes), [(A, "x", 5)], "it is not well");
     }
 
     #[test]
@@ -687,8 +715,9 @@ mod tests {
         fn nothing_is_lost_or_given_out_twice_and_every_limit_holds(
             steps in proptest::collection::vec(step(), 0..200),
         ) {
+            const WIDE: Limits = Limits { in_flight_to_proven: 4, in_flight: 9, ..LIMITS };
             let origins = ["x", "y", "z"];
-            let mut lanes = Lanes::new(LIMITS);
+            let mut lanes = Lanes::new(WIDE);
             let (mut pushed, mut out, mut withdrawn) = (0, 0, 0);
             let mut flying: Vec<Callback> = Vec::new();
             for step in steps {
@@ -704,7 +733,9 @@ mod tests {
                             (other.0, other.1) == (callback.0, callback.1)
                         };
                         let same = flying.iter().filter(of_lane).count();
-                        prop_assert!(same <= LIMITS.in_flight_per_lane);
+                        let standing = lanes.lane(callback.0, callback.1).unwrap().standing;
+                        let before = flying.len() - 1;
+                        prop_assert!(same <= standing.in_flight(WIDE.most(before)));
                     },
                     Step::Finish(at, went) => if at < flying.len() {
                         lanes.finish(&flying.swap_remove(at), went);
@@ -714,7 +745,7 @@ mod tests {
                     },
                 }
                 prop_assert_eq!(lanes.in_flight(), flying.len());
-                prop_assert!(flying.len() <= LIMITS.in_flight);
+                prop_assert!(flying.len() <= WIDE.in_flight);
                 let mut of_class = [0; Class::ALL.len()];
                 for &(account, origin, _) in &flying {
                     let standing = lanes.lane(account, origin).unwrap().standing;

@@ -3,6 +3,8 @@
 //! keep all of them, so those of which nothing good is known share half of the places, and those that fail half of
 //! that. One that was well and fails now and then is not among these.
 
+use super::limits::Most;
+
 /// How an attempt went, for the receiver as a whole.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Went {
@@ -80,9 +82,13 @@ impl Standing {
         matches!(self, Self::Failing(times) if times >= BROKEN_AFTER)
     }
 
-    /// How many callbacks may be in flight to it, where `most` may be to any.
-    pub(super) const fn in_flight(self, most: usize) -> usize {
-        if self.is_broken() { 1 } else { most }
+    /// How many callbacks may be in flight to it.
+    pub(super) const fn in_flight(self, most: Most) -> usize {
+        match self {
+            Self::Proven => most.proven,
+            _ if self.is_broken() => 1,
+            _ => most.any,
+        }
     }
 }
 
@@ -97,15 +103,26 @@ mod tests {
                 .iter()
                 .fold(Standing::default(), |standing, &went| standing.after(went))
         };
+        let most = Most { any: 8, proven: 32 };
         let bad = [Went::Badly; 5];
-        assert_eq!(run(&bad[..4]).in_flight(8), 8);
-        assert_eq!(run(&bad).in_flight(8), 1);
-        assert_eq!(run(&[&bad[..], &[Went::NotTried]].concat()).in_flight(8), 1);
+        assert_eq!(run(&[]).in_flight(most), 8);
+        assert_eq!(run(&bad[..4]).in_flight(most), 8);
+        assert_eq!(run(&bad).in_flight(most), 1);
+        assert_eq!(
+            run(&[&bad[..], &[Went::NotTried]].concat()).in_flight(most),
+            1
+        );
         let mended = run(&[&bad[..], &[Went::Well]].concat());
-        assert_eq!((mended.in_flight(8), mended.class()), (8, Class::Proven));
+        assert_eq!(
+            (mended.in_flight(most), mended.class()),
+            (32, Class::Proven)
+        );
         let again = run(&[&bad[..4], &[Went::Well], &bad[..4]].concat());
-        assert_eq!((again.in_flight(8), again.class()), (8, Class::Doubtful));
+        assert_eq!((again.in_flight(most), again.class()), (8, Class::Doubtful));
         let broken = run(&[&[Went::Well], &bad[..]].concat());
-        assert_eq!((broken.in_flight(8), broken.class()), (1, Class::Failing));
+        assert_eq!(
+            (broken.in_flight(most), broken.class()),
+            (1, Class::Failing)
+        );
     }
 }
