@@ -27,7 +27,7 @@ const LOOK_AGAIN_MS: i64 = 20_000;
 /// wait a second for each thousand receipts.
 const GATHER_EVERY: Duration = Duration::from_secs(1);
 /// How often PostgreSQL is made to use the room again of what has left the queues.
-const VACUUM_EVERY: Duration = Duration::from_secs(1);
+const VACUUM_EVERY: Duration = Duration::from_millis(500);
 /// How often old attempts at callbacks are forgotten, and how long they are kept.
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;

@@ -99,8 +99,8 @@ fn refund(kit: &Kit, message: &NewMessage) -> String {
     };
     let amount = naira(6).units();
     format!(
-        "insert into ledger values ({bucket}, {account}, {id}, {to}, 'refund', 'sms_wallet', {amount},
-             {NOW}, null)"
+        "insert into ledger (bucket, account_id, subject, recipient, kind, component, amount, created_at_ms)
+         values ({bucket}, {account}, {id}, {to}, 'refund', 'sms_wallet', {amount}, {NOW})"
     )
 }
 

@@ -11,7 +11,8 @@ twins!(
     what_was_in_doubt_before_an_upgrade_is_so_after_it,
     deliveries_before_an_upgrade_are_the_same_after_it,
     receipts_find_their_pages_after_an_upgrade_as_before,
-    what_paid_before_an_upgrade_is_paid_back_after_it
+    what_paid_before_an_upgrade_is_paid_back_after_it,
+    entries_and_messages_before_an_upgrade_are_the_same_after_it
 );
 
 async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
@@ -202,4 +203,40 @@ async fn what_paid_before_an_upgrade_is_paid_back_after_it(kit: &Kit) {
     kit.report(report(vec![], receipts)).await;
     assert_eq!(kit.balance(account).await, naira(100));
     assert!(paid < naira(100));
+}
+
+/// How PostgreSQL stored them until wide columns stood first.
+const OUT_OF_ORDER: &str = "drop view messages_in_full;
+    create view messages_in_full as select 1;
+    create table former as select bucket, message_id, account_id, sandbox, gateway, refund_undelivered, two_legs, sender,
+        body, callback_url, customer_reference, cost, cast(page_count as bigint) as page_count, paid_from, recipients,
+        callbacks_ended, profile from messages;
+    drop table messages;
+    alter table former rename to messages;
+    create table former as select bucket, account_id, subject, recipient, kind, component, amount, created_at_ms, reference
+        from ledger;
+    drop table ledger;
+    alter table former rename to ledger";
+
+async fn entries_and_messages_before_an_upgrade_are_the_same_after_it(kit: &Kit) {
+    if kit.is_sqlite() {
+        // It keeps every number as short as it is, in whatever order.
+        return;
+    }
+    let account = kit.account(100).await;
+    let message = sending(account).message(&kit.store);
+    kit.submit(&message).await;
+    kit.accept(&sending(account).message(&kit.store)).await;
+    let all = "select cast(to_jsonb(l) as text) from ledger l union all
+        select cast(to_jsonb(m) as text) from messages m union all
+        select cast(to_jsonb(f) as text) from messages_in_full f order by 1";
+    let before = kit.texts(all).await;
+    assert_eq!(before.len(), 3 + 2 + 2, "a credit and two sends");
+    let upgrade = include_str!("../../migrations/postgres/0020_columns_in_order.sql");
+    for statements in [OUT_OF_ORDER, upgrade] {
+        kit.run(statements).await.unwrap();
+    }
+    assert_eq!(kit.texts(all).await, before);
+    let removed = kit.run("delete from ledger").await;
+    assert!(removed.is_err(), "the ledger is append-only");
 }

@@ -57,8 +57,8 @@ async fn enter(kit: &Kit, message: &NewMessage, recipient: u64, kind: &str, nair
     let (bucket, id) = (kit.store.bucket_of(account).0, literal(kit, message));
     let amount = naira * 10_000;
     kit.plant(&format!(
-        "insert into ledger values ({bucket}, {account}, {id}, {recipient}, '{kind}', 'sms_wallet',
-             {amount}, {NOW}, null);
+        "insert into ledger (bucket, account_id, subject, recipient, kind, component, amount, created_at_ms)
+         values ({bucket}, {account}, {id}, {recipient}, '{kind}', 'sms_wallet', {amount}, {NOW});
          update wallets set sms_wallet = sms_wallet + {amount} where account_id = {account}",
     ))
     .await;
@@ -128,7 +128,8 @@ async fn a_wallet_below_nothing_is_found(kit: &Kit) {
         };
         kit.plant(&format!(
             "{unchecked};
-             insert into ledger values ({bucket}, {id}, '', 0, 'charge', '{column}', -200000, {NOW}, null);
+             insert into ledger (bucket, account_id, subject, recipient, kind, component, amount, created_at_ms)
+             values ({bucket}, {id}, '', 0, 'charge', '{column}', -200000, {NOW});
              update wallets set {column} = {column} - 200000 where account_id = {id}"
         ))
         .await;
