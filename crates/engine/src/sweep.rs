@@ -95,22 +95,33 @@ where
 /// Expires recipients that have no outcome in time, and what was never sent. Where that fails in a bucket, the others are
 /// swept all the same.
 pub(crate) async fn expire_all(shared: &Arc<Shared>) -> store::Result<()> {
+    let begun_ms = shared.clock.now_ms();
     let mut swept = Ok(());
     for &gateway in Gateway::ALL {
         for bucket in shared.my_buckets() {
-            swept = swept.and(expire_sent(shared, bucket, gateway).await);
+            swept = swept.and(expire_sent(shared, bucket, gateway, begun_ms).await);
         }
     }
     for bucket in shared.my_buckets() {
-        swept = swept.and(expire_unsent(shared, bucket).await);
+        swept = swept.and(expire_unsent(shared, bucket, begun_ms).await);
     }
     swept
 }
 
-/// The time is asked for at each step: one from before the clock was set back would expire what was accepted since.
-async fn expire_sent(shared: &Arc<Shared>, bucket: Bucket, gateway: Gateway) -> store::Result<()> {
+/// Until when a step expires: when the sweep began, so that it has an end; or, where the clock was set back since, what it
+/// tells now, or what was accepted after that would be expired.
+fn until_ms(shared: &Shared, begun_ms: i64) -> i64 {
+    shared.clock.now_ms().min(begun_ms)
+}
+
+async fn expire_sent(
+    shared: &Arc<Shared>,
+    bucket: Bucket,
+    gateway: Gateway,
+    begun_ms: i64,
+) -> store::Result<()> {
     loop {
-        let now_ms = shared.clock.now_ms();
+        let now_ms = until_ms(shared, begun_ms);
         let expiry = Expiry {
             gateway,
             over_before_ms: shared.plan.rules.over_before(gateway, now_ms - GRACE_MS),
@@ -125,9 +136,9 @@ async fn expire_sent(shared: &Arc<Shared>, bucket: Bucket, gateway: Gateway) -> 
     }
 }
 
-async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket) -> store::Result<()> {
+async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, begun_ms: i64) -> store::Result<()> {
     loop {
-        let now_ms = shared.clock.now_ms();
+        let now_ms = until_ms(shared, begun_ms);
         let late = shared.store.late_batches(bucket, now_ms).await?;
         if late.is_empty() {
             return Ok(());

@@ -544,8 +544,7 @@ async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     let requests = receiver.requests();
     assert_eq!(requests.len(), 500);
-    // One that is well has half of all places.
-    assert!(requests.iter().all(|request| request.connection < 4));
+    assert!(requests.iter().all(|request| request.connection < 2));
 }
 
 #[tokio::test]

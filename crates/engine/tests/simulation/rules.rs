@@ -39,7 +39,7 @@ pub(crate) fn settings(state: &mut State) -> Settings {
                 .map(|number| Duration::from_secs(number * 2))
                 .collect(),
             concurrency_per_origin: 2,
-            concurrency: 4,
+            concurrency: 16,
         },
         limits: Limits {
             sends_per_minute: 10_000,

@@ -1,5 +1,7 @@
--- Wide columns stand first, as those of deliveries do, so that nothing is left empty between them; and the texts of the
--- ledger's key stand together.
+-- Wide columns stand first, as those of deliveries do, so that nothing is left empty between them; and what a message was
+-- charged and paid back lies together in the ledger's key. A node of before that still serves waits, and fails: what it
+-- entered between the copy and the drop would be gone.
+lock table ledger, messages in access exclusive mode;
 create table ledger_in_order (
     account_id bigint not null,
     recipient bigint not null,
@@ -13,11 +15,11 @@ create table ledger_in_order (
 );
 insert into ledger_in_order
 select account_id, recipient, amount, created_at_ms, bucket, subject, kind, component, reference
-from ledger order by bucket, account_id, subject, kind, component, recipient;
+from ledger order by bucket, account_id, subject, kind, recipient, component;
 drop table ledger;
 alter table ledger_in_order rename to ledger;
 alter table ledger add constraint ledger_pkey
-    primary key (bucket, account_id, subject, kind, component, recipient);
+    primary key (bucket, account_id, subject, kind, recipient, component);
 create unique index ledger_credits on ledger (bucket, account_id, reference) where kind = 'credit';
 create trigger ledger_keeps_entries before update or delete on ledger
 for each row execute function refuse_change();
