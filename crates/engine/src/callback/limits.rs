@@ -12,7 +12,7 @@ const TIMES_TO_PROVEN: usize = 4;
 pub(super) struct Limits {
     /// Callbacks in flight to one origin of one account.
     pub(super) in_flight_per_lane: usize,
-    /// The same where the last attempt went well, while three quarters of all places are free.
+    /// The same where the last attempt went well, while all such together have less than a quarter of all places.
     pub(super) in_flight_to_proven: usize,
     /// Callbacks in flight altogether.
     pub(super) in_flight: usize,
@@ -41,11 +41,11 @@ impl Limits {
         }
     }
 
-    /// How many may be in flight to one receiver while so many are in all. Several that were well may hang at once, and
-    /// then keep what they have: more than a quarter would crowd out those that were never tried (`standing`).
-    pub(super) fn most(&self, in_flight: usize) -> Most {
+    /// How many may be in flight to one receiver while so many are to those that are well. Several of these may hang at
+    /// once, and then keep what they have: more than a quarter would crowd out those that were never tried (`standing`).
+    pub(super) fn most(&self, to_proven: usize) -> Most {
         let any = self.in_flight_per_lane;
-        let proven = if in_flight < self.in_flight / 4 {
+        let proven = if to_proven < self.in_flight / 4 {
             self.in_flight_to_proven
         } else {
             any
