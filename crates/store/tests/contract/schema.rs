@@ -102,10 +102,14 @@ fn plain(line: &str) -> String {
     line
 }
 
-/// The keys of duplicate windows, which each database finds in its own way (decision 0017).
-const OF_SQLITE: &[&str] =
-    &["recent_sends primary key unique (bucket, expires_at_ms, fingerprint)"];
+/// The keys of duplicate windows, which each database finds in its own way (decision 0017), and that of the ledger, in which
+/// PostgreSQL leaves room empty before a wide column (decision 0020).
+const OF_SQLITE: &[&str] = &[
+    "ledger primary key unique (bucket, account_id, subject, recipient, kind, component)",
+    "recent_sends primary key unique (bucket, expires_at_ms, fingerprint)",
+];
 const OF_POSTGRES: &[&str] = &[
+    "ledger primary key unique (bucket, account_id, subject, kind, recipient, component)",
     "recent_sends index recent_sends_by_end (bucket, expires_at_ms)",
     "recent_sends primary key unique (bucket, fingerprint)",
 ];
