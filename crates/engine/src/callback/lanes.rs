@@ -1,11 +1,11 @@
 //! Which callback is posted next: the callbacks in hand, in one lane per account and origin.
 //!
 //! Accounts take turns, and so do the origins of an account; a lane has a limit of callbacks in flight, so
-//! a slow or dead receiver takes that many slots and holds up nobody else. One that is well may take more while all
-//! that are well have less than a quarter of all slots: what is not told in time waits in the database, and costs more. Receivers of which nothing good is
-//! known (`standing`) share half of all slots, however many they are, and those that fail half of that, so that one
-//! that was never tried need not wait for a thousand that are dead. Within a lane first attempts and retries
-//! take turns, and retries have half of its slots (`waiting`). Nothing here waits or does I/O.
+//! a slow or dead receiver takes that many slots and holds up nobody else. One that is well may take more while all that
+//! are well have less than a quarter of all slots: what is not told in time waits in the database, and costs more.
+//! Receivers of which nothing good is known (`standing`) share half of all slots, however many they are, and those that
+//! fail half of that, so that one that was never tried need not wait for a thousand that are dead. Within a lane first
+//! attempts and retries take turns, and retries have half of its slots (`waiting`). Nothing here waits or does I/O.
 
 use super::lane::{InLane, Lane};
 use super::limits::{Limits, Most};
@@ -160,25 +160,22 @@ impl<T: InLane> Lanes<T> {
             let origin = owner.turns[class as usize].pop_front()?;
             let lane = owner.lanes.get_mut(&origin)?;
             lane.queued = false;
-            let callback = lane.pop(most);
-            if callback.is_some() {
-                owner.waiting -= 1;
-                self.waiting -= 1;
-                self.flying[class as usize] += 1;
-                self.last = class;
-                owner.queue(&origin, most);
-            }
-            let goes_on = !owner.turns[class as usize].is_empty();
-            if callback.is_some() {
-                if goes_on {
-                    self.turns[class as usize].push_back(account);
+            let Some(callback) = lane.pop(most) else {
+                // That was no turn: another lane of the account has it.
+                if !owner.turns[class as usize].is_empty() {
+                    self.turns[class as usize].push_front(account);
                 }
-                return callback;
+                continue;
+            };
+            owner.waiting -= 1;
+            self.waiting -= 1;
+            self.flying[class as usize] += 1;
+            self.last = class;
+            owner.queue(&origin, most);
+            if !owner.turns[class as usize].is_empty() {
+                self.turns[class as usize].push_back(account);
             }
-            // That was no turn: another lane of the account has it.
-            if goes_on {
-                self.turns[class as usize].push_front(account);
-            }
+            return Some(callback);
         }
         None
     }
