@@ -73,7 +73,7 @@ macro_rules! changed_rows {
         match $tx {
             $crate::db::Tx::Sqlite(connection) => {
                 let text = $crate::sql::with_rows($sql, 1, $columns, $crate::sql::Rows::Each);
-                let mut $query = sqlx::query_with(sqlx::AssertSqlSafe(text), $crate::sqlite::Arguments::default());
+                let mut $query = sqlx::query_with(sqlx::AssertSqlSafe(text), $crate::sqlite::Values::default());
                 for $row in $rows {
                     $query = $bind;
                 }
@@ -98,7 +98,7 @@ macro_rules! bound {
         match $tx {
             $crate::db::Tx::Sqlite($connection) => {
                 let $connection: &mut $crate::sqlite::Connection = $connection;
-                let mut $query = sqlx::$with(text, $crate::sqlite::Arguments::default());
+                let mut $query = sqlx::$with(text, $crate::sqlite::Values::default());
                 for $row in $chunk {
                     $query = $bind;
                 }

@@ -15,11 +15,11 @@ mod value;
 pub(crate) use connection::Connection;
 pub(crate) use failure::is_unsynced;
 pub(crate) use options::Options;
-pub(crate) use value::Arguments;
+pub(crate) use value::Values;
 
 use connection::{Done, Transactions};
 use row::{Column, Row, Statement};
-use value::{Kind, Value};
+use value::{Kind, Owned, Value};
 
 /// Readers beside the writer.
 pub(crate) type Readers = sqlx::Pool<Sqlite>;
@@ -35,10 +35,10 @@ impl sqlx::Database for Sqlite {
     type QueryResult = Done;
     type Column = Column;
     type TypeInfo = Kind;
-    type Value = Value;
-    type ValueRef<'r> = &'r Value;
-    type Arguments = Arguments;
-    type ArgumentBuffer = Vec<Value>;
+    type Value = Owned;
+    type ValueRef<'r> = Value<'r>;
+    type Arguments = Values;
+    type ArgumentBuffer = Values;
     type Statement = Statement;
 
     const NAME: &'static str = "SQLite";

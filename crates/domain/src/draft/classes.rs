@@ -4,7 +4,6 @@ use super::{Class, Customer};
 use crate::{
     AccountId, Alphabet, AppendSender, GatewayRules, Money, Recipient, Refusal, Rulebook, Text,
 };
-use std::collections::BTreeMap;
 
 /// Sorts the recipients into classes by network, which settles carrier, suffix and charge of each.
 pub(super) fn classes(
@@ -22,10 +21,11 @@ pub(super) fn classes(
         AppendSender::Hosted | AppendSender::All => text.with_sender(sender).page_count(),
     };
     let unicode = text.alphabet() == Alphabet::Ucs2;
-    let mut by_network: BTreeMap<Option<u8>, Class> = BTreeMap::new();
+    // Networks are few.
+    let mut by_network: Vec<(Option<u8>, Class)> = Vec::new();
     for &recipient in recipients {
         let network = rules.network_of(recipient);
-        let class = by_network.entry(network).or_insert_with(|| {
+        let new = || {
             let first = rules
                 .leg(gateway.gateway, crate::FIRST_LEG)
                 .unwrap_or(gateway);
@@ -59,10 +59,16 @@ pub(super) fn classes(
                 reserve,
                 recipients: Vec::new(),
             }
+        };
+        let known = by_network.iter().position(|(of, _)| *of == network);
+        let place = known.unwrap_or_else(|| {
+            by_network.push((network, new()));
+            by_network.len() - 1
         });
-        class.recipients.push(recipient);
+        by_network[place].1.recipients.push(recipient);
     }
-    by_network.into_values().collect()
+    by_network.sort_unstable_by_key(|(network, _)| *network);
+    by_network.into_iter().map(|(_, class)| class).collect()
 }
 
 /// What one recipient is charged for its pages, and how much of that is kept for a second leg only.

@@ -7,7 +7,7 @@ use super::client::Client;
 use super::lane::InLane;
 use super::lanes::Lanes;
 use super::limits::Limits;
-use super::observe;
+use super::observe::{self, Measures};
 use super::secrets::Secrets;
 use super::standing::Went;
 use crate::{Chance, Clock, World};
@@ -65,6 +65,7 @@ pub(super) struct Desk {
     secrets: Secrets,
     clock: Clock,
     chance: Chance,
+    measures: Measures,
     delays_ms: Vec<i64>,
     /// How long a receiver that fails may keep a callback waiting for its turn, milliseconds.
     patience_ms: i64,
@@ -124,6 +125,7 @@ impl Desk {
             secrets,
             clock: world.clock,
             chance: world.chance,
+            measures: Measures::default(),
             patience_ms: callback::longest_ms(&delays_ms).max(LEAST_PATIENCE_MS),
             delays_ms,
             lanes: Mutex::new(Lanes::new(Limits::of(settings))),

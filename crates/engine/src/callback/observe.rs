@@ -4,6 +4,7 @@ use super::client::Answer;
 use super::connect::Fault;
 use crate::measure;
 use domain::callback::Next;
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use std::time::Duration;
 use store::Callback;
 
@@ -18,8 +19,32 @@ pub(super) fn judged(callback: &Callback, is_broken: bool, broken: usize) {
     }
 }
 
+/// What is counted of attempts. Handles of what there is most of are made once.
+pub(super) struct Measures {
+    pub(super) in_flight: Gauge,
+    accepted: Counter,
+    seconds: Histogram,
+}
+
+impl Default for Measures {
+    fn default() -> Self {
+        Self {
+            in_flight: gauge!("ogene_callbacks_in_flight"),
+            accepted: counted(ACCEPTED),
+            seconds: histogram!("ogene_callback_seconds"),
+        }
+    }
+}
+
+const ACCEPTED: &str = "accepted";
+
+fn counted(result: &'static str) -> Counter {
+    counter!("ogene_callback_attempts_total", "result" => result)
+}
+
 /// Counts an attempt, and logs what did not arrive: the origin only, never the URL or the recipient.
 pub(super) fn attempted(
+    measures: &Measures,
     callback: &Callback,
     said: &Result<Answer, Fault>,
     next: Next,
@@ -27,15 +52,18 @@ pub(super) fn attempted(
 ) {
     let result = match said {
         Ok(answer) => match answer.status {
-            200..=299 => "accepted",
+            200..=299 => ACCEPTED,
             300..=399 => "redirected",
             400..=499 => "refused",
             _ => "failed",
         },
         Err(fault) => fault.class(),
     };
-    metrics::counter!("ogene_callback_attempts_total", "result" => result).increment(1);
-    metrics::histogram!("ogene_callback_seconds").record(took.as_secs_f64());
+    match result {
+        ACCEPTED => measures.accepted.increment(1),
+        other => counted(other).increment(1),
+    }
+    measures.seconds.record(took.as_secs_f64());
     match next {
         Next::Done => {}
         Next::Retry { .. } => tracing::debug!(

@@ -4,7 +4,7 @@ use super::Sqlite;
 use super::failure::{failure, is_unsynced};
 use super::options::Options;
 use super::row::{Column, Row, Statement};
-use super::value::{Arguments, Value};
+use super::value::Values;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
 use futures_util::stream;
@@ -109,11 +109,11 @@ impl Connection {
     fn run(
         &mut self,
         sql: &str,
-        values: &[Value],
+        values: &Values,
         most: usize,
     ) -> rusqlite::Result<(Vec<Row>, Done)> {
         let mut statement = self.raw.prepare_cached(&numbered(sql))?;
-        for (at, value) in values.iter().enumerate() {
+        for (at, value) in values.slice(..).enumerate() {
             statement.raw_bind_parameter(at + 1, value)?;
         }
         if statement.column_count() == 0 {
@@ -127,24 +127,27 @@ impl Connection {
                 name: name.into(),
             })
             .collect();
-        let mut found = Vec::new();
+        let (mut found, mut values) = (0, Values::default());
         let mut rows = statement.raw_query();
-        while found.len() < most
+        while found < most
             && let Some(row) = rows.next()?
         {
-            let values = (0..columns.len())
-                .map(|at| row.get_ref(at).map(Value::copy))
-                .collect::<rusqlite::Result<_>>()?;
-            found.push(Row {
-                values,
-                columns: Arc::clone(&columns),
-            });
+            for at in 0..columns.len() {
+                values.push(row.get_ref(at)?);
+            }
+            found += 1;
         }
         drop(rows);
         drop(statement);
         // Of a statement that only reads this is the number of another one, which nobody asks for.
         let changed = self.raw.changes();
-        Ok((found, Done { changed }))
+        let values = Arc::new(values);
+        let rows = (0..found).map(|row| Row {
+            values: Arc::clone(&values),
+            first: row * columns.len(),
+            columns: Arc::clone(&columns),
+        });
+        Ok((rows.collect(), Done { changed }))
     }
 
     /// Runs one statement for each of some rows of values, with those that follow all rows each time. Gives whether
@@ -155,19 +158,19 @@ impl Connection {
         rows: usize,
         columns: usize,
     ) -> sqlx::Result<Vec<bool>> {
-        let Arguments(values) = query
+        let values = query
             .take_arguments()
             .map_err(sqlx::Error::Encode)?
             .unwrap_or_default();
         let sql = query.sql();
-        let (keys, others) = values.split_at(rows * columns);
+        let keys = rows * columns;
         let run = || {
             let mut statement = self.raw.prepare_cached(sql.as_str())?;
-            for (at, value) in others.iter().enumerate() {
+            for (at, value) in values.slice(keys..).enumerate() {
                 statement.raw_bind_parameter(columns + at + 1, value)?;
             }
-            let each = keys.chunks_exact(columns).map(|key| {
-                for (at, value) in key.iter().enumerate() {
+            let each = (0..keys).step_by(columns).map(|key| {
+                for (at, value) in values.slice(key..key + columns).enumerate() {
                     statement.raw_bind_parameter(at + 1, value)?;
                 }
                 Ok(statement.raw_execute()? > 0)
@@ -182,7 +185,7 @@ impl Connection {
         mut query: impl Execute<'q, Sqlite>,
         most: usize,
     ) -> sqlx::Result<(Vec<Row>, Done)> {
-        let Arguments(values) = query
+        let values = query
             .take_arguments()
             .map_err(sqlx::Error::Encode)?
             .unwrap_or_default();

@@ -1,14 +1,15 @@
 //! Rows, their columns, and statements that were prepared ahead.
 
 use super::Sqlite;
-use super::value::{Arguments, Kind, Value};
+use super::value::{Kind, Value, Values};
 use sqlx::{ColumnIndex, Either, Error, SqlStr};
 use std::sync::Arc;
 
-/// A row that a statement returned, copied out of the database.
+/// A row that a statement returned, copied out of the database: some of the values of all of its rows.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(super) values: Box<[Value]>,
+    pub(super) values: Arc<Values>,
+    pub(super) first: usize,
     pub(super) columns: Arc<[Column]>,
 }
 
@@ -32,11 +33,11 @@ impl sqlx::Row for Row {
         &self.columns
     }
 
-    fn try_get_raw<I>(&self, index: I) -> Result<&Value, Error>
+    fn try_get_raw<I>(&self, index: I) -> Result<Value<'_>, Error>
     where
         I: ColumnIndex<Self>,
     {
-        Ok(&self.values[index.index(self)?])
+        Ok(self.values.get(self.first + index.index(self)?))
     }
 }
 
@@ -84,5 +85,5 @@ impl sqlx::Statement for Statement {
         &[]
     }
 
-    sqlx_core::impl_statement_query!(Arguments);
+    sqlx_core::impl_statement_query!(Values);
 }

@@ -7,16 +7,33 @@ use sqlx::error::BoxDynError;
 use sqlx::{Decode, Encode, Type};
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::RangeBounds;
 
-/// One value of a row or of a statement.
-#[derive(Clone, Debug)]
-pub(crate) enum Value {
+/// Values one after another: what a statement is given, in the order of `?` or of the numbers behind `$`, or what
+/// it returned. Their octets lie in one piece: a piece for each was a sixth of all allocations of a message.
+#[derive(Debug, Default)]
+pub(crate) struct Values {
+    cells: Vec<Cell>,
+    octets: Vec<u8>,
+}
+
+/// A value; its octets lie in those of all, from one place to another.
+#[derive(Clone, Copy, Debug)]
+enum Cell {
     Null,
     Integer(i64),
     Real(f64),
-    Text(Box<str>),
-    Blob(Box<[u8]>),
+    Text(usize, usize),
+    Blob(usize, usize),
 }
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value<'r>(pub(super) Stored<'r>);
+
+/// One of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Owned(Values);
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,53 +45,93 @@ pub(crate) enum Kind {
     Blob,
 }
 
-/// What a statement is given, in the order of `?`, or of the numbers behind `$`.
-#[derive(Debug, Default)]
-pub(crate) struct Arguments(pub(super) Vec<Value>);
-
-impl Value {
-    /// Copies a value out of a row. Texts that are not UTF-8 come from others than us: they stay octets.
-    pub(super) fn copy(stored: Stored<'_>) -> Self {
-        match stored {
-            Stored::Null => Self::Null,
-            Stored::Integer(number) => Self::Integer(number),
-            Stored::Real(number) => Self::Real(number),
-            Stored::Text(octets) => match str::from_utf8(octets) {
-                Ok(text) => Self::Text(text.into()),
-                Err(_) => Self::Blob(octets.into()),
-            },
-            Stored::Blob(octets) => Self::Blob(octets.into()),
-        }
+impl Values {
+    /// Copies a value behind the others.
+    pub(super) fn push(&mut self, value: Stored<'_>) {
+        let mut keep = |octets: &[u8]| {
+            let from = self.octets.len();
+            self.octets.extend_from_slice(octets);
+            (from, self.octets.len())
+        };
+        let cell = match value {
+            Stored::Null => Cell::Null,
+            Stored::Integer(number) => Cell::Integer(number),
+            Stored::Real(number) => Cell::Real(number),
+            Stored::Text(octets) => {
+                let (from, to) = keep(octets);
+                Cell::Text(from, to)
+            }
+            Stored::Blob(octets) => {
+                let (from, to) = keep(octets);
+                Cell::Blob(from, to)
+            }
+        };
+        self.cells.push(cell);
     }
 
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Null => Kind::Null,
-            Self::Integer(_) => Kind::Integer,
-            Self::Real(_) => Kind::Real,
-            Self::Text(_) => Kind::Text,
-            Self::Blob(_) => Kind::Blob,
+    /// The value at this place, from 0.
+    pub(super) fn get(&self, at: usize) -> Value<'_> {
+        self.value(self.cells[at])
+    }
+
+    /// The values at these places.
+    pub(super) fn slice(&self, places: impl RangeBounds<usize>) -> impl Iterator<Item = Value<'_>> {
+        let bounds = (places.start_bound().cloned(), places.end_bound().cloned());
+        self.cells[bounds].iter().map(|cell| self.value(*cell))
+    }
+
+    fn value(&self, cell: Cell) -> Value<'_> {
+        Value(match cell {
+            Cell::Null => Stored::Null,
+            Cell::Integer(number) => Stored::Integer(number),
+            Cell::Real(number) => Stored::Real(number),
+            Cell::Text(from, to) => Stored::Text(&self.octets[from..to]),
+            Cell::Blob(from, to) => Stored::Blob(&self.octets[from..to]),
+        })
+    }
+}
+
+impl Value<'_> {
+    fn kind(self) -> Kind {
+        match self.0 {
+            Stored::Null => Kind::Null,
+            Stored::Integer(_) => Kind::Integer,
+            Stored::Real(_) => Kind::Real,
+            Stored::Text(_) => Kind::Text,
+            Stored::Blob(_) => Kind::Blob,
         }
     }
 }
 
-impl ToSql for Value {
+impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => Stored::Null,
-            Self::Integer(number) => Stored::Integer(*number),
-            Self::Real(number) => Stored::Real(*number),
-            Self::Text(text) => Stored::Text(text.as_bytes()),
-            Self::Blob(octets) => Stored::Blob(octets),
-        }))
+        Ok(ToSqlOutput::Borrowed(self.0))
     }
 }
 
-impl sqlx::Value for Value {
+impl sqlx::Value for Owned {
     type Database = Sqlite;
 
-    fn as_ref(&self) -> &Self {
-        self
+    fn as_ref(&self) -> Value<'_> {
+        self.0.get(0)
+    }
+
+    fn type_info(&self) -> Cow<'_, Kind> {
+        Cow::Owned(self.as_ref().kind())
+    }
+
+    fn is_null(&self) -> bool {
+        self.as_ref().kind() == Kind::Null
+    }
+}
+
+impl<'r> sqlx::ValueRef<'r> for Value<'r> {
+    type Database = Sqlite;
+
+    fn to_owned(&self) -> Owned {
+        let mut owned = Owned::default();
+        owned.0.push(self.0);
+        owned
     }
 
     fn type_info(&self) -> Cow<'_, Kind> {
@@ -82,23 +139,7 @@ impl sqlx::Value for Value {
     }
 
     fn is_null(&self) -> bool {
-        matches!(self, Self::Null)
-    }
-}
-
-impl<'r> sqlx::ValueRef<'r> for &'r Value {
-    type Database = Sqlite;
-
-    fn to_owned(&self) -> Value {
-        (*self).clone()
-    }
-
-    fn type_info(&self) -> Cow<'_, Kind> {
-        Cow::Owned(self.kind())
-    }
-
-    fn is_null(&self) -> bool {
-        matches!(self, Value::Null)
+        self.kind() == Kind::Null
     }
 }
 
@@ -124,38 +165,38 @@ impl sqlx::TypeInfo for Kind {
     }
 }
 
-impl sqlx::Arguments for Arguments {
+impl sqlx::Arguments for Values {
     type Database = Sqlite;
 
     fn reserve(&mut self, additional: usize, _size: usize) {
-        self.0.reserve(additional);
+        self.cells.reserve(additional);
     }
 
     fn add<'t, T>(&mut self, value: T) -> Result<(), BoxDynError>
     where
         T: Encode<'t, Sqlite> + Type<Sqlite>,
     {
-        if let IsNull::Yes = value.encode(&mut self.0)? {
-            self.0.push(Value::Null);
+        if let IsNull::Yes = value.encode(self)? {
+            self.push(Stored::Null);
         }
         Ok(())
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.cells.len()
     }
 }
 
-sqlx_core::impl_into_arguments_for_arguments!(Arguments);
+sqlx_core::impl_into_arguments_for_arguments!(Values);
 sqlx_core::impl_encode_for_option!(Sqlite);
 
 /// Types as which of SQLite's they are kept, and how.
 macro_rules! kept {
     ($($type:ty as $kind:ident: |$given:ident| $value:expr;)*) => {$(
         impl<'q> Encode<'q, Sqlite> for $type {
-            fn encode_by_ref(&self, values: &mut Vec<Value>) -> Result<IsNull, BoxDynError> {
+            fn encode_by_ref(&self, values: &mut Values) -> Result<IsNull, BoxDynError> {
                 let $given = self;
-                values.push(Value::$kind($value));
+                values.push(Stored::$kind($value));
                 Ok(IsNull::No)
             }
         }
@@ -177,10 +218,10 @@ macro_rules! typed {
 macro_rules! read {
     ($($type:ty as $kind:ident: |$kept:ident| $value:expr;)*) => {$(
         impl<'r> Decode<'r, Sqlite> for $type {
-            fn decode(value: &'r Value) -> Result<Self, BoxDynError> {
-                match value {
-                    Value::$kind($kept) => Ok($value),
-                    other => Err(format!("{} where {} was expected", other.kind(), Kind::$kind).into()),
+            fn decode(value: Value<'r>) -> Result<Self, BoxDynError> {
+                match value.0 {
+                    Stored::$kind($kept) => Ok($value),
+                    _ => Err(format!("{} where {} was expected", value.kind(), Kind::$kind).into()),
                 }
             }
         }
@@ -201,17 +242,17 @@ typed! {
 kept! {
     i64 as Integer: |number| *number;
     bool as Integer: |yes| i64::from(*yes);
-    &str as Text: |text| (**text).into();
-    String as Text: |text| text.as_str().into();
-    &[u8] as Blob: |octets| (**octets).into();
-    Vec<u8> as Blob: |octets| octets.as_slice().into();
+    &str as Text: |text| text.as_bytes();
+    String as Text: |text| text.as_bytes();
+    &[u8] as Blob: |octets| octets;
+    Vec<u8> as Blob: |octets| octets;
 }
 
 read! {
-    i64 as Integer: |number| *number;
-    i32 as Integer: |number| i32::try_from(*number)?;
-    i16 as Integer: |number| i16::try_from(*number)?;
-    bool as Integer: |number| *number != 0;
-    String as Text: |text| text.to_string();
+    i64 as Integer: |number| number;
+    i32 as Integer: |number| i32::try_from(number)?;
+    i16 as Integer: |number| i16::try_from(number)?;
+    bool as Integer: |number| number != 0;
+    String as Text: |octets| str::from_utf8(octets)?.to_owned();
     Vec<u8> as Blob: |octets| octets.to_vec();
 }

@@ -38,15 +38,14 @@ impl Desk {
     /// Posts a callback and decides what becomes of it.
     pub(super) async fn attempt(&self, callback: &Callback) -> Ended {
         let (started, made_at_ms) = (Instant::now(), self.clock.now_ms());
-        let in_flight = metrics::gauge!("ogene_callbacks_in_flight");
-        in_flight.increment(1);
+        self.measures.in_flight.increment(1);
         let number = callback.attempts.saturating_add(1);
         let post = self.post(callback, number, made_at_ms);
         let said = self.client.post(&callback.url, post).await;
-        in_flight.decrement(1);
+        self.measures.in_flight.decrement(1);
         let next = self.next(number, &said);
         let took = started.elapsed();
-        observe::attempted(callback, &said, next, took);
+        observe::attempted(&self.measures, callback, &said, next, took);
         let attempted = log::is_kept(number, next).then(|| Attempted {
             made_at_ms,
             result: result(&said),
