@@ -17,7 +17,7 @@ use crate::settle::{Planner, Settled, Terrain};
 use crate::{Error, Store};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Recipient};
 use parked::Parked;
-use settle::Portion;
+use settle::{Portion, Whole};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -135,7 +135,17 @@ impl Store {
         report: Arc<CarrierReport>,
         settled: &mut Settled,
     ) -> Result<Vec<usize>> {
-        let parked = self.parked_for(&report).await?;
+        if self.db.is_embedded() {
+            let store = self.clone();
+            let (more, lost, news) = self.db.change(Whole { store, report }).await?;
+            settled.join(more);
+            return self.park(&news, &lost).await;
+        }
+        let parked = Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            self.parked_for(&mut tx, &report).await
+        });
+        let parked = parked.await?;
         self.hear(News { report, parked }, settled).await
     }
 

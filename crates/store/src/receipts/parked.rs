@@ -1,7 +1,7 @@
 //! Receipts that overtook their response: they wait for it in the database.
 
 use super::{CarrierReport, News, Receipt, ReceiptWord};
-use crate::db::{Change, Db, Tx};
+use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::parts::{Named, submitted};
 use crate::rows::{bucket_list, bucket_of_id, id_bytes, named, number, recipient};
@@ -64,23 +64,23 @@ fn parked_in_order(mut rows: Vec<ParkedRow>) -> Result<Vec<Parked>> {
 impl Store {
     /// The parked receipts of pages whose response has come now, and of recipients whose response will not
     /// come any more.
-    pub(super) async fn parked_for(&self, report: &CarrierReport) -> Result<Vec<Parked>> {
+    pub(super) async fn parked_for(
+        &self,
+        tx: &mut Tx,
+        report: &CarrierReport,
+    ) -> Result<Vec<Parked>> {
         let is_concerned = |one: &&Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
         let mut concerned: Vec<&Progress> = report.progress.iter().filter(is_concerned).collect();
         if concerned.is_empty() {
             return Ok(Vec::new());
         }
-        Db::in_time(async {
-            let mut tx = self.db.read().await?;
-            let parked = self.with_parked(&mut tx, &concerned).await?;
-            concerned.retain(|one| parked.contains(&*one.batch.carrier));
-            let mut rows = self.parked_under_ids(&mut tx, &concerned).await?;
-            for one in concerned.into_iter().filter(|one| !one.doubted.is_empty()) {
-                rows.extend(self.parked_before_doubt(&mut tx, one).await?);
-            }
-            parked_in_order(rows)
-        })
-        .await
+        let parked = self.with_parked(tx, &concerned).await?;
+        concerned.retain(|one| parked.contains(&*one.batch.carrier));
+        let mut rows = self.parked_under_ids(tx, &concerned).await?;
+        for one in concerned.into_iter().filter(|one| !one.doubted.is_empty()) {
+            rows.extend(self.parked_before_doubt(tx, one).await?);
+        }
+        parked_in_order(rows)
     }
 
     /// The receipts that were parked in a bucket since then, the oldest first, and until when they had come in where

@@ -1,6 +1,6 @@
 //! What one transaction makes of a report.
 
-use super::{Matched, News, Receipt, ReceiptWord};
+use super::{CarrierReport, Matched, News, Receipt, ReceiptWord};
 use crate::batches::{self, Batch, BatchKind, Progress};
 use crate::db::{Change, Tx};
 use crate::deliveries::stored;
@@ -82,6 +82,29 @@ impl Change for Portion {
     /// Made again it does no harm, but the callbacks that it claimed would not be given a second time.
     async fn stands(&self, tx: &mut Tx, (settled, _): &(Settled, Vec<usize>)) -> Result<bool> {
         callbacks::are_claimed(tx, &settled.callbacks, self.news.report.node).await
+    }
+}
+
+/// All of a report, where there is one bucket: the parked receipts that it concerns are found by the writer itself. A
+/// reader before each would take a connection of its own, and a worker with which the others change places.
+pub(super) struct Whole {
+    pub(super) store: Store,
+    pub(super) report: Arc<CarrierReport>,
+}
+
+impl Change for Whole {
+    /// What was settled, the places of receipts that found nobody, and what there was to settle.
+    type Output = (Settled, Vec<usize>, Arc<News>);
+
+    const PATIENT: bool = true;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>, Arc<News>)> {
+        let report = Arc::clone(&self.report);
+        let parked = self.store.parked_for(tx, &report).await?;
+        let news = Arc::new(News { report, parked });
+        let all = Portion::all(self.store.clone(), Arc::clone(&news));
+        let (settled, lost) = all.apply(tx).await?;
+        Ok((settled, lost, news))
     }
 }
 
