@@ -95,6 +95,13 @@ pub struct CarrierReport {
 }
 
 impl CarrierReport {
+    /// What receipts may have come for before: pages whose response has come now, and recipients whose response will not
+    /// come any more.
+    fn followed(&self) -> Vec<&Progress> {
+        let is_followed = |one: &&Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
+        self.progress.iter().filter(is_followed).collect()
+    }
+
     fn terrain(&self) -> Terrain {
         Terrain {
             now_ms: self.now_ms,
@@ -141,11 +148,15 @@ impl Store {
             settled.join(more);
             return self.park(&news, &lost).await;
         }
-        let parked = Db::in_time(async {
-            let mut tx = self.db.read().await?;
-            self.parked_for(&mut tx, &report).await
-        });
-        let parked = parked.await?;
+        let parked = if report.followed().is_empty() {
+            Vec::new()
+        } else {
+            let looked = Db::in_time(async {
+                let mut tx = self.db.read().await?;
+                self.parked_for(&mut tx, &report).await
+            });
+            looked.await?
+        };
         self.hear(News { report, parked }, settled).await
     }
 

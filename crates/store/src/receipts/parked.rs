@@ -69,8 +69,7 @@ impl Store {
         tx: &mut Tx,
         report: &CarrierReport,
     ) -> Result<Vec<Parked>> {
-        let is_concerned = |one: &&Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
-        let mut concerned: Vec<&Progress> = report.progress.iter().filter(is_concerned).collect();
+        let mut concerned = report.followed();
         if concerned.is_empty() {
             return Ok(Vec::new());
         }
