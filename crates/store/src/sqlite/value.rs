@@ -256,3 +256,47 @@ read! {
     String as Text: |octets| str::from_utf8(octets)?.to_owned();
     Vec<u8> as Blob: |octets| octets.to_vec();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: Value<'_>) -> Result<String, BoxDynError> {
+        Decode::<Sqlite>::decode(value)
+    }
+
+    #[test]
+    fn values_are_given_as_they_were_kept_and_in_their_order() {
+        let kept = [
+            Stored::Text("Ṣé o wà?".as_bytes()),
+            Stored::Null,
+            Stored::Blob(&[0, 255]),
+            Stored::Text(b""),
+            Stored::Integer(i64::MIN),
+            Stored::Real(0.5),
+            Stored::Blob(&[]),
+            Stored::Text(b"last"),
+        ];
+        let mut values = Values::default();
+        for value in kept {
+            values.push(value);
+        }
+        let given = |values: &Values| (0..kept.len()).map(|at| values.get(at).0).eq(kept);
+        assert!(given(&values));
+        let some = values.slice(2..5).map(|value| value.0);
+        assert!(some.eq(kept[2..5].iter().copied()));
+        let owned: Owned = sqlx::ValueRef::to_owned(&values.get(7));
+        assert_eq!(sqlx::Value::as_ref(&owned).0, kept[7]);
+        assert_eq!(text(values.get(0)).expect("it is text"), "Ṣé o wà?");
+    }
+
+    #[test]
+    fn a_text_of_another_is_an_error_and_no_panic() {
+        let mut values = Values::default();
+        values.push(Stored::Text(&[0xFF]));
+        values.push(Stored::Blob(b"octets"));
+        assert!(text(values.get(0)).is_err());
+        let told = text(values.get(1)).expect_err("octets are no text");
+        assert_eq!(told.to_string(), "BLOB where TEXT was expected");
+    }
+}
