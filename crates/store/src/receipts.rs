@@ -16,7 +16,7 @@ use crate::parts::{self, KeepParts, Matched};
 use crate::settle::{Planner, Settled, Terrain};
 use crate::{Error, Store};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Recipient};
-use parked::Parked;
+use parked::{Park, Parked};
 use settle::{Portion, Whole};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -144,9 +144,9 @@ impl Store {
     ) -> Result<Vec<usize>> {
         if self.db.is_embedded() {
             let store = self.clone();
-            let (more, lost, news) = self.db.change(Whole { store, report }).await?;
+            let (more, parked) = self.db.change(Whole { store, report }).await?;
             settled.join(more);
-            return self.park(&news, &lost).await;
+            return Ok(parked);
         }
         let parked = if report.followed().is_empty() {
             Vec::new()
@@ -161,8 +161,8 @@ impl Store {
     }
 
     /// Looks again at the receipts that were parked since then in that bucket: one that came in on this node while
-    /// another kept its response has missed it. As above, what was settled is added. Gives until when they had come in,
-    /// where there were too many for one look.
+    /// another kept its response has missed it. On SQLite none has. As above, what was settled is added. Gives until when
+    /// they had come in, where there were too many for one look.
     pub async fn look_again(
         &self,
         report: Arc<CarrierReport>,
@@ -170,6 +170,9 @@ impl Store {
         since_ms: i64,
         settled: &mut Settled,
     ) -> Result<Option<i64>> {
+        if self.db.is_embedded() {
+            return Ok(None);
+        }
         let (parked, until_ms) = self.parked_since(bucket, since_ms).await?;
         if !parked.is_empty() {
             self.hear(News { report, parked }, settled).await?;
@@ -177,26 +180,15 @@ impl Store {
         Ok(until_ms)
     }
 
+    /// Keeps what was told, on PostgreSQL. Gives the places of the receipts that were parked.
     async fn hear(&self, news: News, settled: &mut Settled) -> Result<Vec<usize>> {
         let news = Arc::new(news);
-        let lost = if self.db.is_embedded() {
-            let all = Portion::all(self.clone(), Arc::clone(&news));
-            let (more, lost) = self.db.change(all).await?;
-            settled.join(more);
-            lost
-        } else {
-            self.hear_shared(&news, settled).await?
-        };
-        self.park(&news, &lost).await
-    }
-
-    async fn hear_shared(&self, news: &Arc<News>, settled: &mut Settled) -> Result<Vec<usize>> {
         let report = &news.report;
         if report.progress.iter().any(|one| !one.submitted.is_empty()) {
             let (store, report) = (self.clone(), Arc::clone(report));
             self.db.change(KeepParts { store, report }).await?;
         }
-        let (portions, mut lost) = self.portions(news).await?;
+        let (portions, mut lost) = self.portions(&news).await?;
         let mut running = JoinSet::new();
         for portion in portions {
             let store = self.clone();
@@ -212,10 +204,15 @@ impl Store {
                 Err(error) => failure = Some(error),
             }
         }
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(lost),
+        if let Some(error) = failure {
+            return Err(error);
         }
+        let park = Park::of(self, &news, &lost);
+        let parked = park.places.clone();
+        if !park.is_empty() {
+            self.db.change(park).await?;
+        }
+        Ok(parked)
     }
 
     /// What is settled together, and the receipts that mean nobody.

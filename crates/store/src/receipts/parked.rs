@@ -151,10 +151,12 @@ impl Store {
         .fetch_optional(connection)
         .await?);
         let buckets = bucket_list(self.db.is_embedded());
+        // SQLite goes through a cross join in the order in which it is written, so it looks for each recipient.
         let sql = format!(
-            "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error
-             from parked_receipts
-             where recipient in (values {{rows}}) and bucket in ({buckets}) and carrier = {{1}}
+            "with v (recipient) as (values {{rows}})
+             select bucket, carrier, carrier_id, received_at_ms, number, p.recipient, sender, state, error
+             from v cross join parked_receipts p
+             where p.recipient = v.recipient and bucket in ({buckets}) and carrier = {{1}}
                  and received_at_ms >= {{2}} and lower(sender) = lower({{3}})"
         );
         Ok(fetch_rows!(
@@ -171,42 +173,44 @@ impl Store {
                     .bind(sender.as_deref())
         ))
     }
+}
 
-    /// Parks the receipts that found nobody, and lets go of those that had waited and did. Gives the
-    /// places of those that were parked.
-    pub(super) async fn park(&self, news: &Arc<News>, lost: &[usize]) -> Result<Vec<usize>> {
+/// Parks the receipts that found nobody, and lets go of those that had waited and did.
+pub(super) struct Park {
+    store: Store,
+    news: Arc<News>,
+    /// Places of receipts that are to wait.
+    pub(super) places: Vec<usize>,
+    /// Places among the parked of those that wait no longer.
+    found: Vec<usize>,
+}
+
+impl Park {
+    /// What follows where the receipts in these places found nobody.
+    pub(super) fn of(store: &Store, news: &Arc<News>, lost: &[usize]) -> Self {
         let fresh = news.report.receipts.len();
         let lost: HashSet<usize> = lost.iter().copied().collect();
-        let mut parking: Vec<usize> = lost
+        let mut places: Vec<usize> = lost
             .iter()
             .copied()
             .filter(|&place| place < fresh)
             .collect();
-        parking.sort_unstable();
-        let found: Vec<usize> = (fresh..news.count())
+        places.sort_unstable();
+        let found = (fresh..news.count())
             .filter(|place| !lost.contains(place))
             .map(|place| place - fresh)
             .collect();
-        if !parking.is_empty() || !found.is_empty() {
-            let park = Park {
-                store: self.clone(),
-                news: Arc::clone(news),
-                parking: parking.clone(),
-                found,
-            };
-            self.db.change(park).await?;
+        Self {
+            store: store.clone(),
+            news: Arc::clone(news),
+            places,
+            found,
         }
-        Ok(parking)
     }
-}
 
-struct Park {
-    store: Store,
-    news: Arc<News>,
-    /// Places of receipts that are to wait.
-    parking: Vec<usize>,
-    /// Places among the parked of those that wait no longer.
-    found: Vec<usize>,
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty() && self.found.is_empty()
+    }
 }
 
 impl Change for Park {
@@ -215,7 +219,7 @@ impl Change for Park {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let report = &self.news.report;
         let numbered: Vec<(i64, &Receipt)> = (report.first_number..)
-            .zip(self.parking.iter().map(|&place| self.news.receipt(place)))
+            .zip(self.places.iter().map(|&place| self.news.receipt(place)))
             .collect();
         let embedded = self.store.db.is_embedded();
         execute_rows!(

@@ -1,5 +1,6 @@
 //! What one transaction makes of a report.
 
+use super::parked::Park;
 use super::{CarrierReport, Matched, News, Receipt, ReceiptWord};
 use crate::batches::{self, Batch, BatchKind, Progress};
 use crate::db::{Change, Tx};
@@ -85,26 +86,29 @@ impl Change for Portion {
     }
 }
 
-/// All of a report, where there is one bucket: the parked receipts that it concerns are found by the writer itself. A
-/// reader before each would take a connection of its own, and a worker with which the others change places.
+/// All of a report, where there is one bucket: the parked receipts that it concerns are found by the writer itself, and
+/// those that find nobody are parked by it, so that no response can come in between. A reader before each would take a
+/// connection of its own, and a worker with which the others change places.
 pub(super) struct Whole {
     pub(super) store: Store,
     pub(super) report: Arc<CarrierReport>,
 }
 
 impl Change for Whole {
-    /// What was settled, the places of receipts that found nobody, and what there was to settle.
-    type Output = (Settled, Vec<usize>, Arc<News>);
+    /// What was settled, and the places of receipts that were parked.
+    type Output = (Settled, Vec<usize>);
 
     const PATIENT: bool = true;
 
-    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>, Arc<News>)> {
+    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
         let report = Arc::clone(&self.report);
         let parked = self.store.parked_for(tx, &report).await?;
         let news = Arc::new(News { report, parked });
         let all = Portion::all(self.store.clone(), Arc::clone(&news));
         let (settled, lost) = all.apply(tx).await?;
-        Ok((settled, lost, news))
+        let park = Park::of(&self.store, &news, &lost);
+        park.apply(tx).await?;
+        Ok((settled, park.places))
     }
 }
 

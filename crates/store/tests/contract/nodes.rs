@@ -109,7 +109,9 @@ async fn what_was_settled_is_told_where_the_rest_fails(kit: &Kit) {
         .await;
     let kept = kit.store.report(Arc::clone(&heard), &mut settled).await;
     assert!(kept.is_err());
-    assert_eq!(settled.callbacks.len(), 1, "it is claimed for this node");
+    // On SQLite a report is kept whole or not at all.
+    let told = if kit.is_sqlite() { 0 } else { 1 };
+    assert_eq!(settled.callbacks.len(), told, "claimed for this node");
     kit.plant("alter table elsewhere rename to parked_receipts")
         .await;
     let kept = kit.store.report(heard, &mut settled).await;
@@ -149,6 +151,10 @@ async fn a_report_that_is_made_again_changes_nothing(kit: &Kit) {
 }
 
 async fn a_parked_receipt_is_looked_at_again(kit: &Kit) {
+    if kit.is_sqlite() {
+        // No response comes in between there: see `what_was_settled_is_told_where_the_rest_fails`.
+        return;
+    }
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
     let to = message.draft.recipients[0];

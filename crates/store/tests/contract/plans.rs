@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 26] = [
+const MAY_READ_MUCH: [(&str, &str); 27] = [
     (
         "select cast(extract(epoch from clock_timestamp())",
         "no table at all, and PostgreSQL alone",
@@ -29,6 +29,10 @@ const MAY_READ_MUCH: [(&str, &str); 26] = [
     (
         "update recent_sends set",
         "the open windows, all of which go with a clock that is set",
+    ),
+    (
+        "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error from parked_receipts where bucket = $1",
+        "PostgreSQL alone, some at a time",
     ),
     (
         "select phrase, added_at_ms",
@@ -229,6 +233,9 @@ fn fault(line: &str) -> Option<&'static str> {
             if line.ends_with("(bucket=? AND carrier=?)") =>
         {
             Some("reads all of a carrier")
+        }
+        (Some("SEARCH"), _) if line.ends_with("(bucket=? AND received_at_ms>?)") => {
+            Some("reads hours of it")
         }
         (Some("SEARCH"), _) if line.ends_with("(bucket=? AND message_id>?)") => {
             Some("reads days of it")
