@@ -218,9 +218,6 @@ async fn measure_all(shared: &Arc<Shared>) -> store::Result<()> {
 /// Finds receipts that came in on one node while another kept their response, since what was seen when all of them
 /// were last looked at, which it notes.
 async fn look_again(shared: &Arc<Shared>, looked: &AtomicI64) -> store::Result<()> {
-    if !shared.store.is_shared() {
-        return Ok(());
-    }
     let now_ms = shared.clock.now_ms();
     let since_ms = parked_since(looked.load(Ordering::Relaxed), now_ms);
     let mut until_ms = now_ms;
