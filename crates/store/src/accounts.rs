@@ -243,3 +243,11 @@ pub(crate) async fn touch(tx: &mut Tx) -> Result<()> {
     .map(drop))?;
     Ok(())
 }
+
+/// The first and the last account of a question about one, or about all: one statement asks both by its key.
+pub(crate) fn span(account: Option<AccountId>) -> (AccountId, AccountId) {
+    match account {
+        Some(one) => (one, one),
+        None => (AccountId(i64::MIN), AccountId(i64::MAX)),
+    }
+}

@@ -1,7 +1,7 @@
 //! Sender IDs registered on accounts.
 
 use crate::Store;
-use crate::accounts::touch;
+use crate::accounts::{span, touch};
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
@@ -190,12 +190,14 @@ impl Store {
 
     /// All sender IDs, or those of one account, in the order of their registration.
     pub async fn senders(&self, account: Option<AccountId>) -> Result<Vec<(AccountId, SenderId)>> {
+        let (first, last) = span(account);
         let rows: Vec<SenderRow> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select * from sender_ids where account_id = $1 or $1 = -1
+                "select * from sender_ids where account_id between $1 and $2
                  order by account_id, created_at_ms, sender_key",
             )
-            .bind(account.map_or(-1, |account| account.0))
+            .bind(first.0)
+            .bind(last.0)
             .fetch_all(connection)
             .await?
         });

@@ -1,7 +1,7 @@
 //! What callbacks are signed with. It is kept in the clear, since it has to sign; nothing here may be logged.
 
 use crate::Store;
-use crate::accounts::touch;
+use crate::accounts::{span, touch};
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
@@ -214,12 +214,14 @@ impl Store {
         &self,
         account: Option<AccountId>,
     ) -> Result<Vec<CallbackSecret>> {
+        let (first, last) = span(account);
         let rows: Vec<SecretRow> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select account_id, secret, created_at_ms, ends_at_ms from callback_secrets
-                 where account_id = $1 or $1 = -1 order by created_at_ms, secret_id",
+                 where account_id between $1 and $2 order by created_at_ms, secret_id",
             )
-            .bind(account.map_or(-1, |account| account.0))
+            .bind(first.0)
+            .bind(last.0)
             .fetch_all(connection)
             .await?
         });
