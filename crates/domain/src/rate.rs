@@ -1,14 +1,16 @@
 //! Rate limits: true sliding windows of 60 seconds, per account, environment and kind of request.
 //!
 //! A [`Window`] counts. A process that is alone counts every request in it. Nodes that share a window reserve
-//! some permits at a time from it and use them shortly ([`Permits`]), so that they need not ask for each request.
+//! some permits at a time from it and use them shortly, and let a few requests in that it learns of later or never
+//! ([`Permits`]), so that they need not ask for each request.
 
 mod permits;
 #[cfg(test)]
 mod tests;
+mod uncounted;
 mod window;
 
-pub use permits::Permits;
+pub use permits::{IDLE_MS, Permits};
 pub use window::Window;
 
 use crate::refusal::seconds;
@@ -69,7 +71,7 @@ impl Rate {
     }
 }
 
-/// What is asked of a window: permits, and that it takes back those that were not used.
+/// What is asked of a window: permits, that it takes back those that were not used, and counts who was let in without.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Reservation {
     /// Requests allowed in any 60 seconds.
@@ -80,6 +82,8 @@ pub struct Reservation {
     pub unused: u32,
     /// Where those were counted: their [`Reserved::counted_ms`].
     pub counted_ms: i64,
+    /// Requests that were let in before, without asking.
+    pub uncounted: u32,
     /// Now, Unix milliseconds.
     pub now_ms: i64,
 }

@@ -36,7 +36,7 @@ impl Change for Reserve {
             };
             let mut window = before.unwrap_or_else(|| Window::new(asked.now_ms));
             let reserved = window.reserve(asked);
-            if reserved.granted > 0 || asked.unused > 0 {
+            if reserved.granted > 0 || asked.unused > 0 || asked.uncounted > 0 {
                 rows.push((row, window.pack()));
             }
             answers.push(reserved);

@@ -1,19 +1,24 @@
-//! What one of several nodes holds of a window that they share.
+//! What one of several nodes knows of a window that they share, and may do without asking it.
 //!
 //! A permit counts from when it was reserved, but may be used a little later, and while it is held nobody else
-//! has it. So what all nodes hold is what they may be wrong by: one part in [`HELD`] of the limit.
+//! has it. And a few requests of each minute are let in [`Uncounted`], so that who sends now and then costs the
+//! window nothing. What all nodes hold, and what they have let in so, is what they may be wrong by: one part in [`HELD`]
+//! and one in [`UNCOUNTED`] of the limit, a twentieth together.
 
-use super::window::SLOT_MS;
+use super::uncounted::Uncounted;
+use super::window::{LONGEST_MS, SLOT_MS};
 use super::{Rate, Reservation, Reserved};
 
 /// How long a permit may be used after it was reserved.
 const VALID_MS: i64 = 1_000;
-/// After how long what is left of a reservation is given back, when no other followed.
-const IDLE_MS: i64 = 1_500;
+/// After how long what is left of a reservation is given back, when no other followed, milliseconds.
+pub const IDLE_MS: i64 = 1_500;
 /// How long a full window is not asked again: meanwhile only what others give back could make room.
 const FULL_MS: i64 = SLOT_MS;
 /// Of the limit, all nodes together hold at most one part in so many.
-const HELD: u32 = 20;
+const HELD: u32 = 30;
+/// Of the limit, all nodes together let in one part in so many at most that the window does not know of.
+const UNCOUNTED: u32 = 60;
 
 /// The permits of a node for the requests of one key.
 #[derive(Clone, Debug, Default)]
@@ -22,12 +27,15 @@ pub struct Permits {
     last: Option<(i64, Reserved)>,
     /// How many of its permits are not used.
     unused: u32,
+    uncounted: Uncounted,
 }
 
 impl Permits {
-    /// Answers a request from what is at hand; `None` when the window has to be asked.
-    pub fn answer(&mut self, limit: u32, now_ms: i64) -> Option<Rate> {
-        let (made_ms, last) = self.last?;
+    /// Answers a request from what is at hand, where so many nodes share the limit; `None` when the window has to be asked.
+    pub fn answer(&mut self, limit: u32, nodes: usize, now_ms: i64) -> Option<Rate> {
+        let Some((made_ms, last)) = self.last else {
+            return self.answer_uncounted(limit, nodes, limit, now_ms);
+        };
         // A clock that was set back makes nothing last longer.
         let age_ms = (now_ms - made_ms).abs();
         if self.unused > 0 && age_ms < VALID_MS {
@@ -35,37 +43,70 @@ impl Permits {
             let remaining = last.room + self.unused;
             return Some(Rate::allowed(limit, remaining));
         }
-        let is_full = last.room == 0 && age_ms < FULL_MS && now_ms < last.reset_ms;
-        is_full.then(|| Rate::refused(limit, last.reset_s(now_ms)))
+        if last.room == 0 && age_ms < FULL_MS && now_ms < last.reset_ms {
+            return Some(Rate::refused(limit, last.reset_s(now_ms)));
+        }
+        let room = if age_ms < LONGEST_MS {
+            last.room
+        } else {
+            limit
+        };
+        self.answer_uncounted(limit, nodes, room, now_ms)
+    }
+
+    /// Lets a request in that the window does not know of, while as far as is known most of the limit is left.
+    fn answer_uncounted(
+        &mut self,
+        limit: u32,
+        nodes: usize,
+        room: u32,
+        now_ms: i64,
+    ) -> Option<Rate> {
+        let uncounted = self.uncounted.total(now_ms);
+        if room <= limit / 2 || uncounted >= part(limit, UNCOUNTED, nodes) {
+            return None;
+        }
+        self.uncounted.add();
+        Some(Rate::allowed(limit, room - uncounted - 1))
     }
 
     /// What to ask for when so many requests wait and so many nodes share the limit: permits for those that wait,
     /// and some more while each second uses them up, which saves asking for each request.
     pub fn ask(&mut self, waiting: usize, limit: u32, nodes: usize, now_ms: i64) -> Reservation {
-        let ahead = self.last.map_or(0, |(made_ms, last)| {
+        let recent = self.last.filter(|_| !self.is_idle(now_ms));
+        let ahead = recent.map_or(0, |(made_ms, last)| {
             let used = last.granted - self.unused;
             let is_used_up = self.unused == 0 && now_ms - made_ms < VALID_MS;
             used.saturating_mul(if is_used_up { 2 } else { 1 })
         });
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let most = limit / HELD.saturating_mul(number(nodes).max(1));
+        let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
         Reservation {
             limit,
-            wanted: number(waiting).max(ahead.min(most)),
+            wanted: waiting.max(ahead.min(part(limit, HELD, nodes))),
+            uncounted: self.uncounted.total(now_ms),
             ..self.give_back(now_ms)
         }
     }
 
-    /// Takes what a reservation made at `now_ms` gave.
+    /// Takes what a reservation made at `now_ms` gave. What was let in before is counted now.
     pub fn take(&mut self, reserved: Reserved, now_ms: i64) {
         self.last = Some((now_ms, reserved));
         self.unused = reserved.granted;
+        self.uncounted = Uncounted::default();
     }
 
-    /// Whether the last reservation is so old that nothing here is of use.
+    /// Whether the last reservation is so old that its permits are of no use.
     pub fn is_idle(&self, now_ms: i64) -> bool {
         self.last
             .is_none_or(|(made_ms, _)| (now_ms - made_ms).abs() >= IDLE_MS)
+    }
+
+    /// Whether nothing here is of use any more: neither permits nor what is known of the window.
+    pub fn is_over(&mut self, now_ms: i64) -> bool {
+        let is_recent = |&(made_ms, _): &(i64, Reserved)| (now_ms - made_ms).abs() < LONGEST_MS;
+        self.unused == 0
+            && !self.last.as_ref().is_some_and(is_recent)
+            && self.uncounted.total(now_ms) == 0
     }
 
     /// How many permits are not used.
@@ -75,11 +116,28 @@ impl Permits {
 
     /// A reservation that only gives back what is not used.
     pub fn give_back(&mut self, now_ms: i64) -> Reservation {
+        let unused = std::mem::take(&mut self.unused);
+        let counted_ms = self.last.map_or(now_ms, |(_, last)| last.counted_ms);
+        if let Some((_, last)) = &mut self.last {
+            last.granted -= unused;
+            last.room = last.room.saturating_add(unused);
+        }
         Reservation {
-            unused: std::mem::take(&mut self.unused),
-            counted_ms: self.last.map_or(now_ms, |(_, last)| last.counted_ms),
+            unused,
+            counted_ms,
             now_ms,
             ..Reservation::default()
         }
     }
+
+    /// Forgets what was reserved, as nobody knows what came of the last question.
+    pub fn forget(&mut self) {
+        (self.last, self.unused) = (None, 0);
+    }
+}
+
+/// Of one part in so many of the limit, what each of the nodes has.
+fn part(limit: u32, parts: u32, nodes: usize) -> u32 {
+    let nodes = u32::try_from(nodes).unwrap_or(u32::MAX).max(1);
+    limit / parts.saturating_mul(nodes)
 }

@@ -49,13 +49,14 @@ impl Window {
         }
     }
 
-    /// Takes back what was not used, and grants as many of the wanted permits as there is room for.
+    /// Takes back what was not used, counts who is in already, and grants as many of the wanted permits as there is room
+    /// for.
     pub fn reserve(&mut self, asked: &Reservation) -> Reserved {
         self.advance(asked.now_ms);
         self.take_back(asked.unused, asked.counted_ms);
+        self.add(asked.uncounted.min(u32::MAX - self.total));
         let granted = asked.wanted.min(asked.limit.saturating_sub(self.total));
-        self.counts[place(self.newest)] += granted;
-        self.total += granted;
+        self.add(granted);
         Reserved {
             granted,
             counted_ms: self.newest * SLOT_MS,
@@ -116,6 +117,11 @@ impl Window {
             *count = 0;
         }
         self.newest = self.newest.max(slot);
+    }
+
+    fn add(&mut self, requests: u32) {
+        self.counts[place(self.newest)] += requests;
+        self.total += requests;
     }
 
     /// Uncounts permits, unless their slot is past.

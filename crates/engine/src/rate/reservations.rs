@@ -1,13 +1,14 @@
 //! What this node has reserved of the limits that it shares with others.
 //!
-//! Requests that find no permit wait for one transaction together, whatever their keys; those that come while it is under
-//! way wait for the next. So what a request costs does not grow with the accounts that send by turns.
+//! Most requests of who sends now and then are let in without asking, and what asks holds permits for a moment. Requests
+//! that find none wait for one transaction together, whatever their keys; those that come
+//! while it is under way wait for the next. So what a request costs does not grow with the accounts that send by turns.
 
 #[cfg(test)]
 mod tests;
 
 use crate::{Clock, Error};
-use domain::rate::{Permits, Rate, RateKey, Reservation, Reserved};
+use domain::rate::{IDLE_MS, Permits, Rate, RateKey, Reservation, Reserved};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,6 +17,8 @@ use tokio::sync::oneshot;
 
 /// How often permits are looked for that nobody uses.
 const GIVE_BACK_EVERY: Duration = Duration::from_millis(250);
+/// How often keys are looked for that nobody uses, all of them.
+const FORGET_EVERY: Duration = Duration::from_secs(10);
 /// Most keys in one transaction.
 const MOST_KEYS: usize = 512;
 
@@ -27,8 +30,10 @@ pub(super) struct Reservations {
 
 #[derive(Default)]
 struct Desk {
-    /// Those keys only that had a request in the last seconds.
+    /// Those keys only that had a request in the last minutes.
     entries: HashMap<RateKey, Entry>,
+    /// Keys for which more was reserved than used at once, with the time, in the order of that.
+    held: VecDeque<(i64, RateKey)>,
     /// Keys for which somebody waits, each once, and not asked for yet.
     wanted: VecDeque<Wanted>,
     /// Whether a task reserves for those that wait.
@@ -82,7 +87,7 @@ impl Reservations {
         let told = {
             let mut desk = self.desk();
             let entry = desk.entries.entry(key).or_default();
-            if let Some(rate) = entry.permits.answer(limit, now_ms) {
+            if let Some(rate) = entry.permits.answer(limit, nodes, now_ms) {
                 return Ok(rate);
             }
             let (tell, told) = oneshot::channel();
@@ -150,32 +155,37 @@ impl Reservations {
         (!asked.is_empty()).then_some(asked)
     }
 
-    /// Gives back what is not used. Runs until the engine ends.
+    /// Gives back what is not used, and forgets who is gone. Runs until the engine ends.
     pub(super) async fn follow(&self, clock: &Clock) {
         let mut looks = tokio::time::interval(GIVE_BACK_EVERY);
+        let mut forgets = tokio::time::interval(FORGET_EVERY);
         loop {
-            looks.tick().await;
-            if let Err(error) = self.give_back(clock.now_ms()).await {
-                tracing::warn!(%error, "permits could not be given back; in a minute they are past");
+            tokio::select! {
+                biased;
+                _ = forgets.tick() => self.forget(clock.now_ms()),
+                _ = looks.tick() => {
+                    if let Err(error) = self.give_back(clock.now_ms()).await {
+                        tracing::warn!(%error, "permits could not be given back; in a minute they are past");
+                    }
+                }
             }
         }
     }
 
-    /// Gives back the permits of keys without a recent request, and forgets those keys.
+    /// Gives back the permits of keys without a recent request.
     async fn give_back(&self, now_ms: i64) -> store::Result<()> {
-        for some in self.idle(now_ms).chunks(MOST_KEYS) {
+        let idle = self.desk().idle(now_ms);
+        for some in idle.chunks(MOST_KEYS) {
             self.store.reserve(some.to_vec()).await?;
         }
         Ok(())
     }
 
-    fn idle(&self, now_ms: i64) -> Vec<(RateKey, Reservation)> {
-        let mut desk = self.desk();
-        let is_idle = |entry: &Entry| entry.waiting.is_empty() && entry.permits.is_idle(now_ms);
-        let idle = desk.entries.extract_if(|_, entry| is_idle(entry));
-        idle.filter(|(_, entry)| entry.permits.unused() > 0)
-            .map(|(key, mut entry)| (key, entry.permits.give_back(now_ms)))
-            .collect()
+    /// Forgets the keys of which nothing is known that counts.
+    fn forget(&self, now_ms: i64) {
+        let is_used =
+            |entry: &mut Entry| !entry.waiting.is_empty() || !entry.permits.is_over(now_ms);
+        self.desk().entries.retain(|_, entry| is_used(entry));
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -197,7 +207,10 @@ impl Desk {
         match reserved {
             Ok(reserved) => {
                 entry.permits.take(reserved, asked.now_ms);
-                entry.tell(wanted.limit, asked.now_ms);
+                entry.tell(wanted, asked.now_ms);
+                if entry.permits.unused() > 0 {
+                    self.held.push_back((asked.now_ms, wanted.key));
+                }
             }
             Err(error) => entry.fail(&error),
         }
@@ -205,13 +218,32 @@ impl Desk {
             self.wanted.push_back(wanted);
         }
     }
+
+    /// What is to be given back of keys without a recent request.
+    fn idle(&mut self, now_ms: i64) -> Vec<(RateKey, Reservation)> {
+        let mut idle = Vec::new();
+        while let Some((_, key)) = self
+            .held
+            .pop_front_if(|(made_ms, _)| (now_ms - *made_ms).abs() >= IDLE_MS)
+        {
+            // Another reservation may have followed, which gave back what was left, or is about to.
+            if let Some(entry) = self.entries.get_mut(&key)
+                && entry.waiting.is_empty()
+                && entry.permits.is_idle(now_ms)
+                && entry.permits.unused() > 0
+            {
+                idle.push((key, entry.permits.give_back(now_ms)));
+            }
+        }
+        idle
+    }
 }
 
 impl Entry {
     /// Tells all that can be answered now, those first that came first.
-    fn tell(&mut self, limit: u32, now_ms: i64) {
+    fn tell(&mut self, Wanted { limit, nodes, .. }: Wanted, now_ms: i64) {
         for waiting in std::mem::take(&mut self.waiting) {
-            match self.permits.answer(limit, now_ms) {
+            match self.permits.answer(limit, nodes, now_ms) {
                 // Who has hung up is counted all the same: the request was made.
                 Some(rate) => drop(waiting.tell.send(Ok(rate))),
                 None => self.waiting.push(waiting),
@@ -222,7 +254,7 @@ impl Entry {
     /// Tells all that the database did not answer. What was to be given back with the question may be: it is
     /// not given back again.
     fn fail(&mut self, error: &Error) {
-        self.permits = Permits::default();
+        self.permits.forget();
         for waiting in self.waiting.drain(..) {
             drop(waiting.tell.send(Err(error.clone())));
         }

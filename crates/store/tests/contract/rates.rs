@@ -12,6 +12,7 @@ twins!(
     accounts_environments_and_kinds_are_counted_apart,
     many_are_reserved_at_once_and_answered_in_order,
     what_was_not_used_goes_back_to_where_it_was_counted,
+    who_was_let_in_before_is_counted_though_nothing_is_granted,
     reservations_at_the_same_moment_never_get_more_than_the_limit,
     three_nodes_keep_the_limit_of_an_account_to_a_twentieth,
     a_window_that_cannot_be_read_is_told,
@@ -132,6 +133,16 @@ async fn what_was_not_used_goes_back_to_where_it_was_counted(kit: &Kit) {
     assert_eq!(later.room, LIMIT - 65);
 }
 
+async fn who_was_let_in_before_is_counted_though_nothing_is_granted(kit: &Kit) {
+    let key = key();
+    let asked = Reservation {
+        uncounted: 7,
+        ..wanting(0, NOW)
+    };
+    assert_eq!(one(&kit.store, key, asked).await.granted, 0);
+    assert_eq!(reserve(kit, key, 0, NOW).await.room, LIMIT - 7);
+}
+
 /// Three of us on one database.
 async fn stores(kit: &Kit) -> [Store; 3] {
     let open = async || Store::open(&kit.target).await.unwrap();
@@ -157,7 +168,7 @@ async fn node(store: Store, key: RateKey, every_ms: i64) -> (Vec<i64>, Vec<i64>)
     let (mut permits, mut allowed, mut refused) = (Permits::default(), vec![], vec![]);
     for now_ms in (NOW..NOW + 60_000).step_by(usize::try_from(every_ms).unwrap()) {
         let rate = loop {
-            if let Some(rate) = permits.answer(LIMIT, now_ms) {
+            if let Some(rate) = permits.answer(LIMIT, 3, now_ms) {
                 break rate;
             }
             let asked = permits.ask(1, LIMIT, 3, now_ms);

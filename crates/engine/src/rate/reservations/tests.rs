@@ -34,6 +34,18 @@ async fn begin(request: &mut (impl Future<Output = Result<Rate, Error>> + Unpin)
 }
 
 #[tokio::test]
+async fn who_sends_now_and_then_needs_no_database() {
+    let (_directory, store) = embedded().await;
+    let node = Arc::new(Reservations::new(store.clone()));
+    store.close().await;
+    for request in 0..3 {
+        let rate = node.count(KEY, 60, 1, NOW + request * 80_000).await;
+        assert_eq!(rate.ok().map(|rate| rate.remaining), Some(59));
+        node.forget(NOW + request * 80_000);
+    }
+}
+
+#[tokio::test]
 async fn requests_that_wait_together_share_a_reservation() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
@@ -118,22 +130,26 @@ async fn a_database_that_cannot_be_asked_lets_nobody_in_until_it_can() {
 async fn what_nobody_uses_is_given_back_and_its_key_forgotten() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
-    // Three reservations: of one, of two, of four.
-    for _ in 0..4 {
+    // Three reservations, of one, of two, of four, and five without asking before each.
+    for _ in 0..(5 + 1) + (5 + 2) + (5 + 1) {
         node.count(KEY, 1_000, 3, NOW).await.unwrap();
     }
-    let room = async || {
+    let room = async |later_ms| {
         let asked = Reservation {
             limit: 1_000,
-            now_ms: NOW + 1_500,
+            now_ms: NOW + later_ms,
             ..Reservation::default()
         };
         store.reserve(vec![(KEY, asked)]).await.unwrap()[0].room
     };
     node.give_back(NOW + 1_499).await.unwrap();
-    assert_eq!((room().await, node.desk().entries.len()), (993, 1));
+    assert_eq!(room(1_499).await, 1_000 - 15 - 7);
     node.give_back(NOW + 1_500).await.unwrap();
-    assert_eq!((room().await, node.desk().entries.len()), (996, 0));
+    assert_eq!(room(1_500).await, 1_000 - 15 - 4);
+    node.forget(NOW + 60_249);
+    assert_eq!(node.desk().entries.len(), 1);
+    node.forget(NOW + 60_250);
+    assert!(node.desk().entries.is_empty());
     store.close().await;
 }
 
