@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 /// Sent before anything is measured, so that connections and pages of the database are warm.
 pub(crate) const WARM_UP: u64 = 1_000;
 
-pub(super) async fn run(setup: &Setup) -> Result<Figures> {
-    let messages = setup.messages;
+pub(super) async fn run(setup: &Setup, messages: u64) -> Result<Figures> {
     let mut site = Site::prepare(setup)?;
     let callbacks = Callbacks::start()?;
     site.start().await?;
