@@ -23,7 +23,7 @@ const UNCOUNTED: u32 = 60;
 /// The permits of a node for the requests of one key.
 #[derive(Clone, Debug, Default)]
 pub struct Permits {
-    /// When the last reservation was made, and what it gave.
+    /// When the last reservation was made, and what it gave, less what went back.
     last: Option<(i64, Reserved)>,
     /// How many of its permits are not used.
     unused: u32,
@@ -130,9 +130,12 @@ impl Permits {
         }
     }
 
-    /// Forgets what was reserved, as nobody knows what came of the last question.
-    pub fn forget(&mut self) {
-        (self.last, self.unused) = (None, 0);
+    /// The last question failed: what there was to give back is gone, and what is known of the window stays.
+    pub fn fail(&mut self) {
+        self.unused = 0;
+        if let Some((_, last)) = &mut self.last {
+            last.granted = 0;
+        }
     }
 }
 

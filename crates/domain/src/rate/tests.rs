@@ -341,9 +341,24 @@ fn a_question_without_an_answer_leaves_what_was_let_in_to_be_counted() {
     let mut permits = Permits::default();
     while permits.answer(300, 1, 0).is_some() {}
     permits.ask(1, 300, 1, 0);
-    permits.forget();
+    permits.fail();
     assert_eq!(permits.answer(300, 1, 1_000), None);
     assert_eq!(permits.ask(1, 300, 1, 1_000).uncounted, 5);
+}
+
+#[test]
+fn a_question_without_an_answer_makes_no_room_in_a_full_window() {
+    let mut permits = Permits::default();
+    let full = Reserved {
+        granted: 3,
+        counted_ms: 0,
+        room: 0,
+        reset_ms: 60_000,
+    };
+    permits.take(full, 0);
+    permits.ask(1, 300, 1, 2_000);
+    permits.fail();
+    assert_eq!(permits.answer(300, 1, 2_000), None);
 }
 
 #[test]

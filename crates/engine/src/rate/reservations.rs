@@ -87,7 +87,10 @@ impl Reservations {
         let told = {
             let mut desk = self.desk();
             let entry = desk.entries.entry(key).or_default();
-            if let Some(rate) = entry.permits.answer(limit, nodes, now_ms) {
+            // Who comes while others wait does not overtake them, nor is let in while the window is being told who was.
+            if entry.waiting.is_empty()
+                && let Some(rate) = entry.permits.answer(limit, nodes, now_ms)
+            {
                 return Ok(rate);
             }
             let (tell, told) = oneshot::channel();
@@ -251,10 +254,10 @@ impl Entry {
         }
     }
 
-    /// Tells all that the database did not answer. What was to be given back with the question may be: it is
-    /// not given back again.
+    /// Tells all that the database did not answer. What was to be given back is not given back again; who was let in before
+    /// is told again, as nothing was kept of the question.
     fn fail(&mut self, error: &Error) {
-        self.permits.forget();
+        self.permits.fail();
         for waiting in self.waiting.drain(..) {
             drop(waiting.tell.send(Err(error.clone())));
         }

@@ -34,15 +34,32 @@ async fn begin(request: &mut (impl Future<Output = Result<Rate, Error>> + Unpin)
 }
 
 #[tokio::test]
-async fn who_sends_now_and_then_needs_no_database() {
+async fn who_sends_now_and_then_needs_no_database_and_is_remembered_for_a_minute() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     store.close().await;
-    for request in 0..3 {
-        let rate = node.count(KEY, 60, 1, NOW + request * 80_000).await;
-        assert_eq!(rate.ok().map(|rate| rate.remaining), Some(59));
-        node.forget(NOW + request * 80_000);
+    let mut remaining = Vec::new();
+    for at_ms in [0, 10_000, 59_000, 80_000] {
+        node.forget(NOW + at_ms);
+        let rate = node.count(KEY, 60, 1, NOW + at_ms).await;
+        remaining.push(rate.ok().map(|rate| rate.remaining));
     }
+    assert_eq!(remaining, [Some(59), None, None, Some(59)]);
+}
+
+#[tokio::test]
+async fn nobody_is_let_in_while_the_window_is_being_told_who_was() {
+    let (_directory, store) = embedded().await;
+    let node = Arc::new(Reservations::new(store.clone()));
+    node.count(KEY, 60, 1, NOW).await.unwrap();
+    let mut asks = Box::pin(node.count(KEY, 60, 1, NOW));
+    begin(&mut asks).await;
+    // With three times the share there would be room for two more.
+    let mut follows = Box::pin(node.count(KEY, 180, 1, NOW));
+    begin(&mut follows).await;
+    assert_eq!(asks.await.unwrap().remaining, 58);
+    assert_eq!(follows.await.unwrap().refused, None);
+    store.close().await;
 }
 
 #[tokio::test]
@@ -115,12 +132,16 @@ async fn who_hangs_up_is_counted_and_leaves_the_others_their_answers() {
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_be_asked_lets_nobody_in_until_it_can() {
+async fn a_database_that_cannot_be_asked_lets_few_in_until_it_can() {
     let (directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     store.close().await;
+    // More than are let in without asking.
+    for _ in 0..5 {
+        node.count(KEY, 1_000, 3, NOW).await.unwrap();
+    }
     for _ in 0..2 {
-        let refused = node.count(KEY, 10, 3, NOW).await;
+        let refused = node.count(KEY, 1_000, 3, NOW).await;
         assert!(matches!(refused, Err(Error::Store(error)) if error.is_unavailable()));
     }
     drop(directory);
