@@ -23,6 +23,8 @@ pub(crate) const BEFORE_NUMBER: &str = "Your order ";
 const NUMBERS: u64 = 90_000_000;
 /// Prime to [`NUMBERS`], so that prefixes are mixed and no number comes twice.
 const STEP: u64 = 61_803_399;
+/// Prime to any number of accounts, so that each has its turn.
+const APART: u64 = 6_180_331;
 
 /// The pause after each connection that is opened, before anything is measured.
 const OPEN_EVERY: Duration = Duration::from_millis(4);
@@ -115,12 +117,13 @@ impl Request {
         }
     }
 
-    /// The request of this number: no two have a recipient in common. Accounts take turns.
+    /// The request of this number: no two have a recipient in common. Accounts take turns, those that are made one after the
+    /// other far apart, as they do not lie together where customers send as they like.
     pub(crate) fn fill(&mut self, number: u64) -> &[u8] {
         let accounts = self.tokens.len() as u64;
         if accounts > 1 {
             // Below the length, so it fits.
-            let turn = usize::try_from(number % accounts).unwrap_or(0);
+            let turn = usize::try_from(number.wrapping_mul(APART) % accounts).unwrap_or(0);
             let token = self.tokens[turn].as_bytes();
             self.octets[self.token_at..][..token.len()].copy_from_slice(token);
         }
