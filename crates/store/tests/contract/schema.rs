@@ -103,9 +103,9 @@ fn plain(line: &str) -> String {
 }
 
 /// The keys of duplicate windows, which each database finds in its own way (decision 0017), and that of the ledger, in which
-/// PostgreSQL leaves room empty before a wide column (decision 0020).
+/// PostgreSQL leaves room empty before a wide column (decision 0020), and SQLite keeps what was charged together (0029).
 const OF_SQLITE: &[&str] = &[
-    "ledger primary key unique (bucket, account_id, subject, recipient, kind, component)",
+    "ledger primary key unique (bucket, subject, account_id, recipient, kind, component)",
     "recent_sends primary key unique (bucket, expires_at_ms, fingerprint)",
 ];
 const OF_POSTGRES: &[&str] = &[

@@ -218,10 +218,51 @@ const OUT_OF_ORDER: &str = "drop view messages_in_full;
     drop table ledger;
     alter table former rename to ledger";
 
+/// How the ledger of SQLite was stored until entries lay by their messages.
+const BY_ACCOUNT: &str = "drop trigger ledger_keeps_entries;
+    drop trigger ledger_loses_nothing;
+    drop index ledger_credits;
+    create table former (bucket bigint not null, account_id bigint not null, subject blob not null,
+        recipient bigint not null, kind text not null, component text not null, amount bigint not null,
+        created_at_ms bigint not null, reference text,
+        primary key (bucket, account_id, subject, recipient, kind, component)) without rowid;
+    insert into former select * from ledger;
+    drop table ledger;
+    alter table former rename to ledger;
+    create unique index ledger_credits on ledger (bucket, account_id, reference) where kind = 'credit';
+    create trigger ledger_keeps_entries before update on ledger
+    begin select raise(abort, 'the ledger is append-only'); end;
+    create trigger ledger_loses_nothing before delete on ledger
+    begin select raise(abort, 'the ledger is append-only'); end;";
+
+async fn entries_of_sqlite_are_the_same_after_an_upgrade(kit: &Kit) {
+    for _ in 0..2 {
+        let message = sending(kit.account(100).await).message(&kit.store);
+        kit.submit(&message).await;
+    }
+    let all = "select quote(bucket) || quote(account_id) || quote(subject) || quote(recipient) || quote(kind)
+            || quote(component) || quote(amount) || quote(created_at_ms) || quote(reference)
+        from ledger union all
+        select sql from sqlite_schema where tbl_name = 'ledger' and sql is not null order by 1";
+    let before = kit.texts(all).await;
+    assert_eq!(
+        before.len(),
+        4 + 4,
+        "two credits, two charges; how they are kept"
+    );
+    let upgrade = include_str!("../../migrations/sqlite/0020_ledger_by_message.sql");
+    for statements in [BY_ACCOUNT, upgrade] {
+        kit.run(statements).await.unwrap();
+    }
+    assert_eq!(kit.texts(all).await, before);
+    for change in ["delete from ledger", "update ledger set amount = 0"] {
+        assert!(kit.run(change).await.is_err(), "it is only added to");
+    }
+}
+
 async fn entries_and_messages_before_an_upgrade_are_the_same_after_it(kit: &Kit) {
     if kit.is_sqlite() {
-        // It keeps every number as short as it is, in whatever order.
-        return;
+        return entries_of_sqlite_are_the_same_after_an_upgrade(kit).await;
     }
     let account = kit.account(100).await;
     let message = sending(account).message(&kit.store);

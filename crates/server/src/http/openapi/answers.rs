@@ -227,7 +227,10 @@ fn rate_headers(response: ResponseBuilder) -> ResponseBuilder {
         )
         .header(
             "X-RateLimit-Remaining",
-            header(Type::Integer, "How many are left."),
+            header(
+                Type::Integer,
+                "How many are left, as far as this node knows.",
+            ),
         )
 }
 
