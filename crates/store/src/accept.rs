@@ -231,8 +231,10 @@ impl Accept {
                 reference: None,
             }));
         }
-        // In the order of their keys, too.
-        entries.sort_by_key(|entry| (entry.account, entry.subject));
+        // In the order of their keys, too: on PostgreSQL they begin with the account.
+        if self.store.is_shared() {
+            entries.sort_by_key(|entry| (entry.account, entry.subject));
+        }
         let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries)
             .await?
             .len();

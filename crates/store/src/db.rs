@@ -334,7 +334,10 @@ async fn open_sqlite(options: Options) -> Result<Db> {
     // A process that ended with a failed sync may have left in the log what is in the system's memory alone, and
     // what is written after it would be lost with it.
     writer.fold_back()?;
+    // A migration may sort a whole table, which is more than memory may hold.
+    writer.command("pragma temp_store = file")?;
     open::migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
+    writer.command("pragma temp_store = memory")?;
     Ok(Db::Sqlite {
         readers: readers(options).await?,
         writer: Writer::start(writer)?,

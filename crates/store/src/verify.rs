@@ -227,11 +227,11 @@ const CHECKS: [Check; 22] = [
     },
     Check {
         sentence: "account {} was charged more in a day than its daily limit has counted",
-        sql: "select cast(w.account_id as text) from wallets w
-              join ledger l on l.bucket = w.bucket and l.account_id = w.account_id and l.kind = 'charge'
+        sql: "select cast(w.account_id as text) from ledger l cross join wallets w
+              where w.bucket = l.bucket and w.account_id = l.account_id and l.kind = 'charge'
                   and l.created_at_ms >= w.spent_day * 86400000 - 3600000
                   and l.created_at_ms < w.spent_day * 86400000 + 82800000
-              where w.limit_per_day is not null
+                  and w.limit_per_day is not null
               group by w.bucket, w.account_id, w.spent_today
               having -sum(l.amount) > w.spent_today limit 20",
     },

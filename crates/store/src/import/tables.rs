@@ -125,8 +125,8 @@ pub(super) const TABLES: [Table; 17] = [
         bucketed: Bucketed::ByAccount,
         key: 5,
         columns: &[
-            ("account_id", Int),
             ("subject", Bytes),
+            ("account_id", Int),
             ("recipient", Int),
             ("kind", Text),
             ("component", Text),
@@ -286,3 +286,26 @@ pub(super) const TABLES: [Table; 17] = [
         chunk: CHUNK,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::TABLES;
+    use crate::db::FILE;
+    use crate::{Store, Target};
+
+    #[tokio::test]
+    async fn rows_are_read_in_the_order_in_which_they_lie() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target::Directory(directory.path().to_owned());
+        Store::open(&target).await.unwrap().close().await;
+        let source = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
+        for table in &TABLES {
+            let sql = format!("explain query plan {}", table.read(true).replace("$1", "1"));
+            let mut statement = source.prepare(&sql).unwrap();
+            let lines = statement.query_map([], |row| row.get("detail")).unwrap();
+            let plan: Vec<String> = lines.map(Result::unwrap).collect();
+            let sorts = plan.iter().any(|line| line.contains("TEMP B-TREE"));
+            assert!(!sorts, "{}: {plan:?}", table.name);
+        }
+    }
+}

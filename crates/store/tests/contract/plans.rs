@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 25] = [
+const MAY_READ_MUCH: [(&str, &str); 26] = [
     (
         "select cast(extract(epoch from clock_timestamp())",
         "no table at all, and PostgreSQL alone",
@@ -73,6 +73,10 @@ const MAY_READ_MUCH: [(&str, &str); 25] = [
         "the list of all accounts",
     ),
     ("select token_id,", "the list of tokens, for the operator"),
+    (
+        "select cast(coalesce(-sum(amount), 0) as bigint) from ledger",
+        "what was charged today, once, for an operator who sets a limit",
+    ),
     (
         "select * from ledger",
         "an account's statement, for the operator",
@@ -232,7 +236,10 @@ fn fault(line: &str) -> Option<&'static str> {
         (Some("SEARCH"), _) if line.ends_with("(bucket=? AND received_at_ms>?)") => {
             Some("reads hours of it")
         }
-        (Some("SEARCH"), _) if line.ends_with("(bucket=? AND message_id>?)") => {
+        (Some("SEARCH"), _)
+            if line.ends_with("(bucket=? AND message_id>?)")
+                || line.ends_with("(bucket=? AND subject>?)") =>
+        {
             Some("reads days of it")
         }
         (Some("SEARCH"), _) if line.contains("AUTOMATIC") => Some("makes an index of its own"),
