@@ -326,17 +326,15 @@ async fn open_sqlite(options: Options) -> Result<Db> {
         .pragma("page_size", PAGE_BYTES)
         .pragma("journal_mode", "wal")
         .pragma("synchronous", "full")
-        .pragma("cache_size", "-16000")
-        .pragma("temp_store", "memory");
+        .pragma("cache_size", "-16000");
     let mut writer = options.connect().await?;
     read_back(&mut writer).await?;
     writer.keep_log();
     // A process that ended with a failed sync may have left in the log what is in the system's memory alone, and
     // what is written after it would be lost with it.
     writer.fold_back()?;
-    // A migration may sort a whole table, which is more than memory may hold.
-    writer.command("pragma temp_store = file")?;
     open::migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
+    // Only now: a migration may sort a whole table, which is more than memory may hold.
     writer.command("pragma temp_store = memory")?;
     Ok(Db::Sqlite {
         readers: readers(options).await?,
@@ -347,6 +345,7 @@ async fn open_sqlite(options: Options) -> Result<Db> {
 async fn readers(options: Options) -> Result<Readers> {
     let options = options
         .pragma("cache_size", "-4000")
+        .pragma("temp_store", "memory")
         .pragma("query_only", "on");
     let pool = PoolOptions::new()
         .max_connections(READERS)

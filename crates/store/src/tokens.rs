@@ -1,7 +1,7 @@
 //! API tokens. Only their hashes are kept.
 
 use crate::Store;
-use crate::accounts::touch;
+use crate::accounts::{span, touch};
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
@@ -192,12 +192,14 @@ impl Store {
 
     /// All tokens, or those of one account, oldest first.
     pub async fn tokens(&self, account: Option<AccountId>) -> Result<Vec<TokenInfo>> {
+        let (first, last) = span(account);
         let rows: Vec<TokenRow> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed
-                 from tokens where account_id = $1 or $1 = -1 order by created_at_ms, token_id",
+                 from tokens where account_id between $1 and $2 order by created_at_ms, token_id",
             )
-            .bind(account.map_or(-1, |account| account.0))
+            .bind(first.0)
+            .bind(last.0)
             .fetch_all(connection)
             .await?
         });

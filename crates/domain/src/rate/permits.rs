@@ -33,24 +33,22 @@ pub struct Permits {
 impl Permits {
     /// Answers a request from what is at hand, where so many nodes share the limit; `None` when the window has to be asked.
     pub fn answer(&mut self, limit: u32, nodes: usize, now_ms: i64) -> Option<Rate> {
-        let Some((made_ms, last)) = self.last else {
-            return self.answer_uncounted(limit, nodes, limit, now_ms);
-        };
-        // A clock that was set back makes nothing last longer.
-        let age_ms = (now_ms - made_ms).abs();
-        if self.unused > 0 && age_ms < VALID_MS {
-            self.unused -= 1;
-            let remaining = last.room + self.unused;
-            return Some(Rate::allowed(limit, remaining));
+        let mut room = limit;
+        if let Some((made_ms, last)) = self.last {
+            // A clock that was set back makes nothing last longer.
+            let age_ms = (now_ms - made_ms).abs();
+            if self.unused > 0 && age_ms < VALID_MS {
+                self.unused -= 1;
+                let remaining = last.room + self.unused;
+                return Some(Rate::allowed(limit, remaining));
+            }
+            if last.room == 0 && age_ms < FULL_MS && now_ms < last.reset_ms {
+                return Some(Rate::refused(limit, last.reset_s(now_ms)));
+            }
+            if age_ms < LONGEST_MS {
+                room = last.room;
+            }
         }
-        if last.room == 0 && age_ms < FULL_MS && now_ms < last.reset_ms {
-            return Some(Rate::refused(limit, last.reset_s(now_ms)));
-        }
-        let room = if age_ms < LONGEST_MS {
-            last.room
-        } else {
-            limit
-        };
         self.answer_uncounted(limit, nodes, room, now_ms)
     }
 
@@ -97,16 +95,17 @@ impl Permits {
 
     /// Whether the last reservation is so old that its permits are of no use.
     pub fn is_idle(&self, now_ms: i64) -> bool {
-        self.last
-            .is_none_or(|(made_ms, _)| (now_ms - made_ms).abs() >= IDLE_MS)
+        self.is_older(IDLE_MS, now_ms)
     }
 
     /// Whether nothing here is of use any more: neither permits nor what is known of the window.
     pub fn is_over(&mut self, now_ms: i64) -> bool {
-        let is_recent = |&(made_ms, _): &(i64, Reserved)| (now_ms - made_ms).abs() < LONGEST_MS;
-        self.unused == 0
-            && !self.last.as_ref().is_some_and(is_recent)
-            && self.uncounted.total(now_ms) == 0
+        self.unused == 0 && self.is_older(LONGEST_MS, now_ms) && self.uncounted.total(now_ms) == 0
+    }
+
+    fn is_older(&self, age_ms: i64, now_ms: i64) -> bool {
+        self.last
+            .is_none_or(|(made_ms, _)| (now_ms - made_ms).abs() >= age_ms)
     }
 
     /// How many permits are not used.

@@ -235,6 +235,17 @@ const BY_ACCOUNT: &str = "drop trigger ledger_keeps_entries;
     create trigger ledger_loses_nothing before delete on ledger
     begin select raise(abort, 'the ledger is append-only'); end;";
 
+/// Puts the ledger back as it was stored before, and upgrades it: all must be as it was, and the ledger only added to.
+async fn upgrade_ledger(kit: &Kit, back_and_up: [&str; 2], all: &str, before: Vec<String>) {
+    for statements in back_and_up {
+        kit.run(statements).await.unwrap();
+    }
+    assert_eq!(kit.texts(all).await, before);
+    for change in ["delete from ledger", "update ledger set amount = 0"] {
+        assert!(kit.run(change).await.is_err(), "it is only added to");
+    }
+}
+
 async fn entries_of_sqlite_are_the_same_after_an_upgrade(kit: &Kit) {
     for _ in 0..2 {
         let message = sending(kit.account(100).await).message(&kit.store);
@@ -251,13 +262,7 @@ async fn entries_of_sqlite_are_the_same_after_an_upgrade(kit: &Kit) {
         "two credits, two charges; how they are kept"
     );
     let upgrade = include_str!("../../migrations/sqlite/0020_ledger_by_message.sql");
-    for statements in [BY_ACCOUNT, upgrade] {
-        kit.run(statements).await.unwrap();
-    }
-    assert_eq!(kit.texts(all).await, before);
-    for change in ["delete from ledger", "update ledger set amount = 0"] {
-        assert!(kit.run(change).await.is_err(), "it is only added to");
-    }
+    upgrade_ledger(kit, [BY_ACCOUNT, upgrade], all, before).await;
 }
 
 async fn entries_and_messages_before_an_upgrade_are_the_same_after_it(kit: &Kit) {
@@ -280,11 +285,5 @@ async fn entries_and_messages_before_an_upgrade_are_the_same_after_it(kit: &Kit)
         "a credit, two sends, three keys"
     );
     let upgrade = include_str!("../../migrations/postgres/0020_columns_in_order.sql");
-    for statements in [OUT_OF_ORDER, upgrade] {
-        kit.run(statements).await.unwrap();
-    }
-    assert_eq!(kit.texts(all).await, before);
-    for change in ["delete from ledger", "update ledger set amount = 0"] {
-        assert!(kit.run(change).await.is_err(), "it is only added to");
-    }
+    upgrade_ledger(kit, [OUT_OF_ORDER, upgrade], all, before).await;
 }

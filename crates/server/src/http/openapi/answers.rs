@@ -229,7 +229,7 @@ fn rate_headers(response: ResponseBuilder) -> ResponseBuilder {
             "X-RateLimit-Remaining",
             header(
                 Type::Integer,
-                "How many are left, as far as this node knows.",
+                "How many are left, as far as the server that answers knows.",
             ),
         )
 }
