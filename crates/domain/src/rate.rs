@@ -101,10 +101,8 @@ pub struct Reserved {
     pub reset_ms: i64,
 }
 
-impl Reserved {
-    /// Seconds until the oldest counted slot is past, at least one.
-    fn reset_s(&self, now_ms: i64) -> u64 {
-        let left_ms = (self.reset_ms - now_ms).clamp(0, window::LONGEST_MS);
-        seconds(left_ms).max(1)
-    }
+/// Seconds until this time, when the oldest counted slot is past; at least one.
+fn reset_s(reset_ms: i64, now_ms: i64) -> u64 {
+    let left_ms = (reset_ms - now_ms).clamp(0, window::LONGEST_MS);
+    seconds(left_ms).max(1)
 }

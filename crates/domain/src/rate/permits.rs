@@ -7,7 +7,7 @@
 
 use super::uncounted::Uncounted;
 use super::window::{LONGEST_MS, SLOT_MS};
-use super::{Rate, Reservation, Reserved};
+use super::{Rate, Reservation, Reserved, reset_s};
 
 /// How long a permit may be used after it was reserved.
 const VALID_MS: i64 = 1_000;
@@ -43,7 +43,7 @@ impl Permits {
                 return Some(Rate::allowed(limit, remaining));
             }
             if last.room == 0 && age_ms < FULL_MS && now_ms < last.reset_ms {
-                return Some(Rate::refused(limit, last.reset_s(now_ms)));
+                return Some(Rate::refused(limit, reset_s(last.reset_ms, now_ms)));
             }
             if age_ms < LONGEST_MS {
                 room = last.room;

@@ -1,6 +1,6 @@
 //! The window in which requests are counted, and its bytes in the database.
 
-use super::{Rate, Reservation, Reserved};
+use super::{Rate, Reservation, Reserved, reset_s};
 
 /// How long a request counts.
 const WINDOW_MS: i64 = 60_000;
@@ -36,16 +36,13 @@ impl Window {
 
     /// Counts a request, or refuses it.
     pub fn count(&mut self, limit: u32, now_ms: i64) -> Rate {
-        let reserved = self.reserve(&Reservation {
-            limit,
-            wanted: 1,
-            now_ms,
-            ..Reservation::default()
-        });
-        if reserved.granted == 0 {
-            Rate::refused(limit, reserved.reset_s(now_ms))
+        self.advance(now_ms);
+        let room = limit.saturating_sub(self.total);
+        if room == 0 {
+            Rate::refused(limit, reset_s(self.reset_ms(), now_ms))
         } else {
-            Rate::allowed(limit, reserved.room)
+            self.add(1);
+            Rate::allowed(limit, room - 1)
         }
     }
 
@@ -135,7 +132,8 @@ impl Window {
         }
     }
 
-    /// When the oldest counted slot is past, Unix milliseconds.
+    /// When the oldest counted slot is past, Unix milliseconds. It looks through all of them, which nobody needs who is
+    /// let in.
     fn reset_ms(&self) -> i64 {
         let oldest = (self.newest - SLOTS..=self.newest)
             .find(|&slot| self.counts[place(slot)] > 0)
