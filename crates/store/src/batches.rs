@@ -13,7 +13,7 @@ use crate::Error;
 use crate::db::Tx;
 use crate::error::Result;
 use crate::rows::{environment, id_bytes, message_id, named};
-use crate::sql::{changed_rows, execute_rows, fetch_rows};
+use crate::sql::{changed_rows, execute_rows};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, MessageId, Money, Priority, Recipient,
     packed,
@@ -241,13 +241,13 @@ pub(crate) async fn shrink(
     tx: &mut Tx,
     batches: &[(&Batch, &[Recipient])],
 ) -> Result<HashSet<i64>> {
-    let changed: Vec<(i64,)> = fetch_rows!(
+    let changed = changed_rows!(
         tx,
         batches,
         7,
         "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id, recipients) as (values {rows})
-         update batches set recipients = v.recipients from v
-         where batches.bucket = v.bucket and batches.carrier = v.carrier
+         update batches set recipients = v.recipients
+         from v where batches.bucket = v.bucket and batches.carrier = v.carrier
              and batches.claimed_by = v.claimed_by and batches.priority = v.priority
              and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
              and batches.recipients <> v.recipients
@@ -262,9 +262,12 @@ pub(crate) async fn shrink(
                 .bind(batch.due_at_ms)
                 .bind(batch.id)
                 .bind(packed::pack(remaining))
-        }
+        },
+        told |row| -> (i64,) { (row.0.id,) }
     );
-    Ok(changed.into_iter().map(|(id,)| id).collect())
+    let changed = batches.iter().zip(changed);
+    let changed = changed.filter(|(_, is_changed)| *is_changed);
+    Ok(changed.map(|((batch, _), _)| batch.id).collect())
 }
 
 #[derive(sqlx::FromRow)]

@@ -5,7 +5,7 @@ use crate::doubts::Doubts;
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, number, recipient, within};
 use crate::settle::Case;
-use crate::sql::{changed_rows, fetch_rows};
+use crate::sql::{changed_rows, find_rows};
 use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
 use sqlx::{FromRow, Row};
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,7 +137,7 @@ pub(crate) async fn stored(
         tx.for_update(),
         within = within(bucket, 1),
     );
-    let rows: Vec<CaseOrFault> = fetch_rows!(
+    let rows: Vec<CaseOrFault> = find_rows!(
         tx,
         keys,
         3,

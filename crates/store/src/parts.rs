@@ -11,7 +11,7 @@ use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::receipts::{CarrierReport, Receipt};
 use crate::rows::bucket_of_id;
-use crate::sql::{execute_rows, fetch_rows};
+use crate::sql::{execute_rows, fetch_rows, find_rows};
 use domain::{Bucket, MessageId, Recipient};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -159,7 +159,7 @@ async fn under<T>(
     }
     let stems: Vec<(Id<'_>, Vec<(u8, T)>)> = stems.into_iter().collect();
     let placed: Vec<(i64, &Id<'_>)> = (0..).zip(stems.iter().map(|(stem, _)| stem)).collect();
-    let rows: Vec<(i64, Vec<u8>)> = fetch_rows!(
+    let rows: Vec<(i64, Vec<u8>)> = find_rows!(
         tx,
         &placed,
         4,

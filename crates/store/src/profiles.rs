@@ -10,7 +10,7 @@ use crate::accept::NewMessage;
 use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::named;
-use crate::sql::{execute_rows, fetch_rows};
+use crate::sql::{execute_rows, find_rows};
 use crate::wallets::Owner;
 use domain::{AccountId, Draft, Gateway};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -198,7 +198,7 @@ impl Store {
         let owners: Vec<Owner> = owners.iter().copied().collect();
         let rows: Vec<ProfileRow> = Db::in_time(async {
             let mut tx = self.db.read().await?;
-            Ok(fetch_rows!(
+            Ok(find_rows!(
                 &mut tx,
                 &owners,
                 2,

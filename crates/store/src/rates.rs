@@ -3,7 +3,7 @@
 use crate::Store;
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
-use crate::sql::{execute_rows, fetch_rows, on};
+use crate::sql::{execute_rows, find_rows, on};
 use domain::Environment;
 use domain::rate::{RateKey, Reservation, Reserved, Window};
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ async fn lock(tx: &mut Tx, asked: &[(RateKey, Reservation)]) -> Result<HashMap<R
         tx.for_update()
     );
     let found: Vec<(i64, bool, String, i64, Vec<u8>)> =
-        fetch_rows!(tx, asked, 3, &sql, |query, one| {
+        find_rows!(tx, asked, 3, &sql, |query, one| {
             let (account, sandbox, kind) = row(&one.0);
             query.bind(account).bind(sandbox).bind(kind)
         });

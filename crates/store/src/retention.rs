@@ -14,7 +14,7 @@ use crate::Store;
 use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, message_id};
-use crate::sql::{execute_rows, fetch_rows, on};
+use crate::sql::{execute_at_once, fetch_rows, on};
 use crate::sweep::{read_mark, write_mark};
 use domain::{Bucket, MessageId};
 use std::collections::HashSet;
@@ -255,7 +255,7 @@ impl Change for RemoveMessages {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        execute_rows!(
+        execute_at_once!(
             tx,
             &self.messages,
             1,
@@ -265,7 +265,7 @@ impl Change for RemoveMessages {
             |query, message| query.bind(id_bytes(message)),
             after | query | query.bind(self.bucket.0).bind(MOST_DELIVERIES)
         );
-        execute_rows!(
+        execute_at_once!(
             tx,
             &self.messages,
             1,
@@ -275,7 +275,7 @@ impl Change for RemoveMessages {
             |query, message| query.bind(id_bytes(message)),
             after | query | query.bind(self.bucket.0).bind(MOST_DELIVERIES)
         );
-        let gone = execute_rows!(
+        let gone = execute_at_once!(
             tx,
             &self.messages,
             1,
@@ -288,7 +288,7 @@ impl Change for RemoveMessages {
             after | query | query.bind(self.bucket.0)
         );
         if gone < self.messages.len() as u64 {
-            execute_rows!(
+            execute_at_once!(
                 tx,
                 &self.messages,
                 1,
@@ -313,7 +313,7 @@ impl Change for RemoveTexts {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        let removed = execute_rows!(
+        let removed = execute_at_once!(
             tx,
             &self.messages,
             1,

@@ -30,11 +30,11 @@ macro_rules! read {
     };
 }
 
-/// Runs a statement over many rows, some at a time; gives the number of changed rows.
+/// Runs a statement over many rows at once, or some at a time; gives the number of changed rows.
 ///
 /// `values {rows}` or `values {keys}` in the text becomes the rows; the closure binds the columns of one. `$after` binds what the
 /// text names behind the rows, as `{1}`, `{2}`, ….
-macro_rules! execute_rows {
+macro_rules! execute_at_once {
     ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {{
         let mut changed: u64 = 0;
         let how = $tx.rows($sql);
@@ -48,7 +48,27 @@ macro_rules! execute_rows {
     }};
 }
 
-/// Like `execute_rows`, but collects the rows that the statement returns.
+/// Runs a statement that changes rows for each of many; gives the number of changed rows.
+///
+/// The text is as for `execute_at_once`, and asks for nothing of several rows together. PostgreSQL gets all rows at once.
+/// SQLite has a statement for each (decision 0030): one over many takes longer, more than twice as long where it finds them by
+/// their keys.
+macro_rules! execute_rows {
+    ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {
+        match $tx {
+            $crate::db::Tx::Sqlite(connection) => {
+                let query = $crate::sql::of_each!($rows, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?);
+                let connection: &mut $crate::sqlite::Connection = connection;
+                connection.execute_each(query, $rows.len(), $columns)?
+            }
+            $crate::db::Tx::Postgres(_) => {
+                $crate::sql::execute_at_once!($tx, $rows, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?)
+            }
+        }
+    };
+}
+
+/// Like `execute_at_once`, but collects the rows that the statement returns.
 macro_rules! fetch_rows {
     ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {{
         let mut found = Vec::new();
@@ -65,21 +85,16 @@ macro_rules! fetch_rows {
 
 /// Runs a statement that changes no more than one row for each of many; gives whether it did, in their order.
 ///
-/// The text is as for `execute_rows`, with `returning` at its end. PostgreSQL gets all rows at once; `told` says what it
+/// The text is as for `execute_at_once`, with `returning` at its end. PostgreSQL gets all rows at once; `told` says what it
 /// returns for one that was changed, and of what type. SQLite has a statement for each, which returns nothing: one over
 /// many keys takes more than twice as long, and longer still where it returns something.
 macro_rules! changed_rows {
     ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?, told |$of:ident| -> $told:ty $key:block) => {
         match $tx {
             $crate::db::Tx::Sqlite(connection) => {
-                let text = $crate::sql::with_rows($sql, 1, $columns, $crate::sql::Rows::Each);
-                let mut $query = sqlx::query_with(sqlx::AssertSqlSafe(text), $crate::sqlite::Values::default());
-                for $row in $rows {
-                    $query = $bind;
-                }
-                $(let $query = { let $rest = $query; $after };)?
+                let query = $crate::sql::of_each!($rows, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?);
                 let connection: &mut $crate::sqlite::Connection = connection;
-                connection.change_each($query, $rows.len(), $columns)?
+                connection.change_each(query, $rows.len(), $columns)?
             }
             $crate::db::Tx::Postgres(_) => {
                 let told: Vec<$told> = $crate::sql::fetch_rows!($tx, $rows, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?);
@@ -88,6 +103,38 @@ macro_rules! changed_rows {
             }
         }
     };
+}
+
+/// Collects the rows that a statement finds for each of many keys. SQLite has a statement for each key here too; PostgreSQL
+/// gets all at once.
+macro_rules! find_rows {
+    ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {
+        match $tx {
+            $crate::db::Tx::Sqlite(connection) => {
+                let query = $crate::sql::of_each!($rows, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?);
+                let connection: &mut $crate::sqlite::Connection = connection;
+                let rows = connection.find_each(query, $rows.len(), $columns)?;
+                let rows = rows.iter().map(sqlx::FromRow::from_row);
+                rows.collect::<sqlx::Result<Vec<_>>>()?
+            }
+            $crate::db::Tx::Postgres(_) => {
+                $crate::sql::fetch_rows!($tx, $rows, $columns, $sql, |$query, $row| $bind $(, after |$rest| $after)?)
+            }
+        }
+    };
+}
+
+/// A statement that SQLite is to run for each of some rows, with all that is bound.
+macro_rules! of_each {
+    ($rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {{
+        let text = $crate::sql::with_rows($sql, 1, $columns, $crate::sql::Rows::Each);
+        let mut $query = sqlx::query_with(sqlx::AssertSqlSafe(text), $crate::sqlite::Values::default());
+        for $row in $rows {
+            $query = $bind;
+        }
+        $(let $query = { let $rest = $query; $after };)?
+        $query
+    }};
 }
 
 /// Binds some rows as the database takes them, and runs the statement.
@@ -121,7 +168,9 @@ macro_rules! bound {
     }};
 }
 
-pub(crate) use {bound, changed_rows, execute_rows, fetch_rows, on, read};
+pub(crate) use {
+    bound, changed_rows, execute_at_once, execute_rows, fetch_rows, find_rows, of_each, on, read,
+};
 pub(crate) use {
     columns::Columns,
     text::{Rows, chunks, with_rows},

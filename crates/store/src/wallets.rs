@@ -9,7 +9,7 @@ use crate::audit::{self, By};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, within};
-use crate::sql::{changed_rows, execute_rows, fetch_rows, on, read};
+use crate::sql::{changed_rows, find_rows, on, read};
 use domain::{
     AccountId, Bucket, Component, DailyLimit, MessageId, Money, Purse, Recipient, masked,
 };
@@ -147,7 +147,7 @@ pub(crate) async fn lock(
         tx.for_update(),
         within = within(bucket, 1),
     );
-    let rows: Vec<WalletRow> = fetch_rows!(
+    let rows: Vec<WalletRow> = find_rows!(
         tx,
         owners,
         2,
@@ -173,7 +173,7 @@ pub(crate) async fn lock(
 /// Adds to wallets; negative amounts take away, never below zero.
 pub(crate) async fn add(tx: &mut Tx, amounts: &BTreeMap<Owner, Purse>) -> Result<()> {
     let rows: Vec<_> = amounts.iter().collect();
-    let changed = execute_rows!(
+    let changed = changed_rows!(
         tx,
         &rows,
         8,
@@ -181,7 +181,8 @@ pub(crate) async fn add(tx: &mut Tx, amounts: &BTreeMap<Owner, Purse>) -> Result
          update wallets set promo_bonus = promo_bonus + v.promo, volume_bonus = volume_bonus + v.volume,
              sms_bonus = sms_bonus + v.bonus, sms_wallet = sms_wallet + v.sms,
              main_balance = main_balance + v.main, universal_wallet = universal_wallet + v.universal
-         from v where wallets.bucket = v.bucket and wallets.account_id = v.account_id",
+         from v where wallets.bucket = v.bucket and wallets.account_id = v.account_id
+         returning wallets.account_id",
         |query, row| {
             let ((bucket, account), purse) = row;
             query = query.bind(bucket.0).bind(account.0);
@@ -189,9 +190,10 @@ pub(crate) async fn add(tx: &mut Tx, amounts: &BTreeMap<Owner, Purse>) -> Result
                 query = query.bind(purse.get(component).units());
             }
             query
-        }
+        },
+        told |row| -> (i64,) { (row.0.1.0,) }
     );
-    if changed == rows.len() as u64 {
+    if changed.into_iter().all(|is_changed| is_changed) {
         Ok(())
     } else {
         Err(Error::Impossible("a wallet is missing"))
@@ -239,7 +241,7 @@ pub(crate) async fn refunded(
     tx: &mut Tx,
     messages: &[(Owner, MessageId)],
 ) -> Result<BTreeMap<MessageId, Purse>> {
-    let rows: Vec<(Vec<u8>, String, i64)> = fetch_rows!(
+    let rows: Vec<(Vec<u8>, String, i64)> = find_rows!(
         tx,
         messages,
         3,

@@ -9,7 +9,7 @@
 use crate::Store;
 use crate::db::Tx;
 use crate::error::{Error, Result};
-use crate::sql::{execute_rows, fetch_rows, on, read};
+use crate::sql::{execute_rows, fetch_rows, find_rows, on, read};
 use domain::{AccountId, Bucket, Fingerprint};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -131,7 +131,7 @@ pub(crate) async fn arm(
 
 /// Those of the remembered windows that were committed, or are about to be.
 async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Window>> {
-    let found: Vec<(i16, Vec<u8>)> = fetch_rows!(
+    let found: Vec<(i16, Vec<u8>)> = find_rows!(
         tx,
         windows,
         3,

@@ -147,8 +147,8 @@ impl ClaimBatches {
             batches,
             6,
             "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (values {rows})
-             update batches set claimed_by = {1}, claimed_until_ms = {2} from v
-             where batches.bucket = v.bucket and batches.carrier = v.carrier
+             update batches set claimed_by = {1}, claimed_until_ms = {2}
+             from v where batches.bucket = v.bucket and batches.carrier = v.carrier
                  and batches.claimed_by = v.claimed_by and batches.priority = v.priority
                  and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id",
             |query, batch| query

@@ -5,7 +5,7 @@ use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::parts::{Named, submitted};
 use crate::rows::{bucket_list, bucket_of_id, id_bytes, named, number, recipient};
-use crate::sql::{execute_rows, fetch_rows, on, read};
+use crate::sql::{execute_rows, fetch_rows, find_rows, on, read};
 use crate::{Progress, Store};
 use domain::Bucket;
 use std::collections::HashSet;
@@ -126,7 +126,7 @@ impl Store {
     async fn parked_under_ids(&self, tx: &mut Tx, all: &[&Progress]) -> Result<Vec<ParkedRow>> {
         let embedded = self.db.is_embedded();
         let named: Vec<Named<'_>> = all.iter().flat_map(|one| submitted(one)).collect();
-        Ok(fetch_rows!(
+        Ok(find_rows!(
             tx,
             &named,
             3,

@@ -4,7 +4,7 @@ use super::Case;
 use crate::db::Tx;
 use crate::error::Result;
 use crate::rows::{environment, id_bytes, message_id, named, purse};
-use crate::sql::fetch_rows;
+use crate::sql::find_rows;
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, Terms};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<Mess
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let rows: Vec<SettlingRow> = fetch_rows!(
+    let rows: Vec<SettlingRow> = find_rows!(
         tx,
         &ids,
         2,

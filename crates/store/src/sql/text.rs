@@ -15,7 +15,7 @@ pub(crate) enum Rows {
     /// Beside arrays it goes through all of a queue that it takes for empty, which took seconds; here it
     /// has no other way.
     Alternatives,
-    /// SQLite: one statement for each key, of which nothing is returned.
+    /// SQLite: a statement for each row, and what it changed is counted, not returned (decision 0030).
     Each,
 }
 
@@ -128,15 +128,33 @@ fn write(sql: &str, rows: usize, columns: usize, how: Rows) -> String {
 }
 
 /// The text for one row, which returns nothing: `(a, b) in (values {rows})` as `(a=$1 and b=$2)`, or `values {rows}`
-/// as `values ($1,$2)`.
+/// as `values ($1,$2)`. Of an update from such rows they become what it sets and finds.
 fn each(sql: &str, columns: usize) -> String {
     let (sql, _) = sql.split_once(RETURNING).unwrap_or((sql, ""));
+    if let Some(text) = update_of_one(sql) {
+        return text;
+    }
     let keys = format!("in ({ROWS})");
     if sql.contains(&keys) || sql.contains(KEYS) {
         alternatives(&sql.replace(ROWS, KEYS), 1, columns)
     } else {
         write(sql, 1, columns, Rows::Arrays)
     }
+}
+
+/// `with v (a, b) as (values {rows}) update t set c = v.a from v where t.d = v.b` as `update t set c = $1 where t.d = $2`.
+fn update_of_one(sql: &str) -> Option<String> {
+    let (names, update) = sql.split_once(&format!(") as ({ROWS})"))?;
+    let names = names.strip_prefix("with v (")?.split(',').map(str::trim);
+    let (set, condition) = update.split_once("from v where")?;
+    let mut parts = [set, "where", condition].concat();
+    // The longest first: one may be the start of another.
+    let mut numbered: Vec<(usize, &str)> = (1..).zip(names).collect();
+    numbered.sort_by_key(|(_, name)| std::cmp::Reverse(name.len()));
+    for (number, name) in numbered {
+        parts = parts.replace(&format!("v.{name}"), &format!("${number}"));
+    }
+    Some(parts.trim_start().to_owned())
 }
 
 /// `(a, b) in (values {keys})` as `(a=$1 and b=$2 or a=$3 and b=$4)`.
@@ -211,6 +229,12 @@ mod tests {
         assert_eq!(
             &*with_rows(sql, 1, 2, Rows::Each),
             "update t set c = ?3 where (a=?1 and b=?2) and d = ?4 "
+        );
+        let sql = "with v (a, b, a2) as (values {rows})
+             update t set c = c + v.a2 from v where t.a = v.a and t.b = v.b returning t.a";
+        assert_eq!(
+            &*with_rows(sql, 1, 3, Rows::Each),
+            "update t set c = c + ?3 where t.a = ?1 and t.b = ?2 "
         );
         let sql = "insert into t values {rows} on conflict do nothing returning a, b";
         assert_eq!(

@@ -3,7 +3,7 @@
 use super::Sqlite;
 use super::failure::{failure, is_unsynced};
 use super::options::Options;
-use super::row::{Column, Row, Statement};
+use super::row::{self, Row, Statement};
 use super::value::Values;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
@@ -13,7 +13,6 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::future::ready;
-use std::sync::Arc;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 thread_local! {
@@ -120,64 +119,93 @@ impl Connection {
             let changed = statement.raw_execute()? as u64;
             return Ok((Vec::new(), Done { changed }));
         }
-        let columns: Arc<[Column]> = (0..)
-            .zip(statement.column_names())
-            .map(|(ordinal, name)| Column {
-                ordinal,
-                name: name.into(),
-            })
-            .collect();
-        let (mut found, mut values) = (0, Values::default());
-        let mut rows = statement.raw_query();
-        while found < most
-            && let Some(row) = rows.next()?
-        {
-            for at in 0..columns.len() {
-                values.push(row.get_ref(at)?);
-            }
-            found += 1;
-        }
-        drop(rows);
+        let columns = row::columns(&statement);
+        let mut values = Values::default();
+        let found = row::take(&mut statement.raw_query(), columns.len(), most, &mut values)?;
         drop(statement);
         // Of a statement that only reads this is the number of another one, which nobody asks for.
         let changed = self.raw.changes();
-        let values = Arc::new(values);
-        let rows = (0..found).map(|row| Row {
-            values: Arc::clone(&values),
-            first: row * columns.len(),
-            columns: Arc::clone(&columns),
-        });
-        Ok((rows.collect(), Done { changed }))
+        Ok((row::rows(found, &columns, values), Done { changed }))
     }
 
-    /// Runs one statement for each of some rows of values, with those that follow all rows each time. Gives whether
-    /// it changed anything, in their order.
+    /// Runs one statement for each of some rows of values. Gives how many rows they changed.
+    pub(crate) fn execute_each<'q>(
+        &mut self,
+        query: impl Execute<'q, Sqlite>,
+        rows: usize,
+        columns: usize,
+    ) -> sqlx::Result<u64> {
+        let mut changed = 0;
+        self.each(query, rows, columns, |statement| {
+            changed += statement.raw_execute()? as u64;
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    /// Runs one statement for each of some rows of values. Gives whether it changed anything, in their order.
     pub(crate) fn change_each<'q>(
+        &mut self,
+        query: impl Execute<'q, Sqlite>,
+        rows: usize,
+        columns: usize,
+    ) -> sqlx::Result<Vec<bool>> {
+        let mut changed = Vec::with_capacity(rows);
+        self.each(query, rows, columns, |statement| {
+            changed.push(statement.raw_execute()? > 0);
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    /// Runs one statement for each of some rows of values. Gives all that they return.
+    pub(crate) fn find_each<'q>(
+        &mut self,
+        query: impl Execute<'q, Sqlite>,
+        rows: usize,
+        columns: usize,
+    ) -> sqlx::Result<Vec<Row>> {
+        let (mut found, mut names, mut values) = (0, None, Values::default());
+        self.each(query, rows, columns, |statement| {
+            let names = names.get_or_insert_with(|| row::columns(statement));
+            let mut rows = statement.raw_query();
+            found += row::take(&mut rows, names.len(), usize::MAX, &mut values)?;
+            Ok(())
+        })?;
+        Ok(names.map_or_else(Vec::new, |names| row::rows(found, &names, values)))
+    }
+
+    /// Runs one statement for each of some rows of values, with those that follow all rows each time.
+    fn each<'q>(
         &mut self,
         mut query: impl Execute<'q, Sqlite>,
         rows: usize,
         columns: usize,
-    ) -> sqlx::Result<Vec<bool>> {
+        mut run: impl FnMut(&mut rusqlite::CachedStatement<'_>) -> rusqlite::Result<()>,
+    ) -> sqlx::Result<()> {
         let values = query
             .take_arguments()
             .map_err(sqlx::Error::Encode)?
             .unwrap_or_default();
         let sql = query.sql();
         let keys = rows * columns;
-        let run = || {
+        if keys == 0 {
+            return Ok(());
+        }
+        let run_all = || {
             let mut statement = self.raw.prepare_cached(sql.as_str())?;
             for (at, value) in values.slice(keys..).enumerate() {
                 statement.raw_bind_parameter(columns + at + 1, value)?;
             }
-            let each = (0..keys).step_by(columns).map(|key| {
+            for key in (0..keys).step_by(columns) {
                 for (at, value) in values.slice(key..key + columns).enumerate() {
                     statement.raw_bind_parameter(at + 1, value)?;
                 }
-                Ok(statement.raw_execute()? > 0)
-            });
-            each.collect::<rusqlite::Result<_>>()
+                run(&mut statement)?;
+            }
+            Ok(())
         };
-        apart(run).map_err(failure)
+        apart(run_all).map_err(failure)
     }
 
     fn answer<'q>(

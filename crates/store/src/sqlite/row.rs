@@ -8,22 +8,63 @@ use std::sync::Arc;
 /// A row that a statement returned, copied out of the database: some of the values of all of its rows.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(super) values: Arc<Values>,
-    pub(super) first: usize,
-    pub(super) columns: Arc<[Column]>,
+    values: Arc<Values>,
+    first: usize,
+    columns: Arc<[Column]>,
 }
 
 /// A column of such rows. What it holds is known of each value, not of the column.
 #[derive(Debug)]
 pub(crate) struct Column {
-    pub(super) ordinal: usize,
-    pub(super) name: Box<str>,
+    ordinal: usize,
+    name: Box<str>,
 }
 
 /// A statement prepared ahead: SQLite's cache does that, so it is only its text.
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
     pub(super) sql: SqlStr,
+}
+
+/// The columns of what a statement returns.
+pub(super) fn columns(statement: &rusqlite::Statement<'_>) -> Arc<[Column]> {
+    (0..)
+        .zip(statement.column_names())
+        .map(|(ordinal, name)| Column {
+            ordinal,
+            name: name.into(),
+        })
+        .collect()
+}
+
+/// Copies the values of rows behind the others, at most so many; gives how many rows there were.
+pub(super) fn take(
+    rows: &mut rusqlite::Rows<'_>,
+    columns: usize,
+    most: usize,
+    values: &mut Values,
+) -> rusqlite::Result<usize> {
+    let mut found = 0;
+    while found < most
+        && let Some(row) = rows.next()?
+    {
+        for at in 0..columns {
+            values.push(row.get_ref(at)?);
+        }
+        found += 1;
+    }
+    Ok(found)
+}
+
+/// So many rows, made of these values.
+pub(super) fn rows(found: usize, columns: &Arc<[Column]>, values: Values) -> Vec<Row> {
+    let values = Arc::new(values);
+    let rows = (0..found).map(|row| Row {
+        values: Arc::clone(&values),
+        first: row * columns.len(),
+        columns: Arc::clone(columns),
+    });
+    rows.collect()
 }
 
 impl sqlx::Row for Row {

@@ -172,12 +172,37 @@ fn statements(place: &str, source: &str) -> Vec<Statement> {
     found
 }
 
-/// The texts that a text of the sources may become: with the bucket named beside the keys, and without.
+/// The texts that a text of the sources may become: with the bucket named beside the keys, and without; for many rows at
+/// once, and for each of them.
 fn forms(text: &str) -> Vec<String> {
+    let text = text
+        .replace("{{rows}}", "{rows}")
+        .replace("{keys}", "{rows}");
     let named = text.replace("{within}", " and bucket = {1}");
     let mut forms = vec![text.replace("{within}", "")];
     forms.extend((named != forms[0]).then_some(named));
+    let of_each: Vec<String> = forms.iter().filter_map(|form| of_each(form)).collect();
+    forms.extend(of_each);
     forms
+}
+
+/// The text that finds the one row of a key, or updates it.
+fn of_each(text: &str) -> Option<String> {
+    if let Some((before, after)) = text.split_once(") in (values {rows})") {
+        let (before, names) = before.rsplit_once('(').unwrap();
+        let names: Vec<_> = names.split(',').map(|name| format!("{name} = ?")).collect();
+        return Some(format!("{before}({}){after}", names.join(" and ")));
+    }
+    let (names, update) = text
+        .strip_prefix("with v (")?
+        .split_once(") as (values {rows})")?;
+    let mut update = update.replace("from v where", "where");
+    let mut names: Vec<&str> = names.split(", ").collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    for name in names {
+        update = update.replace(&format!("v.{name}"), "?");
+    }
+    (!update.contains(" v")).then_some(update)
 }
 
 /// The parts of a text that the sources fill in, filled in.
