@@ -106,6 +106,7 @@ impl Callbacks {
         ));
         let tasks = vec![
             tokio::spawn(desk::claim(Arc::clone(&desk), patience.look)),
+            tokio::spawn(desk::begin(Arc::clone(&desk))),
             tokio::spawn(desk::follow(Arc::clone(&desk), revision)),
             tokio::spawn(desk::commit(Arc::clone(&desk), finished)),
         ];

@@ -1,6 +1,7 @@
 //! The tasks behind the callbacks: claim what is due, post it, commit what came of it.
 
 mod attempt;
+mod flight;
 
 use super::CallbackSettings;
 use super::client::Client;
@@ -13,7 +14,7 @@ use super::standing::Went;
 use crate::{Chance, Clock, World};
 use attempt::Ended;
 use domain::{AccountId, callback};
-use std::future::ready;
+pub(super) use flight::begin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Callback, Finished, OriginKey, Outcome, Store};
@@ -34,9 +35,6 @@ const LOOK_STEPS: usize = 1_000;
 const ROUND_PAUSE: Duration = Duration::from_millis(100);
 /// How long a claim is this node's own, milliseconds.
 const CLAIM_MS: i64 = 120_000;
-/// How long a callback waits in hand, milliseconds: less than any claim lasts, so that no other node takes it
-/// over meanwhile. Then it goes back to the database, where it can be claimed anew.
-const MAX_HELD_MS: i64 = 40_000;
 /// How long a receiver that fails may keep a callback waiting for its turn, milliseconds, or as long as all retries
 /// take, where that is longer.
 const LEAST_PATIENCE_MS: i64 = 86_400_000;
@@ -73,6 +71,8 @@ pub(super) struct Desk {
     outcomes: mpsc::Sender<Outcome>,
     due: Notify,
     landed: Notify,
+    /// No flight may begin before a pause.
+    pause: Notify,
     phase: watch::Sender<Phase>,
 }
 
@@ -132,6 +132,7 @@ impl Desk {
             outcomes,
             due: Notify::new(),
             landed: Notify::new(),
+            pause: Notify::new(),
             phase: watch::Sender::new(Phase::Open),
         }
     }
@@ -144,9 +145,7 @@ impl Desk {
             .into_iter()
             .filter_map(|callback| lanes.push(InHand { callback, since_ms }).err());
         let rest = without_room.map(InHand::untouched).collect();
-        while let Some(in_hand) = lanes.next() {
-            tokio::spawn(fly(Arc::clone(self), in_hand));
-        }
+        self.start(&mut lanes);
         rest
     }
 
@@ -267,9 +266,7 @@ impl Desk {
             observe::judged(&landed.callback, is_broken, lanes.broken());
         }
         let following = lanes.next();
-        while let Some(more) = lanes.next() {
-            tokio::spawn(fly(Arc::clone(self), more));
-        }
+        self.start(&mut lanes);
         following
     }
 
@@ -302,12 +299,6 @@ impl Desk {
             }
             sleep(FAILURE_PAUSE).await;
         }
-    }
-
-    /// Whether it waited too long for a receiver that fails: one that is told of four a minute never catches up.
-    fn is_over(&self, in_hand: &InHand) -> bool {
-        let waited_ms = self.clock.now_ms() - in_hand.callback.due_at_ms;
-        waited_ms > self.patience_ms && self.lanes().is_broken(in_hand)
     }
 
     /// The lock, also after a panic elsewhere: its holders leave nothing half done.
@@ -365,26 +356,6 @@ pub(super) async fn commit(desk: Arc<Desk>, mut finished: mpsc::Receiver<Outcome
                 }
                 desk.write_down(std::mem::take(&mut group)).await;
             }
-        }
-    }
-}
-
-/// Posts one callback after the other, until none may fly.
-async fn fly(desk: Arc<Desk>, mut in_hand: InHand) {
-    let mut phase = desk.phase.subscribe();
-    loop {
-        let is_stale = desk.clock.now_ms() - in_hand.since_ms > MAX_HELD_MS;
-        let is_over = desk.is_over(&in_hand);
-        let ended = tokio::select! {
-            biased;
-            () = reached(&mut phase, Phase::BreakingOff), if !is_stale => Ended::UNTOUCHED,
-            () = ready(()), if is_over && !is_stale => Ended::GIVEN_UP,
-            ended = desk.attempt(&in_hand.callback), if !is_stale => ended,
-            else => Ended::UNTOUCHED,
-        };
-        match desk.land(in_hand, ended).await {
-            Some(following) => in_hand = following,
-            None => return,
         }
     }
 }

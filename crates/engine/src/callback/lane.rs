@@ -1,9 +1,12 @@
-//! One lane: the callbacks of an account to an origin, those that wait and how many are in flight.
+//! One lane: the callbacks of an account to an origin, those that wait and how many are in flight. And all lanes of an
+//! account.
 
 use super::limits::Most;
-use super::standing::Standing;
+use super::standing::{Class, Standing};
 use super::waiting::Waiting;
 use domain::AccountId;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 /// What tells the lane of a callback.
 pub(super) trait InLane {
@@ -72,5 +75,41 @@ impl<T: InLane> Lane<T> {
         self.in_flight += 1;
         self.retries += usize::from(callback.is_retry());
         Some(callback)
+    }
+}
+
+/// The lanes of an account.
+#[derive(Debug)]
+pub(super) struct Account<T> {
+    pub(super) lanes: HashMap<Arc<str>, Lane<T>>,
+    /// How many callbacks wait in them.
+    pub(super) waiting: usize,
+    /// Lanes whose turn can come, in order, by class. The account is in `turns` exactly while there are any.
+    pub(super) turns: [VecDeque<Arc<str>>; Class::ALL.len()],
+}
+
+impl<T> Account<T> {
+    /// Queues a lane that has something to give and room in flight; gives its class where it is the account's
+    /// only one of that.
+    pub(super) fn queue(&mut self, origin: &Arc<str>, most: Most) -> Option<Class> {
+        let lane = self.lanes.get_mut(origin)?;
+        if lane.queued || !lane.may_fly(most) {
+            return None;
+        }
+        lane.queued = true;
+        let class = lane.standing.class();
+        let turns = &mut self.turns[class as usize];
+        turns.push_back(Arc::clone(origin));
+        (turns.len() == 1).then_some(class)
+    }
+}
+
+impl<T> Default for Account<T> {
+    fn default() -> Self {
+        Self {
+            lanes: HashMap::new(),
+            waiting: 0,
+            turns: Default::default(),
+        }
     }
 }

@@ -7,7 +7,7 @@
 //! fail half of that, so that one that was never tried need not wait for a thousand that are dead. Within a lane first
 //! attempts and retries take turns, and retries have half of its slots (`waiting`). Nothing here waits or does I/O.
 
-use super::lane::{InLane, Lane};
+use super::lane::{Account, InLane, Lane};
 use super::limits::{Limits, Most};
 use super::standing::{Class, Standing, Went};
 use domain::AccountId;
@@ -25,6 +25,10 @@ const SHARE_OF_LANE: usize = 2;
 /// A lane with so few callbacks waiting is refilled when the database holds more for it.
 const REFILL_AT: usize = 256;
 
+/// Flights that may begin before a pause, beside those that take the place of one that has landed. All of a commit at
+/// once took a task and a connection for each, where a few that land soon do for all.
+const MOST_STARTS: usize = 32;
+
 /// Receivers whose standing is kept; beyond that all are unknown again.
 const MOST_KNOWN: usize = 100_000;
 
@@ -40,6 +44,8 @@ pub(super) struct Lanes<T> {
     /// Receivers that were tried, also those without a lane now.
     known: HashMap<(AccountId, Arc<str>), Standing>,
     waiting: usize,
+    /// How many may begin before a pause.
+    starts: usize,
     /// How many are in flight in lanes that are of each class now.
     flying: [usize; Class::ALL.len()],
     /// Receivers that are only tried.
@@ -56,15 +62,6 @@ pub(super) struct Landing {
     pub(super) broken: Option<bool>,
 }
 
-#[derive(Debug)]
-struct Account<T> {
-    lanes: HashMap<Arc<str>, Lane<T>>,
-    /// How many callbacks wait in them.
-    waiting: usize,
-    /// Lanes whose turn can come, in order, by class. The account is in `turns` exactly while there are any.
-    turns: [VecDeque<Arc<str>>; Class::ALL.len()],
-}
-
 impl<T: InLane> Lanes<T> {
     /// No callback in hand yet.
     pub(super) fn new(limits: Limits) -> Self {
@@ -75,6 +72,7 @@ impl<T: InLane> Lanes<T> {
             last: Class::Proven,
             known: HashMap::new(),
             waiting: 0,
+            starts: MOST_STARTS,
             flying: Default::default(),
             broken: 0,
             closed: false,
@@ -150,7 +148,25 @@ impl<T: InLane> Lanes<T> {
         self.limits.most(self.flying[Class::Proven as usize])
     }
 
-    /// The next callback to post; [`Lanes::finish`] is to be called once it is over.
+    /// The next callback to post in a flight that begins.
+    pub(super) fn start(&mut self) -> Option<T> {
+        let left = self.starts.checked_sub(1)?;
+        let callback = self.next()?;
+        self.starts = left;
+        Some(callback)
+    }
+
+    /// Whether no flight may begin before there was a pause.
+    pub(super) fn wants_pause(&self) -> bool {
+        self.starts == 0
+    }
+
+    /// There was a pause.
+    pub(super) fn paused(&mut self) {
+        self.starts = MOST_STARTS;
+    }
+
+    /// The next callback to post, in the place of one that has landed; [`Lanes::finish`] is to be called once it is over.
     pub(super) fn next(&mut self) -> Option<T> {
         while !self.closed && self.in_flight() < self.limits.in_flight {
             let most = self.most();
@@ -347,32 +363,6 @@ impl<T: InLane> Lanes<T> {
     }
 }
 
-impl<T> Account<T> {
-    /// Queues a lane that has something to give and room in flight; gives its class where it is the account's
-    /// only one of that.
-    fn queue(&mut self, origin: &Arc<str>, most: Most) -> Option<Class> {
-        let lane = self.lanes.get_mut(origin)?;
-        if lane.queued || !lane.may_fly(most) {
-            return None;
-        }
-        lane.queued = true;
-        let class = lane.standing.class();
-        let turns = &mut self.turns[class as usize];
-        turns.push_back(Arc::clone(origin));
-        (turns.len() == 1).then_some(class)
-    }
-}
-
-impl<T> Default for Account<T> {
-    fn default() -> Self {
-        Self {
-            lanes: HashMap::new(),
-            waiting: 0,
-            turns: Default::default(),
-        }
-    }
-}
-
 /// How much more one of several may hold that holds so much, where each may hold one part in so many of what is left.
 fn share(left: usize, held: usize, parts: usize) -> usize {
     // What goes in also makes the room smaller that is shared, hence the one more.
@@ -443,6 +433,26 @@ mod tests {
                 (A, "x", 1)
             ]
         );
+    }
+
+    #[test]
+    fn flights_begin_some_at_a_time_and_each_that_lands_is_followed_by_another() {
+        let mut lanes = lanes(&[(A, "x", 90), (B, "z", 90)]);
+        lanes.limits = Limits {
+            in_flight_per_lane: 90,
+            in_flight_to_proven: 90,
+            in_flight: 180,
+            ..LIMITS
+        };
+        let begun = |lanes: &mut Lanes<Callback>| std::iter::from_fn(|| lanes.start()).count();
+        assert_eq!(begun(&mut lanes), MOST_STARTS);
+        assert!(lanes.wants_pause());
+        lanes.finish(&(A, "x", 0), Went::Well);
+        assert_eq!(begun(&mut lanes), 0);
+        assert!(lanes.next().is_some());
+        lanes.paused();
+        assert_eq!(begun(&mut lanes), MOST_STARTS);
+        assert_eq!(lanes.in_flight(), 2 * MOST_STARTS);
     }
 
     #[test]

@@ -229,6 +229,14 @@ impl Kit {
     }
 
     async fn with(allow_private_targets: bool, patience: Patience) -> Self {
+        Self::with_places(8, allow_private_targets, patience).await
+    }
+
+    async fn with_places(
+        concurrency: usize,
+        allow_private_targets: bool,
+        patience: Patience,
+    ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(&Target::Directory(directory.path().to_owned()))
             .await
@@ -242,7 +250,7 @@ impl Kit {
             allow_private_targets,
             retry_delays: vec![Duration::from_secs(5), Duration::from_secs(30)],
             concurrency_per_origin: 2,
-            concurrency: 8,
+            concurrency,
         };
         // Nobody tells of changes: none is made.
         let (_, revision) = watch::channel(0);
@@ -491,6 +499,19 @@ async fn however_many_receivers_hang_one_that_is_well_has_half_of_all_places() {
     until(|| quick.requests().len() == 201).await;
     let asked: usize = hanging.iter().map(|one| one.requests().len()).sum();
     assert_eq!(asked, 4, "half of eight places");
+}
+
+#[tokio::test]
+async fn more_callbacks_than_begin_at_once_all_arrive_where_none_has_landed() {
+    const HANGING: usize = 50;
+    let kit = Kit::with_places(4 * HANGING, true, PATIENT).await;
+    let mut hanging = Vec::new();
+    for _ in 0..HANGING {
+        let receiver = Receiver::start(vec![Manner::Hang]).await;
+        kit.offer(&receiver.url("/"), 2).await;
+        hanging.push(receiver);
+    }
+    until(|| hanging.iter().all(|one| one.requests().len() == 2)).await;
 }
 
 #[tokio::test]
