@@ -105,8 +105,8 @@ macro_rules! changed_rows {
     };
 }
 
-/// Collects the rows that a statement finds for each of many keys. SQLite has a statement for each key here too; PostgreSQL
-/// gets all at once.
+/// Collects the rows that a statement finds for each of many keys. SQLite has a statement for each key here too, so it finds
+/// twice what is asked for twice; PostgreSQL gets all at once.
 macro_rules! find_rows {
     ($tx:expr, $rows:expr, $columns:literal, $sql:expr, |$query:ident, $row:ident| $bind:expr $(, after |$rest:ident| $after:expr)?) => {
         match $tx {
