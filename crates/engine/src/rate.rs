@@ -20,7 +20,7 @@ pub(crate) struct Rates {
     /// How many nodes share the database.
     pub(crate) nodes: AtomicUsize,
     /// Of a process that is alone.
-    windows: Mutex<HashMap<RateKey, Box<Window>>>,
+    windows: Mutex<HashMap<RateKey, Window>>,
     /// Of a node.
     reservations: Option<Arc<Reservations>>,
 }
@@ -66,7 +66,7 @@ impl Rates {
         }
         windows
             .entry(key)
-            .or_insert_with(|| Box::new(Window::new(steady_ms)))
+            .or_insert_with(|| Window::new(steady_ms))
             .count(limit, steady_ms)
     }
 }

@@ -1,6 +1,7 @@
 //! The window in which requests are counted, and its bytes in the database.
 
 use super::{Rate, Reservation, Reserved, reset_s};
+use std::collections::VecDeque;
 
 /// How long a request counts.
 const WINDOW_MS: i64 = 60_000;
@@ -11,15 +12,15 @@ const SLOTS: i64 = 240;
 pub(super) const SLOT_MS: i64 = WINDOW_MS / SLOTS;
 /// The longest that a request counts: it came at the beginning of its slot.
 pub(super) const LONGEST_MS: i64 = WINDOW_MS + SLOT_MS;
-/// Places in the ring.
-const PLACES: usize = 241;
 /// In packed counts: another octet of the same count follows.
 const MORE: u8 = 0x80;
 
-/// Requests by slot; the ring has one slot more than the window, for the slot that is half past.
+/// Requests by slot, one more than fit into the window, for the slot that is half past. Most accounts send now and then:
+/// only slots in which something was counted take room.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Window {
-    counts: [u32; PLACES],
+    /// The slots that have any, the oldest first, and how many each.
+    counts: VecDeque<(i64, u32)>,
     newest: i64,
     total: u32,
 }
@@ -28,7 +29,7 @@ impl Window {
     /// A window in which nothing is counted.
     pub fn new(now_ms: i64) -> Self {
         Self {
-            counts: [0; PLACES],
+            counts: VecDeque::new(),
             newest: now_ms.div_euclid(SLOT_MS),
             total: 0,
         }
@@ -70,16 +71,16 @@ impl Window {
     /// When the newest slot began, in Unix milliseconds, and the counts: from the newest slot back to the oldest
     /// that has any, each in octets of seven bits, the lowest first.
     pub fn pack(&self) -> (i64, Vec<u8>) {
-        let (mut packed, mut left, mut slot) = (Vec::new(), self.total, self.newest);
-        while left > 0 {
-            let mut count = self.counts[place(slot)];
-            left -= count;
+        let (mut packed, mut next) = (Vec::new(), self.newest);
+        for &(slot, mut count) in self.counts.iter().rev() {
+            // The slots between have none.
+            packed.extend((slot..next).map(|_| 0));
             while count >= u32::from(MORE) {
                 packed.push(count.to_le_bytes()[0] | MORE);
                 count >>= 7;
             }
             packed.push(count.to_le_bytes()[0]);
-            slot -= 1;
+            next = slot - 1;
         }
         (self.newest * SLOT_MS, packed)
     }
@@ -98,7 +99,9 @@ impl Window {
                     .checked_mul(u32::from(MORE))?
                     .checked_add(u32::from(octet & !MORE))
             })?;
-            window.counts[place(window.newest - age)] = count;
+            if count > 0 {
+                window.counts.push_front((window.newest - age, count));
+            }
             window.total = window.total.checked_add(count)?;
         }
         Some(window)
@@ -106,43 +109,44 @@ impl Window {
 
     /// Forgets what is older than the window. A clock set back changes nothing.
     fn advance(&mut self, now_ms: i64) {
-        let slot = now_ms.div_euclid(SLOT_MS);
-        let passed = (slot - self.newest).clamp(0, SLOTS + 1);
-        for step in 1..=passed {
-            let count = &mut self.counts[place(slot - passed + step)];
-            self.total -= *count;
-            *count = 0;
+        self.newest = self.newest.max(now_ms.div_euclid(SLOT_MS));
+        while let Some(&(slot, count)) = self.counts.front()
+            && slot < self.newest - SLOTS
+        {
+            self.counts.pop_front();
+            self.total -= count;
         }
-        self.newest = self.newest.max(slot);
     }
 
     fn add(&mut self, requests: u32) {
-        self.counts[place(self.newest)] += requests;
         self.total += requests;
+        match self.counts.back_mut() {
+            Some((slot, count)) if *slot == self.newest => *count += requests,
+            _ if requests > 0 => self.counts.push_back((self.newest, requests)),
+            _ => {}
+        }
     }
 
     /// Uncounts permits, unless their slot is past.
     fn take_back(&mut self, unused: u32, counted_ms: i64) {
-        let slot = counted_ms.div_euclid(SLOT_MS);
-        if (self.newest - SLOTS..=self.newest).contains(&slot) {
-            let count = &mut self.counts[place(slot)];
+        let counted = counted_ms.div_euclid(SLOT_MS);
+        let found = self
+            .counts
+            .binary_search_by_key(&counted, |&(slot, _)| slot);
+        if let Ok(at) = found {
+            let count = &mut self.counts[at].1;
             let back = unused.min(*count);
             *count -= back;
             self.total -= back;
+            if *count == 0 {
+                self.counts.remove(at);
+            }
         }
     }
 
-    /// When the oldest counted slot is past, Unix milliseconds. It looks through all of them, which nobody needs who is
-    /// let in.
+    /// When the oldest counted slot is past, Unix milliseconds.
     fn reset_ms(&self) -> i64 {
-        let oldest = (self.newest - SLOTS..=self.newest)
-            .find(|&slot| self.counts[place(slot)] > 0)
-            .unwrap_or(self.newest);
+        let oldest = self.counts.front().map_or(self.newest, |&(slot, _)| slot);
         (oldest + SLOTS + 1) * SLOT_MS
     }
-}
-
-/// Where the ring holds a slot.
-fn place(slot: i64) -> usize {
-    usize::try_from(slot.rem_euclid(SLOTS + 1)).unwrap_or_default()
 }
