@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::Store;
 
-/// Windows kept; the oldest go when there are more.
-const MOST_WINDOWS: usize = 100_000;
+/// With so many windows those that are over go, or with twice as many as stayed the last time: a request that looks
+/// through them is one of many.
+const MANY_WINDOWS: usize = 10_000;
 /// How many nodes are taken to share a database until it is known.
 const NODES: usize = 3;
 
@@ -20,7 +21,7 @@ pub(crate) struct Rates {
     /// How many nodes share the database.
     pub(crate) nodes: AtomicUsize,
     /// Of a process that is alone.
-    windows: Mutex<HashMap<RateKey, Window>>,
+    windows: Mutex<Windows>,
     /// Of a node.
     reservations: Option<Arc<Reservations>>,
 }
@@ -61,13 +62,35 @@ impl Rates {
 
     fn count_alone(&self, key: RateKey, limit: u32, steady_ms: i64) -> Rate {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() >= MOST_WINDOWS {
-            windows.retain(|_, window| !window.is_over(steady_ms));
+        windows.count(key, limit, steady_ms)
+    }
+}
+
+/// The windows of a process that is alone: of whoever made a request in the last minute, and some of before.
+struct Windows {
+    of: HashMap<RateKey, Window>,
+    /// With how many those that are over go.
+    sweep_at: usize,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self {
+            of: HashMap::new(),
+            sweep_at: MANY_WINDOWS,
         }
-        windows
-            .entry(key)
-            .or_insert_with(|| Window::new(steady_ms))
-            .count(limit, steady_ms)
+    }
+}
+
+impl Windows {
+    fn count(&mut self, key: RateKey, limit: u32, steady_ms: i64) -> Rate {
+        if self.of.len() >= self.sweep_at {
+            self.of.retain(|_, window| !window.is_over(steady_ms));
+            self.sweep_at = MANY_WINDOWS.max(2 * self.of.len());
+        }
+        let window = self.of.entry(key);
+        let window = window.or_insert_with(|| Window::new(steady_ms));
+        window.count(limit, steady_ms)
     }
 }
 
@@ -104,6 +127,29 @@ mod tests {
         let rates = alone().await;
         assert!(is_allowed(&rates, KEY).await);
         assert!(!is_allowed(&rates, KEY).await);
+    }
+
+    #[test]
+    fn windows_that_are_over_go_before_there_are_many_more_and_no_other() {
+        let mut windows = Windows::default();
+        let (mut accounts, minute_ms) = (1.., 61_000);
+        for minute in 0..3 {
+            let first = accounts.start;
+            for account in accounts.by_ref().take(3 * MANY_WINDOWS) {
+                let key = RateKey {
+                    account: AccountId(account),
+                    ..KEY
+                };
+                assert!(windows.count(key, 1, minute * minute_ms).refused.is_none());
+            }
+            let again = RateKey {
+                account: AccountId(first),
+                ..KEY
+            };
+            let again = windows.count(again, 1, minute * minute_ms);
+            assert!(again.refused.is_some(), "its window is not over");
+            assert!(windows.of.len() < 4 * MANY_WINDOWS, "{}", windows.of.len());
+        }
     }
 
     #[tokio::test]
