@@ -66,7 +66,8 @@ impl Rates {
     }
 }
 
-/// The windows of a process that is alone: of whoever made a request in the last minute, and some of before.
+/// The windows of a process that is alone: of whoever made a request in the last minute, and some of before. Callers are
+/// known when they are counted, so there are no more than accounts have.
 struct Windows {
     of: HashMap<RateKey, Window>,
     /// With how many those that are over go.

@@ -5,7 +5,8 @@ const PERIOD_MS: i64 = 20_000;
 /// So many periods cover any minute, however it lies over them.
 const PERIODS: usize = 4;
 
-/// Requests by period: a few octets where a window has a kilobyte, since each key that is used has one.
+/// Requests by period: a few octets, where a window has some for each quarter of a second that counts something, since
+/// each key that is used has one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uncounted {
     /// The newest period first.

@@ -119,11 +119,13 @@ impl Window {
     }
 
     fn add(&mut self, requests: u32) {
+        if requests == 0 {
+            return;
+        }
         self.total += requests;
         match self.counts.back_mut() {
             Some((slot, count)) if *slot == self.newest => *count += requests,
-            _ if requests > 0 => self.counts.push_back((self.newest, requests)),
-            _ => {}
+            _ => self.counts.push_back((self.newest, requests)),
         }
     }
 
