@@ -87,8 +87,9 @@ impl Velocity {
                 account,
                 recipients: recipients.to_vec(),
             }),
+            // Boxed, and the pause as well, as sends that go would have room for it too.
             Verdict::Refused(_) | Verdict::Pause(_)
-                if self.is_repeat(account, fingerprint, now_ms).await =>
+                if Box::pin(self.is_repeat(account, fingerprint, now_ms)).await =>
             {
                 Err(Refusal::Duplicate.into())
             }
@@ -96,7 +97,10 @@ impl Velocity {
                 self.tell(account, &refusal);
                 Err(refusal.into())
             }
-            Verdict::Pause(block) => Err(self.pause(account, block, now_ms).await.into()),
+            Verdict::Pause(block) => {
+                let refusal = Box::pin(self.pause(account, block, now_ms)).await;
+                Err(refusal.into())
+            }
         }
     }
 

@@ -5,7 +5,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, InvalidHeaderValue, USER_AGENT,
+    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, InvalidHeaderValue,
+    USER_AGENT,
 };
 use http::{HeaderValue, Request};
 use http_body_util::Full;
@@ -25,7 +26,8 @@ const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 /// A URL that can be called.
 pub(super) struct Target {
     pub(super) url: Url,
-    /// A request to it in origin form, without its body and what is said of the attempt.
+    /// A request to it in origin form, without its body and what is said of the attempt; a place for each header that all
+    /// have, so that nothing grows.
     blank: Request<()>,
 }
 
@@ -45,7 +47,7 @@ impl Target {
         if let Some(value) = basic_authentication(&url) {
             blank = blank.header(AUTHORIZATION, value);
         }
-        let blank = blank.body(()).ok()?;
+        let blank = blank.header(CONTENT_LENGTH, 0).body(()).ok()?;
         Some(Self { url, blank })
     }
 
@@ -58,6 +60,7 @@ impl Target {
     pub(super) fn request(&self, post: &Post) -> Result<Request<Full<Bytes>>, InvalidHeaderValue> {
         let (mut head, ()) = self.blank.clone().into_parts();
         head.headers.insert(ATTEMPT, post.attempt.into());
+        head.headers.insert(CONTENT_LENGTH, post.body.len().into());
         if let Some(signed) = &post.signed {
             head.headers.insert(ID, signed.id.as_str().try_into()?);
             head.headers.insert(TIMESTAMP, signed.at_s.into());
@@ -130,7 +133,7 @@ mod tests {
         let first = posted(&targets, 1);
         let expected = format!(
             "POST /hook?a=1\nhost: example.com:8443\ncontent-type: application/json\naccept: */*\n\
-             user-agent: Ogene/{}\nogene-attempt: 1\nauthorization: Basic dXNlcjpwQHNz",
+             user-agent: Ogene/{}\nogene-attempt: 1\nauthorization: Basic dXNlcjpwQHNz\ncontent-length: 2",
             env!("CARGO_PKG_VERSION")
         );
         assert_eq!(first, expected);

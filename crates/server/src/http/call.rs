@@ -107,7 +107,8 @@ struct Entry {
     parts: Parts,
     query: Fields,
     body: Option<Body>,
-    early: Option<(Fields, Place)>,
+    /// Boxed, as most tell their token before.
+    early: Option<Box<(Fields, Place)>>,
 }
 
 impl Entry {
@@ -166,7 +167,7 @@ impl Entry {
             if let (None, Some(fault)) = (&token, &fields.fault) {
                 return Err(unread(fault.clone()).into());
             }
-            self.early = Some((fields, place));
+            self.early = Some(Box::new((fields, place)));
         }
         let client = client::address(&self.parts, &api.trusted_proxies);
         Ok(api.engine.caller(token.as_deref(), client).await?)
@@ -174,7 +175,7 @@ impl Entry {
 
     async fn send_fields(&mut self, api: &Api) -> Result<(SendFields, Place), Refusal> {
         let (body, place) = match self.early.take() {
-            Some(early) => early,
+            Some(early) => *early,
             None => self.read_known(api).await?,
         };
         let query = std::mem::take(&mut self.query);
