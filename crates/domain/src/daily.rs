@@ -6,18 +6,18 @@ use crate::{Money, Refusal};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// A limit on what is charged in a calendar day of Lagos, and what was.
+/// What an account was charged in a calendar day of Lagos, and how much that may be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct DailyLimit {
-    /// The limit.
-    pub per_day: Money,
+pub struct Spending {
+    /// The limit; `None` where it may spend all that it has.
+    pub per_day: Option<Money>,
     /// The day on which money was spent last, in days since 1970.
     pub day: i64,
     /// What was charged on it. What comes back later is not taken off: a day that is full stays full.
     pub spent: Money,
 }
 
-impl DailyLimit {
+impl Spending {
     /// What was charged on the day of that moment.
     pub fn spent_by(&self, now_ms: i64) -> Money {
         if lagos_day(now_ms) > self.day {
@@ -31,11 +31,12 @@ impl DailyLimit {
     /// not agree on the millisecond of midnight.
     pub fn spend(&mut self, cost: Money, now_ms: i64) -> Result<(), Refusal> {
         let spent = self.spent_by(now_ms);
-        let left = self.per_day - spent;
-        if cost > left {
+        if let Some(limit) = self.per_day
+            && cost > limit - spent
+        {
             return Err(Refusal::DailyLimit {
-                limit: self.per_day,
-                left: left.max(Money::ZERO),
+                limit,
+                left: (limit - spent).max(Money::ZERO),
                 needed: cost,
                 retry_after_s: until_tomorrow_s(now_ms),
             });
@@ -74,8 +75,8 @@ mod tests {
 
     #[test]
     fn a_day_takes_its_limit_and_no_more_and_begins_anew_at_midnight_in_lagos() {
-        let mut limit = DailyLimit {
-            per_day: Money::from_naira(10),
+        let mut spending = Spending {
+            per_day: Some(Money::from_naira(10)),
             day: 0,
             spent: Money::ZERO,
         };
@@ -93,24 +94,39 @@ mod tests {
             (at(DAY, last), 3, None, 10),
             (at(DAY + 3, 0), 10, None, 10),
         ] {
-            let told = limit.spend(Money::from_naira(cost), now_ms);
+            let told = spending.spend(Money::from_naira(cost), now_ms);
             let told = told.err().map(|refusal| match refusal {
                 Refusal::DailyLimit { left, .. } => left,
                 other => panic!("{other}"),
             });
             assert_eq!(told, left.map(Money::from_naira), "{now_ms} {cost}");
-            assert_eq!(limit.spent_by(now_ms), Money::from_naira(spent));
+            assert_eq!(spending.spent_by(now_ms), Money::from_naira(spent));
         }
     }
 
     #[test]
+    fn what_is_spent_is_counted_without_a_limit_too() {
+        let mut spending = Spending {
+            per_day: None,
+            day: DAY - 1,
+            spent: Money::from_naira(9),
+        };
+        for _ in 0..2 {
+            spending
+                .spend(Money::from_naira(1_000_000), at(DAY, 0))
+                .unwrap();
+        }
+        assert_eq!(spending.spent_by(at(DAY, 1)), Money::from_naira(2_000_000));
+    }
+
+    #[test]
     fn a_refusal_says_when_the_day_ends() {
-        let mut limit = DailyLimit {
-            per_day: Money::from_naira(5),
+        let mut spending = Spending {
+            per_day: Some(Money::from_naira(5)),
             day: DAY,
             spent: Money::from_naira(9),
         };
-        let refusal = limit.spend(Money::from_naira(1), at(DAY, DAY_MS - 1_500));
+        let refusal = spending.spend(Money::from_naira(1), at(DAY, DAY_MS - 1_500));
         insta::assert_snapshot!(refusal.unwrap_err(), @"The daily spend limit of this account is 5.00 NGN: 0.00 NGN are left for today, and 1.00 NGN are needed. Nothing was sent or charged; the limit begins anew at midnight (Africa/Lagos), in 2 s.");
     }
 }

@@ -36,7 +36,7 @@ mod wallet;
 
 pub use account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};
 pub use content::CodeWords;
-pub use daily::{DailyLimit, day_begins_at, lagos_day};
+pub use daily::{Spending, day_begins_at, lagos_day};
 pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, PENDING, Refund, SECOND_LEG, Terms,
     Transition, transition,

@@ -18,8 +18,8 @@ use domain::callback::signature::MOST_SECRETS;
 use domain::token::{self, Terms, TokenHash};
 use domain::velocity::Block;
 use domain::{
-    Account, AccountId, AccountStatus, Component, DailyLimit, MessageId, Money, Purse, SenderFault,
-    SenderId, SenderStatus, Verification, sender,
+    Account, AccountId, AccountStatus, Component, MessageId, Money, Purse, SenderFault, SenderId,
+    SenderStatus, Spending, Verification, sender,
 };
 use store::{Credited, EntryKind, LedgerEntry, Store};
 
@@ -213,9 +213,9 @@ pub async fn set_daily_limit(
     found.then_some(()).ok_or(AdminError::NoAccount(id))
 }
 
-/// The limit of an account, with what it has spent.
-pub async fn daily_limit(store: &Store, id: AccountId) -> Result<Option<DailyLimit>> {
-    Ok(store.daily_limit(id).await?)
+/// What an account may spend in a day, and has spent.
+pub async fn spending(store: &Store, id: AccountId) -> Result<Spending> {
+    store.spending(id).await?.ok_or(AdminError::NoAccount(id))
 }
 
 /// Makes a token. Its text is given this once and kept nowhere.

@@ -7,10 +7,10 @@ use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, paid_from};
 use crate::sql::{execute_rows, on};
-use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
+use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use crate::windows::{self, Window};
 use crate::{Error, Store};
-use domain::{DailyLimit, Draft, Environment, MessageId, Money, Purse, Refusal, Terms, packed};
+use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, packed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -106,8 +106,7 @@ impl Change for Accept {
         let owners: Vec<Owner> = owners.into_iter().collect();
         let mut wallets = wallets::lock(tx, bucket, &owners).await?;
         let mut armed = self.arm(tx).await?;
-        let mut spent: BTreeMap<Owner, Purse> = BTreeMap::new();
-        let mut limited: BTreeMap<Owner, DailyLimit> = BTreeMap::new();
+        let mut movements: BTreeMap<Owner, Movement> = BTreeMap::new();
         let mut answers = Vec::with_capacity(self.messages.len());
         let mut kept: Vec<Kept<'_>> = Vec::with_capacity(self.messages.len());
         for (message, profile) in self.messages.iter().zip(self.profiles()) {
@@ -136,16 +135,15 @@ impl Change for Accept {
                 }));
                 continue;
             };
-            if let Some(limit) = &mut wallet.limit {
-                if let Err(refusal) = limit.spend(message.draft.cost, self.now_ms) {
-                    answers.push(Accepted::No(refusal));
-                    continue;
-                }
-                limited.insert(owner, *limit);
+            if let Err(refusal) = wallet.spending.spend(message.draft.cost, self.now_ms) {
+                answers.push(Accepted::No(refusal));
+                continue;
             }
             armed.remove(&window);
             wallet.purse.pay(&drawn);
-            spent.entry(owner).or_default().pay(&drawn);
+            let movement = movements.entry(owner).or_default();
+            movement.purse.pay(&drawn);
+            movement.spending = Some(wallet.spending);
             answers.push(Accepted::Yes {
                 balance: wallet.purse.total(),
             });
@@ -154,10 +152,9 @@ impl Change for Accept {
         // Windows that no accepted message took: a refused send never arms one.
         let unused: Vec<Window> = armed.into_iter().collect();
         windows::disarm(tx, &unused, self.now_ms).await?;
-        wallets::count(tx, &limited).await?;
         // In the order of their ids: so the pages of tables and indexes become full.
         kept.sort_unstable_by_key(|kept| kept.message.id);
-        self.charge(tx, &spent, &kept).await?;
+        self.charge(tx, &movements, &kept).await?;
         self.keep(tx, &kept).await?;
         Ok(answers)
     }
@@ -214,10 +211,10 @@ impl Accept {
     async fn charge(
         &self,
         tx: &mut Tx,
-        spent: &BTreeMap<Owner, Purse>,
+        movements: &BTreeMap<Owner, Movement>,
         kept: &[Kept<'_>],
     ) -> Result<()> {
-        wallets::add(tx, spent).await?;
+        wallets::add(tx, movements).await?;
         let mut entries = Vec::with_capacity(kept.len());
         for Kept { message, drawn, .. } in kept {
             entries.extend(drawn.parts().map(|(component, amount)| LedgerEntry {

@@ -1,19 +1,16 @@
 //! Wallets and the ledger: a balance changes only with an entry, in one transaction.
 
+mod credit;
 mod limit;
 
-pub(crate) use limit::count;
+pub use credit::Credited;
 
 use crate::Store;
-use crate::audit::{self, By};
-use crate::db::{Change, Tx};
+use crate::db::Tx;
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, within};
 use crate::sql::{changed_rows, find_rows, on, read};
-use domain::{
-    AccountId, Bucket, Component, DailyLimit, MessageId, Money, Purse, Recipient, masked,
-};
-use serde_json::json;
+use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient, Spending};
 use std::collections::BTreeMap;
 
 /// Whose wallet, and in which bucket it lies.
@@ -60,22 +57,6 @@ impl LedgerEntry {
     }
 }
 
-/// What a credit did.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Credited {
-    /// The wallet has it now.
-    New,
-    /// This reference was credited before, with this amount and component; nothing changed.
-    Before {
-        /// The amount of then.
-        amount: Money,
-        /// The component of then.
-        component: Component,
-    },
-    /// There is no such account.
-    NoAccount,
-}
-
 #[derive(sqlx::FromRow)]
 struct WalletRow {
     bucket: i16,
@@ -94,7 +75,7 @@ struct WalletRow {
 /// A wallet that is locked.
 pub(crate) struct Wallet {
     pub(crate) purse: Purse,
-    pub(crate) limit: Option<DailyLimit>,
+    pub(crate) spending: Spending,
 }
 
 impl WalletRow {
@@ -113,12 +94,12 @@ impl WalletRow {
             .collect()
     }
 
-    fn limit(&self) -> Option<DailyLimit> {
-        self.limit_per_day.map(|per_day| DailyLimit {
-            per_day: Money::from_units(per_day),
+    fn spending(&self) -> Spending {
+        Spending {
+            per_day: self.limit_per_day.map(Money::from_units),
             day: self.spent_day,
             spent: Money::from_units(self.spent_today),
-        })
+        }
     }
 }
 
@@ -164,28 +145,41 @@ pub(crate) async fn lock(
         .iter()
         .map(|row| {
             let owner = (Bucket(row.bucket.into()), AccountId(row.account_id));
-            let (purse, limit) = (row.purse(), row.limit());
-            (owner, Wallet { purse, limit })
+            let (purse, spending) = (row.purse(), row.spending());
+            (owner, Wallet { purse, spending })
         })
         .collect())
 }
 
-/// Adds to wallets; negative amounts take away, never below zero.
-pub(crate) async fn add(tx: &mut Tx, amounts: &BTreeMap<Owner, Purse>) -> Result<()> {
-    let rows: Vec<_> = amounts.iter().collect();
+/// What is added to a wallet; negative amounts take away, never below zero.
+#[derive(Default)]
+pub(crate) struct Movement {
+    pub(crate) purse: Purse,
+    /// What the account has spent with it, where it is a charge.
+    pub(crate) spending: Option<Spending>,
+}
+
+/// Moves money into wallets and out of them.
+pub(crate) async fn add(tx: &mut Tx, movements: &BTreeMap<Owner, Movement>) -> Result<()> {
+    let rows: Vec<_> = movements.iter().collect();
     let changed = changed_rows!(
         tx,
         &rows,
-        8,
-        "with v (bucket, account_id, promo, volume, bonus, sms, main, universal) as (values {rows})
+        10,
+        "with v (bucket, account_id, day, spent, promo, volume, bonus, sms, main, universal) as (values {rows})
          update wallets set promo_bonus = promo_bonus + v.promo, volume_bonus = volume_bonus + v.volume,
              sms_bonus = sms_bonus + v.bonus, sms_wallet = sms_wallet + v.sms,
-             main_balance = main_balance + v.main, universal_wallet = universal_wallet + v.universal
+             main_balance = main_balance + v.main, universal_wallet = universal_wallet + v.universal,
+             spent_day = coalesce(v.day, spent_day), spent_today = coalesce(v.spent, spent_today)
          from v where wallets.bucket = v.bucket and wallets.account_id = v.account_id
          returning wallets.account_id",
         |query, row| {
-            let ((bucket, account), purse) = row;
-            query = query.bind(bucket.0).bind(account.0);
+            let ((bucket, account), Movement { purse, spending }) = row;
+            query = query
+                .bind(bucket.0)
+                .bind(account.0)
+                .bind(spending.map(|spending| spending.day))
+                .bind(spending.map(|spending| spending.spent.units()));
             for component in Component::ALL {
                 query = query.bind(purse.get(component).units());
             }
@@ -261,74 +255,6 @@ pub(crate) async fn refunded(
     Ok(refunded)
 }
 
-struct CreditWallet {
-    bucket: Bucket,
-    entry: LedgerEntry,
-    by: By,
-}
-
-impl Change for CreditWallet {
-    type Output = Credited;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Credited> {
-        let owner = (self.bucket, self.entry.account);
-        let Some(held) = lock(tx, Some(self.bucket), &[owner]).await?.remove(&owner) else {
-            return Ok(Credited::NoAccount);
-        };
-        let before: Option<(i64, String)> = on!(tx, |connection| sqlx::query_as(
-            "select amount, component from ledger
-             where bucket = $1 and account_id = $2 and reference = $3 and kind = 'credit'",
-        )
-        .bind(self.bucket.0)
-        .bind(self.entry.account.0)
-        .bind(&self.entry.reference)
-        .fetch_optional(connection)
-        .await?);
-        if let Some((amount, component)) = before {
-            let component = named(Component::from_name, &component)?;
-            return Ok(Credited::Before {
-                amount: Money::from_units(amount),
-                component,
-            });
-        }
-        let entries = std::slice::from_ref(&self.entry);
-        if enter(tx, |_| self.bucket, entries).await?.len() != 1 {
-            return Err(Error::Impossible("a credit is there already"));
-        }
-        let amount = Purse::from_iter([(self.entry.component, self.entry.amount)]);
-        add(tx, &BTreeMap::from([(owner, amount)])).await?;
-        let component = self.entry.component;
-        let (name, held) = (component.as_str(), held.purse.get(component));
-        let reference = self.entry.reference.as_deref().unwrap_or_default();
-        let entry = audit::Entry {
-            by: &self.by,
-            verb: "wallet.credit",
-            account: Some(self.entry.account),
-            object: &masked(reference),
-            before: json!({ name: held.to_string() }),
-            after: json!({ name: (held + self.entry.amount).to_string() }),
-        };
-        audit::enter(tx, entry).await?;
-        Ok(Credited::New)
-    }
-
-    async fn stands(&self, tx: &mut Tx, credited: &Credited) -> Result<bool> {
-        if *credited != Credited::New {
-            return Ok(true);
-        }
-        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-            "select amount from ledger
-             where bucket = $1 and account_id = $2 and subject = $3 and kind = 'credit'"
-        )
-        .bind(self.bucket.0)
-        .bind(self.entry.account.0)
-        .bind(id_bytes(&self.entry.subject))
-        .fetch_optional(connection)
-        .await?);
-        Ok(found.is_some())
-    }
-}
-
 #[derive(sqlx::FromRow)]
 struct LedgerRow {
     account_id: i64,
@@ -371,13 +297,6 @@ impl Store {
     /// What a wallet holds.
     pub async fn wallet(&self, account: AccountId) -> Result<Option<Purse>> {
         Ok(self.wallet_row(account).await?.map(|row| row.purse()))
-    }
-
-    /// Adds credit from outside. The entry's reference credits once per account.
-    pub async fn credit(&self, entry: LedgerEntry, by: By) -> Result<Credited> {
-        let bucket = self.bucket_of(entry.account);
-        let credit = CreditWallet { bucket, entry, by };
-        self.db.change(credit).await
     }
 
     /// The latest entries of an account, newest first.

@@ -126,8 +126,9 @@ fn per_day(text: &str) -> Result<PerDay, String> {
 
 async fn show(store: &Store, operator: &Operator, id: AccountId) -> Result<Answer, Failure> {
     let (account, purse) = admin::show_account(store, id).await?;
-    let limit = admin::daily_limit(store, id).await?;
-    let limit = limit.map(|limit| (limit.per_day, limit.spent_by(operator.clock().now_ms())));
+    let spending = admin::spending(store, id).await?;
+    let spent = spending.spent_by(operator.clock().now_ms());
+    let limit = spending.per_day.map(|per_day| (per_day, spent));
     shown(&account, Some(&purse), limit)
 }
 

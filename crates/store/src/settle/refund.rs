@@ -6,7 +6,7 @@ use super::{Outcome, Settling};
 use crate::Store;
 use crate::db::Tx;
 use crate::error::Result;
-use crate::wallets::{self, EntryKind, LedgerEntry, Owner};
+use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use domain::{Environment, MessageId, Money, Purse, Recipient, Refund};
 use std::collections::{BTreeMap, HashMap};
 
@@ -71,15 +71,16 @@ pub(crate) async fn refund(tx: &mut Tx, store: &Store, now_ms: i64, owed: Vec<Ow
             });
         }
     }
-    let mut amounts: BTreeMap<Owner, Purse> = BTreeMap::new();
+    let mut movements: BTreeMap<Owner, Movement> = BTreeMap::new();
     for entry in wallets::enter(tx, |account| store.bucket_of(account), &entries).await? {
         let owner = (store.bucket_of(entry.account), entry.account);
-        amounts
+        movements
             .entry(owner)
             .or_default()
+            .purse
             .add(entry.component, entry.amount);
     }
-    wallets::add(tx, &amounts).await
+    wallets::add(tx, &movements).await
 }
 
 fn back(owed: &Owed, so_far: &Purse) -> Purse {

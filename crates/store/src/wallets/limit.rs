@@ -1,39 +1,16 @@
-//! What accounts may spend in a day. It is counted on the wallet, which whoever charges has locked anyhow.
+//! What accounts may spend in a day. What they spend is counted on the wallet, with a limit or without: whoever charges changes
+//! it anyhow, and a limit that is set finds the count and need not add up what was charged today.
 
-use super::{Owner, lock};
+use super::lock;
 use crate::Store;
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::rows::id_bytes;
-use crate::sql::{execute_rows, on};
-use domain::{AccountId, Bucket, DailyLimit, MessageId, Money, day_begins_at, lagos_day};
+use crate::sql::on;
+use domain::{AccountId, Bucket, Money, Spending};
 use serde_json::json;
-use std::collections::BTreeMap;
 
 const VERB: &str = "account.limit";
-
-/// Writes down what these have spent. Where no account of a group has a limit, this is no statement.
-pub(crate) async fn count(tx: &mut Tx, spent: &BTreeMap<Owner, DailyLimit>) -> Result<()> {
-    let rows: Vec<_> = spent.iter().collect();
-    execute_rows!(
-        tx,
-        &rows,
-        4,
-        "with v (bucket, account_id, day, spent) as (values {rows})
-         update wallets set spent_day = v.day, spent_today = v.spent
-         from v where wallets.bucket = v.bucket and wallets.account_id = v.account_id",
-        |query, row| {
-            let ((bucket, account), limit) = row;
-            query
-                .bind(bucket.0)
-                .bind(account.0)
-                .bind(limit.day)
-                .bind(limit.spent.units())
-        }
-    );
-    Ok(())
-}
 
 struct SetLimit {
     bucket: Bucket,
@@ -50,27 +27,12 @@ impl Change for SetLimit {
         let Some(wallet) = lock(tx, Some(self.bucket), &[owner]).await?.remove(&owner) else {
             return Ok(false);
         };
-        // What was charged today before there was a limit counts too. Ids of messages grow with time.
-        let today = lagos_day(self.by.at_ms);
-        let first = MessageId::lowest_at(day_begins_at(today));
-        let spent: i64 = on!(tx, |connection| sqlx::query_scalar(
-            "select cast(coalesce(-sum(amount), 0) as bigint) from ledger
-             where bucket = $1 and account_id = $2 and subject >= $3 and kind = 'charge'",
-        )
-        .bind(self.bucket.0)
-        .bind(self.account.0)
-        .bind(id_bytes(&first))
-        .fetch_one(connection)
-        .await?);
         on!(tx, |connection| sqlx::query(
-            "update wallets set limit_per_day = $3, spent_day = $4, spent_today = $5
-             where bucket = $1 and account_id = $2",
+            "update wallets set limit_per_day = $3 where bucket = $1 and account_id = $2",
         )
         .bind(self.bucket.0)
         .bind(self.account.0)
         .bind(self.per_day.map(Money::units))
-        .bind(today)
-        .bind(spent)
         .execute(connection)
         .await
         .map(drop))?;
@@ -81,7 +43,7 @@ impl Change for SetLimit {
             verb: VERB,
             account: Some(self.account),
             object: "",
-            before: told(wallet.limit.map(|limit| limit.per_day)),
+            before: told(wallet.spending.per_day),
             after: told(self.per_day),
         };
         audit::enter(tx, entry).await?;
@@ -110,9 +72,9 @@ impl Store {
         self.db.change(set).await
     }
 
-    /// The limit of an account, with what was spent on the last day.
-    pub async fn daily_limit(&self, account: AccountId) -> Result<Option<DailyLimit>> {
+    /// What an account may spend in a day, and spent on the last one.
+    pub async fn spending(&self, account: AccountId) -> Result<Option<Spending>> {
         let row = self.wallet_row(account).await?;
-        Ok(row.and_then(|row| row.limit()))
+        Ok(row.map(|row| row.spending()))
     }
 }

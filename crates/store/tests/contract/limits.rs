@@ -11,7 +11,6 @@ twins!(
     what_was_spent_before_there_was_a_limit_counts,
     neither_refunds_nor_the_sandbox_change_what_is_spent,
     a_limit_that_is_taken_away_limits_nothing,
-    without_a_limit_nothing_is_counted,
     a_charge_that_a_limit_has_not_counted_is_found,
 );
 
@@ -40,8 +39,8 @@ async fn send(
 }
 
 async fn spent(kit: &Kit, account: AccountId) -> i64 {
-    let limit = kit.store.daily_limit(account).await.unwrap().unwrap();
-    limit.spent.units() / 10_000
+    let spending = kit.store.spending(account).await.unwrap().unwrap();
+    spending.spent.units() / 10_000
 }
 
 async fn set(kit: &Kit, account: AccountId, per_day: Option<i64>) {
@@ -146,18 +145,12 @@ async fn a_limit_that_is_taken_away_limits_nothing(kit: &Kit) {
     set(kit, id, Some(1)).await;
     assert!(matches!(send(kit, id, NOW, 1, 1).await, Accepted::No(_)));
     set(kit, id, None).await;
-    assert_eq!(kit.store.daily_limit(id).await.unwrap(), None);
+    let spending = kit.store.spending(id).await.unwrap().unwrap();
+    assert_eq!(spending.per_day, None);
     assert!(matches!(
         send(kit, id, NOW, 1, 1).await,
         Accepted::Yes { .. }
     ));
-}
-
-async fn without_a_limit_nothing_is_counted(kit: &Kit) {
-    let id = kit.account(1_000).await;
-    send(kit, id, NOW, 1, 3).await;
-    let counted = "select spent_day + spent_today from wallets";
-    assert_eq!(kit.numbers(counted).await, [0]);
 }
 
 async fn a_charge_that_a_limit_has_not_counted_is_found(kit: &Kit) {

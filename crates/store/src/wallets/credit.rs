@@ -1,0 +1,109 @@
+//! Credit from outside.
+
+use super::{LedgerEntry, Movement, add, enter, lock};
+use crate::Store;
+use crate::audit::{self, By};
+use crate::db::{Change, Tx};
+use crate::error::{Error, Result};
+use crate::rows::{id_bytes, named};
+use crate::sql::on;
+use domain::{Bucket, Component, Money, Purse, masked};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// What a credit did.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Credited {
+    /// The wallet has it now.
+    New,
+    /// This reference was credited before, with this amount and component; nothing changed.
+    Before {
+        /// The amount of then.
+        amount: Money,
+        /// The component of then.
+        component: Component,
+    },
+    /// There is no such account.
+    NoAccount,
+}
+
+struct CreditWallet {
+    bucket: Bucket,
+    entry: LedgerEntry,
+    by: By,
+}
+
+impl Change for CreditWallet {
+    type Output = Credited;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Credited> {
+        let owner = (self.bucket, self.entry.account);
+        let Some(held) = lock(tx, Some(self.bucket), &[owner]).await?.remove(&owner) else {
+            return Ok(Credited::NoAccount);
+        };
+        let before: Option<(i64, String)> = on!(tx, |connection| sqlx::query_as(
+            "select amount, component from ledger
+             where bucket = $1 and account_id = $2 and reference = $3 and kind = 'credit'",
+        )
+        .bind(self.bucket.0)
+        .bind(self.entry.account.0)
+        .bind(&self.entry.reference)
+        .fetch_optional(connection)
+        .await?);
+        if let Some((amount, component)) = before {
+            let component = named(Component::from_name, &component)?;
+            return Ok(Credited::Before {
+                amount: Money::from_units(amount),
+                component,
+            });
+        }
+        let entries = std::slice::from_ref(&self.entry);
+        if enter(tx, |_| self.bucket, entries).await?.len() != 1 {
+            return Err(Error::Impossible("a credit is there already"));
+        }
+        let amount = Purse::from_iter([(self.entry.component, self.entry.amount)]);
+        let movement = Movement {
+            purse: amount,
+            spending: None,
+        };
+        add(tx, &BTreeMap::from([(owner, movement)])).await?;
+        let component = self.entry.component;
+        let (name, held) = (component.as_str(), held.purse.get(component));
+        let reference = self.entry.reference.as_deref().unwrap_or_default();
+        let entry = audit::Entry {
+            by: &self.by,
+            verb: "wallet.credit",
+            account: Some(self.entry.account),
+            object: &masked(reference),
+            before: json!({ name: held.to_string() }),
+            after: json!({ name: (held + self.entry.amount).to_string() }),
+        };
+        audit::enter(tx, entry).await?;
+        Ok(Credited::New)
+    }
+
+    async fn stands(&self, tx: &mut Tx, credited: &Credited) -> Result<bool> {
+        if *credited != Credited::New {
+            return Ok(true);
+        }
+        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+            "select amount from ledger
+             where bucket = $1 and account_id = $2 and subject = $3 and kind = 'credit'"
+        )
+        .bind(self.bucket.0)
+        .bind(self.entry.account.0)
+        .bind(id_bytes(&self.entry.subject))
+        .fetch_optional(connection)
+        .await?);
+        Ok(found.is_some())
+    }
+}
+
+impl Store {
+    /// Adds credit from outside. The entry's reference credits once per account.
+    pub async fn credit(&self, entry: LedgerEntry, by: By) -> Result<Credited> {
+        let bucket = self.bucket_of(entry.account);
+        let credit = CreditWallet { bucket, entry, by };
+        self.db.change(credit).await
+    }
+}
