@@ -33,7 +33,7 @@ use desk::Desk;
 use secrets::Secrets;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use store::{Callback, Store};
+use store::{Callback, Revision, Store};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -81,7 +81,7 @@ impl Callbacks {
         node: i64,
         settings: &CallbackSettings,
         world: World,
-        revision: watch::Receiver<i64>,
+        revision: watch::Receiver<Revision>,
     ) -> Result<Self, StartError> {
         let patience = Patience::default();
         Self::start_with(store, node, settings, world, revision, patience).await
@@ -92,7 +92,7 @@ impl Callbacks {
         node: i64,
         settings: &CallbackSettings,
         world: World,
-        revision: watch::Receiver<i64>,
+        revision: watch::Receiver<Revision>,
         patience: Patience,
     ) -> Result<Self, StartError> {
         let network = Arc::clone(&world.network);

@@ -3,7 +3,7 @@
 use crate::shared::read_at_last;
 use domain::Prohibited;
 use std::sync::{Arc, PoisonError, RwLock};
-use store::Store;
+use store::{Revision, Store};
 use tokio::sync::watch;
 
 /// What is known of it.
@@ -29,7 +29,11 @@ impl Content {
 
     /// Reads them again whenever the revision changes; until a reading succeeds, those of before hold. Ends when
     /// nobody tells of changes any more.
-    pub(crate) async fn follow(self: Arc<Self>, store: Store, mut revision: watch::Receiver<i64>) {
+    pub(crate) async fn follow(
+        self: Arc<Self>,
+        store: Store,
+        mut revision: watch::Receiver<Revision>,
+    ) {
         while revision.changed().await.is_ok() {
             read_at_last("the content rules", || self.read(&store)).await;
         }

@@ -1,17 +1,17 @@
 //! Who is calling: tokens and accounts, remembered between requests.
 //!
-//! What is remembered is dropped when the revision in the database has changed, which is looked at several
+//! What is remembered of an account is dropped when it has changed, by the revision in the database, which is looked at several
 //! times a second: a revoked token is refused within a second on every node.
 
 use crate::Error;
 use domain::guess::Guesses;
 use domain::token::{self, Terms, TokenHash};
 use domain::{AccountId, Customer, Refusal, sender};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::Store;
+use store::{Revision, Store};
 use tokio::sync::watch;
 
 /// How often the revision is looked at.
@@ -54,7 +54,7 @@ pub(crate) struct Customers {
     guesses: Mutex<Guesses>,
     /// Unknown tokens from one address in a minute.
     most_guesses: u32,
-    revision: watch::Sender<i64>,
+    revision: watch::Sender<Revision>,
 }
 
 impl Customers {
@@ -70,7 +70,7 @@ impl Customers {
     }
 
     /// The revision, for others who remember what it tells of.
-    pub(crate) fn revision(&self) -> watch::Receiver<i64> {
+    pub(crate) fn revision(&self) -> watch::Receiver<Revision> {
         self.revision.subscribe()
     }
 
@@ -148,29 +148,37 @@ impl Customers {
         Ok(Some(Customer { account, senders }))
     }
 
-    /// Forgets everything whenever the revision has changed. Runs until the engine ends.
+    /// Forgets what has changed whenever the revision has. Runs until the engine ends.
     pub(crate) async fn follow(self: Arc<Self>) {
         let mut looks = tokio::time::interval(LOOK_EVERY);
         loop {
             looks.tick().await;
-            match self.store.revision().await {
-                Ok(revision) if revision == *self.revision.borrow() => {}
-                Ok(revision) => {
-                    self.forget();
-                    self.revision.send_replace(revision);
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "the revision of accounts cannot be read");
-                    // What is remembered may be out of date: better slow than wrong.
-                    self.forget();
-                }
+            if let Err(error) = self.look().await {
+                tracing::warn!(%error, "the revision of accounts cannot be read");
+                // What is remembered may be out of date: better slow than wrong.
+                self.forget(None);
             }
         }
     }
 
-    fn forget(&self) {
+    async fn look(&self) -> Result<(), store::Error> {
+        let then = *self.revision.borrow();
+        let now = self.store.revision().await?;
+        if now.number != then.number {
+            let changed = self.store.changed_accounts(then, now).await?;
+            self.forget(changed.as_ref());
+            self.revision.send_replace(now);
+        }
+        Ok(())
+    }
+
+    /// Forgets what is known of these accounts, or of all, and which tokens are none: they may be new ones of these.
+    fn forget(&self, changed: Option<&HashSet<AccountId>>) {
         let mut known = self.known();
-        known.tokens.clear();
+        known.tokens.retain(|_, caller| match (caller, changed) {
+            (Some(caller), Some(changed)) => !changed.contains(&caller.customer.account.id),
+            _ => false,
+        });
         known.forgotten += 1;
     }
 
@@ -178,3 +186,6 @@ impl Customers {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use crate::{Error, Sent, Shared};
 use domain::{Draft, Environment, Prohibited, Rulebook, masked};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use store::By;
+use store::{By, Revision};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -25,7 +25,7 @@ impl Guards {
     pub(crate) async fn start(
         shared: &Shared,
         settings: GuardSettings,
-        revision: watch::Receiver<i64>,
+        revision: watch::Receiver<Revision>,
         tasks: &mut Vec<JoinHandle<()>>,
     ) -> store::Result<Self> {
         let store = &shared.store;

@@ -8,7 +8,7 @@ use domain::{AccountId, Fingerprint, Recipient, Refusal};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{By, PausedBlock, Store};
+use store::{By, PausedBlock, Revision, Store};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -150,7 +150,7 @@ impl Velocity {
 
     /// Reads what is paused whenever something about accounts has changed, and now and then, since time ends pauses
     /// too. Ends when nobody tells of changes any more.
-    pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<i64>) {
+    pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<Revision>) {
         while !matches!(timeout(READ_EVERY, revision.changed()).await, Ok(Err(_))) {
             read_at_last("the paused blocks", || self.read()).await;
         }

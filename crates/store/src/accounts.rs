@@ -1,8 +1,9 @@
-//! Accounts, and the revision that tells a running server that something about them has changed.
+//! Accounts.
 
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
+use crate::revision::touch;
 use crate::rows::named;
 use crate::sql::{on, read};
 use crate::{Store, wallets};
@@ -219,29 +220,6 @@ impl Store {
             })
             .await
     }
-
-    /// A number that changes with every change of accounts, tokens, sender IDs, secrets of callbacks, paused blocks and
-    /// content rules.
-    pub async fn revision(&self) -> Result<i64> {
-        let found: Option<i64> = read!(self.db, |connection| {
-            sqlx::query_scalar("select value from marks where name = 'revision'")
-                .fetch_optional(connection)
-                .await?
-        });
-        Ok(found.unwrap_or(0))
-    }
-}
-
-/// Raises the revision, in the transaction of the change that it tells of.
-pub(crate) async fn touch(tx: &mut Tx) -> Result<()> {
-    on!(tx, |connection| sqlx::query(
-        "insert into marks (name, value) values ('revision', 1)
-         on conflict (name) do update set value = marks.value + 1",
-    )
-    .execute(connection)
-    .await
-    .map(drop))?;
-    Ok(())
 }
 
 /// The first and the last account of a question about one, or about all: one statement asks both by its key.

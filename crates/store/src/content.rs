@@ -1,10 +1,10 @@
 //! Phrases that no text may hold, as an operator edits them.
 
 use crate::Store;
-use crate::accounts::touch;
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
+use crate::revision::touch;
 use crate::sql::{on, read};
 use domain::masked;
 use serde_json::{Value, json};

@@ -1,10 +1,11 @@
 //! Sender IDs registered on accounts.
 
 use crate::Store;
-use crate::accounts::{span, touch};
+use crate::accounts::span;
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
+use crate::revision::touch;
 use crate::rows::named;
 use crate::sql::{on, read};
 use domain::{AccountId, SenderId, SenderStatus, masked, sender};

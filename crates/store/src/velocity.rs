@@ -1,10 +1,10 @@
 //! Blocks of numbers that are paused for an account: on all nodes, until an operator releases them or time does.
 
 use crate::Store;
-use crate::accounts::touch;
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
+use crate::revision::touch;
 use crate::sql::{on, read};
 use domain::AccountId;
 use domain::velocity::Block;

@@ -17,7 +17,7 @@ use domain::{AccountId, callback};
 pub(super) use flight::begin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Callback, Finished, OriginKey, Outcome, Store};
+use store::{Callback, Finished, OriginKey, Outcome, Revision, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -333,7 +333,7 @@ pub(super) async fn claim(desk: Arc<Desk>, every: Duration) {
 }
 
 /// Follows the changes of secrets, until a shutdown.
-pub(super) async fn follow(desk: Arc<Desk>, revision: watch::Receiver<i64>) {
+pub(super) async fn follow(desk: Arc<Desk>, revision: watch::Receiver<Revision>) {
     let mut phase = desk.phase.subscribe();
     tokio::select! {
         biased;

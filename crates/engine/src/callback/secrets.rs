@@ -6,7 +6,7 @@ use domain::AccountId;
 use domain::callback::signature::Signing;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
-use store::Store;
+use store::{Revision, Store};
 use tokio::sync::watch;
 
 type ByAccount = HashMap<AccountId, Arc<[Signing]>>;
@@ -27,7 +27,7 @@ impl Secrets {
 
     /// Reads them again whenever the revision changes; until a reading succeeds, those of before sign. Ends when
     /// nobody tells of changes any more.
-    pub(super) async fn follow(&self, store: &Store, mut revision: watch::Receiver<i64>) {
+    pub(super) async fn follow(&self, store: &Store, mut revision: watch::Receiver<Revision>) {
         while revision.changed().await.is_ok() {
             let found = read_at_last("the secrets of callbacks", || read(store)).await;
             *self.0.write().unwrap_or_else(PoisonError::into_inner) = found;

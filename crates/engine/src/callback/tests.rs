@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{
     Batch, BatchKind, Callback, CarrierReport, Ended, Finished, MOST_RECIPIENTS, NewMessage,
-    Outcome, Progress, Settled, Store, Target,
+    Outcome, Progress, Revision, Settled, Store, Target,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -253,7 +253,7 @@ impl Kit {
             concurrency,
         };
         // Nobody tells of changes: none is made.
-        let (_, revision) = watch::channel(0);
+        let (_, revision) = watch::channel(Revision::default());
         let callbacks =
             Callbacks::start_with(store.clone(), NODE, &settings, world, revision, patience)
                 .await

@@ -1,10 +1,11 @@
 //! What callbacks are signed with. It is kept in the clear, since it has to sign; nothing here may be logged.
 
 use crate::Store;
-use crate::accounts::{span, touch};
+use crate::accounts::span;
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
+use crate::revision::touch;
 use crate::sql::{on, read};
 use domain::AccountId;
 use domain::callback::signature::{Secret, Signing};

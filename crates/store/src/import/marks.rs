@@ -2,10 +2,10 @@
 //! that it is served from elsewhere now.
 
 use super::ImportError;
-use crate::accounts::touch;
 use crate::audit;
 use crate::db::{Change, Tx};
 use crate::error::Result;
+use crate::revision::touch;
 use crate::rows::buckets;
 use crate::sql::on;
 use crate::sweep::{read_mark, write_mark};

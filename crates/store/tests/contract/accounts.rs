@@ -11,7 +11,7 @@ twins!(
     an_account_is_kept_with_an_empty_wallet,
     an_account_is_made_once,
     standing_changes_and_an_unknown_account_is_told,
-    every_change_raises_the_revision,
+    every_change_raises_the_revision_and_is_of_its_account,
     a_token_opens_its_account_until_it_is_revoked,
     a_token_keeps_its_terms,
     tokens_are_listed_oldest_first,
@@ -92,12 +92,15 @@ async fn standing_changes_and_an_unknown_account_is_told(kit: &Kit) {
     }
 }
 
-async fn every_change_raises_the_revision(kit: &Kit) {
+async fn every_change_raises_the_revision_and_is_of_its_account(kit: &Kit) {
+    let _another = kit.account(0).await;
     let mut last = kit.store.revision().await.unwrap();
     let id = kit.account(0).await;
     let mut raised = async |what: &str| {
         let now = kit.store.revision().await.unwrap();
         assert!(now > last, "{what}");
+        let changed = kit.store.changed_accounts(last, now).await.unwrap();
+        assert_eq!(changed, Some([id].into()), "{what}");
         last = now;
     };
     raised("create_account").await;
