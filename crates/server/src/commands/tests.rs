@@ -228,7 +228,7 @@ fn every_command_that_changes_something_has_an_entry_of_its_name() {
         "accounts.rs",
         "tokens.rs",
         "sender_ids.rs",
-        "wallets.rs",
+        "wallets/credit.rs",
         "wallets/limit.rs",
         "velocity.rs",
         "content.rs",
