@@ -5,6 +5,7 @@ mod accounts;
 mod backlog;
 mod bulk;
 mod carriers;
+mod changes;
 mod codec;
 mod curve;
 mod dead_receivers;
@@ -67,6 +68,8 @@ pub(crate) enum Scenario {
     OverloadCampaigns,
     /// What a message costs with more accounts
     Accounts,
+    /// What a message costs while accounts change
+    Changes,
     /// What a message costs with more recipients queued
     Backlog,
     /// What a message costs with more carriers
@@ -126,7 +129,7 @@ impl Scenario {
                 Goal::AtMost("peak_mb", 512.0, 512.0),
                 Goal::AtMost("recovery_s", 10.0, 10.0),
             ],
-            Self::Accounts | Self::Backlog | Self::Carriers => {
+            Self::Accounts | Self::Changes | Self::Backlog | Self::Carriers => {
                 &[Goal::AtMost("cpu_growth", GROWTH, GROWTH)]
             }
             Self::Codec => &[Goal::AtMost("decode_and_encode_ns", 80.0, 80.0)],
@@ -162,6 +165,7 @@ impl Scenario {
                     overload::run(setup, quick, &overload::Callers::CAMPAIGNS).await
                 }
                 Self::Accounts => accounts::run(setup, quick).await,
+                Self::Changes => changes::run(setup, quick).await,
                 Self::Backlog => backlog::run(setup, quick).await,
                 Self::Carriers => carriers::run(setup, quick).await,
                 Self::Codec => codec::run(quick),

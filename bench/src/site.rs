@@ -125,15 +125,7 @@ impl Site {
     }
 
     fn make_customer(&mut self) -> Result<()> {
-        let made = self.ogene(&[
-            "account",
-            "create",
-            "--name",
-            "Bench",
-            "--email",
-            "bench@example.ng",
-        ])?;
-        let id = text(&made, "user_id")?;
+        let id = self.make_account("Bench", "bench@example.ng")?;
         let made = self.ogene(&["token", "create", "--account", &id, "--name", "bench"])?;
         self.tokens.push(text(&made, "token")?);
         let sender = ["--account", &id, "--sender-id", SENDER_ID];
@@ -154,6 +146,12 @@ impl Site {
         self.ogene(&[&credit[..], &["--account", &id]].concat())?;
         self.account = id;
         Ok(())
+    }
+
+    /// Makes an account, and gives its id.
+    pub(crate) fn make_account(&self, name: &str, email: &str) -> Result<String> {
+        let create = ["account", "create", "--name", name, "--email", email];
+        text(&self.ogene(&create)?, "user_id")
     }
 
     /// Runs a command of `ogene` and gives its JSON.

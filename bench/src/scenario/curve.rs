@@ -31,6 +31,8 @@ pub(super) struct Side {
     /// The number of its first message.
     first: u64,
     pub(super) sent: u64,
+    /// How many accounts are made at the beginning of each turn; the service hears of it while it sends.
+    pub(super) changes: u64,
     points: Vec<Point>,
 }
 
@@ -42,6 +44,7 @@ impl Side {
             callbacks: Callbacks::start()?,
             first,
             sent: 0,
+            changes: 0,
             points: Vec::new(),
         })
     }
@@ -54,6 +57,9 @@ impl Side {
 
     /// A turn that counts.
     pub(super) async fn turn(&mut self, messages: u64) -> Result<()> {
+        for _ in 0..self.changes {
+            self.site.make_account("Another", "another@example.ng")?;
+        }
         let point = self.send(messages).await?;
         self.points.push(point);
         Ok(())

@@ -14,7 +14,12 @@ const COSTS: [(&str, &str); 4] = [
     ("stored_bytes_per_recipient", "bytes stored each"),
     ("peak_mb", "peak memory, MB"),
 ];
-const CURVES: [Scenario; 3] = [Scenario::Accounts, Scenario::Backlog, Scenario::Carriers];
+const CURVES: [Scenario; 4] = [
+    Scenario::Accounts,
+    Scenario::Changes,
+    Scenario::Backlog,
+    Scenario::Carriers,
+];
 
 /// Where it was measured, and how.
 pub(super) fn head(machine: &Value, load: Load) -> String {

@@ -1,0 +1,31 @@
+//! What a message of one account among many costs while others change.
+
+use super::close;
+use super::curve::{self, Side};
+use crate::copies;
+use crate::figures::Figures;
+use crate::site::{Setup, Site};
+use anyhow::Result;
+
+const ACCOUNTS: u64 = 10_000;
+/// Changes in each turn, which is a second or so: none, and one.
+const POINTS: [u64; 2] = [0, 1];
+
+pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
+    let mut sides = Vec::new();
+    for changes in POINTS {
+        let mut prepared = Site::prepare(setup)?;
+        copies::make_accounts(&mut prepared, ACCOUNTS)?;
+        let mut side = Side::start(prepared, 0).await?;
+        // So each is known before anything is measured.
+        side.send(ACCOUNTS).await?;
+        side.changes = changes;
+        sides.push((changes, side));
+    }
+    let mut figures = Figures::default();
+    curve::compare(&mut figures, &mut sides, quick).await?;
+    for (_, Side { site, sent, .. }) in sides {
+        close(&mut figures, site, sent, sent).await?;
+    }
+    Ok(figures)
+}
