@@ -1,6 +1,5 @@
 //! What a message of one account among many costs while others change.
 
-use super::close;
 use super::curve::{self, Side};
 use crate::copies;
 use crate::figures::Figures;
@@ -22,10 +21,5 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
         side.changes = changes;
         sides.push((changes, side));
     }
-    let mut figures = Figures::default();
-    curve::compare(&mut figures, &mut sides, quick).await?;
-    for (_, Side { site, sent, .. }) in sides {
-        close(&mut figures, site, sent, sent).await?;
-    }
-    Ok(figures)
+    curve::by_turns(sides, quick).await
 }

@@ -110,6 +110,11 @@ pub(super) async fn draw(
         side.send(warm_up).await?;
         sides.push((at, side));
     }
+    by_turns(sides, quick).await
+}
+
+/// Lets sites that are warm take turns, compares them, and sees that none has lost anything.
+pub(super) async fn by_turns(mut sides: Vec<(u64, Side)>, quick: bool) -> Result<Figures> {
     let mut figures = Figures::default();
     compare(&mut figures, &mut sides, quick).await?;
     for (_, Side { site, sent, .. }) in sides {

@@ -61,9 +61,8 @@ impl Change for CreditWallet {
         if enter(tx, |_| self.bucket, entries).await?.len() != 1 {
             return Err(Error::Impossible("a credit is there already"));
         }
-        let amount = Purse::from_iter([(self.entry.component, self.entry.amount)]);
         let movement = Movement {
-            purse: amount,
+            purse: Purse::from_iter([(self.entry.component, self.entry.amount)]),
             spending: None,
         };
         add(tx, &BTreeMap::from([(owner, movement)])).await?;
