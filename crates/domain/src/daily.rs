@@ -27,6 +27,11 @@ impl Spending {
         }
     }
 
+    /// Whether it counts for a day that cannot have come: a clock was ahead. Nodes differ by moments, not by a day.
+    pub fn is_ahead_of(&self, now_ms: i64) -> bool {
+        self.day > lagos_day(now_ms) + 1
+    }
+
     /// Counts a charge, or refuses it. A day that has begun is not left again, whatever the clock says: nodes need
     /// not agree on the millisecond of midnight.
     pub fn spend(&mut self, cost: Money, now_ms: i64) -> Result<(), Refusal> {
@@ -117,6 +122,23 @@ mod tests {
                 .unwrap();
         }
         assert_eq!(spending.spent_by(at(DAY, 1)), Money::from_naira(2_000_000));
+    }
+
+    #[test]
+    fn a_day_is_ahead_if_it_is_further_than_tomorrow() {
+        for (day, is_ahead) in [
+            (DAY - 1, false),
+            (DAY, false),
+            (DAY + 1, false),
+            (DAY + 2, true),
+        ] {
+            let spending = Spending {
+                per_day: None,
+                day,
+                spent: Money::ZERO,
+            };
+            assert_eq!(spending.is_ahead_of(at(DAY, DAY_MS - 1)), is_ahead, "{day}");
+        }
     }
 
     #[test]

@@ -133,7 +133,7 @@ Checked, at one moment, while the service runs or not:
   - each part of each wallet is the sum of its ledger entries, and not below nothing
   - each live message was charged its cost, which is that of its recipients by whole pages of its text
   - nobody was refunded more than was charged, or without an outcome; who is owed a refund has it
-  - the sandbox has no ledger entries; no account was charged beyond what its daily limit has counted
+  - the sandbox has no ledger entries; no account was charged more in a day than its wallet has counted
   - triggers keep ledger and audit from being changed, and the audit has no gap
   - each recipient waits, is on its way or has an outcome, and none is left behind whose time was over
   - a callback that waits tells an outcome that its recipient has

@@ -226,12 +226,11 @@ const CHECKS: [Check; 22] = [
               limit 20",
     },
     Check {
-        sentence: "account {} was charged more in a day than its daily limit has counted",
+        sentence: "account {} was charged more in a day than its wallet has counted",
         sql: "select cast(w.account_id as text) from ledger l cross join wallets w
               where w.bucket = l.bucket and w.account_id = l.account_id and l.kind = 'charge'
                   and l.created_at_ms >= w.spent_day * 86400000 - 3600000
                   and l.created_at_ms < w.spent_day * 86400000 + 82800000
-                  and w.limit_per_day is not null
               group by w.bucket, w.account_id, w.spent_today
               having -sum(l.amount) > w.spent_today limit 20",
     },

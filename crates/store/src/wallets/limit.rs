@@ -1,16 +1,41 @@
 //! What accounts may spend in a day. What they spend is counted on the wallet, with a limit or without: whoever charges changes
 //! it anyhow, and a limit that is set finds the count and need not add up what was charged today.
 
-use super::lock;
+use super::{Owner, lock};
 use crate::Store;
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
+use crate::rows::id_bytes;
 use crate::sql::on;
-use domain::{AccountId, Bucket, Money, Spending};
+use domain::{AccountId, Bucket, MessageId, Money, Spending, day_begins_at, lagos_day};
 use serde_json::json;
 
 const VERB: &str = "account.limit";
+
+/// What the ledger says that an account was charged on the day of that moment. On SQLite this reads the day of all accounts.
+async fn charged(tx: &mut Tx, (bucket, account): Owner, at_ms: i64) -> Result<Spending> {
+    let day = lagos_day(at_ms);
+    // Ids of messages grow with time.
+    let [first, end] = [day, day + 1].map(|day| MessageId::lowest_at(day_begins_at(day)));
+    let units: i64 = on!(tx, |connection| {
+        sqlx::query_scalar(
+        "select cast(coalesce(-sum(amount), 0) as bigint) from ledger
+         where bucket = $1 and account_id = $2 and subject >= $3 and subject < $4 and kind = 'charge'",
+    )
+    .bind(bucket.0)
+    .bind(account.0)
+    .bind(id_bytes(&first))
+    .bind(id_bytes(&end))
+    .fetch_one(connection)
+    .await?
+    });
+    Ok(Spending {
+        per_day: None,
+        day,
+        spent: Money::from_units(units),
+    })
+}
 
 struct SetLimit {
     bucket: Bucket,
@@ -27,12 +52,21 @@ impl Change for SetLimit {
         let Some(wallet) = lock(tx, Some(self.bucket), &[owner]).await?.remove(&owner) else {
             return Ok(false);
         };
+        // A clock that was ahead would keep the account from sending until that day has come.
+        let spending = if wallet.spending.is_ahead_of(self.by.at_ms) {
+            charged(tx, owner, self.by.at_ms).await?
+        } else {
+            wallet.spending
+        };
         on!(tx, |connection| sqlx::query(
-            "update wallets set limit_per_day = $3 where bucket = $1 and account_id = $2",
+            "update wallets set limit_per_day = $3, spent_day = $4, spent_today = $5
+             where bucket = $1 and account_id = $2",
         )
         .bind(self.bucket.0)
         .bind(self.account.0)
         .bind(self.per_day.map(Money::units))
+        .bind(spending.day)
+        .bind(spending.spent.units())
         .execute(connection)
         .await
         .map(drop))?;

@@ -11,7 +11,8 @@ twins!(
     what_was_spent_before_there_was_a_limit_counts,
     neither_refunds_nor_the_sandbox_change_what_is_spent,
     a_limit_that_is_taken_away_limits_nothing,
-    a_charge_that_a_limit_has_not_counted_is_found,
+    a_charge_that_was_not_counted_is_found,
+    a_limit_that_is_set_again_mends_what_a_clock_ahead_has_counted,
 );
 
 /// When the day of the tests ends.
@@ -153,13 +154,32 @@ async fn a_limit_that_is_taken_away_limits_nothing(kit: &Kit) {
     ));
 }
 
-async fn a_charge_that_a_limit_has_not_counted_is_found(kit: &Kit) {
+async fn a_charge_that_was_not_counted_is_found(kit: &Kit) {
     let id = kit.account(1_000).await;
-    set(kit, id, Some(100)).await;
     send(kit, id, NOW, 1, 3).await;
     kit.plant("update wallets set spent_today = spent_today - 1")
         .await;
-    let sentence =
-        format!("account {id} was charged more in a day than its daily limit has counted");
+    let sentence = format!("account {id} was charged more in a day than its wallet has counted");
     assert_eq!(kit.store.verify().await.unwrap().violations, [sentence]);
+}
+
+async fn a_limit_that_is_set_again_mends_what_a_clock_ahead_has_counted(kit: &Kit) {
+    let id = kit.account(1_000).await;
+    set(kit, id, Some(30)).await;
+    let next_month = NOW + 30 * 86_400_000;
+    send(kit, id, NOW, 1, 2).await;
+    send(kit, id, next_month, 100, 5).await;
+    assert!(matches!(send(kit, id, NOW, 200, 1).await, Accepted::No(_)));
+    // Of those charges only what was today counts.
+    set(kit, id, Some(30)).await;
+    assert_eq!(spent(kit, id).await, 12);
+    assert!(matches!(
+        send(kit, id, NOW, 200, 3).await,
+        Accepted::Yes { .. }
+    ));
+    assert!(matches!(send(kit, id, NOW, 300, 1).await, Accepted::No(_)));
+    assert_eq!(
+        kit.store.verify().await.unwrap().violations,
+        [] as [&str; 0]
+    );
 }

@@ -75,7 +75,7 @@ const MAY_READ_MUCH: [(&str, &str); 26] = [
     ("select token_id,", "the list of tokens, for the operator"),
     (
         "select cast(coalesce(-sum(amount), 0) as bigint) from ledger",
-        "what was charged today, once, for an operator who sets a limit",
+        "what was charged today, for an operator who sets a limit after a clock was ahead",
     ),
     (
         "select * from ledger",
@@ -214,6 +214,7 @@ fn complete(text: &str, columns: &str, length: usize) -> String {
         .replace("{keys}", rows);
     let mut text = unescaped
         .replace("{COLUMNS}", columns)
+        .replace("{server}", "0")
         .replace("in ({buckets})", "in (0)")
         .replace("{both}", "parts.pages || excluded.pages")
         .replace("{place}", "length(parts.pages)")

@@ -2,7 +2,7 @@
 
 use super::doubt::doubt;
 use super::kit::{
-    CARRIER, Kit, NOW, Sending, delivered, naira, report, sending, twins, undelivered,
+    CARRIER, Kit, NOW, Sending, by, delivered, naira, report, sending, twins, undelivered,
 };
 use domain::DeliveryStatus;
 use store::{CarrierReport, NewMessage, Progress};
@@ -12,7 +12,8 @@ twins!(
     deliveries_before_an_upgrade_are_the_same_after_it,
     receipts_find_their_pages_after_an_upgrade_as_before,
     what_paid_before_an_upgrade_is_paid_back_after_it,
-    entries_and_messages_before_an_upgrade_are_the_same_after_it
+    entries_and_messages_before_an_upgrade_are_the_same_after_it,
+    what_was_spent_before_an_upgrade_is_counted_after_it
 );
 
 async fn what_was_in_doubt_before_an_upgrade_is_so_after_it(kit: &Kit) {
@@ -286,4 +287,41 @@ async fn entries_and_messages_before_an_upgrade_are_the_same_after_it(kit: &Kit)
     );
     let upgrade = include_str!("../../migrations/postgres/0020_columns_in_order.sql");
     upgrade_ledger(kit, [OUT_OF_ORDER, upgrade], all, before).await;
+}
+
+async fn what_was_spent_before_an_upgrade_is_counted_after_it(kit: &Kit) {
+    let (unlimited, limited, idle) = (
+        kit.account(100).await,
+        kit.account(100).await,
+        kit.account(100).await,
+    );
+    let set = kit.store.set_daily_limit(limited, Some(naira(90)), by(NOW));
+    assert!(set.await.unwrap());
+    for account in [unlimited, limited] {
+        for (first_number, day, recipients) in [(1, 1, 4), (50, 0, 2), (90, 0, 1)] {
+            let accepted_at_ms = NOW - day * 86_400_000;
+            let message = Sending {
+                recipients,
+                first_number,
+                accepted_at_ms,
+                ..sending(account)
+            };
+            let message = message.message(&kit.store);
+            kit.store
+                .accept(accepted_at_ms, vec![message])
+                .await
+                .unwrap();
+        }
+    }
+    // As releases before did it.
+    kit.plant("update wallets set spent_day = 0, spent_today = 0 where limit_per_day is null")
+        .await;
+    let upgrade = include_str!("../../migrations/sqlite/0021_spent_by_all.sql");
+    let postgres = include_str!("../../migrations/postgres/0022_spent_by_all.sql");
+    assert_eq!(upgrade, postgres, "both say the same");
+    kit.run(upgrade).await.unwrap();
+    for (account, spent) in [(unlimited, 18), (limited, 18), (idle, 0)] {
+        let spending = kit.store.spending(account).await.unwrap().unwrap();
+        assert_eq!(spending.spent_by(NOW), naira(spent));
+    }
 }
