@@ -31,7 +31,7 @@ pub struct Caller {
 #[derive(Default)]
 struct Known {
     tokens: HashMap<TokenHash, Option<Arc<Caller>>>,
-    /// Counts how often everything was forgotten: an answer read before that is not remembered.
+    /// Counts how often something was forgotten: an answer read before that is not remembered.
     forgotten: u64,
 }
 
@@ -164,11 +164,16 @@ impl Customers {
     async fn look(&self) -> Result<(), store::Error> {
         let then = *self.revision.borrow();
         let now = self.store.revision().await?;
-        if now.number != then.number {
+        let is_another = now.is_another_than(then);
+        if is_another {
             let changed = self.store.changed_accounts(then, now).await?;
             self.forget(changed.as_ref());
-            self.revision.send_replace(now);
         }
+        // What was only audited wakes nobody, but need not be looked through at the next change.
+        self.revision.send_if_modified(|seen| {
+            *seen = now;
+            is_another
+        });
         Ok(())
     }
 

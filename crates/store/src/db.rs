@@ -9,6 +9,7 @@ mod open;
 mod server;
 mod unusable;
 
+pub(crate) use open::STARTED;
 pub use server::Server;
 pub use unusable::Unusable;
 

@@ -2,7 +2,7 @@
 
 use crate::Store;
 use crate::audit;
-use crate::db::Tx;
+use crate::db::{Db, STARTED, Tx};
 use crate::error::Result;
 use crate::sql::{on, read};
 use domain::AccountId;
@@ -12,23 +12,33 @@ use std::collections::HashSet;
 const MOST_ENTRIES: i64 = 1_000;
 
 /// How far changes have come of accounts, tokens, sender IDs, secrets of callbacks, paused blocks and content rules.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Revision {
-    /// Rises with each.
+    /// When the server of the database started, in Unix microseconds; 0 where there is none. Another one that takes its
+    /// place may have lost changes, and counted others since.
+    pub server: i64,
+    /// Rises with each, and with some that come to nothing.
     pub number: i64,
-    /// The latest entry of the audit, which has one for each of them, and others.
+    /// The latest entry of the audit, which has one for each change, and others.
     pub audited: i64,
 }
 
 impl Revision {
-    /// Whether the audit has an entry for each change since then. An import makes changes without.
+    /// Whether something may have changed since then.
+    pub fn is_another_than(self, then: Self) -> bool {
+        (self.server, self.number) != (then.server, then.number)
+    }
+
+    /// Whether the audit tells of all that has changed since then: it has an entry for each rise at least. An import makes
+    /// changes without, and what came to nothing has none.
     fn is_told_since(self, then: Self) -> bool {
         let (changes, entries) = (self.number - then.number, self.audited - then.audited);
-        changes > 0 && (changes..=MOST_ENTRIES).contains(&entries)
+        self.server == then.server && changes > 0 && (changes..=MOST_ENTRIES).contains(&entries)
     }
 }
 
-/// Raises the revision, in the transaction of the change that it tells of. That enters the audit too.
+/// Raises the revision, in the transaction of the change that it tells of. That enters the audit too, unless there is
+/// nothing to change.
 pub(crate) async fn touch(tx: &mut Tx) -> Result<()> {
     on!(tx, |connection| sqlx::query(
         "insert into marks (name, value) values ('revision', 1)
@@ -43,16 +53,26 @@ pub(crate) async fn touch(tx: &mut Tx) -> Result<()> {
 impl Store {
     /// How far changes have come by now.
     pub async fn revision(&self) -> Result<Revision> {
-        let (number, audited) = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select coalesce((select value from marks where name = 'revision'), 0),
-                     coalesce((select value from marks where name = $1), 0)",
-            )
-            .bind(audit::COUNT)
-            .fetch_one(connection)
-            .await?
+        let server = match self.db {
+            Db::Sqlite { .. } => "0",
+            Db::Postgres { .. } => STARTED,
+        };
+        let sql = format!(
+            "select {server},
+                 coalesce((select value from marks where name = 'revision'), 0),
+                 coalesce((select value from marks where name = $1), 0)"
+        );
+        let (server, number, audited) = read!(self.db, |connection| {
+            sqlx::query_as(sqlx::AssertSqlSafe(sql))
+                .bind(audit::COUNT)
+                .fetch_one(connection)
+                .await?
         });
-        Ok(Revision { number, audited })
+        Ok(Revision {
+            server,
+            number,
+            audited,
+        })
     }
 
     /// The accounts that were changed between two revisions; `None` where these may be any.
@@ -85,19 +105,32 @@ mod tests {
 
     #[test]
     fn the_audit_says_whose_changes_are_where_it_has_one_for_each_and_not_too_many() {
-        let revision = |number, audited| Revision { number, audited };
-        for (then, now, is_told) in [
-            (revision(3, 9), revision(4, 10), true),
-            (revision(3, 9), revision(4, 1_009), true),
-            (revision(3, 9), revision(4, 1_010), false),
+        let revision = |server, number, audited| Revision {
+            server,
+            number,
+            audited,
+        };
+        let then = revision(7, 3, 9);
+        for (now, is_another, is_told) in [
+            (then, false, false),
+            // What is audited alone is of nothing that is remembered.
+            (revision(7, 3, 12), false, false),
+            (revision(7, 4, 10), true, true),
+            (revision(7, 4, 1_009), true, true),
+            (revision(7, 4, 1_010), true, false),
             // An import.
-            (revision(3, 9), revision(4, 9), false),
-            (revision(3, 9), revision(5, 10), false),
-            // Another server, which lost the latest changes.
-            (revision(3, 9), revision(2, 8), false),
-            (revision(3, 9), revision(2, 10), false),
+            (revision(7, 4, 9), true, false),
+            (revision(7, 5, 10), true, false),
+            // Another server, which lost the latest changes, or has others in their place.
+            (revision(8, 2, 8), true, false),
+            (revision(8, 3, 9), true, false),
+            (revision(8, 4, 11), true, false),
+            // The same, where none tells when it started.
+            (revision(7, 2, 8), true, false),
+            (revision(7, 2, 10), true, false),
         ] {
-            assert_eq!(now.is_told_since(then), is_told, "{then:?} {now:?}");
+            assert_eq!(now.is_another_than(then), is_another, "{now:?}");
+            assert_eq!(now.is_told_since(then), is_told, "{now:?}");
         }
     }
 }

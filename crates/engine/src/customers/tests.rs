@@ -69,7 +69,7 @@ async fn a_change_of_one_account_leaves_the_others_remembered() {
         restricted
     );
     assert!(!kit.is_read_again(&others, &other).await);
-    // Nothing that is known of a customer: a phrase, and credit.
+    // A phrase is nothing that is known of a customer.
     admin::add_content_rule(store, by, "free money")
         .await
         .unwrap();

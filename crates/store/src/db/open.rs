@@ -19,8 +19,8 @@ const TRUSTED: Duration = Duration::from_millis(100);
 const LISTENING: u32 = 1;
 
 /// When the server started, Unix microseconds.
-const STARTED: &str =
-    "select cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)";
+pub(crate) const STARTED: &str =
+    "cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)";
 
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
@@ -52,7 +52,8 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
         .after_connect(move |connection, _| {
             let connected = Arc::clone(&connected);
             Box::pin(async move {
-                let started: i64 = sqlx::query_scalar(STARTED).fetch_one(connection).await?;
+                let sql = sqlx::AssertSqlSafe(format!("select {STARTED}"));
+                let started: i64 = sqlx::query_scalar(sql).fetch_one(connection).await?;
                 connected.store(started, Ordering::Release);
                 Ok(())
             })

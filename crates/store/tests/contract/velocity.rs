@@ -67,7 +67,12 @@ async fn pauses_and_releases_raise_the_revision_and_are_in_the_audit(kit: &Kit) 
     let second = kit.store.revision().await.unwrap();
     let released = kit.store.release_block(id, BLOCK, by(NOW)).await;
     assert!(released.unwrap());
-    assert!(first < second && second < kit.store.revision().await.unwrap());
+    let third = kit.store.revision().await.unwrap();
+    for (then, now) in [(first, second), (second, third)] {
+        assert!(now.number > then.number);
+        let changed = kit.store.changed_accounts(then, now).await.unwrap();
+        assert_eq!(changed, Some([id].into()));
+    }
     let entries = kit.store.audit(Some(id), 2).await.unwrap();
     let told: Vec<_> = entries
         .iter()
