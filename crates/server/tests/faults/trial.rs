@@ -24,7 +24,7 @@ const LONG_PATIENCE: Duration = Duration::from_mins(1);
 const EMBEDDED_AT_ONCE: usize = 8;
 const SERVED_AT_ONCE: usize = 12;
 /// How often a point is tried while the machine is too slow.
-const TRIES: usize = 5;
+const TRIES: usize = 3;
 /// Binds, and the window of each: so many may be in doubt after one fault.
 pub(crate) const BINDS: usize = 2;
 pub(crate) const WINDOW: usize = 10;
@@ -253,10 +253,10 @@ pub(crate) fn end_well(mut service: Daemon, ogene: &Installation) {
     assert_eq!(verified["violations"], serde_json::json!([]));
 }
 
-/// Tries it until the machine was fast enough.
-fn persist(kept: &Kept, point: &Point) -> bool {
+/// Tries it until the machine was fast enough, some times.
+fn persist(kept: &Kept, point: &Point) -> Option<bool> {
     let mut tries = (0..TRIES).filter_map(|_| attempt(kept, point));
-    tries.next().expect("the machine is fast enough")
+    tries.next()
 }
 
 /// The points of an undisturbed life.
@@ -291,8 +291,8 @@ fn chosen(kept: &Kept, count: usize) -> (Vec<Point>, usize) {
     (points::sample(points, 2 * count, seed), count)
 }
 
-/// Tries points, some at a time: as many as are to be reached, and another for each that was not. Fails with those at
-/// which something was wrong, and where nine in ten were not reached: then little was shown.
+/// Tries points, some at a time: as many as are to be reached, and another for each that was not, or could not be judged.
+/// Fails with those at which something was wrong, and where nine in ten were not reached: then little was shown.
 pub(crate) fn run(kept: &Kept, count: usize) {
     let began = Instant::now();
     let (points, wanted) = chosen(kept, count);
@@ -309,8 +309,12 @@ pub(crate) fn run(kept: &Kept, count: usize) {
         while let Some(point) = next() {
             let began = Instant::now();
             if let Ok(was) = catch_unwind(AssertUnwindSafe(|| persist(kept, point))) {
-                missed.fetch_add(usize::from(!was), Ordering::Relaxed);
-                let word = if was { "reached" } else { "not reached" };
+                missed.fetch_add(usize::from(was != Some(true)), Ordering::Relaxed);
+                let word = match was {
+                    Some(true) => "reached",
+                    Some(false) => "not reached",
+                    None => "not judged, as the machine was too slow",
+                };
                 println!("{point}: {word}, {} ms", began.elapsed().as_millis());
             } else {
                 eprintln!("wrong at OGENE_FAULTS='{point}'");
