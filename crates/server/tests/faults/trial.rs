@@ -253,7 +253,7 @@ pub(crate) fn end_well(mut service: Daemon, ogene: &Installation) {
     assert_eq!(verified["violations"], serde_json::json!([]));
 }
 
-/// Tries it until the machine was fast enough, some times.
+/// Tries it until the machine is fast enough, a few times; gives nothing where it never was.
 fn persist(kept: &Kept, point: &Point) -> Option<bool> {
     let mut tries = (0..TRIES).filter_map(|_| attempt(kept, point));
     tries.next()

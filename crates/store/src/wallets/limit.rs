@@ -13,28 +13,22 @@ use serde_json::json;
 
 const VERB: &str = "account.limit";
 
-/// What the ledger says that an account was charged on the day of that moment. On SQLite this reads the day of all accounts.
-async fn charged(tx: &mut Tx, (bucket, account): Owner, at_ms: i64) -> Result<Spending> {
-    let day = lagos_day(at_ms);
+/// What the ledger says that an account was charged on that day. On SQLite this reads the day of all accounts.
+async fn charged(tx: &mut Tx, (bucket, account): Owner, day: i64) -> Result<Money> {
     // Ids of messages grow with time.
     let [first, end] = [day, day + 1].map(|day| MessageId::lowest_at(day_begins_at(day)));
-    let units: i64 = on!(tx, |connection| {
-        sqlx::query_scalar(
+    let units: i64 = on!(tx, |connection| sqlx::query_scalar(
         "select cast(coalesce(-sum(amount), 0) as bigint) from ledger
-         where bucket = $1 and account_id = $2 and subject >= $3 and subject < $4 and kind = 'charge'",
+         where bucket = $1 and account_id = $2 and subject >= $3 and subject < $4
+             and kind = 'charge'",
     )
     .bind(bucket.0)
     .bind(account.0)
     .bind(id_bytes(&first))
     .bind(id_bytes(&end))
     .fetch_one(connection)
-    .await?
-    });
-    Ok(Spending {
-        per_day: None,
-        day,
-        spent: Money::from_units(units),
-    })
+    .await?);
+    Ok(Money::from_units(units))
 }
 
 struct SetLimit {
@@ -53,11 +47,11 @@ impl Change for SetLimit {
             return Ok(false);
         };
         // A clock that was ahead would keep the account from sending until that day has come.
-        let spending = if wallet.spending.is_ahead_of(self.by.at_ms) {
-            charged(tx, owner, self.by.at_ms).await?
-        } else {
-            wallet.spending
-        };
+        let mut spending = wallet.spending;
+        if spending.is_ahead_of(self.by.at_ms) {
+            spending.day = lagos_day(self.by.at_ms);
+            spending.spent = charged(tx, owner, spending.day).await?;
+        }
         on!(tx, |connection| sqlx::query(
             "update wallets set limit_per_day = $3, spent_day = $4, spent_today = $5
              where bucket = $1 and account_id = $2",
