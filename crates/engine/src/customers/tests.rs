@@ -3,7 +3,7 @@
 use super::*;
 use crate::Clock;
 use crate::admin::{self, Operator};
-use domain::AccountStatus;
+use domain::{AccountStatus, Component, Money};
 use std::net::Ipv4Addr;
 use store::Target;
 use tempfile::TempDir;
@@ -92,4 +92,29 @@ async fn a_token_that_was_none_is_looked_up_again_after_any_change() {
     assert!(kit.caller(&token).await.is_err());
     kit.customers.look().await.unwrap();
     kit.caller(&token).await.unwrap();
+}
+
+#[tokio::test]
+async fn credit_wakes_nobody_and_is_not_looked_through_again() {
+    let kit = Kit::start().await;
+    let (id, _, token) = kit.account().await;
+    kit.customers.look().await.unwrap();
+    let before = kit.caller(&token).await.unwrap();
+    let mut revision = kit.customers.revision();
+    let seen = *revision.borrow_and_update();
+    let (store, by) = (&kit.customers.store, &kit.operator);
+    let credit = admin::credit(
+        store,
+        by,
+        id,
+        Money::from_naira(1),
+        "transfer 1",
+        Component::SmsWallet,
+    );
+    credit.await.unwrap();
+    kit.customers.look().await.unwrap();
+    assert!(!revision.has_changed().unwrap());
+    assert!(!kit.is_read_again(&token, &before).await);
+    let now = *revision.borrow();
+    assert_eq!((now.number, now.audited), (seen.number, seen.audited + 1));
 }

@@ -48,7 +48,8 @@ pub(super) enum Account {
     /// Limit what an account may spend in a day, or take the limit away
     #[command(
         after_help = "A day is a calendar day in Lagos. What was charged today already counts, refunds give nothing back, \
-        and the sandbox does not count. What goes beyond is refused with API-3004 until midnight.\n\n\
+        and the sandbox does not count. What goes beyond is refused with API-3004 until midnight. \
+        After a clock was days ahead, set the limit again: it counts anew what was charged today.\n\n\
         Examples: ogene account limit --account 1882399170363392 --per-day 5000.00\n          \
         ogene account limit --account 1882399170363392 --per-day none"
     )]
