@@ -1,9 +1,9 @@
 //! Backups of an embedded database, and what is made of them.
 
 use super::fates::{DAY, Fate};
-use super::kit::{CARRIER, Kit, NOW, sending, sqlite};
+use super::kit::{CARRIER, Kit, NOW, column, sending, sqlite};
+use rusqlite::Connection;
 use sqlx::migrate::Migrator;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -46,40 +46,25 @@ impl Shelf {
     }
 }
 
-async fn open(file: &Path) -> SqliteConnection {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
-    options.create_if_missing(true).connect().await.unwrap()
-}
-
 /// Changes a file past the store.
-async fn change(file: &Path, sql: &'static str) {
-    let mut connection = open(file).await;
-    sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
-}
-
-async fn texts(connection: &mut SqliteConnection, sql: String) -> Vec<String> {
-    let texts = sqlx::query_scalar(AssertSqlSafe(sql));
-    texts.fetch_all(connection).await.unwrap()
+fn change(file: &Path, sql: &str) {
+    Connection::open(file).unwrap().execute_batch(sql).unwrap();
 }
 
 /// Every row of every table.
-async fn contents(connection: &mut SqliteConnection) -> Vec<String> {
+fn contents_of(file: &Path) -> Vec<String> {
+    let database = Connection::open(file).unwrap();
     let mut all = Vec::new();
     let tables = "select name from sqlite_schema where type = 'table' order by name";
-    for table in texts(connection, tables.to_owned()).await {
+    for table in column::<String>(&database, tables) {
         let columns = format!(
             "select group_concat('quote(' || name || ')', ' || ') from pragma_table_info('{table}')"
         );
-        let columns = texts(connection, columns).await.remove(0);
+        let columns: String = column(&database, &columns).remove(0);
         let rows = format!("select '{table} ' || {columns} from {table} order by 1");
-        all.extend(texts(connection, rows).await);
+        all.extend(column::<String>(&database, &rows));
     }
     all
-}
-
-async fn contents_of(file: &Path) -> Vec<String> {
-    contents(&mut open(file).await).await
 }
 
 /// A database with messages of every kind.
@@ -102,7 +87,7 @@ fn data_dir(kit: &Kit) -> PathBuf {
 #[tokio::test]
 async fn a_backup_is_everything_at_one_moment_and_so_is_what_is_made_of_it() {
     let (kit, shelf) = (kit().await, Shelf::new());
-    let before = contents_of(&data_dir(&kit).join("ogene.db")).await;
+    let before = contents_of(&data_dir(&kit).join("ogene.db"));
     let written = kit.store.backup(&shelf.backup()).await.unwrap();
     let account = kit.account(100).await;
     kit.accept(&sending(account).message(&kit.store)).await;
@@ -111,12 +96,12 @@ async fn a_backup_is_everything_at_one_moment_and_so_is_what_is_made_of_it() {
     let mode = fs::metadata(shelf.backup()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(usize::try_from(written.messages).unwrap(), Fate::ALL.len());
-    assert_eq!(contents_of(&shelf.backup()).await, before);
+    assert_eq!(contents_of(&shelf.backup()), before);
 
     assert_eq!(shelf.restore().await.unwrap(), written);
     assert_eq!(shelf.files(), ["backup.db", "ogene.db"]);
     let restored = shelf.directory().join("ogene.db");
-    assert_eq!(contents_of(&restored).await, before);
+    assert_eq!(contents_of(&restored), before);
     let store = Store::open(&Target::Directory(shelf.directory()))
         .await
         .unwrap();
@@ -133,14 +118,12 @@ async fn a_backup_is_everything_at_one_moment_and_so_is_what_is_made_of_it() {
 #[tokio::test]
 async fn a_backup_needs_no_turn_of_the_writer() {
     let (kit, shelf) = (kit().await, Shelf::new());
-    let mut writer = sqlite(&data_dir(&kit)).await;
+    let writer = sqlite(&data_dir(&kit));
     let begun = "begin immediate; insert into marks values ('begun', 1)";
-    sqlx::raw_sql(begun).execute(&mut writer).await.unwrap();
+    writer.execute_batch(begun).unwrap();
     kit.store.backup(&shelf.backup()).await.unwrap();
-    let committed = sqlx::raw_sql("commit").execute(&mut writer).await;
-    committed.unwrap();
-    writer.close().await.unwrap();
-    let contents = contents_of(&shelf.backup()).await;
+    writer.execute_batch("commit").unwrap();
+    let contents = contents_of(&shelf.backup());
     assert!(!contents.iter().any(|row| row.contains("begun")));
     kit.finish().await;
 }
@@ -149,10 +132,10 @@ async fn a_backup_needs_no_turn_of_the_writer() {
 async fn nothing_is_overwritten() {
     let (kit, shelf) = (kit().await, Shelf::new());
     kit.store.backup(&shelf.backup()).await.unwrap();
-    let before = contents_of(&shelf.backup()).await;
+    let before = contents_of(&shelf.backup());
     let again = kit.store.backup(&shelf.backup()).await;
     assert!(matches!(again, Err(BackupError::Exists(_))), "{again:?}");
-    assert_eq!(contents_of(&shelf.backup()).await, before);
+    assert_eq!(contents_of(&shelf.backup()), before);
     fs::create_dir(shelf.directory()).unwrap();
     for name in [
         "ogene.db",
@@ -193,8 +176,8 @@ async fn what_a_killed_attempt_left_is_taken_up_and_what_another_is_at_is_not() 
     kit.store.backup(&shelf.backup()).await.unwrap();
     shelf.restore().await.unwrap();
     assert_eq!(shelf.files(), ["backup.db", "ogene.db"]);
-    let before = contents_of(&data_dir(&kit).join("ogene.db")).await;
-    assert_eq!(contents_of(&database).await, before);
+    let before = contents_of(&data_dir(&kit).join("ogene.db"));
+    assert_eq!(contents_of(&database), before);
     kit.finish().await;
 }
 
@@ -222,7 +205,7 @@ async fn what_is_not_ours_or_newer_or_broken_is_refused_and_leaves_nothing() {
          insert into _sqlx_migrations values (1, x'00')",
     ] {
         fs::remove_file(&file).unwrap();
-        change(&file, others).await;
+        change(&file, others);
         assert!(matches!(refused().await, BackupError::Foreign));
     }
     fs::remove_file(&file).unwrap();
@@ -238,8 +221,7 @@ async fn what_is_not_ours_or_newer_or_broken_is_refused_and_leaves_nothing() {
         &file,
         "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
          values (9999, 'of the future', true, '', 0)",
-    )
-    .await;
+    );
     let newer = refused().await;
     assert!(matches!(
         newer,
@@ -253,7 +235,7 @@ async fn books_that_do_not_add_up_are_neither_backed_up_nor_restored() {
     const SPENT: &str = "update wallets set sms_wallet = sms_wallet - 1";
     let (kit, shelf) = (kit().await, Shelf::new());
     kit.store.backup(&shelf.backup()).await.unwrap();
-    change(&shelf.backup(), SPENT).await;
+    change(&shelf.backup(), SPENT);
     let restored = shelf.restore().await;
     assert!(matches!(
         restored,
@@ -271,25 +253,32 @@ async fn books_that_do_not_add_up_are_neither_backed_up_nor_restored() {
     kit.finish().await;
 }
 
+/// How the first release noted which migrations it had applied: with sqlx's driver for SQLite.
+const NOTED: &str = "CREATE TABLE _sqlx_migrations (
+    version BIGINT PRIMARY KEY, description TEXT NOT NULL, installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    success BOOLEAN NOT NULL, checksum BLOB NOT NULL, execution_time BIGINT NOT NULL)";
+
 #[tokio::test]
 async fn a_backup_of_an_older_release_gets_the_schema_of_this_one() {
     let (kit, shelf) = (Kit::sqlite().await, Shelf::new());
-    let first = "migrations/sqlite/0001_first_release.sql";
-    let first = Path::new(env!("CARGO_MANIFEST_DIR")).join(first);
-    let folder = shelf.0.path().join("migrations");
-    fs::create_dir(&folder).unwrap();
-    fs::copy(&first, folder.join(first.file_name().unwrap())).unwrap();
-    let migrator = Migrator::new(folder).await.unwrap();
-    let mut connection = open(&shelf.backup()).await;
-    migrator.run(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
+    let migrations = Migrator::new(migrations).await.unwrap();
+    let first = migrations.iter().next().unwrap();
+    let older = Connection::open(shelf.backup()).unwrap();
+    older.execute_batch(first.sql.as_str()).unwrap();
+    older.execute_batch(NOTED).unwrap();
+    let note =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                VALUES (?1, ?2, TRUE, ?3, 1)";
+    let values = (first.version, &*first.description, &*first.checksum);
+    older.execute(note, values).unwrap();
+    drop(older);
 
     shelf.restore().await.unwrap();
     let schema =
         "select sql from sqlite_schema where name in ('parts', 'nodes', 'rates') order by name";
-    let mut restored = open(&shelf.directory().join("ogene.db")).await;
-    let ours = kit.texts(schema).await;
-    assert_eq!(texts(&mut restored, schema.to_owned()).await, ours);
+    let restored: Vec<String> = column(&sqlite(&shelf.directory()), schema);
+    assert_eq!(restored, kit.texts(schema).await);
     kit.finish().await;
 }
 

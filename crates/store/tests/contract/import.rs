@@ -10,9 +10,9 @@ use domain::token::Terms;
 use domain::{
     AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
 };
-use sqlx::Connection;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 use store::{
     Accepted, CallbackSecret, CarrierReport, Claim, Expiry, ImportError, ImportStep, Imported,
     NewMessage, Standing, Store, Target, TokenInfo, Watch,
@@ -581,13 +581,9 @@ async fn nobody_changes_the_source_meanwhile() {
         let Target::Directory(path) = &source.target else {
             unreachable!()
         };
-        let mut connection = sqlite(path).await;
-        let impatient = sqlx::query("pragma busy_timeout = 0");
-        impatient.execute(&mut connection).await.unwrap();
-        let written = sqlx::query("update accounts set name = 'Other'")
-            .execute(&mut connection)
-            .await;
-        connection.close().await.unwrap();
+        let impatient = sqlite(path);
+        impatient.busy_timeout(Duration::ZERO).unwrap();
+        let written = impatient.execute("update accounts set name = 'Other'", []);
         go_on.send(()).unwrap();
         written.unwrap_err().to_string()
     };

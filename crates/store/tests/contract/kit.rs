@@ -4,8 +4,8 @@ use domain::{
     Account, AccountId, AccountStatus, Bucket, Component, DeliveryStatus, Draft, Environment,
     Gateway, MessageId, Money, Priority, Recipient, Terms, Text,
 };
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
+use rusqlite::types::FromSql;
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -272,20 +272,17 @@ impl Kit {
     }
 
     /// Runs SQL past the store, as an operator with a database shell would.
-    pub(crate) async fn run(&self, sql: &str) -> Result<(), sqlx::Error> {
-        let sql = AssertSqlSafe(sql.to_owned());
+    pub(crate) async fn run(&self, sql: &str) -> Result<(), Box<dyn std::error::Error>> {
         match &self.target {
-            Target::Directory(path) => {
-                let mut connection = sqlite(path).await;
-                sqlx::raw_sql(sql).execute(&mut connection).await?;
-                connection.close().await
-            }
+            Target::Directory(path) => sqlite(path).execute_batch(sql)?,
             Target::Postgres(_) => {
                 let mut connection = PgConnection::connect(self.url()).await?;
-                sqlx::raw_sql(sql).execute(&mut connection).await?;
-                connection.close().await
+                let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
+                sql.execute(&mut connection).await?;
+                connection.close().await?;
             }
         }
+        Ok(())
     }
 
     /// Damages the database: it need not be sound at the end.
@@ -303,18 +300,11 @@ impl Kit {
 
     /// Reads numbers past the store.
     pub(crate) async fn numbers(&self, sql: &str) -> Vec<i64> {
-        let sql = AssertSqlSafe(sql.to_owned());
         match &self.target {
-            Target::Directory(path) => {
-                let mut connection = sqlite(path).await;
-                sqlx::query_scalar(sql)
-                    .fetch_all(&mut connection)
-                    .await
-                    .unwrap()
-            }
+            Target::Directory(path) => column(&sqlite(path), sql),
             Target::Postgres(_) => {
                 let mut connection = PgConnection::connect(self.url()).await.unwrap();
-                sqlx::query_scalar(sql)
+                sqlx::query_scalar(AssertSqlSafe(sql.to_owned()))
                     .fetch_all(&mut connection)
                     .await
                     .unwrap()
@@ -324,18 +314,11 @@ impl Kit {
 
     /// Reads texts past the store.
     pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
-        let sql = AssertSqlSafe(sql.to_owned());
         match &self.target {
-            Target::Directory(path) => {
-                let mut connection = sqlite(path).await;
-                sqlx::query_scalar(sql)
-                    .fetch_all(&mut connection)
-                    .await
-                    .unwrap()
-            }
+            Target::Directory(path) => column(&sqlite(path), sql),
             Target::Postgres(_) => {
                 let mut connection = PgConnection::connect(self.url()).await.unwrap();
-                sqlx::query_scalar(sql)
+                sqlx::query_scalar(AssertSqlSafe(sql.to_owned()))
                     .fetch_all(&mut connection)
                     .await
                     .unwrap()
@@ -447,13 +430,18 @@ impl Kit {
     }
 }
 
-pub(crate) async fn sqlite(path: &std::path::Path) -> SqliteConnection {
-    let options = SqliteConnectOptions::new().filename(path.join("ogene.db"));
-    options
-        .busy_timeout(Duration::from_secs(10))
-        .connect()
-        .await
-        .unwrap()
+/// The embedded database of a directory, past the store.
+pub(crate) fn sqlite(directory: &std::path::Path) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(directory.join("ogene.db")).unwrap();
+    connection.busy_timeout(Duration::from_secs(10)).unwrap();
+    connection
+}
+
+/// The first column of what is found in an embedded database.
+pub(crate) fn column<T: FromSql>(database: &rusqlite::Connection, sql: &str) -> Vec<T> {
+    let mut statement = database.prepare(sql).unwrap();
+    let found = statement.query_map([], |row| row.get(0)).unwrap();
+    found.map(Result::unwrap).collect()
 }
 
 pub(crate) async fn administer(server: &str, sql: &str) {

@@ -5,7 +5,6 @@
 
 use super::kit::{Kit, sending, sqlite};
 use super::sources::crate_files;
-use sqlx::{AssertSqlSafe, Row};
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
@@ -274,13 +273,12 @@ fn fault(line: &str) -> Option<&'static str> {
 }
 
 /// How SQLite means to run a statement.
-async fn plan(connection: &mut sqlx::SqliteConnection, sql: &str, place: &str) -> Vec<String> {
-    let asked = format!("explain query plan {sql}");
-    let lines = sqlx::raw_sql(AssertSqlSafe(asked))
-        .fetch_all(connection)
-        .await;
-    let lines = lines.unwrap_or_else(|error| panic!("{place}: {sql}: {error}"));
-    lines.iter().map(|row| row.get("detail")).collect()
+fn plan(database: &rusqlite::Connection, sql: &str, place: &str) -> Vec<String> {
+    let statement = database.prepare(&format!("explain query plan {sql}"));
+    let mut statement = statement.unwrap_or_else(|error| panic!("{place}: {sql}: {error}"));
+    // A plan needs no values.
+    let lines = statement.raw_query().mapped(|row| row.get("detail"));
+    lines.map(Result::unwrap).collect()
 }
 
 #[tokio::test]
@@ -289,7 +287,7 @@ async fn no_statement_reads_the_whole_of_a_table_that_grows() {
     let store::Target::Directory(path) = &kit.target else {
         unreachable!()
     };
-    let mut connection = sqlite(path).await;
+    let database = sqlite(path);
     let columns = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body from batches b
          join messages_in_full m on m.bucket = b.bucket and m.message_id = b.message_id";
     let (mut faults, mut count) = (String::new(), 0);
@@ -308,7 +306,7 @@ async fn no_statement_reads_the_whole_of_a_table_that_grows() {
             let complete = |form: &String| complete(form, columns, length);
             let mut lines = Vec::new();
             for sql in forms.iter().map(complete) {
-                lines.extend(plan(&mut connection, &sql, &statement.place).await);
+                lines.extend(plan(&database, &sql, &statement.place));
             }
             for line in lines {
                 if let Some(fault) = fault(&line) {
