@@ -32,6 +32,8 @@ const DISTANCE: Duration = Duration::from_millis(5);
 /// Pages after which the write-ahead log is folded back when no change waits: so few that those that come meanwhile
 /// do not wait long.
 const SOME_PAGES: u32 = 400;
+/// Commits before that: to fold back takes two syncs, which under load would come with every fifth commit.
+const SOME_COMMITS: u32 = 32;
 /// Pages after which it is folded back in any case. Under load many pages are in it several times, and are folded
 /// back once.
 const MANY_PAGES: u32 = 4_000;
@@ -149,6 +151,7 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
     let mut received = Vec::with_capacity(MOST_CHANGES);
     let mut closing = None;
     let mut began = Instant::now();
+    let mut in_log = 0;
     while closing.is_none() && orders.blocking_recv_many(&mut received, MOST_CHANGES) > 0 {
         let early = DISTANCE.saturating_sub(began.elapsed());
         if !early.is_zero() && received.iter().all(Order::is_patient) {
@@ -156,8 +159,8 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
         }
         began = Instant::now();
         let group = group(&mut received, &mut closing);
-        let is_sound =
-            group.is_empty() || (commit(&mut tx, group) && fold_back(&mut tx, orders.is_empty()));
+        let is_sound = group.is_empty()
+            || (commit(&mut tx, group) && fold_back(&mut tx, &mut in_log, orders.is_empty()));
         if !is_sound {
             // Nothing of the log is folded back by closing it: the disk may have less than what is read from it.
             std::mem::forget(tx);
@@ -239,12 +242,13 @@ fn answer(group: Vec<Box<dyn Pending>>, (failures, mut fate): Made) -> bool {
 }
 
 /// Folds the log back where it has become long, now that nobody waits for this commit any more. Gives whether more
-/// can be committed.
-fn fold_back(tx: &mut Tx, is_idle: bool) -> bool {
-    let most = if is_idle { SOME_PAGES } else { MANY_PAGES };
-    if sqlite::Connection::log_pages() < most {
+/// can be committed. `in_log` counts the commits since the last time.
+fn fold_back(tx: &mut Tx, in_log: &mut u32, is_idle: bool) -> bool {
+    *in_log += 1;
+    if !is_long(sqlite::Connection::log_pages(), *in_log, is_idle) {
         return true;
     }
+    *in_log = 0;
     let folded = tx
         .sqlite()
         .and_then(|connection| Ok(connection.fold_back()?));
@@ -252,6 +256,11 @@ fn fold_back(tx: &mut Tx, is_idle: bool) -> bool {
         tracing::error!(%error, "nothing more is committed");
     }
     folded.is_ok()
+}
+
+/// Whether a log of so many pages, and commits, is to be folded back.
+const fn is_long(pages: u32, commits: u32, is_idle: bool) -> bool {
+    pages >= MANY_PAGES || (is_idle && pages >= SOME_PAGES && commits >= SOME_COMMITS)
 }
 
 /// Applies a group in one transaction; what is given back ends all of it. `failures` are those of single changes.
@@ -350,6 +359,19 @@ fn now<T>(change: impl Future<Output = Result<T>>) -> Result<T> {
 mod tests {
     use super::*;
     use sqlx::ConnectOptions;
+
+    #[test]
+    fn the_log_is_folded_back_after_some_commits_while_nobody_waits_or_when_it_is_long() {
+        for (pages, commits, is_idle, long) in [
+            (SOME_PAGES, SOME_COMMITS, true, true),
+            (SOME_PAGES - 1, u32::MAX, true, false),
+            (MANY_PAGES - 1, SOME_COMMITS - 1, true, false),
+            (MANY_PAGES - 1, u32::MAX, false, false),
+            (MANY_PAGES, 1, false, true),
+        ] {
+            assert_eq!(is_long(pages, commits, is_idle), long, "{pages}, {commits}");
+        }
+    }
 
     struct Note<const PATIENT: bool>;
 
