@@ -83,6 +83,11 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
             writeln!(script, "{insert} between {first} and {last} order by c.k;")?;
         }
     }
+    // Some of the copies are of the day whose charges the wallet counts (days of Lagos, an hour before those of UTC).
+    script += "update wallets set spent_today = coalesce((select -sum(l.amount) from ledger l
+        where l.bucket = wallets.bucket and l.account_id = wallets.account_id and l.kind = 'charge'
+        and l.created_at_ms >= spent_day * 86400000 - 3600000
+        and l.created_at_ms < spent_day * 86400000 + 82800000), 0);\n";
     script += epilogue(database);
     database.run(&typed(database, &script))?;
     Ok(())
