@@ -5,7 +5,7 @@ use domain::{
     Gateway, MessageId, Money, Priority, Recipient, Terms, Text,
 };
 use rusqlite::types::FromSql;
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -300,20 +300,18 @@ impl Kit {
 
     /// Reads numbers past the store.
     pub(crate) async fn numbers(&self, sql: &str) -> Vec<i64> {
-        match &self.target {
-            Target::Directory(path) => column(&sqlite(path), sql),
-            Target::Postgres(_) => {
-                let mut connection = PgConnection::connect(self.url()).await.unwrap();
-                sqlx::query_scalar(AssertSqlSafe(sql.to_owned()))
-                    .fetch_all(&mut connection)
-                    .await
-                    .unwrap()
-            }
-        }
+        self.read(sql).await
     }
 
     /// Reads texts past the store.
     pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+        self.read(sql).await
+    }
+
+    async fn read<T>(&self, sql: &str) -> Vec<T>
+    where
+        T: FromSql + Send + Unpin + for<'r> sqlx::Decode<'r, Postgres> + sqlx::Type<Postgres>,
+    {
         match &self.target {
             Target::Directory(path) => column(&sqlite(path), sql),
             Target::Postgres(_) => {
