@@ -32,7 +32,7 @@ const DISTANCE: Duration = Duration::from_millis(5);
 /// Pages after which the write-ahead log is folded back when no change waits: so few that those that come meanwhile
 /// do not wait long.
 const SOME_PAGES: u32 = 400;
-/// Commits before that: to fold back takes two syncs, which under load would come with every fifth commit.
+/// Commits before that: to fold back takes two syncs, which under load would come with each fifth to eighth commit.
 const SOME_COMMITS: u32 = 32;
 /// Pages after which it is folded back in any case. Under load many pages are in it several times, and are folded
 /// back once.
