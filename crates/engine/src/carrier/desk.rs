@@ -18,8 +18,8 @@ use store::Receipt;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsConnector;
 
-/// How often the database is looked at without a hint.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often the database is looked at without a hint, and the state of things by the desk.
+pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Events that wait; connections that bring more wait themselves.
 const EVENT_QUEUE: usize = 64;
 /// Receipts in memory above which nothing more is read from the connections.
@@ -45,7 +45,7 @@ pub(super) struct Heard {
 pub(super) struct Busy {
     pub(super) reporting: bool,
     pub(super) claiming: bool,
-    pub(super) looking: bool,
+    pub(super) failing_over: bool,
     /// So much is tried again by itself.
     pub(super) aside: usize,
 }
@@ -66,8 +66,6 @@ pub(super) struct Desk {
     pub(super) busy: Busy,
     /// What waits in hand waits for a place in a window: a response is what it needs, not time.
     pub(super) crowded: bool,
-    /// Whether the last look for what is due failed.
-    pub(super) blind: bool,
     /// By the steady time, as is the pace: how long something takes is no matter of the clock.
     pub(super) down_since_ms: i64,
     pub(super) closing: bool,
@@ -81,7 +79,7 @@ pub(crate) async fn run(
     mut closing: watch::Receiver<bool>,
 ) {
     let (events, mut arrived) = mpsc::channel(EVENT_QUEUE);
-    // At most one report, one claim and one look are under way.
+    // At most one report, one claim and one failover are under way.
     let (done, mut finished) = mpsc::unbounded_channel();
     let mut given = carrier.slots.subscribe();
     let slots = Slots::new(tls, events);
@@ -100,7 +98,7 @@ pub(crate) async fn run(
             _ = look.tick() => {
                 // Whether this node still holds what it was given is a matter of time.
                 desk.reslot();
-                desk.look();
+                desk.fail_over();
             }
             // The sender is the carrier's, which lives as long as its desk.
             _ = given.changed() => desk.reslot(),
@@ -143,7 +141,6 @@ impl Desk {
             receipts: Vec::new(),
             busy: Busy::default(),
             crowded: false,
-            blind: false,
             down_since_ms: steady_ms,
             closing: false,
             shared,

@@ -28,9 +28,6 @@ pub(super) enum Done {
     ClaimFailed {
         asked: usize,
     },
-    Looked {
-        due: store::Result<bool>,
-    },
     FailedOver,
 }
 
@@ -84,8 +81,7 @@ impl Desk {
                 self.carrier.budget.give(asked);
                 self.carrier.note_backlog();
             }
-            Done::Looked { due } => self.looked(due),
-            Done::FailedOver => self.busy.looking = false,
+            Done::FailedOver => self.busy.failing_over = false,
         }
     }
 

@@ -1,12 +1,13 @@
 //! Looking after what waits: what has become due, and what has to go to another carrier.
 
-use super::desk::Desk;
+use super::desk::{Desk, LOOK_EVERY};
 use super::done::Done;
 use crate::Shared;
 use domain::Priority;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Batch, Claimed};
+use tokio::time::{MissedTickBehavior, interval};
 
 /// How long a carrier may be down before what waits for it goes to the next one.
 const FAIL_OVER_MS: i64 = 5_000;
@@ -15,59 +16,52 @@ const NO_OTHER_MS: i64 = 10_000;
 /// Batches looked at for another carrier at a time, in recipients.
 const FAIL_OVER_RECIPIENTS: usize = 1_000;
 
-impl Desk {
-    /// Looks whether something has become due, or has to go elsewhere.
-    pub(super) fn look(&mut self) {
-        if self.busy.looking || self.closing {
-            return;
-        }
-        let now_ms = self.shared.clock.now_ms();
-        self.busy.looking = true;
-        let (shared, carrier, done) = (
-            Arc::clone(&self.shared),
-            Arc::clone(&self.carrier),
-            self.done.clone(),
-        );
-        if carrier.is_up() {
-            tokio::spawn(async move {
-                let next = shared.store.next_due(&carrier.name).await;
-                let due = next.map(|next| next.is_some_and(|due_ms| due_ms <= now_ms));
-                let _ = done.send(Done::Looked { due });
-            });
-        } else if self.is_to_fail_over() {
-            // What is in hand and was not sent goes back first, and is moved the next time.
-            self.put_back_unsent();
-            tokio::spawn(async move {
-                let name = Arc::clone(&carrier.name);
-                if let Err(error) = move_on(shared, name, now_ms).await {
-                    tracing::error!(%error, "batches could not be moved to another carrier; trying again");
-                }
-                let _ = done.send(Done::FailedOver);
-            });
-        } else {
-            self.busy.looking = false;
+/// Looks every second for what has become due, for all carriers together and until it is aborted. Of looks that fail one
+/// after the other the first is told.
+pub(crate) async fn look(shared: Arc<Shared>) {
+    let mut blind = false;
+    let mut looks = interval(LOOK_EVERY);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        match note_due(&shared).await {
+            Ok(()) => blind = false,
+            Err(error) if !blind => {
+                blind = true;
+                tracing::warn!(%error, "it cannot be seen whether batches are due; looking again");
+            }
+            Err(_) => {}
         }
     }
 }
 
+/// Tells each carrier for which a batch is due.
+async fn note_due(shared: &Shared) -> store::Result<()> {
+    let due = shared.store.due_carriers(shared.clock.now_ms()).await?;
+    due.iter()
+        .filter_map(|name| shared.carrier(name))
+        .for_each(|carrier| carrier.arrived());
+    Ok(())
+}
+
 impl Desk {
-    /// Takes what a look has found. Of looks that fail one after the other the first is told.
-    pub(super) fn looked(&mut self, due: store::Result<bool>) {
-        self.busy.looking = false;
-        match due {
-            Ok(due) => {
-                self.blind = false;
-                if due {
-                    self.carrier.note_backlog();
-                }
-            }
-            Err(error) => {
-                if !std::mem::replace(&mut self.blind, true) {
-                    let carrier = &*self.carrier.name;
-                    tracing::warn!(carrier, %error, "it cannot be seen whether batches are due; looking again");
-                }
-            }
+    /// Has what waits go elsewhere, where the carrier has been down for too long.
+    pub(super) fn fail_over(&mut self) {
+        if self.busy.failing_over || self.closing || !self.is_to_fail_over() {
+            return;
         }
+        self.busy.failing_over = true;
+        // What is in hand and was not sent goes back first, and is moved the next time.
+        self.put_back_unsent();
+        let now_ms = self.shared.clock.now_ms();
+        let (shared, name) = (Arc::clone(&self.shared), Arc::clone(&self.carrier.name));
+        let done = self.done.clone();
+        tokio::spawn(async move {
+            if let Err(error) = move_on(shared, name, now_ms).await {
+                tracing::error!(%error, "batches could not be moved to another carrier; trying again");
+            }
+            let _ = done.send(Done::FailedOver);
+        });
     }
 
     /// Only a node that has connections to lose can tell that a carrier is down, and only if none has any.

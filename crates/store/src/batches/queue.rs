@@ -6,6 +6,7 @@ use crate::db::{Db, Tx};
 use crate::error::Result;
 use crate::sql::{on, read};
 use domain::{Bucket, Priority};
+use std::collections::BTreeSet;
 
 /// When the next batch of each priority is due, where one waits.
 pub(super) async fn next_due(
@@ -51,6 +52,34 @@ impl Store {
         }))
     }
 
+    /// The carriers for which a batch waits that is due by then.
+    pub async fn due_carriers(&self, by_ms: i64) -> Result<BTreeSet<String>> {
+        // As above. Each priority is found by the key; without it all that waits would be searched.
+        let sql = "with recursive v (carrier) as (
+                 select cast('' as text)
+                 union all
+                 select (select b.carrier from batches b
+                     where b.bucket = $1 and b.carrier > v.carrier order by b.carrier limit 1)
+                 from v where v.carrier is not null)
+             select v.carrier from v where v.carrier <> '' and exists (
+                 select 1 from batches b where b.bucket = $1 and b.carrier = v.carrier and b.claimed_by = 0
+                     and b.priority in (0, 1, 2) and b.due_at_ms <= $2)";
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let mut due = BTreeSet::new();
+            for bucket in self.buckets() {
+                let found: Vec<String> = on!(&mut tx, |connection| sqlx::query_scalar(sql)
+                    .bind(bucket.0)
+                    .bind(by_ms)
+                    .fetch_all(connection)
+                    .await?);
+                due.extend(found);
+            }
+            Ok(due)
+        })
+        .await
+    }
+
     /// The batches of a bucket that a node claimed which is not there any more.
     pub async fn orphans(&self, carrier: &str, bucket: Bucket) -> Result<Vec<Claimed>> {
         let sql = format!(
@@ -81,24 +110,6 @@ impl Store {
                 .await?
         });
         rows.into_iter().map(BatchRow::claimed).collect()
-    }
-
-    /// When the next batch of a carrier is due, if one waits.
-    pub async fn next_due(&self, carrier: &str) -> Result<Option<i64>> {
-        Db::in_time(async {
-            let mut tx = self.db.read().await?;
-            let mut next = None;
-            for bucket in self.buckets() {
-                let due = next_due(&mut tx, bucket, carrier).await?;
-                next = due
-                    .into_iter()
-                    .map(|(_, due_at_ms)| due_at_ms)
-                    .chain(next)
-                    .min();
-            }
-            Ok(next)
-        })
-        .await
     }
 
     /// Recipients that wait in a bucket, by carrier: all, and those that are held until that moment or longer.

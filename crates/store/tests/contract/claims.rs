@@ -1,7 +1,8 @@
 //! Claims: what a node takes in hand, and what becomes of it.
 
 use super::kit::{
-    CARRIER, Kit, NOW, Sending, claim, delivered, number, refused, report, sending, taken, twins,
+    CARRIER, Kit, NOW, OTHER_CARRIER, Sending, claim, delivered, number, refused, report, sending,
+    taken, twins,
 };
 use domain::{DeliveryStatus, Environment, Gateway, Priority, Recipient};
 use std::collections::HashSet;
@@ -25,7 +26,7 @@ twins!(
     carriers_are_known_from_their_batches,
     late_batches_are_found_when_their_time_is_over,
     who_is_claimed_while_a_sweep_looks_at_the_rest_ends_once,
-    the_next_due_batch_is_known,
+    the_carriers_of_batches_that_are_due_are_known,
     queue_depths_count_recipients_that_wait,
 );
 
@@ -451,8 +452,9 @@ async fn who_is_claimed_while_a_sweep_looks_at_the_rest_ends_once(kit: &Kit) {
     assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
 }
 
-async fn the_next_due_batch_is_known(kit: &Kit) {
-    assert_eq!(kit.store.next_due(CARRIER).await.unwrap(), None);
+async fn the_carriers_of_batches_that_are_due_are_known(kit: &Kit) {
+    let due = async |by_ms| kit.store.due_carriers(by_ms).await.unwrap();
+    assert_eq!(due(i64::MAX).await, [].into());
     let base = sending(kit.account(100).await);
     for (priority, due_at_ms) in [(Priority::Otp, NOW + 30), (Priority::Bulk, NOW + 20)] {
         send(
@@ -465,8 +467,22 @@ async fn the_next_due_batch_is_known(kit: &Kit) {
         )
         .await;
     }
-    assert_eq!(kit.store.next_due(CARRIER).await.unwrap(), Some(NOW + 20));
-    assert_eq!(kit.store.next_due("glo").await.unwrap(), None);
+    assert_eq!(due(NOW + 19).await, [].into());
+    assert_eq!(due(NOW + 20).await, [CARRIER.to_owned()].into());
+    let now_ms = NOW + 20;
+    let first = Claim {
+        now_ms,
+        ..claim(10)
+    };
+    let claimed = kit.store.claim(first).await.unwrap();
+    assert_eq!(due(NOW + 29).await, [].into(), "it is in hand");
+    let batches = claimed.into_iter().map(|one| one.batch).collect();
+    let (other, due_ms) = (Some(OTHER_CARRIER.into()), NOW + 25);
+    let given = kit.store.release(batches, due_ms, other, now_ms);
+    given.await.unwrap();
+    assert_eq!(due(NOW + 29).await, [OTHER_CARRIER.to_owned()].into());
+    let both = [OTHER_CARRIER, CARRIER].map(str::to_owned);
+    assert_eq!(due(NOW + 30).await, both.into());
 }
 
 async fn queue_depths_count_recipients_that_wait(kit: &Kit) {
