@@ -1,6 +1,6 @@
 //! Turns at committing what carriers said.
 //!
-//! A commit costs much the same for one response and for a hundred, of one carrier or of fifty. So few are under way
+//! A commit costs much the same for one response and for a hundred, of one carrier or of fifty. So one is under way
 //! at a time, and whoever has a turn takes along what all others have to say that wait for one.
 
 use super::settle::Teller;
@@ -12,8 +12,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::{Progress, Receipt};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// Reports that are committed at a time: one is told what became of it while another is kept.
-const AT_A_TIME: usize = 2;
 /// Responses committed in a turn, but for those to one batch, and receipts: as many, so that who is sent to does not
 /// outrun who is heard of when there is more to commit than time.
 const MANY: usize = 4_000;
@@ -48,6 +46,7 @@ pub(super) struct Said {
 
 /// The turns of all carriers of a process.
 pub(crate) struct Turns {
+    /// The one that nobody has.
     free: Arc<Semaphore>,
     /// Whenever a turn has ended.
     ended: Arc<Notify>,
@@ -60,7 +59,7 @@ pub(crate) struct Turns {
 impl Default for Turns {
     fn default() -> Self {
         Self {
-            free: Arc::new(Semaphore::new(AT_A_TIME)),
+            free: Arc::new(Semaphore::new(1)),
             ended: Arc::default(),
             waiting: Mutex::default(),
             hurried_at_ms: AtomicI64::new(i64::MIN),
@@ -99,17 +98,17 @@ impl Turns {
                 permit: Some(permit),
                 ended: Arc::clone(&self.ended),
             },
-            // Nobody closes them.
+            // Nobody closes it.
             Err(_) => pending().await,
         }
     }
 
-    /// Waits until a turn has ended, where one is under way.
+    /// Waits until the turn that is under way has ended, if one is.
     pub(crate) async fn one(&self) {
         let mut ended = pin!(self.ended.notified());
         // From here on none is missed.
         ended.as_mut().enable();
-        if self.free.available_permits() < AT_A_TIME {
+        if self.free.available_permits() == 0 {
             ended.await;
         }
     }
@@ -191,13 +190,11 @@ mod tests {
     #[test]
     fn whoever_waits_longest_has_the_next_turn() {
         let turns = Turns::default();
-        let mut taken: Vec<Turn> = (0..AT_A_TIME)
-            .filter_map(|_| come(&mut pin!(turns.next())))
-            .collect();
-        assert_eq!(taken.len(), AT_A_TIME);
+        let taken = come(&mut pin!(turns.next()));
+        assert!(taken.is_some());
         let (mut first, mut second) = (pin!(turns.next()), pin!(turns.next()));
         assert!(come(&mut first).is_none() && come(&mut second).is_none());
-        taken.pop();
+        drop(taken);
         assert!(come(&mut second).is_none(), "it is the first's");
         let turn = come(&mut first);
         assert!(turn.is_some());
@@ -210,11 +207,11 @@ mod tests {
         let turns = Turns::default();
         let nobody = &mut Context::from_waker(Waker::noop());
         assert!(pin!(turns.one()).as_mut().poll(nobody).is_ready());
-        let first = come(&mut pin!(turns.next()));
-        let _second = come(&mut pin!(turns.next()));
+        let taken = come(&mut pin!(turns.next()));
         let mut passes = pin!(turns.one());
         assert!(passes.as_mut().poll(nobody).is_pending());
-        drop(first);
+        let _next = turns.next();
+        drop(taken);
         assert!(passes.as_mut().poll(nobody).is_ready());
     }
 
