@@ -11,6 +11,7 @@ use crate::measure::CarrierMeasures;
 use domain::{Pace, SubmitFault};
 use smpp::{CloseReason, CommandStatus, DeliverSm, Event, Outcome, ReceiptIds, StatusClass};
 use std::collections::BTreeMap;
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -106,7 +107,7 @@ pub(crate) async fn run(
             () = carrier.wake.notified() => {}
             Some(done) = finished.recv() => desk.finished(done),
             Some(event) = arrived.recv(), if desk.receipts.len() < MOST_WAITING => desk.link_event(event),
-            () = tokio::time::sleep(pause) => {}
+            () = rest(pause) => {}
         }
         while desk.receipts.len() < MOST_WAITING
             && let Ok(event) = arrived.try_recv()
@@ -117,6 +118,14 @@ pub(crate) async fn run(
             desk.finished(done);
         }
         desk.step();
+    }
+}
+
+/// Waits for so long, or for ever.
+async fn rest(pause: Option<Duration>) {
+    match pause {
+        Some(pause) => tokio::time::sleep(pause).await,
+        None => pending().await,
     }
 }
 
@@ -159,20 +168,22 @@ impl Desk {
             && self.receipts.is_empty()
     }
 
-    /// How long nothing needs to be done, if nothing comes.
-    fn pause(&self) -> Duration {
+    /// How long nothing needs to be done, if nothing comes; for ever, where time alone changes nothing.
+    fn pause(&self) -> Option<Duration> {
+        if !self.carrier.is_up() {
+            return None;
+        }
         let backlog =
             !self.busy.claiming && self.carrier.claimable(self.hand.waiting() > 0).is_some();
         let waiting = self.hand.waiting() > 0 && !self.crowded;
         let submits = match (waiting, backlog) {
-            _ if !self.carrier.is_up() => return LOOK_EVERY,
             (true, _) => 1,
             (false, true) => self.pace.portion(),
-            (false, false) => return LOOK_EVERY,
+            (false, false) => return None,
         };
         let steady_ms = self.shared.clock.steady_ms();
         let wait_ms = (self.pace.next_ms(steady_ms, submits) - steady_ms).clamp(1, 1_000);
-        Duration::from_millis(wait_ms.unsigned_abs())
+        Some(Duration::from_millis(wait_ms.unsigned_abs()))
     }
 
     /// Does all that can be done now.
