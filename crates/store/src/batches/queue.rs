@@ -54,16 +54,21 @@ impl Store {
 
     /// The carriers for which a batch waits that is due by then.
     pub async fn due_carriers(&self, by_ms: i64) -> Result<BTreeSet<String>> {
-        // As above. Each priority is found by the key; without it all that waits would be searched.
+        // As above. Each priority by itself is found by the key, whatever the planner knows; several at once, or whether
+        // there is any, it may look for among all that waits.
         let sql = "with recursive v (carrier) as (
                  select cast('' as text)
                  union all
                  select (select b.carrier from batches b
                      where b.bucket = $1 and b.carrier > v.carrier order by b.carrier limit 1)
                  from v where v.carrier is not null)
-             select v.carrier from v where v.carrier <> '' and exists (
-                 select 1 from batches b where b.bucket = $1 and b.carrier = v.carrier and b.claimed_by = 0
-                     and b.priority in (0, 1, 2) and b.due_at_ms <= $2)";
+             select v.carrier from v where v.carrier <> '' and coalesce(
+                 (select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = v.carrier
+                     and b.claimed_by = 0 and b.priority = 0 and b.due_at_ms <= $2 limit 1),
+                 (select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = v.carrier
+                     and b.claimed_by = 0 and b.priority = 1 and b.due_at_ms <= $2 limit 1),
+                 (select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = v.carrier
+                     and b.claimed_by = 0 and b.priority = 2 and b.due_at_ms <= $2 limit 1)) is not null";
         Db::in_time(async {
             let mut tx = self.db.read().await?;
             let mut due = BTreeSet::new();

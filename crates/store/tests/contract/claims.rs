@@ -456,7 +456,11 @@ async fn the_carriers_of_batches_that_are_due_are_known(kit: &Kit) {
     let due = async |by_ms| kit.store.due_carriers(by_ms).await.unwrap();
     assert_eq!(due(i64::MAX).await, [].into());
     let base = sending(kit.account(100).await);
-    for (priority, due_at_ms) in [(Priority::Otp, NOW + 30), (Priority::Bulk, NOW + 20)] {
+    for (priority, due_at_ms) in [
+        (Priority::Otp, NOW + 40),
+        (Priority::Normal, NOW + 30),
+        (Priority::Bulk, NOW + 20),
+    ] {
         send(
             kit,
             &Sending {
@@ -483,6 +487,13 @@ async fn the_carriers_of_batches_that_are_due_are_known(kit: &Kit) {
     assert_eq!(due(NOW + 29).await, [OTHER_CARRIER.to_owned()].into());
     let both = [OTHER_CARRIER, CARRIER].map(str::to_owned);
     assert_eq!(due(NOW + 30).await, both.into());
+    let next = Claim {
+        now_ms: NOW + 30,
+        ..claim(10)
+    };
+    kit.store.claim(next).await.unwrap();
+    assert_eq!(due(NOW + 39).await, [OTHER_CARRIER.to_owned()].into());
+    assert_eq!(due(NOW + 40).await.len(), 2);
 }
 
 async fn queue_depths_count_recipients_that_wait(kit: &Kit) {
