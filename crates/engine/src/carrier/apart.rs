@@ -79,9 +79,10 @@ impl Piece {
 
     /// Tries to have it committed, as of now. Gives how many receipts were parked.
     async fn keep(&self, shared: &Arc<Shared>, teller: &Teller) -> store::Result<usize> {
-        let _turn = shared.turns.next().await;
+        let turn = shared.turns.next().await;
         let report = Arc::new(shared.told_now(&self.report));
-        let parked = keep(shared, &report, slice::from_ref(teller)).await?;
+        let kept = keep(shared, &report, slice::from_ref(teller));
+        let parked = turn.during(kept).await?;
         Ok(parked.len())
     }
 }

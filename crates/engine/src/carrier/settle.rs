@@ -79,11 +79,10 @@ async fn take_turn(shared: Arc<Shared>) {
     }
     let (report, tellers) = shared.together(said, now_ms);
     let report = Arc::new(report);
-    if let Ok(parked) = keep(&shared, &report, &tellers).await {
+    if let Ok(parked) = turn.during(keep(&shared, &report, &tellers)).await {
         tell(&report, &parked, tellers);
         return;
     }
-    drop(turn);
     // Nobody else waits for what may fail for a reason of its own.
     for teller in tellers {
         let report = of_one(&report, &teller.carrier);

@@ -1,7 +1,7 @@
 //! Turns at committing what carriers said.
 //!
 //! A commit costs much the same for one response and for a hundred, of one carrier or of fifty. So one is under way
-//! at a time, and whoever has a turn takes along what all others have to say that wait for one.
+//! at a time, beside one that takes long, and whoever has a turn takes along what all others have to say that wait for one.
 
 use super::settle::Teller;
 use std::collections::VecDeque;
@@ -9,8 +9,10 @@ use std::future::pending;
 use std::pin::pin;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use store::{Progress, Receipt};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 /// Responses committed in a turn, but for those to one batch, and receipts: as many, so that who is sent to does not
 /// outrun who is heard of when there is more to commit than time.
@@ -23,11 +25,34 @@ const FEW: usize = 400;
 const FOR_EACH: usize = 2;
 /// How long after a send to a few another is likely.
 const HURRY_MS: u64 = 1_000;
+/// After so long a report goes on beside the turns: one that the database holds up, for a row that somebody else has
+/// locked, is to hold up nobody else.
+const LONG: Duration = Duration::from_millis(500);
 
 /// A turn, until it is dropped.
 pub(super) struct Turn {
     permit: Option<OwnedSemaphorePermit>,
     ended: Arc<Notify>,
+    beside: Arc<Semaphore>,
+}
+
+impl Turn {
+    /// Waits for what the turn was taken for. Where that takes long it ends the turn before, unless another goes on
+    /// beside the turns already.
+    pub(super) async fn during<T>(self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        if let Ok(done) = timeout(LONG, work.as_mut()).await {
+            return done;
+        }
+        tokio::select! {
+            biased;
+            done = work.as_mut() => done,
+            _place = Arc::clone(&self.beside).acquire_owned() => {
+                drop(self);
+                work.await
+            }
+        }
+    }
 }
 
 impl Drop for Turn {
@@ -48,6 +73,8 @@ pub(super) struct Said {
 pub(crate) struct Turns {
     /// The one that nobody has.
     free: Arc<Semaphore>,
+    /// A place for one that takes long.
+    beside: Arc<Semaphore>,
     /// Whenever a turn has ended.
     ended: Arc<Notify>,
     waiting: Mutex<VecDeque<Said>>,
@@ -60,6 +87,7 @@ impl Default for Turns {
     fn default() -> Self {
         Self {
             free: Arc::new(Semaphore::new(1)),
+            beside: Arc::new(Semaphore::new(1)),
             ended: Arc::default(),
             waiting: Mutex::default(),
             hurried_at_ms: AtomicI64::new(i64::MIN),
@@ -97,6 +125,7 @@ impl Turns {
             Ok(permit) => Turn {
                 permit: Some(permit),
                 ended: Arc::clone(&self.ended),
+                beside: Arc::clone(&self.beside),
             },
             // Nobody closes it.
             Err(_) => pending().await,
@@ -210,9 +239,34 @@ mod tests {
         let taken = come(&mut pin!(turns.next()));
         let mut passes = pin!(turns.one());
         assert!(passes.as_mut().poll(nobody).is_pending());
-        let _next = turns.next();
+        let mut next = pin!(turns.next());
+        assert!(come(&mut next).is_none());
         drop(taken);
+        let _taken = come(&mut next);
         assert!(passes.as_mut().poll(nobody).is_ready());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_report_that_takes_long_holds_up_no_other_and_a_second_one_does() {
+        let turns = Turns::default();
+        let hangs = async || {
+            let turn = turns.next().await;
+            turn.during(pending::<()>()).await;
+        };
+        let (mut first, mut second) = (pin!(hangs()), pin!(hangs()));
+        let waits = async |others: Duration| timeout(others, turns.next()).await;
+        tokio::select! {
+            () = &mut first => unreachable!(),
+            turn = waits(LONG / 2) => assert!(turn.is_err(), "it has its turn"),
+        }
+        tokio::select! {
+            () = &mut first => unreachable!(),
+            turn = waits(LONG) => assert!(turn.is_ok(), "it takes long"),
+        }
+        tokio::select! {
+            () = async { tokio::join!(first, second.as_mut()); } => unreachable!(),
+            turn = async { tokio::time::sleep(LONG).await; waits(4 * LONG).await } => assert!(turn.is_err(), "two of them"),
+        }
     }
 
     #[test]
