@@ -253,18 +253,21 @@ mod tests {
             let turn = turns.next().await;
             turn.during(pending::<()>()).await;
         };
-        let (mut first, mut second) = (pin!(hangs()), pin!(hangs()));
+        let (mut first, second) = (pin!(hangs()), pin!(hangs()));
         let waits = async |others: Duration| timeout(others, turns.next()).await;
         tokio::select! {
+            biased;
             () = &mut first => unreachable!(),
             turn = waits(LONG / 2) => assert!(turn.is_err(), "it has its turn"),
         }
         tokio::select! {
+            biased;
             () = &mut first => unreachable!(),
             turn = waits(LONG) => assert!(turn.is_ok(), "it takes long"),
         }
         tokio::select! {
-            () = async { tokio::join!(first, second.as_mut()); } => unreachable!(),
+            biased;
+            () = async { tokio::join!(first, second); } => unreachable!(),
             turn = async { tokio::time::sleep(LONG).await; waits(4 * LONG).await } => assert!(turn.is_err(), "two of them"),
         }
     }
