@@ -33,7 +33,7 @@ use tokio::sync::watch::Sender;
 pub(crate) use desk::run;
 pub(crate) use link::LinkEvent;
 pub(crate) use turns::Turns;
-pub(crate) use watch::{look, move_strays};
+pub(crate) use watch::{move_strays, note_due};
 
 /// A carrier, as the rest of the engine sees it.
 pub(crate) struct Carrier {

@@ -219,7 +219,6 @@ impl Engine {
         tasks.others.extend(nodes::start(&shared, &rates));
         tasks.others.extend([
             accepting,
-            tokio::spawn(carrier::look(Arc::clone(&shared))),
             tokio::spawn(Arc::clone(&customers).follow()),
             tokio::spawn(following),
             tokio::spawn(retention::run(Arc::clone(&shared), settings.retention)),

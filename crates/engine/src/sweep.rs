@@ -1,18 +1,20 @@
 //! What time does, looked after in the background.
 
 use crate::Shared;
-use crate::carrier::move_strays;
+use crate::carrier::{move_strays, note_due};
 use crate::measure::{self, Depths};
 use crate::recover::portions;
 use domain::{Bucket, Gateway};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{CALLBACK_STATES, CarrierReport, Claimed, Ended, Expiry, Progress, Settled};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
+/// How often it is looked whether batches have become due.
+const DUE_EVERY: Duration = Duration::from_secs(1);
 /// How often recipients are looked for whose time is over.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
 /// A delivery may be committed this long after its message's time was over.
@@ -37,10 +39,18 @@ const STRAYS_EVERY: Duration = Duration::from_secs(5);
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
-pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 8] {
+pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 9] {
+    let blind = Arc::new(AtomicBool::new(false));
     let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
     let told = Arc::new(Mutex::default());
     [
+        every(DUE_EVERY, shared, move |shared| {
+            let blind = Arc::clone(&blind);
+            async move {
+                note_due(&shared, &blind).await;
+                Ok(())
+            }
+        }),
         every(FORGET_EVERY, shared, |shared| async move {
             forget_all(&shared).await
         }),

@@ -19,8 +19,8 @@ use store::Receipt;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsConnector;
 
-/// How often the database is looked at without a hint, and the state of things by the desk.
-pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often the desk looks at the state of things without a hint.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Events that wait; connections that bring more wait themselves.
 const EVENT_QUEUE: usize = 64;
 /// Receipts in memory above which nothing more is read from the connections.

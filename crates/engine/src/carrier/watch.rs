@@ -1,13 +1,13 @@
 //! Looking after what waits: what has become due, and what has to go to another carrier.
 
-use super::desk::{Desk, LOOK_EVERY};
+use super::desk::Desk;
 use super::done::Done;
 use crate::Shared;
 use domain::Priority;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Batch, Claimed};
-use tokio::time::{MissedTickBehavior, interval};
 
 /// How long a carrier may be down before what waits for it goes to the next one.
 const FAIL_OVER_MS: i64 = 5_000;
@@ -16,32 +16,20 @@ const NO_OTHER_MS: i64 = 10_000;
 /// Batches looked at for another carrier at a time, in recipients.
 const FAIL_OVER_RECIPIENTS: usize = 1_000;
 
-/// Looks every second for what has become due, for all carriers together and until it is aborted. Of looks that fail one
-/// after the other the first is told.
-pub(crate) async fn look(shared: Arc<Shared>) {
-    let mut blind = false;
-    let mut looks = interval(LOOK_EVERY);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        looks.tick().await;
-        match note_due(&shared).await {
-            Ok(()) => blind = false,
-            Err(error) if !blind => {
-                blind = true;
-                tracing::warn!(%error, "it cannot be seen whether batches are due; looking again");
-            }
-            Err(_) => {}
+/// Tells each carrier for which a batch is due. Of looks that fail one after the other the first is told.
+pub(crate) async fn note_due(shared: &Shared, blind: &AtomicBool) {
+    match shared.store.due_carriers(shared.clock.now_ms()).await {
+        Ok(due) => {
+            blind.store(false, Ordering::Relaxed);
+            due.iter()
+                .filter_map(|name| shared.carrier(name))
+                .for_each(|carrier| carrier.arrived());
         }
+        Err(error) if !blind.swap(true, Ordering::Relaxed) => {
+            tracing::warn!(%error, "it cannot be seen whether batches are due; looking again");
+        }
+        Err(_) => {}
     }
-}
-
-/// Tells each carrier for which a batch is due.
-async fn note_due(shared: &Shared) -> store::Result<()> {
-    let due = shared.store.due_carriers(shared.clock.now_ms()).await?;
-    due.iter()
-        .filter_map(|name| shared.carrier(name))
-        .for_each(|carrier| carrier.arrived());
-    Ok(())
 }
 
 impl Desk {
