@@ -35,7 +35,7 @@ impl Content {
         mut revision: watch::Receiver<Revision>,
     ) {
         while revision.changed().await.is_ok() {
-            read_at_last("the content rules", || self.read(&store)).await;
+            read_at_last("the content rules cannot be read", || self.read(&store)).await;
         }
     }
 

@@ -4,6 +4,7 @@
 //! times a second: a revoked token is refused within a second on every node.
 
 use crate::Error;
+use crate::outage::Outage;
 use domain::guess::Guesses;
 use domain::token::{self, Terms, TokenHash};
 use domain::{AccountId, Customer, Refusal, sender};
@@ -151,10 +152,10 @@ impl Customers {
     /// Forgets what has changed whenever the revision has. Runs until the engine ends.
     pub(crate) async fn follow(self: Arc<Self>) {
         let mut looks = tokio::time::interval(LOOK_EVERY);
+        let mut outage = Outage::of("the revision of accounts cannot be read");
         loop {
             looks.tick().await;
-            if let Err(error) = self.look().await {
-                tracing::warn!(%error, "the revision of accounts cannot be read");
+            if outage.note(self.look().await).is_none() {
                 // What is remembered may be out of date: better slow than wrong.
                 self.forget(None);
             }

@@ -27,6 +27,7 @@ mod guards;
 mod measure;
 mod network;
 mod nodes;
+mod outage;
 mod plan;
 mod rate;
 mod recover;

@@ -7,6 +7,7 @@
 //! buried. Where there is one process (SQLite), it is all of this at once.
 
 use crate::carrier::Carrier;
+use crate::outage::Outage;
 use crate::rate::Rates;
 use crate::{Clock, Shared, recover};
 use domain::{Bucket, Share, share};
@@ -148,15 +149,13 @@ async fn run(shared: Arc<Shared>, rates: Arc<Rates>) {
     // After a standstill one beat is enough.
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut count = 0_u32;
+    let mut outage = Outage::of("the other nodes cannot be seen");
     loop {
         beats.tick().await;
-        match turn(&shared, &mut watch, count).await {
-            Ok(alive) => rates.nodes.store(alive, Ordering::Relaxed),
-            Err(error) => {
-                tracing::warn!(%error, "the other nodes cannot be seen");
-                // While the database was away nobody could beat.
-                watch.0.clear();
-            }
+        match outage.note(turn(&shared, &mut watch, count).await) {
+            Some(alive) => rates.nodes.store(alive, Ordering::Relaxed),
+            // While the database was away nobody could beat.
+            None => watch.0.clear(),
         }
         count = count.wrapping_add(1);
     }
@@ -326,17 +325,18 @@ async fn ring(shared: Arc<Shared>) {
 
 /// Wakes carriers when another node rings for them. Runs until the engine ends.
 async fn listen(shared: Arc<Shared>) {
+    let mut outage = Outage::of("other nodes are not heard, and looked at instead");
     loop {
-        match shared.store.listen().await {
-            Ok(None) => return,
-            Ok(Some(mut hints)) => {
+        match outage.note(shared.store.listen().await) {
+            Some(None) => return,
+            Some(Some(mut hints)) => {
                 while let Ok(Ok(name)) = timeout(SILENCE, hints.next()).await {
                     if let Some(carrier) = shared.carrier(&name) {
                         carrier.arrived();
                     }
                 }
             }
-            Err(error) => tracing::warn!(%error, "other nodes are not heard; looking instead"),
+            None => {}
         }
         sleep(LISTEN_PAUSE).await;
     }

@@ -1,5 +1,6 @@
 //! What a node that is gone had in hand.
 
+use crate::outage::Outage;
 use crate::plan::SANDBOX;
 use crate::{Shared, measure};
 use std::sync::Arc;
@@ -26,10 +27,10 @@ pub(crate) async fn at_start(shared: &Arc<Shared>) -> store::Result<()> {
 /// Recovers whenever `Nodes::look_for_orphans` asks for it, as often as it takes, until the engine ends. However long that
 /// is, nothing waits for it: the beat least of all.
 pub(crate) async fn run(shared: Arc<Shared>) {
+    let mut outage = Outage::of("what nodes that are gone had in hand was not all found");
     loop {
         shared.nodes.orphans_wanted().await;
-        while let Err(error) = recover(&shared).await {
-            tracing::warn!(%error, "what nodes that are gone had in hand was not all found; looking again");
+        while outage.note(recover(&shared).await).is_none() {
             sleep(PAUSE).await;
         }
     }

@@ -4,6 +4,7 @@ use crate::callback::Callbacks;
 use crate::carrier::{Carrier, Turns};
 use crate::follow::Follower;
 use crate::nodes::Nodes;
+use crate::outage::Outage;
 use crate::plan::Plan;
 use crate::{Chance, Clock, Network, chance, measure};
 use domain::Priority;
@@ -35,17 +36,15 @@ pub(crate) struct Shared {
 }
 
 /// Reads until it succeeds.
-pub(crate) async fn read_at_last<T, R>(what: &str, read: impl Fn() -> R) -> T
+pub(crate) async fn read_at_last<T, R>(fails: &'static str, read: impl Fn() -> R) -> T
 where
     R: Future<Output = store::Result<T>>,
 {
+    let mut outage = Outage::of(fails);
     loop {
-        match read().await {
-            Ok(found) => return found,
-            Err(error) => {
-                tracing::warn!(%error, "{what} cannot be read");
-                tokio::time::sleep(FAILURE_PAUSE).await;
-            }
+        match outage.note(read().await) {
+            Some(found) => return found,
+            None => tokio::time::sleep(FAILURE_PAUSE).await,
         }
     }
 }
@@ -95,17 +94,13 @@ impl Shared {
     ) {
         let shared = Arc::clone(self);
         tokio::spawn(async move {
-            while let Err(error) = shared
-                .store
-                .release(
-                    batches.clone(),
-                    due_at_ms,
-                    carrier.clone(),
-                    shared.clock.now_ms(),
-                )
-                .await
-            {
-                tracing::error!(%error, "batches could not be given back; trying again");
+            let release = || {
+                let (batches, carrier) = (batches.clone(), carrier.clone());
+                let now_ms = shared.clock.now_ms();
+                shared.store.release(batches, due_at_ms, carrier, now_ms)
+            };
+            let mut outage = Outage::of("batches cannot be given back");
+            while outage.note(release().await).is_none() {
                 tokio::time::sleep(FAILURE_PAUSE).await;
             }
             let names = batches

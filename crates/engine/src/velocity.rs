@@ -152,7 +152,7 @@ impl Velocity {
     /// too. Ends when nobody tells of changes any more.
     pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<Revision>) {
         while !matches!(timeout(READ_EVERY, revision.changed()).await, Ok(Err(_))) {
-            read_at_last("the paused blocks", || self.read()).await;
+            read_at_last("the paused blocks cannot be read", || self.read()).await;
         }
     }
 

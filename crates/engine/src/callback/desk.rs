@@ -11,6 +11,7 @@ use super::limits::Limits;
 use super::observe::{self, Measures};
 use super::secrets::Secrets;
 use super::standing::Went;
+use crate::outage::Outage;
 use crate::{Chance, Clock, World};
 use attempt::Ended;
 use domain::{AccountId, callback};
@@ -292,8 +293,8 @@ impl Desk {
             return;
         }
         let finish = || self.store.finish_callbacks(self.node, outcomes.clone());
-        while let Err(error) = finish().await {
-            tracing::error!(%error, callbacks = outcomes.len(), "outcomes of callbacks are not committed yet");
+        let mut outage = Outage::of("outcomes of callbacks are not committed yet");
+        while outage.note(finish().await).is_none() {
             if *self.phase.borrow() == Phase::Quiet {
                 return;
             }
@@ -312,11 +313,11 @@ pub(super) async fn claim(desk: Arc<Desk>, every: Duration) {
     let mut phase = desk.phase.subscribe();
     // How far the round over all origins has come, and whether one is to follow that was asked for meanwhile.
     let (mut behind, mut another) = (None, false);
+    let mut outage = Outage::of("due callbacks cannot be claimed");
     while *phase.borrow_and_update() == Phase::Open {
         let mut pause = every;
-        if let Err(error) = desk.look(&mut behind).await {
-            tracing::error!(error = %error, "due callbacks cannot be claimed");
-        } else if behind.is_some() || std::mem::take(&mut another) {
+        let looked = outage.note(desk.look(&mut behind).await).is_some();
+        if looked && (behind.is_some() || std::mem::take(&mut another)) {
             pause = every.min(ROUND_PAUSE);
         }
         desk.client.sweep();

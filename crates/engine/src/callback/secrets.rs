@@ -29,7 +29,8 @@ impl Secrets {
     /// nobody tells of changes any more.
     pub(super) async fn follow(&self, store: &Store, mut revision: watch::Receiver<Revision>) {
         while revision.changed().await.is_ok() {
-            let found = read_at_last("the secrets of callbacks", || read(store)).await;
+            let found =
+                read_at_last("the secrets of callbacks cannot be read", || read(store)).await;
             *self.0.write().unwrap_or_else(PoisonError::into_inner) = found;
         }
     }

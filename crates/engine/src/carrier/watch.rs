@@ -5,7 +5,6 @@ use super::done::Done;
 use crate::Shared;
 use domain::Priority;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Batch, Claimed};
 
@@ -16,20 +15,13 @@ const NO_OTHER_MS: i64 = 10_000;
 /// Batches looked at for another carrier at a time, in recipients.
 const FAIL_OVER_RECIPIENTS: usize = 1_000;
 
-/// Tells each carrier for which a batch is due. Of looks that fail one after the other the first is told.
-pub(crate) async fn note_due(shared: &Shared, blind: &AtomicBool) {
-    match shared.store.due_carriers(shared.clock.now_ms()).await {
-        Ok(due) => {
-            blind.store(false, Ordering::Relaxed);
-            due.iter()
-                .filter_map(|name| shared.carrier(name))
-                .for_each(|carrier| carrier.arrived());
-        }
-        Err(error) if !blind.swap(true, Ordering::Relaxed) => {
-            tracing::warn!(%error, "it cannot be seen whether batches are due; looking again");
-        }
-        Err(_) => {}
-    }
+/// Tells each carrier for which a batch is due.
+pub(crate) async fn note_due(shared: &Shared) -> store::Result<()> {
+    let due = shared.store.due_carriers(shared.clock.now_ms()).await?;
+    due.iter()
+        .filter_map(|name| shared.carrier(name))
+        .for_each(|carrier| carrier.arrived());
+    Ok(())
 }
 
 impl Desk {

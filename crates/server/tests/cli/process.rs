@@ -49,12 +49,23 @@ impl Process {
 
     /// Waits for a line on standard error that holds `text`.
     pub(super) fn line_with(&mut self, text: &str) -> String {
+        self.lines_until(text).pop().unwrap_or_default()
+    }
+
+    /// Reads standard error up to and with a line that holds `text`.
+    pub(super) fn lines_until(&mut self, text: &str) -> Vec<String> {
         let end = Instant::now() + PATIENCE;
+        let mut read = Vec::new();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.err.recv_timeout(left) {
-                Ok(line) if line.contains(text) => return line,
-                Ok(_) => {}
+                Ok(line) => {
+                    let is_last = line.contains(text);
+                    read.push(line);
+                    if is_last {
+                        return read;
+                    }
+                }
                 Err(RecvTimeoutError::Disconnected) => panic!("it ended without {text:?}"),
                 Err(RecvTimeoutError::Timeout) => panic!("it did not say {text:?} in time"),
             }

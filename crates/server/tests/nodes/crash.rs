@@ -1,10 +1,13 @@
 //! A PostgreSQL that crashes under all nodes.
 
-use crate::cluster::{Cluster, SOON};
+use crate::cluster::{Cluster, SOON, script};
 use crate::customer::wait_until;
 use crate::judgement::{Again, judge};
 use crate::load::Load;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// In which each is tried some times: the revision sixteen times, the others four.
+const SOME_TRIES: Duration = Duration::from_secs(4);
 
 #[test]
 #[ignore = "needs ./test's PostgreSQL"]
@@ -25,4 +28,26 @@ fn while_the_server_is_gone_all_nodes_answer_503_and_then_they_go_on() {
     println!("connections shared after {took:?}");
     assert!(took < SOON, "{took:?}");
     judge(&cluster, &load.finish(), Again::IN_DOUBT);
+}
+
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn a_server_that_is_gone_fills_no_log_and_it_is_told_when_it_is_back() {
+    let mut cluster = Cluster::without_nodes(script(), 1);
+    cluster.join();
+    cluster.server.act("crash");
+    let since = Instant::now();
+    wait_until("each was tried some times", || since.elapsed() > SOME_TRIES);
+    cluster.server.act("restart");
+    let process = &mut cluster.nodes[0].process;
+    let log = process.lines_until("over: the other nodes cannot be seen");
+    for what in [
+        "the other nodes cannot be seen",
+        "the revision of accounts cannot be read",
+        "due callbacks cannot be claimed",
+        "it cannot be seen which batches are due",
+    ] {
+        let is_told = |line: &&String| line.contains(what) && !line.contains("over: ");
+        assert_eq!(log.iter().filter(is_told).count(), 1, "{what}: {log:#?}");
+    }
 }
