@@ -15,119 +15,115 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// How often it is looked whether batches have become due.
-const DUE: Sweep = Sweep::new(
-    Duration::from_secs(1),
-    "it cannot be seen which batches are due",
-);
+const DUE_EVERY: Duration = Duration::from_secs(1);
 /// How often recipients are looked for whose time is over.
-const EXPIRE: Sweep = Sweep::new(
-    Duration::from_secs(10),
-    "recipients whose time is over cannot expire",
-);
+const EXPIRE_EVERY: Duration = Duration::from_secs(10);
 /// A delivery may be committed this long after its message's time was over.
 const GRACE_MS: i64 = 60_000;
 /// How often closed windows are forgotten.
-const TIDY: Sweep = Sweep::new(Duration::from_secs(5), "closed windows cannot be forgotten");
+const TIDY_EVERY: Duration = Duration::from_secs(5);
 /// How often receipts are looked at again that were parked on one node while another kept their response, and how long
 /// each is.
-const LOOK_AGAIN: Sweep = Sweep::new(
-    Duration::from_secs(1),
-    "parked receipts cannot be looked at",
-);
+const LOOK_AGAIN_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_MS: i64 = 20_000;
 /// How often PostgreSQL is made to look at tables that it takes for empty: until it has, a campaign that is its first may
 /// wait a second for each thousand receipts.
-const GATHER: Sweep = Sweep::new(
-    Duration::from_secs(1),
-    "statistics of tables cannot be gathered",
-);
+const GATHER_EVERY: Duration = Duration::from_secs(1);
 /// How often PostgreSQL is made to use the room again of what has left the queues.
-const VACUUM: Sweep = Sweep::new(Duration::from_millis(500), "queues cannot be vacuumed");
+const VACUUM_EVERY: Duration = Duration::from_millis(500);
 /// How often old attempts at callbacks are forgotten, and how long they are kept.
-const FORGET: Sweep = Sweep::new(
-    Duration::from_hours(1),
-    "old attempts at callbacks cannot be forgotten",
-);
+const FORGET_EVERY: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 /// How often batches are looked for that wait for carriers which are not configured any more.
-const STRAYS: Sweep = Sweep::new(
-    Duration::from_secs(5),
-    "batches of carriers that are gone cannot be moved",
-);
+const STRAYS_EVERY: Duration = Duration::from_secs(5);
 /// How often queues are measured.
-const MEASURE: Sweep = Sweep::new(Duration::from_secs(5), "queues cannot be measured");
-
-/// How often something is looked after, and what the log says while that fails.
-#[derive(Clone, Copy)]
-struct Sweep {
-    every: Duration,
-    fails: &'static str,
-}
-
-impl Sweep {
-    const fn new(every: Duration, fails: &'static str) -> Self {
-        Self { every, fails }
-    }
-}
+const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
 pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 9] {
     let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
     let told = Arc::new(Mutex::default());
     [
-        every(DUE, shared, |shared| async move { note_due(&shared).await }),
         every(
-            FORGET,
+            DUE_EVERY,
+            Outage::of("it cannot be seen which batches are due"),
+            shared,
+            |shared| async move { note_due(&shared).await },
+        ),
+        every(
+            FORGET_EVERY,
+            Outage::of("old attempts at callbacks cannot be forgotten"),
             shared,
             |shared| async move { forget_all(&shared).await },
         ),
         every(
-            EXPIRE,
+            EXPIRE_EVERY,
+            Outage::of("recipients whose time is over cannot expire"),
             shared,
             |shared| async move { expire_all(&shared).await },
         ),
         every(
-            TIDY,
+            TIDY_EVERY,
+            Outage::of("closed windows cannot be forgotten"),
             shared,
             |shared| async move { tidy_all(&shared).await },
         ),
-        every(MEASURE, shared, |shared| async move {
-            measure_all(&shared).await
-        }),
-        every(GATHER, shared, |shared| async move {
-            shared.store.gather_statistics().await
-        }),
-        every(VACUUM, shared, |shared| async move {
-            shared.store.vacuum_queues().await
-        }),
-        every(LOOK_AGAIN, shared, move |shared| {
-            let looked = Arc::clone(&looked);
-            async move { look_again(&shared, &looked).await }
-        }),
-        every(STRAYS, shared, move |shared| {
-            let told = Arc::clone(&told);
-            async move { move_strays(&shared, &told).await }
-        }),
+        every(
+            MEASURE_EVERY,
+            Outage::of("queues cannot be measured"),
+            shared,
+            |shared| async move { measure_all(&shared).await },
+        ),
+        every(
+            GATHER_EVERY,
+            Outage::of("statistics of tables cannot be gathered"),
+            shared,
+            |shared| async move { shared.store.gather_statistics().await },
+        ),
+        every(
+            VACUUM_EVERY,
+            Outage::of("queues cannot be vacuumed"),
+            shared,
+            |shared| async move { shared.store.vacuum_queues().await },
+        ),
+        every(
+            LOOK_AGAIN_EVERY,
+            Outage::of("parked receipts cannot be looked at"),
+            shared,
+            move |shared| {
+                let looked = Arc::clone(&looked);
+                async move { look_again(&shared, &looked).await }
+            },
+        ),
+        every(
+            STRAYS_EVERY,
+            Outage::of("batches of carriers that are gone cannot be moved"),
+            shared,
+            move |shared| {
+                let told = Arc::clone(&told);
+                async move { move_strays(&shared, &told).await }
+            },
+        ),
     ]
 }
 
 /// Sweeps at once and then that often; one that takes longer delays the next of its kind alone.
 fn every<S>(
-    sweep: Sweep,
+    period: Duration,
+    mut outage: Outage,
     shared: &Arc<Shared>,
-    run: impl Fn(Arc<Shared>) -> S + Send + 'static,
+    sweep: impl Fn(Arc<Shared>) -> S + Send + 'static,
 ) -> JoinHandle<()>
 where
     S: Future<Output = store::Result<()>> + Send + 'static,
 {
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
-        let mut ticks = interval(sweep.every);
+        let mut ticks = interval(period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut outage = Outage::of(sweep.fails);
         loop {
             ticks.tick().await;
-            outage.note(run(Arc::clone(&shared)).await);
+            outage.note(sweep(Arc::clone(&shared)).await);
         }
     })
 }
