@@ -22,6 +22,8 @@ mod velocity;
 mod verify;
 mod wallet;
 
+use crate::config::LogFormat;
+use crate::logs;
 use answer::{Answer, Failure};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
@@ -167,12 +169,23 @@ pub fn run(
         global: cli.global,
         variables: variables.into_iter().collect(),
     };
-    match execute(cli.command, &around) {
+    let is_service = matches!(cli.command, Command::Serve);
+    let done = execute(cli.command, &around);
+    // The last lines of the log come before the answer.
+    logs::flush();
+    match done {
         Ok(answer) => match answer.write(around.global.json, &mut out) {
             Ok(()) => answer.exit,
             failed => written(failed),
         },
-        Err(failure) => failure.write(around.global.json, &mut err),
+        Err(failure) => {
+            // A service writes to its log alone, also before it could read how that is to be written.
+            let form = logs::form().or(is_service.then(|| logs::Form::of(LogFormat::Auto)));
+            match form {
+                Some(form) => failure.log(form, around.global.json),
+                None => failure.write(around.global.json, &mut err),
+            }
+        }
     }
 }
 

@@ -1,31 +1,195 @@
-//! The log: JSON or text on standard error, as the configuration says.
+//! The log: JSON or text on standard error, as the configuration sets it.
+//!
+//! A thread of its own writes it ([`buffer`]): a line that cannot be written ends nothing, and a reader that stops
+//! reading delays nothing.
+
+mod buffer;
 
 use crate::config::{Log, LogFormat};
-use std::io::{IsTerminal, stderr};
+use buffer::LineBuffer;
+use serde_json::json;
+use std::any::Any;
+use std::io::{self, IsTerminal, Write, stderr};
+use std::panic::{PanicHookInfo, set_hook};
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// How long the end of the process waits for the last lines to be written.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The lines of this process that wait to be written.
+static BUFFER: LineBuffer = LineBuffer::new();
+
+/// How lines are written, once logging has started.
+static FORM: OnceLock<Form> = OnceLock::new();
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Form {
+    /// One JSON object a line.
+    Json,
+    /// For people.
+    Text,
+}
+
+impl Form {
+    /// The form that a format stands for on this standard error.
+    pub(crate) fn of(format: LogFormat) -> Self {
+        match format {
+            LogFormat::Json => Self::Json,
+            LogFormat::Text => Self::Text,
+            LogFormat::Auto if stderr().is_terminal() => Self::Text,
+            LogFormat::Auto => Self::Json,
+        }
+    }
+}
 
 /// Starts logging for the rest of the process; a second call changes nothing.
 pub(crate) fn start(log: &Log) {
     // The configuration has read the level already.
     let filter = EnvFilter::try_new(&log.level).unwrap_or_default();
-    let json = match log.format {
-        LogFormat::Json => true,
-        LogFormat::Text => false,
-        LogFormat::Auto => !stderr().is_terminal(),
-    };
+    let form = *FORM.get_or_init(|| Form::of(log.format));
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(stderr);
-    let started = if json {
-        builder.json().flatten_event(true).finish().try_init()
-    } else {
-        builder
+        // The writer counts what it loses; the library would print to standard error, and end the process where that fails.
+        .log_internal_errors(false)
+        .with_writer(|| Line);
+    let started = match form {
+        Form::Json => builder.json().flatten_event(true).finish().try_init(),
+        Form::Text => builder
             .with_ansi(stderr().is_terminal())
             .finish()
-            .try_init()
+            .try_init(),
     };
-    if started.is_err() {
-        tracing::debug!("Logging was started before");
+    match started {
+        Ok(()) => set_hook(Box::new(record_panic)),
+        Err(_) => tracing::debug!("logging was started before"),
+    }
+}
+
+/// The form of the lines, where logging has started.
+pub(crate) fn form() -> Option<Form> {
+    FORM.get().copied()
+}
+
+/// Lines that could not be written since the process started.
+pub(crate) fn lost_lines() -> u64 {
+    BUFFER.lost()
+}
+
+/// Writes a line as it is, in turn with those of the log: nobody waits for it.
+pub(crate) fn print(line: &str) {
+    push(format!("{line}\n").as_bytes());
+}
+
+/// Writes an error in the form of the log whatever its level, with more fields where there are any.
+pub(crate) fn error(form: Form, message: &str, fields: &[(&str, serde_json::Value)]) {
+    print(&formatted(form, message, fields));
+}
+
+/// Waits until what was logged is written, but not longer than `FLUSH_TIMEOUT`.
+pub(crate) fn flush() {
+    BUFFER.flush(FLUSH_TIMEOUT);
+}
+
+/// The writer of one line of the log.
+struct Line;
+
+impl Write for Line {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        push(octets);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Leaves a line to the thread that writes, which the first line starts.
+fn push(line: &[u8]) {
+    static STARTED: OnceLock<bool> = OnceLock::new();
+    let is_started = STARTED.get_or_init(|| {
+        let writing = thread::Builder::new().name("log".to_owned());
+        writing
+            .spawn(|| {
+                BUFFER.write_to(&mut stderr(), |lost| {
+                    let message = format!("the log lost {lost} lines that could not be written");
+                    let form = form().unwrap_or(Form::Text);
+                    formatted(form, &message, &[("log.lost_lines", lost.into())])
+                });
+            })
+            .is_ok()
+    });
+    if *is_started {
+        BUFFER.push(line);
+    } else {
+        // A system without room for a thread: what can be written at once is.
+        let _ = stderr().write_all(line);
+    }
+}
+
+/// A line at the level of errors, as the library would write it.
+fn formatted(form: Form, message: &str, fields: &[(&str, serde_json::Value)]) -> String {
+    let mut time = String::new();
+    // A text takes what is written to it.
+    let _ = SystemTime.format_time(&mut Writer::new(&mut time));
+    let target = "ogene";
+    match form {
+        Form::Json => {
+            let mut line = json!({ "timestamp": time, "level": "ERROR", "message": message, "target": target });
+            for (name, value) in fields {
+                line[name] = value.clone();
+            }
+            line.to_string()
+        }
+        Form::Text => {
+            let mut line = format!("{time} ERROR {target}: {message}");
+            for (name, value) in fields {
+                // A text takes what is written to it.
+                let _ = std::fmt::Write::write_fmt(&mut line, format_args!(" {name}={value}"));
+            }
+            line
+        }
+    }
+}
+
+/// Records a panic in the log, whose reader may not read: the usual hook would wait for it.
+fn record_panic(info: &PanicHookInfo<'_>) {
+    let place = info.location().map(ToString::to_string);
+    let message = format!(
+        "panic: {} at {}",
+        reason(info.payload()),
+        place.as_deref().unwrap_or("an unknown place")
+    );
+    error(form().unwrap_or(Form::Text), &message, &[]);
+    flush();
+}
+
+fn reason(payload: &dyn Any) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("no reason was given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_start_and_end_has_the_form_of_the_log() {
+        let faults = [("faults", json!(["ogene.toml:1: a: \"b\""]))];
+        let line = formatted(Form::Json, "two\nlines", &faults);
+        let line: serde_json::Value = serde_json::from_str(&line).expect("one JSON value");
+        assert_eq!(line["level"], "ERROR");
+        assert_eq!(line["message"], "two\nlines");
+        assert_eq!(line["faults"][0], "ogene.toml:1: a: \"b\"");
+        let text = formatted(Form::Text, "no", &[("n", 7.into())]);
+        assert!(text.ends_with(" ERROR ogene: no n=7"), "{text}");
     }
 }

@@ -2,7 +2,8 @@
 
 mod meanings;
 
-use ::metrics::gauge;
+use crate::logs;
+use ::metrics::{counter, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::fs;
 use std::sync::OnceLock;
@@ -60,6 +61,7 @@ impl Metrics {
 
     /// All metrics as Prometheus text.
     pub(super) fn render(&self) -> String {
+        counter!("ogene_log_lines_lost_total").absolute(logs::lost_lines());
         if let Some(process) = Process::read() {
             gauge!("process_resident_memory_bytes").set(process.resident_bytes);
             gauge!("process_open_fds").set(process.open_files);

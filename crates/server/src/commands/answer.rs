@@ -1,6 +1,7 @@
 //! What a command says: text for people, or one JSON value for machines.
 
 use crate::config::Fault;
+use crate::logs;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -44,6 +45,11 @@ impl Answer {
         }
     }
 
+    /// An answer for machines alone.
+    pub(super) fn for_machines(json: &impl Serialize) -> Result<Self, Failure> {
+        Self::new("", json)
+    }
+
     /// Nothing more to say.
     pub(super) fn none() -> Self {
         Self {
@@ -55,7 +61,7 @@ impl Answer {
 
     /// Writes it in the form asked for.
     pub(super) fn write(&self, json: bool, to: &mut impl Write) -> io::Result<()> {
-        if self.json.is_empty() {
+        if self.json.is_empty() || (self.text.is_empty() && !json) {
             return Ok(());
         }
         writeln!(
@@ -117,7 +123,26 @@ impl Failure {
 
     /// Writes it in the form asked for, and gives the exit code.
     pub(super) fn write(&self, json: bool, to: &mut impl Write) -> ExitCode {
-        let text = if json {
+        // Nobody is left to be told where standard error is closed.
+        let _ = writeln!(to, "{}", self.written(json));
+        ExitCode::from(self.exit)
+    }
+
+    /// Writes it as the last line of a log, and gives the exit code: nobody waits long for who reads the log.
+    pub(super) fn log(&self, form: logs::Form, json: bool) -> ExitCode {
+        if json || form == logs::Form::Text {
+            logs::print(&self.written(json));
+        } else {
+            let faults: Vec<_> = self.faults.iter().map(ToString::to_string).collect();
+            let faults = (!faults.is_empty()).then(|| ("faults", faults.into()));
+            logs::error(form, &self.message, faults.as_slice());
+        }
+        logs::flush();
+        ExitCode::from(self.exit)
+    }
+
+    fn written(&self, json: bool) -> String {
+        if json {
             let faults: Vec<_> = self.faults.iter().map(FaultJson::from).collect();
             let error =
                 serde_json::json!({ "error": { "message": self.message, "faults": faults } });
@@ -126,10 +151,7 @@ impl Failure {
             let mut lines = vec![format!("error: {}", self.message)];
             lines.extend(self.faults.iter().map(|fault| format!("  {fault}")));
             lines.join("\n")
-        };
-        // Nobody is left to be told where standard error is closed.
-        let _ = writeln!(to, "{text}");
-        ExitCode::from(self.exit)
+        }
     }
 }
 

@@ -98,10 +98,13 @@ impl Demo {
             data_dir: &config.data_dir,
             is_temporary: self.data_dir.is_none(),
         };
-        welcome
-            .answer()?
-            .write(around.global.json, &mut io::stdout())?;
-        io::stdout().flush()?;
+        let answer = welcome.answer()?;
+        let shown = answer.write(around.global.json, &mut io::stdout());
+        // A reader that has gone ends no demo.
+        match shown.and_then(|()| io::stdout().flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
+            _ => {}
+        }
         app::serve(config, operator.clock().clone(), listener, stop).await?;
         smsc.stop().await;
         Ok(Answer::none())

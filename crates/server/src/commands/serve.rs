@@ -24,7 +24,8 @@ pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
     let stop = signals::stop()?;
     let listener = bind(config.http.listen, "`http.listen`").await?;
     app::serve(config, Clock::system(), listener, stop).await?;
-    Answer::new("Stopped.", &json!({ "stopped": true }))
+    tracing::info!("stopped");
+    Answer::for_machines(&json!({ "stopped": true }))
 }
 
 /// Listens on `address`, or says what is in the way, and what is to be set otherwise.

@@ -1,5 +1,6 @@
 //! The signals that end a command that runs until it is told to stop.
 
+use crate::logs;
 use std::io;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -24,6 +25,7 @@ pub(super) fn stop() -> io::Result<impl Future<Output = ()>> {
         // Whoever does not listen any more has stopped already.
         let _ = asked.send(());
         next().await;
+        logs::flush();
         std::process::exit(AT_ONCE);
     });
     Ok(async {

@@ -3,6 +3,7 @@
 use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
 use super::signals;
+use crate::logs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use engine::Clock;
@@ -12,7 +13,6 @@ use smpp::smsc::{
     ReceiptStyle, Rule, Script, Stats,
 };
 use smpp::{CommandStatus, ReceiptIds};
-use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -169,10 +169,10 @@ impl Smsc {
         } else {
             format!("SMPP on {address}")
         };
-        writeln!(io::stderr(), "{started}")?;
+        logs::print(&started);
         tokio::select! {
             () = stop => {}
-            gone = show_stats(&smsc, json) => gone?,
+            () = show_stats(&smsc, json) => {}
         }
         let stats = smsc.stop().await;
         let lines: Vec<_> = figures(&stats)
@@ -222,7 +222,7 @@ impl Smsc {
 }
 
 /// Writes a line each second in which something happened.
-async fn show_stats(smsc: &smsc::Smsc, json: bool) -> io::Result<()> {
+async fn show_stats(smsc: &smsc::Smsc, json: bool) {
     let mut ticks = interval(STATS_INTERVAL);
     let mut before = Stats::default();
     loop {
@@ -245,7 +245,7 @@ async fn show_stats(smsc: &smsc::Smsc, json: bool) -> io::Result<()> {
                 smsc.waiting(),
             )
         };
-        writeln!(io::stderr(), "{line}")?;
+        logs::print(&line);
         before = now;
     }
 }

@@ -95,6 +95,9 @@ impl Installation {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         let last = error.lines().last().unwrap_or_default();
-        (output.status.code(), last.to_owned())
+        // A log that is not read on a terminal is JSON to its last line.
+        let log: Option<Value> = serde_json::from_str(last).ok();
+        let sentence = log.as_ref().and_then(|line| line["message"].as_str());
+        (output.status.code(), sentence.unwrap_or(last).to_owned())
     }
 }

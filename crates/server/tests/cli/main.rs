@@ -19,6 +19,8 @@ mod installation;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
+mod logging;
+#[cfg(test)]
 mod moving;
 #[cfg(test)]
 mod opening;

@@ -41,7 +41,7 @@ fn fault_of(url: &str) -> String {
     }
     let (code, sentence) = ogene.failure_among_logs(&["serve"]);
     assert_eq!(code, Some(1), "{sentence}");
-    assert_eq!(sentence, format!("error: {}", sentences[0]));
+    assert_eq!(sentence, sentences[0]);
     assert!(!sentence.contains(PASSWORD), "{sentence}");
     sentences.dedup();
     assert_eq!(sentences.len(), 1, "{sentences:?}");

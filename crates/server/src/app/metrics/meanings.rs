@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 16] = [
+const COUNTERS: [(&str, &str); 17] = [
     (
         "ogene_messages_accepted_total",
         "Sends that were accepted, charged where they are live.",
@@ -63,6 +63,10 @@ const COUNTERS: [(&str, &str); 16] = [
     (
         "ogene_unreadable_deliveries_total",
         "Deliveries met in the database, each time one was, with a value that cannot be read: they are left as they are (see the log, and `ogene verify`).",
+    ),
+    (
+        "ogene_log_lines_lost_total",
+        "Lines of the log that were lost: standard error did not take them, or its reader is too slow.",
     ),
 ];
 

@@ -1,12 +1,13 @@
 //! A receiver of callbacks beside the demo, which says what came.
 
 use crate::http::Places;
+use crate::logs;
 use axum::Router;
 use axum::extract::Json;
 use axum::http::StatusCode;
 use axum::routing::post;
 use serde::Deserialize;
-use std::io::{self, Write};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -47,7 +48,6 @@ async fn show(Json(outcome): Json<Outcome>) -> StatusCode {
         delivery_status,
     } = outcome;
     let line = format!("callback: {recipient} {delivery_status} (message {message_id})");
-    // Nobody is left to be shown anything where standard error is closed.
-    let _ = writeln!(io::stderr(), "{line}");
+    logs::print(&line);
     StatusCode::OK
 }
