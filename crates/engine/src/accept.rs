@@ -14,7 +14,7 @@ use pace::{Lap, Pace};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Accepted, Batch, Claimed, Content, NewMessage};
+use store::{Accepted, Batch, Claimed, Content, NewMessage, Outage};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout};
@@ -23,6 +23,8 @@ pub(crate) use door::Door;
 
 /// How long sends wait for a turn of the carriers at most.
 const MOST_PASSING: Duration = Duration::from_secs(1);
+/// Moves of duplicate windows, one before each group of sends while one is due.
+static CLOCK: Outage = Outage::of("duplicate windows cannot follow the clock");
 
 /// The answer to an accepted send.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -163,9 +165,12 @@ struct Entering {
 /// Accepts a group: in one commit, or in one for each bucket where those may lie on several servers.
 async fn accept(shared: &Arc<Shared>, group: Vec<Waiting>) {
     let now_ms = match shared.followed_ms().await {
-        Ok(now_ms) => now_ms,
+        Ok(now_ms) => {
+            CLOCK.worked();
+            now_ms
+        }
         Err(error) => {
-            tracing::error!(%error, "duplicate windows are not where the clock is yet");
+            CLOCK.failed(&error);
             shared.clock.now_ms()
         }
     };

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use store::Outage;
+
+/// Questions for random bytes, many for each send.
+static NO_BYTES: Outage = Outage::of("the system gives no random bytes");
 
 /// What chance gives.
 #[derive(Clone, Debug)]
@@ -30,7 +34,7 @@ impl Chance {
         match &self.0 {
             Source::System => {
                 if let Err(error) = getrandom::fill(&mut bytes) {
-                    tracing::error!(%error, "the system gave no random bytes");
+                    NO_BYTES.failed(&error);
                 }
             }
             Source::Seeded(state) => {

@@ -4,7 +4,6 @@
 //! times a second: a revoked token is refused within a second on every node.
 
 use crate::Error;
-use crate::outage::Outage;
 use domain::guess::Guesses;
 use domain::token::{self, Terms, TokenHash};
 use domain::{AccountId, Customer, Refusal, sender};
@@ -12,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Revision, Store};
+use store::{Outage, Revision, Store};
 use tokio::sync::watch;
 
 /// How often the revision is looked at.
@@ -152,7 +151,7 @@ impl Customers {
     /// Forgets what has changed whenever the revision has. Runs until the engine ends.
     pub(crate) async fn follow(self: Arc<Self>) {
         let mut looks = tokio::time::interval(LOOK_EVERY);
-        let mut outage = Outage::of("the revision of accounts cannot be read");
+        let outage = Outage::of("the revision of accounts cannot be read");
         loop {
             looks.tick().await;
             if outage.note(self.look().await).is_none() {

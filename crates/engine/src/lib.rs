@@ -27,7 +27,6 @@ mod guards;
 mod measure;
 mod network;
 mod nodes;
-mod outage;
 mod plan;
 mod rate;
 mod recover;
@@ -52,6 +51,7 @@ pub use network::{Asked, Network, Wire};
 pub use plan::SANDBOX;
 pub use report::Report;
 pub use settings::{BindMode, CarrierSettings, GuardSettings, Limits, Retention, Settings};
+pub use store::Outage;
 pub use world::World;
 
 use callback::Callbacks;

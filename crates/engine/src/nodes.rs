@@ -7,7 +7,6 @@
 //! buried. Where there is one process (SQLite), it is all of this at once.
 
 use crate::carrier::Carrier;
-use crate::outage::Outage;
 use crate::rate::Rates;
 use crate::{Clock, Shared, recover};
 use domain::{Bucket, Share, share};
@@ -15,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Bind, NodeBeat, Store};
+use store::{Bind, NodeBeat, Outage, Store};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
@@ -149,7 +148,7 @@ async fn run(shared: Arc<Shared>, rates: Arc<Rates>) {
     // After a standstill one beat is enough.
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut count = 0_u32;
-    let mut outage = Outage::of("the other nodes cannot be seen");
+    let outage = Outage::of("the other nodes cannot be seen");
     loop {
         beats.tick().await;
         match outage.note(turn(&shared, &mut watch, count).await) {
@@ -325,7 +324,7 @@ async fn ring(shared: Arc<Shared>) {
 
 /// Wakes carriers when another node rings for them. Runs until the engine ends.
 async fn listen(shared: Arc<Shared>) {
-    let mut outage = Outage::of("other nodes are not heard, and looked at instead");
+    let outage = Outage::of("other nodes are not heard, and looked at instead");
     loop {
         match outage.note(shared.store.listen().await) {
             Some(None) => return,

@@ -1,11 +1,10 @@
 //! What a node that is gone had in hand.
 
-use crate::outage::Outage;
 use crate::plan::SANDBOX;
 use crate::{Shared, measure};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Batch, BatchKind, Claimed, Progress, WAITING};
+use store::{Batch, BatchKind, Claimed, Outage, Progress, WAITING};
 use tokio::time::sleep;
 
 /// The pause before what failed is tried again.
@@ -27,7 +26,7 @@ pub(crate) async fn at_start(shared: &Arc<Shared>) -> store::Result<()> {
 /// Recovers whenever `Nodes::look_for_orphans` asks for it, as often as it takes, until the engine ends. However long that
 /// is, nothing waits for it: the beat least of all.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut outage = Outage::of("what nodes that are gone had in hand was not all found");
+    let outage = Outage::of("what nodes that are gone had in hand was not all found");
     loop {
         shared.nodes.orphans_wanted().await;
         while outage.note(recover(&shared).await).is_none() {

@@ -7,7 +7,7 @@ use domain::{Bucket, MessageId};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{DeadKey, PartKey, TextCursor};
+use store::{DeadKey, Outage, PartKey, TextCursor};
 
 /// How often old data is looked for while there is some.
 const BUSY_EVERY: Duration = Duration::from_secs(2);
@@ -95,14 +95,12 @@ struct Place {
 /// Runs until the engine ends.
 pub(crate) async fn run(shared: Arc<Shared>, retention: Retention) {
     let mut places = HashMap::new();
+    let outage = Outage::of("old data cannot be removed");
     loop {
-        let pause = match remove(&shared, retention, &mut places).await {
-            Ok(true) => BUSY_EVERY,
-            Ok(false) => IDLE_EVERY,
-            Err(error) => {
-                tracing::error!(%error, "old data could not be removed; it is tried again");
-                IDLE_EVERY
-            }
+        let pause = match outage.note(remove(&shared, retention, &mut places).await) {
+            Some(true) => BUSY_EVERY,
+            Some(false) => IDLE_EVERY,
+            None => IDLE_EVERY,
         };
         tokio::time::sleep(pause).await;
     }

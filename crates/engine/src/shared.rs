@@ -4,18 +4,19 @@ use crate::callback::Callbacks;
 use crate::carrier::{Carrier, Turns};
 use crate::follow::Follower;
 use crate::nodes::Nodes;
-use crate::outage::Outage;
 use crate::plan::Plan;
 use crate::{Chance, Clock, Network, chance, measure};
 use domain::Priority;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Batch, Claim, Planner, Settled, Store};
+use store::{Batch, Claim, Outage, Planner, Settled, Store};
 
 /// How long a claim is this node's own.
 pub(crate) const CLAIM_MS: i64 = 60_000;
 /// The pause after the database failed.
 pub(crate) const FAILURE_PAUSE: Duration = Duration::from_millis(250);
+/// Batches that are given back, of all carriers.
+static RELEASES: Outage = Outage::of("batches cannot be given back");
 
 /// What the parts of the engine share.
 pub(crate) struct Shared {
@@ -40,7 +41,7 @@ pub(crate) async fn read_at_last<T, R>(fails: &'static str, read: impl Fn() -> R
 where
     R: Future<Output = store::Result<T>>,
 {
-    let mut outage = Outage::of(fails);
+    let outage = Outage::of(fails);
     loop {
         match outage.note(read().await) {
             Some(found) => return found,
@@ -99,8 +100,7 @@ impl Shared {
                 let now_ms = shared.clock.now_ms();
                 shared.store.release(batches, due_at_ms, carrier, now_ms)
             };
-            let mut outage = Outage::of("batches cannot be given back");
-            while outage.note(release().await).is_none() {
+            while RELEASES.note(release().await).is_none() {
                 tokio::time::sleep(FAILURE_PAUSE).await;
             }
             let names = batches

@@ -3,14 +3,13 @@
 use crate::Shared;
 use crate::carrier::{move_strays, note_due};
 use crate::measure::{self, Depths};
-use crate::outage::Outage;
 use crate::recover::portions;
 use domain::{Bucket, Gateway};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::{CALLBACK_STATES, CarrierReport, Claimed, Ended, Expiry, Progress, Settled};
+use store::{CALLBACK_STATES, CarrierReport, Claimed, Ended, Expiry, Outage, Progress, Settled};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -110,7 +109,7 @@ pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 9] {
 /// Sweeps at once and then that often; one that takes longer delays the next of its kind alone.
 fn every<S>(
     period: Duration,
-    mut outage: Outage,
+    outage: Outage,
     shared: &Arc<Shared>,
     sweep: impl Fn(Arc<Shared>) -> S + Send + 'static,
 ) -> JoinHandle<()>

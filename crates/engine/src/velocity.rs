@@ -8,12 +8,14 @@ use domain::{AccountId, Fingerprint, Recipient, Refusal};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{By, PausedBlock, Revision, Store};
+use store::{By, Outage, PausedBlock, Revision, Store};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// How often pauses are read that nobody has changed.
 const READ_EVERY: Duration = Duration::from_mins(1);
+/// Pauses of blocks, tried by each send over the limit.
+static PAUSES: Outage = Outage::of("blocks of numbers cannot be paused");
 
 /// What was sent lately, and what is paused.
 pub(crate) struct Velocity {
@@ -176,8 +178,11 @@ impl Velocity {
 /// next send over the limit; the send that is over it now is refused all the same, and need not wait for longer.
 async fn is_new(pause: impl Future<Output = store::Result<bool>>) -> bool {
     let made = within(async { Ok(pause.await?) }).await;
+    if made.is_ok() {
+        PAUSES.worked();
+    }
     made.unwrap_or_else(|error| {
-        tracing::warn!(%error, "a block of numbers cannot be paused");
+        PAUSES.failed(&error);
         false
     })
 }

@@ -49,10 +49,23 @@ impl Form {
     }
 }
 
+/// The libraries of the database log each failure that they return, whatever it belongs to and however often it is tried
+/// again; the same failures are logged by whoever tries. A level that names them has the last word.
+fn filter(level: &str) -> String {
+    if level.contains(DATABASE_LIBRARIES) {
+        level.to_owned()
+    } else {
+        format!("{level},{DATABASE_LIBRARIES}=off")
+    }
+}
+
+/// Their crates begin with it.
+const DATABASE_LIBRARIES: &str = "sqlx";
+
 /// Starts logging for the rest of the process; a second call changes nothing.
 pub(crate) fn start(log: &Log) {
     // The configuration has read the level already.
-    let filter = EnvFilter::try_new(&log.level).unwrap_or_default();
+    let filter = EnvFilter::try_new(filter(&log.level)).unwrap_or_default();
     let form = *FORM.get_or_init(|| Form::of(log.format));
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -191,5 +204,17 @@ mod tests {
         assert_eq!(line["faults"][0], "ogene.toml:1: a: \"b\"");
         let text = formatted(Form::Text, "no", &[("n", 7.into())]);
         assert!(text.ends_with(" ERROR ogene: no n=7"), "{text}");
+    }
+
+    #[test]
+    fn the_database_libraries_log_only_where_the_level_names_them() {
+        for (level, expected) in [
+            ("info", "info,sqlx=off"),
+            ("warn,engine=debug", "warn,engine=debug,sqlx=off"),
+            ("info,sqlx_core=debug", "info,sqlx_core=debug"),
+        ] {
+            assert_eq!(filter(level), expected);
+            assert!(EnvFilter::try_new(filter(level)).is_ok(), "{level}");
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::sql::{Rows, on};
 use crate::sqlite::{self, Options, Readers, Sqlite};
 use crate::writer::Writer;
-use lent::Lent;
+pub(crate) use lent::Lent;
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
 use sqlx::pool::PoolOptions;
@@ -241,7 +241,7 @@ impl Db {
             Self::Sqlite { readers, .. } => {
                 Tx::Sqlite(Box::new(SqliteTx::Reader(readers.acquire().await?)))
             }
-            Self::Postgres { pool, .. } => Tx::Postgres(Lent::new(pool.acquire().await?)),
+            Self::Postgres { pool, .. } => Tx::Postgres(Lent::by(pool).await?),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Deliveries as they are stored.
 
+use crate::Outage;
 use crate::db::Tx;
 use crate::doubts::Doubts;
 use crate::error::{Error, Result};
@@ -68,6 +69,8 @@ impl CaseRow {
 }
 
 static UNREADABLE: AtomicU64 = AtomicU64::new(0);
+/// A sweep meets the same ones again and again.
+static UNREADABLE_ROWS: Outage = Outage::of("deliveries cannot be read");
 
 /// How often this process met a delivery that it could not read.
 pub fn unreadable_deliveries() -> u64 {
@@ -109,7 +112,9 @@ impl CaseOrFault {
         self.case.map_err(|error| {
             UNREADABLE.fetch_add(1, Ordering::Relaxed);
             let message = self.key.map(|(message, _)| message.to_string());
-            tracing::error!(%error, message, "a delivery cannot be read, and is left as it is");
+            if let Some(unlogged) = UNREADABLE_ROWS.is_to_log() {
+                tracing::error!(%error, message, unlogged, "a delivery cannot be read, and is left as it is");
+            }
             self.key
         })
     }

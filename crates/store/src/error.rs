@@ -10,6 +10,10 @@ pub enum Error {
     /// The database did not do what it was asked.
     #[error("the database failed: {0}")]
     Database(#[source] sqlx::Error),
+    /// A connection to the server could not be made, whatever the reason: a proxy without a server, a server that
+    /// starts, a certificate or a password that was changed. Nothing was asked of the database yet.
+    #[error("no connection to the database: {0}")]
+    Connecting(#[source] sqlx::Error),
     /// The schema could not be brought up to date.
     #[error("the schema could not be brought up to date: {0}")]
     Migration(#[source] sqlx::migrate::MigrateError),
@@ -81,6 +85,7 @@ impl Error {
         match self {
             Self::Closed
             | Self::TimedOut
+            | Self::Connecting(_)
             | Self::Database(
                 sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed,
             ) => true,
@@ -141,6 +146,21 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whatever_fails_while_a_connection_is_made_may_work_later() {
+        let protocol = || sqlx::Error::Protocol("unexpected response from SSLRequest: 0x00".into());
+        for error in [
+            protocol(),
+            sqlx::Error::Tls("a certificate has expired".into()),
+            sqlx::Error::PoolTimedOut,
+            sqlx::Error::Io(std::io::ErrorKind::NotFound.into()),
+        ] {
+            assert!(Error::Connecting(error).is_unavailable());
+        }
+        // In a statement the same tells of what is wrong with it.
+        assert!(!Error::Database(protocol()).is_unavailable());
+    }
 
     #[test]
     fn what_passes_is_told_from_what_is_wrong_on_both_databases() {

@@ -2,8 +2,8 @@
 //! misses one finds the work by looking, a little later.
 
 use crate::Store;
-use crate::db::{BUSY, Db};
-use crate::error::Result;
+use crate::db::{BUSY, Db, Lent};
+use crate::error::{Error, Result};
 use sqlx::postgres::{PgListener, PgPoolOptions};
 
 const CHANNEL: &str = "ogene";
@@ -31,7 +31,8 @@ impl Store {
             .acquire_timeout(BUSY)
             .connect_lazy_with(pool.connect_options().as_ref().clone());
         Db::in_time(async {
-            let mut listener = PgListener::connect_with(&own).await?;
+            let listener = PgListener::connect_with(&own).await;
+            let mut listener = listener.map_err(Error::Connecting)?;
             listener.listen(CHANNEL).await?;
             Ok(Some(Hints(listener)))
         })
@@ -44,11 +45,15 @@ impl Store {
         let Db::Postgres { pool, .. } = &self.db else {
             return Ok(());
         };
+        if carriers.is_empty() {
+            return Ok(());
+        }
+        let mut connection = Lent::by(pool).await?;
         for carrier in carriers {
             sqlx::query("select pg_notify($1, $2)")
                 .bind(CHANNEL)
                 .bind(carrier)
-                .execute(pool)
+                .execute(&mut *connection)
                 .await?;
         }
         Ok(())

@@ -5,16 +5,19 @@
 //! and only what was read back is remembered, and for no longer than the server lasts that had committed it. So no message
 //! names a profile that is not there. An account has few: messages beyond them say everything themselves.
 
-use crate::Store;
 use crate::accept::NewMessage;
 use crate::db::{Change, Db, Tx};
 use crate::error::Result;
 use crate::rows::named;
 use crate::sql::{execute_rows, find_rows};
 use crate::wallets::Owner;
+use crate::{Outage, Store};
 use domain::{AccountId, Draft, Gateway};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Stores of profiles, one after each group of sends.
+static PROFILES: Outage = Outage::of("profiles cannot be stored, and messages are stored in full");
 
 /// Most profiles of an account: who has a callback URL of its own for each message gains nothing from more.
 const MOST_OF_ACCOUNT: usize = 32;
@@ -174,9 +177,7 @@ impl Store {
         if wanted.is_empty() {
             return;
         }
-        if let Err(error) = self.try_profiles(&wanted).await {
-            tracing::warn!(%error, "profiles cannot be kept; messages say everything themselves");
-        }
+        PROFILES.note(self.try_profiles(&wanted).await);
     }
 
     async fn try_profiles(&self, wanted: &[Wanted]) -> Result<()> {

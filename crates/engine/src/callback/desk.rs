@@ -11,14 +11,13 @@ use super::limits::Limits;
 use super::observe::{self, Measures};
 use super::secrets::Secrets;
 use super::standing::Went;
-use crate::outage::Outage;
 use crate::{Chance, Clock, World};
 use attempt::Ended;
 use domain::{AccountId, callback};
 pub(super) use flight::begin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Callback, Finished, OriginKey, Outcome, Revision, Store};
+use store::{Callback, Finished, OriginKey, Outage, Outcome, Revision, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -75,6 +74,8 @@ pub(super) struct Desk {
     /// No flight may begin before a pause.
     pause: Notify,
     phase: watch::Sender<Phase>,
+    /// Commits of outcomes.
+    commits: Outage,
 }
 
 /// A callback in a lane or in flight.
@@ -135,6 +136,7 @@ impl Desk {
             landed: Notify::new(),
             pause: Notify::new(),
             phase: watch::Sender::new(Phase::Open),
+            commits: Outage::of("outcomes of callbacks are not committed yet"),
         }
     }
 
@@ -293,8 +295,7 @@ impl Desk {
             return;
         }
         let finish = || self.store.finish_callbacks(self.node, outcomes.clone());
-        let mut outage = Outage::of("outcomes of callbacks are not committed yet");
-        while outage.note(finish().await).is_none() {
+        while self.commits.note(finish().await).is_none() {
             if *self.phase.borrow() == Phase::Quiet {
                 return;
             }
@@ -313,7 +314,7 @@ pub(super) async fn claim(desk: Arc<Desk>, every: Duration) {
     let mut phase = desk.phase.subscribe();
     // How far the round over all origins has come, and whether one is to follow that was asked for meanwhile.
     let (mut behind, mut another) = (None, false);
-    let mut outage = Outage::of("due callbacks cannot be claimed");
+    let outage = Outage::of("due callbacks cannot be claimed");
     while *phase.borrow_and_update() == Phase::Open {
         let mut pause = every;
         let looked = outage.note(desk.look(&mut behind).await).is_some();

@@ -8,10 +8,12 @@ use super::pages::Pages;
 use crate::shared::FAILURE_PAUSE;
 use domain::{DeliveryStatus, Priority};
 use smpp::Submit;
-use store::{BatchKind, Claimed};
+use store::{BatchKind, Claimed, Outage};
 
 /// A window of so many places keeps one that only a one-time password takes.
 const WIDE_WINDOW: usize = 10;
+/// Claims, of all carriers.
+static CLAIMS: Outage = Outage::of("batches cannot be claimed");
 
 /// A connection that takes submits.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -167,9 +169,12 @@ impl Desk {
         let (store, done) = (self.shared.store.clone(), self.done.clone());
         tokio::spawn(async move {
             let step = match store.claim(claim).await {
-                Ok(claimed) => Done::Claimed { asked, claimed },
+                Ok(claimed) => {
+                    CLAIMS.worked();
+                    Done::Claimed { asked, claimed }
+                }
                 Err(error) => {
-                    tracing::error!(%error, "batches could not be claimed");
+                    CLAIMS.failed(&error);
                     tokio::time::sleep(FAILURE_PAUSE).await;
                     Done::ClaimFailed { asked }
                 }

@@ -9,12 +9,14 @@ use crate::Shared;
 use crate::shared::CLAIM_MS;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{CarrierReport, Receipt, Settled};
+use store::{CarrierReport, Outage, Receipt, Settled};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The most that is set aside of what a carrier said. Where the database refuses more, it is not for one row, and the
 /// carrier waits.
 const MOST_ASIDE: usize = 100;
+/// Commits of reports, of all carriers.
+static REPORTS: Outage = Outage::of("reports of carriers cannot be committed");
 
 /// Who waits until what a carrier said is kept.
 pub(super) struct Teller {
@@ -99,10 +101,20 @@ pub(super) async fn keep(
     let mut settled = Settled::default();
     let kept = shared.store.report(Arc::clone(report), &mut settled).await;
     shared.settled(settled);
-    kept.inspect_err(|error| {
-        let carriers: Vec<&str> = tellers.iter().map(|one| &*one.carrier).collect();
-        tracing::error!(?carriers, %error, "what carriers said could not be kept; trying again");
-    })
+    match &kept {
+        Ok(_) => REPORTS.worked(),
+        Err(error) => {
+            if let Some(unlogged) = REPORTS.is_to_log() {
+                let carriers: Vec<&str> = tellers.iter().map(|one| &*one.carrier).collect();
+                let carriers = carriers.join(", ");
+                tracing::error!(
+                    carriers, %error, unlogged,
+                    "reports of carriers cannot be committed; retrying, logged at most once a minute"
+                );
+            }
+        }
+    }
+    kept
 }
 
 /// Tells those who wait for a report that it is kept.

@@ -6,13 +6,16 @@ use super::link::{self, LinkEvent, LinkId, Wire};
 use crate::sandbox;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::Bind;
+use store::{Bind, Outage};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
 /// Links of a slot: a pair at most.
 const LINKS: LinkId = 2;
+/// Slots that are given back, of all carriers.
+static BINDS: Outage =
+    Outage::of("connections of carriers cannot be given back, and are offered again");
 
 /// The connections of this node and the tasks that keep them bound.
 pub(super) struct Slots {
@@ -149,9 +152,7 @@ impl Desk {
                     node: shared.nodes.node,
                     bound: false,
                 };
-                if let Err(error) = shared.store.free_bind(bind).await {
-                    tracing::warn!(%error, "a connection could not be given back; it is offered again");
-                }
+                BINDS.note(shared.store.free_bind(bind).await);
             });
         }
     }

@@ -6,7 +6,7 @@ use crate::Shared;
 use domain::Priority;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Batch, Claimed};
+use store::{Batch, Claimed, Outage};
 
 /// How long a carrier may be down before what waits for it goes to the next one.
 const FAIL_OVER_MS: i64 = 5_000;
@@ -14,6 +14,8 @@ const FAIL_OVER_MS: i64 = 5_000;
 const NO_OTHER_MS: i64 = 10_000;
 /// Batches looked at for another carrier at a time, in recipients.
 const FAIL_OVER_RECIPIENTS: usize = 1_000;
+/// Moves of batches, of all carriers.
+static MOVES: Outage = Outage::of("batches cannot be moved to another carrier");
 
 /// Tells each carrier for which a batch is due.
 pub(crate) async fn note_due(shared: &Shared) -> store::Result<()> {
@@ -37,9 +39,7 @@ impl Desk {
         let (shared, name) = (Arc::clone(&self.shared), Arc::clone(&self.carrier.name));
         let done = self.done.clone();
         tokio::spawn(async move {
-            if let Err(error) = move_on(shared, name, now_ms).await {
-                tracing::error!(%error, "batches could not be moved to another carrier; trying again");
-            }
+            MOVES.note(move_on(shared, name, now_ms).await);
             let _ = done.send(Done::FailedOver);
         });
     }
@@ -86,7 +86,7 @@ async fn move_on(shared: Arc<Shared>, carrier: Arc<str>, now_ms: i64) -> store::
         let store = &shared.store;
         let given = store.release(batches.clone(), due_ms, other.clone(), now_ms);
         if let Err(error) = given.await {
-            tracing::error!(%error, "batches could not be given to another carrier; trying again");
+            MOVES.failed(&error);
             shared.release(batches, due_ms, other);
         } else if let Some(other) = other.and_then(|name| shared.carrier(&name)) {
             shared.arrived(other);

@@ -12,7 +12,7 @@ use domain::rate::{IDLE_MS, Permits, Rate, RateKey, Reservation, Reserved};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::Store;
+use store::{Outage, Store};
 use tokio::sync::oneshot;
 
 /// How often permits are looked for that nobody uses.
@@ -162,14 +162,13 @@ impl Reservations {
     pub(super) async fn follow(&self, clock: &Clock) {
         let mut looks = tokio::time::interval(GIVE_BACK_EVERY);
         let mut forgets = tokio::time::interval(FORGET_EVERY);
+        let outage = Outage::of("permits cannot be given back, and are past in a minute");
         loop {
             tokio::select! {
                 biased;
                 _ = forgets.tick() => self.forget(clock.now_ms()),
                 _ = looks.tick() => {
-                    if let Err(error) = self.give_back(clock.now_ms()).await {
-                        tracing::warn!(%error, "permits could not be given back; in a minute they are past");
-                    }
+                    outage.note(self.give_back(clock.now_ms()).await);
                 }
             }
         }

@@ -10,11 +10,14 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Refusal;
 use domain::velocity::Block;
+use engine::Outage;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 /// When to come back after the store could not take a request, seconds.
 const RETRY_AFTER_S: u64 = 2;
+/// Requests that fail while the database is away, as many as come.
+static UNAVAILABLE: Outage = Outage::of("the store cannot take requests");
 /// When that of which there were too many may come again, seconds.
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
@@ -169,11 +172,14 @@ impl From<engine::Error> for Failure {
         match error {
             engine::Error::Refused(refusal) => Self::Refused(refusal),
             engine::Error::Store(cause) if cause.is_unavailable() => {
-                tracing::warn!(
-                    request.id = observe::current(),
-                    error = chain(&cause),
-                    "The store cannot take a request now"
-                );
+                if let Some(unlogged) = UNAVAILABLE.is_to_log() {
+                    tracing::warn!(
+                        request.id = observe::current(),
+                        error = chain(&cause),
+                        unlogged,
+                        "The store cannot take requests now: they are answered 503, logged at most once a minute"
+                    );
+                }
                 Self::Refused(Refusal::Unavailable {
                     retry_after_s: RETRY_AFTER_S,
                 })

@@ -14,6 +14,8 @@ pub(crate) enum Line {
     Cut,
     /// Swallowed without a word. What has lost octets stays dead when the line is open again.
     Hole,
+    /// Closed, and new ones once they were read from: a proxy that takes connections while none of its servers is up.
+    NoServer,
 }
 
 pub(crate) struct Proxy {
@@ -37,10 +39,12 @@ impl Proxy {
     }
 
     pub(crate) fn url(&self) -> String {
-        format!(
-            "postgres://ogene@127.0.0.1:{}/postgres?sslmode=disable",
-            self.port
-        )
+        format!("{}?sslmode=disable", self.url_with_tls())
+    }
+
+    /// The same without a word about TLS, so that the server is asked for it.
+    pub(crate) fn url_with_tls(&self) -> String {
+        format!("postgres://ogene@127.0.0.1:{}/postgres", self.port)
     }
 
     pub(crate) fn set(&self, line: Line) {
@@ -53,11 +57,16 @@ async fn carry(mut client: TcpStream, socket: PathBuf, mut line: watch::Receiver
         return;
     };
     let (mut from_client, mut from_server) = (vec![0; 65_536], vec![0; 65_536]);
+    if *line.borrow_and_update() == Line::NoServer {
+        // What came is read, or the client would find its connection reset.
+        let _ = client.read(&mut from_client).await;
+        return;
+    }
     let mut lost = false;
     loop {
         match *line.borrow_and_update() {
             Line::Open => {}
-            Line::Cut => return,
+            Line::Cut | Line::NoServer => return,
             Line::Hole => lost = true,
         }
         tokio::select! {

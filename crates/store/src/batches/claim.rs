@@ -3,14 +3,17 @@
 use super::queue::next_due;
 use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, FIRST_BATCHES, MOST_BATCHES, WAITING};
 use super::{delete, insert, shrink, take};
-use crate::Store;
 use crate::db::{Change, Db, Tx};
 use crate::deliveries::{set_leg, stored};
 use crate::error::Result;
 use crate::settle;
 use crate::sql::{execute_rows, on};
+use crate::{Outage, Store};
 use domain::{Bucket, Delivery, Priority, Recipient, SECOND_LEG};
 use std::sync::Arc;
+
+/// Claims in one bucket after others were claimed from.
+static CLAIMS: Outage = Outage::of("some buckets cannot be claimed from");
 
 /// Asks for due batches of a carrier.
 #[derive(Clone, Debug)]
@@ -280,11 +283,14 @@ impl Store {
                 ..claim.clone()
             };
             match self.db.change(ClaimBatches { claim, bucket }).await {
-                Ok(more) => claimed.extend(more),
+                Ok(more) => {
+                    CLAIMS.worked();
+                    claimed.extend(more);
+                }
                 // What is claimed is in hand: it must not be forgotten for what is not.
                 Err(error) if claimed.is_empty() => return Err(error),
                 Err(error) => {
-                    tracing::warn!(%error, "a bucket could not be claimed from");
+                    CLAIMS.failed(&error);
                     break;
                 }
             }

@@ -3,6 +3,7 @@
 
 use super::lent::Lent;
 use super::{Change, PATIENCE, Tx};
+use crate::Outage;
 use crate::error::{Error, Result};
 use sqlx::Row;
 use sqlx::postgres::PgPool;
@@ -16,6 +17,11 @@ const RUN_AGAIN: [&str; 4] = ["40001", "40P01", "55P03", "23505"];
 const MOST_RUNS: usize = 10;
 /// How often the server is asked what became of a commit that was not answered.
 const ASK_EVERY: Duration = Duration::from_millis(100);
+
+/// Commits whose connection was lost: as many as were under way, whenever a server goes.
+static LOST: Outage = Outage::of("connections are lost in commits");
+/// Questions about them while no server answers.
+static UNKNOWN: Outage = Outage::of("the result of a commit is not known yet");
 
 /// How one run of a change ended.
 enum Run<O> {
@@ -35,14 +41,19 @@ pub(super) async fn change<C: Change>(pool: &PgPool, change: &C) -> Result<C::Ou
     let mut runs = 1;
     loop {
         match run(pool, change).await {
-            Run::Done(output) => return Ok(output),
+            Run::Done(output) => {
+                LOST.worked();
+                return Ok(output);
+            }
             Run::Failed(error) if runs < MOST_RUNS && asks_again(&error) => runs += 1,
             Run::Stale(_) if runs < MOST_RUNS => runs += 1,
             Run::Failed(error) | Run::Stale(error) => return Err(error),
             Run::Unknown(output, transaction) => {
-                tracing::warn!(
-                    "the connection to the database was lost in a commit: asking what became of it"
-                );
+                if LOST.is_to_log().is_some() {
+                    tracing::warn!(
+                        "the connection to the database was lost in a commit: asking what became of it"
+                    );
+                }
                 if stood(pool, change, &output, &transaction).await {
                     return Ok(output);
                 }
@@ -61,9 +72,9 @@ fn asks_again(error: &Error) -> bool {
 }
 
 async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
-    let mut tx = match pool.acquire().await {
-        Ok(connection) => Tx::Postgres(Lent::new(connection)),
-        Err(error) => return Run::Failed(error.into()),
+    let mut tx = match Lent::by(pool).await {
+        Ok(connection) => Tx::Postgres(connection),
+        Err(error) => return Run::Failed(error),
     };
     let (mut begun, mut asked) = (None, None);
     let ended = timeout(PATIENCE, attempt(&mut tx, change, &mut begun, &mut asked)).await;
@@ -154,9 +165,12 @@ async fn stood<C: Change>(
 ) -> bool {
     loop {
         match ask(pool, change, output, transaction).await {
-            Ok(Some(stands)) => return stands,
+            Ok(Some(stands)) => {
+                UNKNOWN.worked();
+                return stands;
+            }
             Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "what became of a commit is not known yet"),
+            Err(error) => UNKNOWN.failed(&error),
         }
         sleep(ASK_EVERY).await;
     }
@@ -170,7 +184,7 @@ async fn ask<C: Change>(
     output: &C::Output,
     transaction: &str,
 ) -> Result<Option<bool>> {
-    let mut tx = Tx::Postgres(Lent::new(pool.acquire().await?));
+    let mut tx = Tx::Postgres(Lent::by(pool).await?);
     let asked = async {
         let status: std::result::Result<Option<String>, sqlx::Error> =
             sqlx::query_scalar("select pg_xact_status(cast($1 as xid8))")

@@ -1,6 +1,8 @@
 //! A connection that the pool has lent.
 
+use crate::error::{Error, Result};
 use sqlx::pool::PoolConnection;
+use sqlx::postgres::PgPool;
 use sqlx::{PgConnection, Postgres};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -19,12 +21,14 @@ pub(crate) struct Lent {
 }
 
 impl Lent {
-    pub(super) fn new(connection: PoolConnection<Postgres>) -> Self {
-        Self {
+    /// A connection at rest, or a new one. Whatever fails here, no statement is to blame.
+    pub(crate) async fn by(pool: &PgPool) -> Result<Self> {
+        let connection = pool.acquire().await.map_err(Error::Connecting)?;
+        Ok(Self {
             connection,
             since: Instant::now(),
             in_transaction: false,
-        }
+        })
     }
 
     /// A transaction is about to begin.
