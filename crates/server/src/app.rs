@@ -96,6 +96,7 @@ pub async fn serve(
             config.http.places.connections,
         ),
         trusted_proxies: config.http.trusted_proxies.into(),
+        codes: config.http.code_prefix,
     });
 
     let scheme = if config.http.tls.is_some() {

@@ -11,6 +11,7 @@ mod balance;
 mod body;
 mod call;
 mod client;
+mod codes;
 mod docs;
 mod envelope;
 mod error;
@@ -28,6 +29,7 @@ mod token;
 
 pub use body::room::Rooms;
 pub use body::{Limits as BodyLimits, read_send};
+pub use codes::Codes;
 pub use serve::{Places, serve};
 
 use axum::Router;
@@ -53,6 +55,8 @@ pub struct State {
     pub rooms: Rooms,
     /// Proxies that are believed when they say whom they speak for.
     pub trusted_proxies: Arc<[AddressRange]>,
+    /// How codes are written.
+    pub codes: Codes,
 }
 
 /// What the handlers of one version of the interface need: the same functions serve live and sandbox. Every request
@@ -64,6 +68,7 @@ struct Api {
     body: BodyLimits,
     rooms: Rooms,
     trusted_proxies: Arc<[AddressRange]>,
+    codes: Codes,
 }
 
 impl Api {
@@ -75,6 +80,7 @@ impl Api {
             body: state.body,
             rooms: state.rooms.clone(),
             trusted_proxies: Arc::clone(&state.trusted_proxies),
+            codes: state.codes.clone(),
         })
     }
 }

@@ -4,7 +4,7 @@ use super::carrier::as_usize;
 use super::section::Section;
 use super::tls;
 use super::value::{Read, Size, Time};
-use crate::http::Places;
+use crate::http::{Codes, Places};
 use domain::client::AddressRange;
 use domain::{CodeWords, NumberPlan, Prohibited};
 use rustls::ServerConfig;
@@ -41,6 +41,8 @@ pub struct Http {
     pub tls: Option<ServerConfig>,
     /// Proxies that are believed when they say whom they speak for.
     pub trusted_proxies: Vec<AddressRange>,
+    /// How codes are written.
+    pub code_prefix: Codes,
     /// How many connections, and how long each may do nothing.
     pub places: Places,
     /// How long the body of a request may take to arrive.
@@ -62,6 +64,7 @@ impl Http {
             listen: section.require("listen").unwrap_or(anywhere),
             tls: section.has("tls").then(|| https(&mut section)).flatten(),
             trusted_proxies: section.get("trusted_proxies").unwrap_or_default(),
+            code_prefix: codes(&mut section),
             places: Places {
                 connections: as_usize(
                     section
@@ -79,6 +82,16 @@ impl Http {
         section.finish();
         http
     }
+}
+
+fn codes(section: &mut Section<'_>) -> Codes {
+    let place = section.place_of("code_prefix");
+    let prefix: Option<String> = section.get("code_prefix");
+    let codes = prefix.map_or_else(|| Ok(Codes::default()), |prefix| Codes::new(&prefix));
+    codes.unwrap_or_else(|fault| {
+        section.fault_at(&place, "code_prefix", fault);
+        Codes::default()
+    })
 }
 
 fn https(section: &mut Section<'_>) -> Option<ServerConfig> {

@@ -1,11 +1,13 @@
 //! `GET /balance` (interface-spec.md section 2.3 and decisions.md, "Balance answer").
 
 use super::call::Reading;
-use super::envelope::{SUCCESS, sandbox_mark};
+use super::codes::Coded;
+use super::envelope::{CURRENCY, SUCCESS, sandbox_mark};
 use crate::written::Naira;
 use axum::response::Response;
 use domain::{Component, Environment, Purse};
 use serde::Serialize;
+use std::borrow::Cow;
 use utoipa::ToSchema;
 
 /// Reads the wallet.
@@ -25,7 +27,8 @@ pub(super) struct BalanceAnswer {
     status: &'static str,
     /// Always `API-0000`.
     #[schema(example = "API-0000")]
-    code: &'static str,
+    #[schema(value_type = String)]
+    code: Cow<'static, str>,
     /// What happened, for people.
     message: &'static str,
     data: BalanceData,
@@ -40,6 +43,16 @@ pub(super) struct BalanceData {
     status: &'static str,
     /// What happened, for people.
     message: &'static str,
+    /// All components together.
+    balance: Naira,
+    /// All components together.
+    total_balance: Naira,
+    /// Always `NGN`.
+    #[schema(example = "NGN")]
+    currency: &'static str,
+    /// Currency and total as text, with two decimals at least.
+    #[schema(example = "NGN 994.00")]
+    formatted: String,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -65,16 +78,26 @@ pub(super) struct Balances {
     promo_bonus: Naira,
 }
 
+impl Coded for BalanceAnswer {
+    fn code(&mut self) -> &mut Cow<'static, str> {
+        &mut self.code
+    }
+}
+
 impl BalanceAnswer {
     pub(super) fn new(purse: &Purse, environment: Environment) -> Self {
         let of = |component| Naira(purse.get(component));
         Self {
             status: "success",
-            code: SUCCESS,
+            code: Cow::Borrowed(SUCCESS),
             message: MESSAGE,
             data: BalanceData {
                 status: "success",
                 message: MESSAGE,
+                balance: Naira(purse.total()),
+                total_balance: Naira(purse.total()),
+                currency: CURRENCY,
+                formatted: format!("{CURRENCY} {}", purse.total()),
                 sandbox: sandbox_mark(environment),
             },
             balance: Balances {
@@ -102,6 +125,6 @@ mod tests {
             (Component::PromoBonus, Money::from_units(2_500)),
         ]);
         let answer = serde_json::to_string(&BalanceAnswer::new(&purse, Environment::Live)).unwrap();
-        insta::assert_snapshot!(answer, @r#"{"status":"success","code":"API-0000","message":"Wallet balance retrieved.","data":{"status":"success","message":"Wallet balance retrieved."},"balance":{"total_balance":100.25,"universal_wallet":0.00,"sms_wallet":100.00,"sms_bonus":0.00,"main_balance":0.00,"volume_bonus":0.00,"promo_bonus":0.25}}"#);
+        insta::assert_snapshot!(answer, @r#"{"status":"success","code":"API-0000","message":"Wallet balance retrieved.","data":{"status":"success","message":"Wallet balance retrieved.","balance":100.25,"total_balance":100.25,"currency":"NGN","formatted":"NGN 100.25"},"balance":{"total_balance":100.25,"universal_wallet":0.00,"sms_wallet":100.00,"sms_bonus":0.00,"main_balance":0.00,"volume_bonus":0.00,"promo_bonus":0.25}}"#);
     }
 }

@@ -3,6 +3,8 @@
 //! there is no room is refused before it is understood.
 
 use super::body::room::Place;
+use super::codes::Coded;
+use super::envelope::SUCCESS;
 use super::error::Failure;
 use super::fields::Fields;
 use super::{Api, body, client, token};
@@ -29,11 +31,23 @@ pub(super) struct Call {
 
 impl Call {
     /// The answer to what the engine said: an envelope or a failure, with the headers of the rate limit.
-    pub(super) fn answer<T: Serialize>(&self, outcome: Result<T, impl Into<Failure>>) -> Response {
-        let response = match outcome {
-            Ok(envelope) => Json(envelope).into_response(),
-            Err(failure) => failure.into().answer(self.api.shape),
-        };
+    pub(super) fn answer<T: Coded + Serialize>(
+        &self,
+        outcome: Result<T, impl Into<Failure>>,
+    ) -> Response {
+        match outcome {
+            Ok(mut envelope) => {
+                let code = envelope.code();
+                *code = self.api.codes.of(SUCCESS);
+                with_rate(Json(envelope).into_response(), &self.rate)
+            }
+            Err(failure) => self.refuse(failure),
+        }
+    }
+
+    /// The answer to what cannot be done, with the headers of the rate limit.
+    pub(super) fn refuse(&self, failure: impl Into<Failure>) -> Response {
+        let response = failure.into().answer(self.api.shape, &self.api.codes);
         with_rate(response, &self.rate)
     }
 
@@ -96,7 +110,7 @@ impl FromRequest<Arc<Api>> for Sending {
                 fields,
                 place,
             }),
-            Err(refusal) => Err(call.answer::<()>(Err(refusal))),
+            Err(refusal) => Err(call.refuse(refusal)),
         }
     }
 }
@@ -137,14 +151,15 @@ impl Entry {
         let caller = self
             .caller(api)
             .await
-            .map_err(|failure| failure.answer(api.shape))?;
+            .map_err(|failure| failure.answer(api.shape, &api.codes))?;
         let account = &caller.customer.account;
         let standing = match kind {
             RateKind::Send => account.check_send(api.environment),
             RateKind::Report | RateKind::Read => account.check_read(api.environment),
         };
         let counted = api.engine.check_rate(&caller, api.environment, kind).await;
-        let mut rate = counted.map_err(|error| Failure::from(error).answer(api.shape))?;
+        let mut rate =
+            counted.map_err(|error| Failure::from(error).answer(api.shape, &api.codes))?;
         let too_many = rate.refused.take();
         let refused = standing.err().or(too_many);
         let call = Call {
@@ -154,7 +169,7 @@ impl Entry {
         };
         match refused {
             None => Ok(call),
-            Some(refusal) => Err(call.answer::<()>(Err(refusal))),
+            Some(refusal) => Err(call.refuse(refusal)),
         }
     }
 

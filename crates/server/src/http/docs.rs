@@ -1,6 +1,7 @@
 //! `/docs`: one page of our own that renders `/openapi.json`, with nothing from a third party.
 
 use super::envelope::text;
+use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
@@ -11,8 +12,9 @@ const CONTENT_SECURITY_POLICY: HeaderValue = text(
 );
 
 /// `GET /docs`.
-pub(super) async fn page() -> Response {
-    asset("text/html; charset=utf-8", include_str!("docs/index.html"))
+pub(super) async fn page(State(state): State<super::State>) -> Response {
+    let page = state.codes.within(include_str!("docs/index.html"));
+    asset("text/html; charset=utf-8", page)
 }
 
 /// `GET /docs/docs.css`.
@@ -41,7 +43,7 @@ pub(super) async fn icon() -> Response {
     asset("image/svg+xml", include_str!("docs/icon.svg"))
 }
 
-fn asset(content_type: &'static str, content: &'static str) -> Response {
+fn asset(content_type: &'static str, content: impl IntoResponse) -> Response {
     let headers = [
         (header::CONTENT_TYPE, text(content_type)),
         (header::CACHE_CONTROL, text("no-cache")),

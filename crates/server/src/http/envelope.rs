@@ -1,15 +1,19 @@
 //! What answers are made of: the success envelope, and what the documentation says of amounts and times
 //! (interface-spec.md section 2.2).
 
+use super::codes::Coded;
 use crate::written::{LagosTime, Naira};
 use axum::http::HeaderValue;
 use serde::Serialize;
+use std::borrow::Cow;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 /// The code of every success.
 pub(super) const SUCCESS: &str = "API-0000";
+/// The message that existing clients take an accepted send by.
+pub(super) const MESSAGE_SENT: &str = "Message Sent";
 /// The only currency.
 pub(super) const CURRENCY: &str = "NGN";
 
@@ -21,7 +25,8 @@ pub(super) struct Envelope<T> {
     pub(super) status: &'static str,
     /// Always `API-0000`.
     #[schema(example = "API-0000")]
-    pub(super) code: &'static str,
+    #[schema(value_type = String)]
+    pub(super) code: Cow<'static, str>,
     /// What happened, for people.
     pub(super) message: &'static str,
     pub(super) data: T,
@@ -31,10 +36,16 @@ impl<T> Envelope<T> {
     pub(super) fn new(message: &'static str, data: T) -> Self {
         Self {
             status: "success",
-            code: SUCCESS,
+            code: Cow::Borrowed(SUCCESS),
             message,
             data,
         }
+    }
+}
+
+impl<T> Coded for Envelope<T> {
+    fn code(&mut self) -> &mut Cow<'static, str> {
+        &mut self.code
     }
 }
 

@@ -2,16 +2,19 @@
 //! decisions.md, "Error codes").
 
 use super::body;
+use super::codes::Codes;
 use super::envelope::text;
-use super::observe;
+use super::{Api, observe};
 use axum::Json;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Refusal;
 use domain::velocity::Block;
 use engine::Outage;
 use serde::Serialize;
+use std::borrow::Cow;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// When to come back after the store could not take a request, seconds.
@@ -212,12 +215,13 @@ impl Failure {
         }
     }
 
-    /// The answer, in the shape that the caller's clients read.
-    pub(super) fn answer(&self, shape: Shape) -> Response {
+    /// The answer, in the shape and with the codes that the caller's clients read.
+    pub(super) fn answer(&self, shape: Shape, codes: &Codes) -> Response {
         let kind = self.kind();
         metrics::counter!("ogene_http_refusals_total", "code" => kind.code, "reason" => kind.description)
             .increment(1);
-        let mut response = (kind.status, Json(self.envelope(shape))).into_response();
+        let envelope = self.envelope(shape).with(codes);
+        let mut response = (kind.status, Json(envelope)).into_response();
         let headers = response.headers_mut();
         if kind.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -252,7 +256,6 @@ impl Failure {
             Shape::V2 => None,
             Shape::V1 => Some(LegacyError {
                 success: false,
-                message: message.clone(),
                 data: LegacyErrorData {
                     status: "error",
                     message: message.clone(),
@@ -261,10 +264,11 @@ impl Failure {
         };
         ErrorEnvelope {
             status: "error",
-            code,
+            code: Cow::Borrowed(code),
+            message: message.clone(),
             error: ErrorBody {
                 message,
-                code,
+                code: Cow::Borrowed(code),
                 description,
             },
             legacy,
@@ -279,12 +283,36 @@ pub(super) struct ErrorEnvelope {
     #[schema(example = "error")]
     status: &'static str,
     /// What to branch on.
-    #[schema(example = "API-2012")]
-    code: &'static str,
+    #[schema(example = "API-2012", value_type = String)]
+    code: Cow<'static, str>,
+    /// The same as `error.message`, for clients that read it here.
+    message: String,
     error: ErrorBody,
     #[serde(flatten)]
     #[schema(ignore)]
     legacy: Option<LegacyError>,
+}
+
+impl ErrorEnvelope {
+    /// The same with the codes of the installation, also in the message.
+    fn with(mut self, codes: &Codes) -> Self {
+        let code = match self.code {
+            Cow::Borrowed(code) => codes.of(code),
+            written @ Cow::Owned(_) => written,
+        };
+        self.code = code.clone();
+        self.error.code = code;
+        let legacy = self.legacy.as_mut().map(|legacy| &mut legacy.data.message);
+        for message in [&mut self.message, &mut self.error.message]
+            .into_iter()
+            .chain(legacy)
+        {
+            if let Cow::Owned(written) = codes.within(message) {
+                *message = written;
+            }
+        }
+        self
+    }
 }
 
 /// What went wrong.
@@ -293,8 +321,8 @@ pub(super) struct ErrorBody {
     /// What is wrong and what to do, for people.
     message: String,
     /// The same code again.
-    #[schema(example = "API-2012")]
-    code: &'static str,
+    #[schema(example = "API-2012", value_type = String)]
+    code: Cow<'static, str>,
     /// A short label.
     #[schema(example = "Duplicate message")]
     description: &'static str,
@@ -304,7 +332,6 @@ pub(super) struct ErrorBody {
 #[derive(Serialize)]
 struct LegacyError {
     success: bool,
-    message: String,
     data: LegacyErrorData,
 }
 
@@ -315,18 +342,21 @@ struct LegacyErrorData {
 }
 
 /// Answers every path that is no route.
-pub(super) async fn unknown_path(request: Request) -> Response {
-    by_the_router(Refusal::UnknownPath, request)
+pub(super) async fn unknown_path(State(state): State<super::State>, request: Request) -> Response {
+    by_the_router(Refusal::UnknownPath, &state.codes, request)
 }
 
 /// Answers every method that a path does not have; the router adds `Allow`.
-pub(super) async fn method_not_allowed(request: Request) -> Response {
-    by_the_router(Refusal::MethodNotAllowed, request)
+pub(super) async fn method_not_allowed(
+    State(state): State<super::State>,
+    request: Request,
+) -> Response {
+    by_the_router(Refusal::MethodNotAllowed, &state.codes, request)
 }
 
 /// Answers methods other than GET and POST on a path that sends.
-pub(super) async fn send_by_get_or_post(request: Request) -> Response {
-    let mut response = method_not_allowed(request).await;
+pub(super) async fn send_by_get_or_post(State(api): State<Arc<Api>>, request: Request) -> Response {
+    let mut response = by_the_router(Refusal::MethodNotAllowed, &api.codes, request);
     response
         .headers_mut()
         .insert(header::ALLOW, text("GET, POST"));
@@ -334,11 +364,12 @@ pub(super) async fn send_by_get_or_post(request: Request) -> Response {
 }
 
 /// The router's own answers know only the path.
-fn by_the_router(refusal: Refusal, request: Request) -> Response {
+fn by_the_router(refusal: Refusal, codes: &Codes, request: Request) -> Response {
     let legacy = request.uri().path().starts_with("/api/v1/");
     let (parts, body) = request.into_parts();
     body::linger(&parts.headers, body);
-    Failure::from(refusal).answer(if legacy { Shape::V1 } else { Shape::V2 })
+    let shape = if legacy { Shape::V1 } else { Shape::V2 };
+    Failure::from(refusal).answer(shape, codes)
 }
 
 #[cfg(test)]
@@ -402,20 +433,20 @@ mod tests {
     fn an_error_is_told_in_the_envelope_of_section_7() {
         let failure = Failure::from(Refusal::FromMissing);
         let text = serde_json::to_string(&failure.envelope(Shape::V2)).unwrap();
-        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-2001","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"}}"#);
+        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-2001","message":"The field `from` is missing: give the sender ID.","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"}}"#);
     }
 
     #[test]
     fn clients_of_v1_find_what_they_read_beside_the_envelope() {
         let failure = Failure::from(Refusal::FromMissing);
         let text = serde_json::to_string(&failure.envelope(Shape::V1)).unwrap();
-        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-2001","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"},"success":false,"message":"The field `from` is missing: give the sender ID.","data":{"status":"error","message":"The field `from` is missing: give the sender ID."}}"#);
+        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-2001","message":"The field `from` is missing: give the sender ID.","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"},"success":false,"data":{"status":"error","message":"The field `from` is missing: give the sender ID."}}"#);
     }
 
     #[test]
     fn our_own_failures_tell_nothing_of_their_cause() {
         let text = serde_json::to_string(&Failure::Ours.envelope(Shape::V2)).unwrap();
-        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-5001","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
+        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-5001","message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
     }
 
     #[test]
@@ -430,7 +461,8 @@ mod tests {
             ),
             (Refusal::Unavailable { retry_after_s: 3 }, "3"),
         ] {
-            let response = Failure::from(refusal).answer(Shape::V2);
+            let codes = Codes::default();
+            let response = Failure::from(refusal).answer(Shape::V2, &codes);
             assert_eq!(response.headers()[header::RETRY_AFTER], seconds);
         }
     }

@@ -6,7 +6,7 @@ mod request;
 
 use super::envelope::text;
 use super::error::{OURS, examples, kind};
-use axum::body::Bytes;
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -20,15 +20,15 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
 /// `GET /openapi.json`.
-pub(super) async fn document() -> Response {
+pub(super) async fn document(State(state): State<super::State>) -> Response {
     /// Made once: it changes with the program only.
-    static DOCUMENT: LazyLock<Bytes> =
-        LazyLock::new(|| serde_json::to_vec(&build()).unwrap_or_default().into());
+    static DOCUMENT: LazyLock<String> =
+        LazyLock::new(|| serde_json::to_string(&build()).unwrap_or_default());
     let headers = [
         (header::CONTENT_TYPE, text("application/json")),
         (header::CACHE_CONTROL, text("no-cache")),
     ];
-    (headers, DOCUMENT.clone()).into_response()
+    (headers, state.codes.within(&DOCUMENT)).into_response()
 }
 
 const ABOUT: &str = "Sends SMS to Nigerian mobile numbers, charged to a prepaid wallet in naira. \

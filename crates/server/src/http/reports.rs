@@ -33,7 +33,7 @@ async fn read(
 ) -> Response {
     let wanted = match Wanted::of(&parts, message_id) {
         Ok(wanted) => wanted,
-        Err(refusal) => return call.answer::<()>(Err(refusal)),
+        Err(refusal) => return call.refuse(refusal),
     };
     let Wanted {
         message_id,

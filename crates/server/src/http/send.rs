@@ -2,13 +2,15 @@
 //! and decisions.md, "Answer" and "Legacy").
 
 use super::call::Sending;
-use super::envelope::{CURRENCY, SUCCESS, sandbox_mark};
+use super::codes::Coded;
+use super::envelope::{CURRENCY, MESSAGE_SENT, SUCCESS, sandbox_mark};
 use super::error::Shape;
 use crate::written::Naira;
 use axum::response::Response;
 use domain::Environment;
 use engine::Sent;
 use serde::Serialize;
+use std::borrow::Cow;
 use utoipa::ToSchema;
 
 /// Sends a message.
@@ -64,7 +66,8 @@ pub(super) struct Accepted {
     status: &'static str,
     /// Always `API-0000`.
     #[schema(example = "API-0000")]
-    code: &'static str,
+    #[schema(value_type = String)]
+    code: Cow<'static, str>,
     /// What happened, for people.
     message: String,
     data: AcceptedData,
@@ -75,6 +78,12 @@ pub(super) struct Accepted {
 /// What became of a send.
 #[derive(Serialize, ToSchema)]
 pub(super) struct AcceptedData {
+    /// Always `success`; the older shape.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Always `Message Sent`; the older shape, which clients compare.
+    #[schema(example = "Message Sent")]
+    message: &'static str,
     /// Fetches the delivery report; a UUID.
     message_id: String,
     /// What was charged for all recipients; in the sandbox what would have been.
@@ -105,13 +114,21 @@ pub(super) struct AcceptedData {
     sandbox: Option<bool>,
 }
 
+impl Coded for Accepted {
+    fn code(&mut self) -> &mut Cow<'static, str> {
+        &mut self.code
+    }
+}
+
 impl Accepted {
     pub(super) fn new(sent: Sent, environment: Environment) -> Self {
         Self {
             status: "success",
-            code: SUCCESS,
+            code: Cow::Borrowed(SUCCESS),
             message: message(&sent, environment),
             data: AcceptedData {
+                status: "success",
+                message: MESSAGE_SENT,
                 message_id: sent.message_id.to_string(),
                 cost: Naira(sent.cost),
                 currency: CURRENCY,
@@ -134,6 +151,13 @@ impl Accepted {
 pub(super) struct LegacyAccepted {
     /// Always true.
     success: bool,
+    /// Always `success`.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Always `API-0000`.
+    #[schema(example = "API-0000")]
+    #[schema(value_type = String)]
+    code: Cow<'static, str>,
     /// What happened, for people.
     message: String,
     data: LegacyAcceptedData,
@@ -145,6 +169,9 @@ pub(super) struct LegacyAcceptedData {
     /// Always `success`.
     #[schema(example = "success")]
     status: &'static str,
+    /// Always `Message Sent`, which clients compare.
+    #[schema(example = "Message Sent")]
+    message: &'static str,
     /// Fetches the delivery report; a UUID.
     message_id: String,
     /// Different valid recipients.
@@ -160,13 +187,22 @@ pub(super) struct LegacyAcceptedData {
     gateway_used: &'static str,
 }
 
+impl Coded for LegacyAccepted {
+    fn code(&mut self) -> &mut Cow<'static, str> {
+        &mut self.code
+    }
+}
+
 impl LegacyAccepted {
     pub(super) fn new(sent: &Sent, environment: Environment) -> Self {
         Self {
             success: true,
+            status: "success",
+            code: Cow::Borrowed(SUCCESS),
             message: message(sent, environment),
             data: LegacyAcceptedData {
                 status: "success",
+                message: MESSAGE_SENT,
                 message_id: sent.message_id.to_string(),
                 total_recipients: sent.recipients_count,
                 cost: Naira(sent.cost),
@@ -200,13 +236,13 @@ mod tests {
     #[test]
     fn an_accepted_send_is_answered_in_both_shapes_at_once() {
         let answer = Accepted::new(sent(&[]), Environment::Live);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001},"success":true}"#);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001},"success":true}"#);
     }
 
     #[test]
     fn the_sandbox_says_so_and_what_was_left_out_is_named() {
         let answer = Accepted::new(sent(&["12345"]), Environment::Sandbox);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message simulated for 2 recipients; 1 that is no valid number was left out. Nothing is delivered or charged.","data":{"message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001,"invalid_recipients":["12345"],"sandbox":true},"success":true}"#);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message simulated for 2 recipients; 1 that is no valid number was left out. Nothing is delivered or charged.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001,"invalid_recipients":["12345"],"sandbox":true},"success":true}"#);
     }
 
     #[test]
@@ -227,6 +263,6 @@ mod tests {
     #[test]
     fn clients_of_v1_are_answered_in_their_shape() {
         let answer = LegacyAccepted::new(&sent(&[]), Environment::Live);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"success":true,"message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message_id":"01a1ee56-5e00-7707-8707-070707070707","total_recipients":2,"cost":12.50,"balance":87.5001,"currency":"NGN","gateway_used":"direct-refund"}}"#);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"success":true,"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","total_recipients":2,"cost":12.50,"balance":87.5001,"currency":"NGN","gateway_used":"direct-refund"}}"#);
     }
 }

@@ -147,37 +147,51 @@ async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
         .map(|(name, answer)| format!("{name}: {}", answer.redacted()))
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
-        no token: 401 {"status":"error","code":"API-1001","error":{"message":"No API token was given. Send it as `Authorization: Bearer <token>`, in an `api_token` header, in the query string, or as the field `api_token`.","code":"API-1001","description":"Missing API token"}}
-        junk token: 401 {"status":"error","code":"API-1001","error":{"message":"The API token is not valid. Check that it was copied whole, and has not been revoked or expired.","code":"API-1001","description":"Invalid API token"}}
-        disabled: 401 {"status":"error","code":"API-1002","error":{"message":"This account is disabled. Contact support.","code":"API-1002","description":"Account disabled"}}
-        dormant: 401 {"status":"error","code":"API-1003","error":{"message":"This account is dormant. Contact support to have it reactivated.","code":"API-1003","description":"Account dormant"}}
-        pending: 403 {"status":"error","code":"API-1007","error":{"message":"This account is not activated yet: until it is, only the sandbox can be used.","code":"API-1007","description":"API access restricted"}}
-        restricted: 403 {"status":"error","code":"API-1007","error":{"message":"This account is restricted: it can read, but not send. Contact support.","code":"API-1007","description":"API access restricted"}}
-        malformed: 400 {"status":"error","code":"API-2000","error":{"message":"The JSON body could not be read: EOF while parsing an object at line 1 column 1.","code":"API-2000","description":"Malformed request"}}
-        from missing: 400 {"status":"error","code":"API-2001","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"}}
-        body missing: 422 {"status":"error","code":"API-2002","error":{"message":"The message text is missing, or nothing is left of it once emoji and characters without a plain equivalent are removed. Give a `body`, or set `unicode` to true to send it as written.","code":"API-2002","description":"Message text missing"}}
-        only emoji: 422 {"status":"error","code":"API-2002","error":{"message":"The message text is missing, or nothing is left of it once emoji and characters without a plain equivalent are removed. Give a `body`, or set `unicode` to true to send it as written.","code":"API-2002","description":"Message text missing"}}
-        to missing: 400 {"status":"error","code":"API-2003","error":{"message":"The field `to` is missing: give one or more phone numbers.","code":"API-2003","description":"Recipient missing"}}
-        sender too long: 400 {"status":"error","code":"API-2004","error":{"message":"The sender ID in `from` must be 1 to 11 printable characters.","code":"API-2004","description":"Malformed sender ID"}}
-        invalid recipient: 422 {"status":"error","code":"API-2006","error":{"message":"The number in `to` is not a valid mobile number. Use the international format, such as 2348031234567.","code":"API-2006","description":"Invalid recipient"}}
-        unknown message: 404 {"status":"error","code":"API-2007","error":{"message":"There is no message with this message_id on this account.","code":"API-2007","description":"Unknown message"}}
-        unknown gateway: 400 {"status":"error","code":"API-2009","error":{"message":"There is no such gateway here. Use one of: direct-corporate, direct-refund, international, otp, dual-backup.","code":"API-2009","description":"Unknown gateway"}}
-        callback_url: 400 {"status":"error","code":"API-2015","error":{"message":"`callback_url` is not usable: it is not an http or https URL.","code":"API-2015","description":"Unusable callback URL"}}
-        no such path: 404 {"status":"error","code":"API-4040","error":{"message":"There is no such path. See /docs.","code":"API-4040","description":"No such path"}}
-        no such method: 405 {"status":"error","code":"API-4050","error":{"message":"This path does not answer this method. See /docs.","code":"API-4050","description":"Method not allowed"}}
-        too long: 422 {"status":"error","code":"API-2008","error":{"message":"The message text has 1531 characters; at most 1530 are allowed.","code":"API-2008","description":"Message too long"}}
-        sender not registered: 403 {"status":"error","code":"API-2011","error":{"message":"The sender ID in `from` is not registered and approved on this account. Register it and wait for approval.","code":"API-2011","description":"Sender ID not approved"}}
-        duplicate: 409 {"status":"error","code":"API-2012","error":{"message":"The same text was sent to the same recipients within the last minute. This one was not sent and not charged; do not retry it.","code":"API-2012","description":"Duplicate message"}}
-        transactional: 422 {"status":"error","code":"API-2013","error":{"message":"The text looks transactional (`OTP`), which the gateway direct-refund does not carry. Send it over `direct-corporate` or `otp`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
-        international sender: 422 {"status":"error","code":"API-2013","error":{"message":"The sender ID `Abroad` is international, which this gateway does not carry. Send it over `international`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
-        prohibited: 422 {"status":"error","code":"API-2010","error":{"message":"The text holds `double your money`, which is not carried here. It was not sent and not charged.","code":"API-2010","description":"Prohibited content"}}
-        too many recipients: 422 {"status":"error","code":"API-2014","error":{"message":"At most 10000 recipients are allowed in a request. Split the list.","code":"API-2014","description":"Too many recipients"}}
-        insufficient: 402 {"status":"error","code":"API-3001","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
-        none valid: 422 {"status":"error","code":"API-3002","error":{"message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","code":"API-3002","description":"No valid recipient"}}
-        too large: 413 {"status":"error","code":"API-2017","error":{"message":"The request body is larger than 10 MiB. Split the list of recipients.","code":"API-2017","description":"Request body too large"}}
-        rate limit: 429 {"status":"error","code":"API-3004","error":{"message":"The rate limit of 1000 requests a minute is reached. Retry after 60 s.","code":"API-3004","description":"Rate limit exceeded"}}
-        overloaded: 503 {"status":"error","code":"API-5003","error":{"message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","code":"API-5003","description":"Service unavailable"}}
+        no token: 401 {"status":"error","code":"API-1001","message":"No API token was given. Send it as `Authorization: Bearer <token>`, in an `api_token` header, in the query string, or as the field `api_token`.","error":{"message":"No API token was given. Send it as `Authorization: Bearer <token>`, in an `api_token` header, in the query string, or as the field `api_token`.","code":"API-1001","description":"Missing API token"}}
+        junk token: 401 {"status":"error","code":"API-1001","message":"The API token is not valid. Check that it was copied whole, and has not been revoked or expired.","error":{"message":"The API token is not valid. Check that it was copied whole, and has not been revoked or expired.","code":"API-1001","description":"Invalid API token"}}
+        disabled: 401 {"status":"error","code":"API-1002","message":"This account is disabled. Contact support.","error":{"message":"This account is disabled. Contact support.","code":"API-1002","description":"Account disabled"}}
+        dormant: 401 {"status":"error","code":"API-1003","message":"This account is dormant. Contact support to have it reactivated.","error":{"message":"This account is dormant. Contact support to have it reactivated.","code":"API-1003","description":"Account dormant"}}
+        pending: 403 {"status":"error","code":"API-1007","message":"This account is not activated yet: until it is, only the sandbox can be used.","error":{"message":"This account is not activated yet: until it is, only the sandbox can be used.","code":"API-1007","description":"API access restricted"}}
+        restricted: 403 {"status":"error","code":"API-1007","message":"This account is restricted: it can read, but not send. Contact support.","error":{"message":"This account is restricted: it can read, but not send. Contact support.","code":"API-1007","description":"API access restricted"}}
+        malformed: 400 {"status":"error","code":"API-2000","message":"The JSON body could not be read: EOF while parsing an object at line 1 column 1.","error":{"message":"The JSON body could not be read: EOF while parsing an object at line 1 column 1.","code":"API-2000","description":"Malformed request"}}
+        from missing: 400 {"status":"error","code":"API-2001","message":"The field `from` is missing: give the sender ID.","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"}}
+        body missing: 422 {"status":"error","code":"API-2002","message":"The message text is missing, or nothing is left of it once emoji and characters without a plain equivalent are removed. Give a `body`, or set `unicode` to true to send it as written.","error":{"message":"The message text is missing, or nothing is left of it once emoji and characters without a plain equivalent are removed. Give a `body`, or set `unicode` to true to send it as written.","code":"API-2002","description":"Message text missing"}}
+        only emoji: 422 {"status":"error","code":"API-2002","message":"The message text is missing, or nothing is left of it once emoji and characters without a plain equivalent are removed. Give a `body`, or set `unicode` to true to send it as written.","error":{"message":"The message text is missing, or nothing is left of it once emoji and characters without a plain equivalent are removed. Give a `body`, or set `unicode` to true to send it as written.","code":"API-2002","description":"Message text missing"}}
+        to missing: 400 {"status":"error","code":"API-2003","message":"The field `to` is missing: give one or more phone numbers.","error":{"message":"The field `to` is missing: give one or more phone numbers.","code":"API-2003","description":"Recipient missing"}}
+        sender too long: 400 {"status":"error","code":"API-2004","message":"The sender ID in `from` must be 1 to 11 printable characters.","error":{"message":"The sender ID in `from` must be 1 to 11 printable characters.","code":"API-2004","description":"Malformed sender ID"}}
+        invalid recipient: 422 {"status":"error","code":"API-2006","message":"The number in `to` is not a valid mobile number. Use the international format, such as 2348031234567.","error":{"message":"The number in `to` is not a valid mobile number. Use the international format, such as 2348031234567.","code":"API-2006","description":"Invalid recipient"}}
+        unknown message: 404 {"status":"error","code":"API-2007","message":"There is no message with this message_id on this account.","error":{"message":"There is no message with this message_id on this account.","code":"API-2007","description":"Unknown message"}}
+        unknown gateway: 400 {"status":"error","code":"API-2009","message":"There is no such gateway here. Use one of: direct-corporate, direct-refund, international, otp, dual-backup.","error":{"message":"There is no such gateway here. Use one of: direct-corporate, direct-refund, international, otp, dual-backup.","code":"API-2009","description":"Unknown gateway"}}
+        callback_url: 400 {"status":"error","code":"API-2015","message":"`callback_url` is not usable: it is not an http or https URL.","error":{"message":"`callback_url` is not usable: it is not an http or https URL.","code":"API-2015","description":"Unusable callback URL"}}
+        no such path: 404 {"status":"error","code":"API-4040","message":"There is no such path. See /docs.","error":{"message":"There is no such path. See /docs.","code":"API-4040","description":"No such path"}}
+        no such method: 405 {"status":"error","code":"API-4050","message":"This path does not answer this method. See /docs.","error":{"message":"This path does not answer this method. See /docs.","code":"API-4050","description":"Method not allowed"}}
+        too long: 422 {"status":"error","code":"API-2008","message":"The message text has 1531 characters; at most 1530 are allowed.","error":{"message":"The message text has 1531 characters; at most 1530 are allowed.","code":"API-2008","description":"Message too long"}}
+        sender not registered: 403 {"status":"error","code":"API-2011","message":"The sender ID in `from` is not registered and approved on this account. Register it and wait for approval.","error":{"message":"The sender ID in `from` is not registered and approved on this account. Register it and wait for approval.","code":"API-2011","description":"Sender ID not approved"}}
+        duplicate: 409 {"status":"error","code":"API-2012","message":"The same text was sent to the same recipients within the last minute. This one was not sent and not charged; do not retry it.","error":{"message":"The same text was sent to the same recipients within the last minute. This one was not sent and not charged; do not retry it.","code":"API-2012","description":"Duplicate message"}}
+        transactional: 422 {"status":"error","code":"API-2013","message":"The text looks transactional (`OTP`), which the gateway direct-refund does not carry. Send it over `direct-corporate` or `otp`. It was not sent and not charged.","error":{"message":"The text looks transactional (`OTP`), which the gateway direct-refund does not carry. Send it over `direct-corporate` or `otp`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
+        international sender: 422 {"status":"error","code":"API-2013","message":"The sender ID `Abroad` is international, which this gateway does not carry. Send it over `international`. It was not sent and not charged.","error":{"message":"The sender ID `Abroad` is international, which this gateway does not carry. Send it over `international`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
+        prohibited: 422 {"status":"error","code":"API-2010","message":"The text holds `double your money`, which is not carried here. It was not sent and not charged.","error":{"message":"The text holds `double your money`, which is not carried here. It was not sent and not charged.","code":"API-2010","description":"Prohibited content"}}
+        too many recipients: 422 {"status":"error","code":"API-2014","message":"At most 10000 recipients are allowed in a request. Split the list.","error":{"message":"At most 10000 recipients are allowed in a request. Split the list.","code":"API-2014","description":"Too many recipients"}}
+        insufficient: 402 {"status":"error","code":"API-3001","message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
+        none valid: 422 {"status":"error","code":"API-3002","message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","error":{"message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","code":"API-3002","description":"No valid recipient"}}
+        too large: 413 {"status":"error","code":"API-2017","message":"The request body is larger than 10 MiB. Split the list of recipients.","error":{"message":"The request body is larger than 10 MiB. Split the list of recipients.","code":"API-2017","description":"Request body too large"}}
+        rate limit: 429 {"status":"error","code":"API-3004","message":"The rate limit of 1000 requests a minute is reached. Retry after 60 s.","error":{"message":"The rate limit of 1000 requests a minute is reached. Retry after 60 s.","code":"API-3004","description":"Rate limit exceeded"}}
+        overloaded: 503 {"status":"error","code":"API-5003","message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","error":{"message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","code":"API-5003","description":"Service unavailable"}}
         "#);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn every_error_has_its_message_at_the_top_level_too() {
+    let ogene = poor().await;
+    let mut answers = refusals(&ogene).await;
+    let legacy = Request::post("/api/v1/sms/create");
+    answers.push(("legacy", ogene.ask(&legacy).await));
+    for (name, answer) in answers {
+        let answer = answer.json();
+        assert!(answer["message"].is_string(), "{name}");
+        assert_eq!(answer["message"], answer["error"]["message"], "{name}");
+    }
     ogene.end().await;
 }
 
@@ -527,9 +541,38 @@ async fn our_own_failure_tells_nothing_of_its_cause() {
         .bearer(&ogene.shop.token)
         .header("X-Request-Id", "hidden-1");
     let answer = ogene.ask(&request).await;
-    insta::assert_snapshot!(answer.redacted(), @r#"500 {"status":"error","code":"API-5001","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
+    insta::assert_snapshot!(answer.redacted(), @r#"500 {"status":"error","code":"API-5001","message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
     assert_eq!(answer.header("x-request-id"), Some("hidden-1"));
     ogene.show("messages");
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn codes_have_the_configured_prefix_wherever_they_leave() {
+    let ogene = Setup::new().set("http.code_prefix", r#""SMS-NG.""#);
+    let ogene = ogene.start().await;
+    let sent = ogene.send(to(MTN, "Hello")).await;
+    assert_eq!(sent.code(), "SMS-NG.0000", "{}", sent.text());
+    let legacy = Request::post("/api/v1/sms/create").bearer(&ogene.shop.token);
+    let requests = [
+        legacy.json(&to(MTN, "Hello again")),
+        Request::get("/api/v2/balance").bearer(&ogene.shop.token),
+        Request::get("/api/v2/account").bearer(&ogene.shop.token),
+        Request::get("/api/v2/account"),
+        Request::get("/api/v2/nothing"),
+        Request::new("PUT", "/api/v2/sms"),
+        Request::new("PUT", "/api/v2/account"),
+        Request::send(&ogene.shop.token, &to("1", "Hello")),
+        Request::get("/docs"),
+        Request::get("/openapi.json"),
+    ];
+    for request in &requests {
+        let answer = ogene.ask(request).await;
+        assert!(answer.text().contains("SMS-NG."), "{}", answer.text());
+        let standard = answer.text().split("API-").skip(1);
+        let codes = standard.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        assert_eq!(codes.count(), 0, "{}", answer.text());
+    }
     ogene.end().await;
 }

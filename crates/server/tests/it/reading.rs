@@ -47,13 +47,28 @@ async fn the_balance_is_told_by_component_in_plain_numbers() {
     ogene
         .credit(&ogene.shop, "0.0625", Component::UniversalWallet)
         .await;
-    insta::assert_snapshot!(get(&ogene, "/api/v2/balance").await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Wallet balance retrieved.","data":{"status":"success","message":"Wallet balance retrieved."},"balance":{"total_balance":1050.5625,"universal_wallet":0.0625,"sms_wallet":1000.00,"sms_bonus":0.00,"main_balance":0.00,"volume_bonus":0.00,"promo_bonus":50.50}}"#);
+    insta::assert_snapshot!(get(&ogene, "/api/v2/balance").await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Wallet balance retrieved.","data":{"status":"success","message":"Wallet balance retrieved.","balance":1050.5625,"total_balance":1050.5625,"currency":"NGN","formatted":"NGN 1050.5625"},"balance":{"total_balance":1050.5625,"universal_wallet":0.0625,"sms_wallet":1000.00,"sms_bonus":0.00,"main_balance":0.00,"volume_bonus":0.00,"promo_bonus":50.50}}"#);
     ogene.sent(to(MTN, "Hello")).await;
     let balance = ogene.read("/balance/get").await["balance"].clone();
     assert_eq!(
         (&balance["promo_bonus"], &balance["sms_wallet"]),
         (&json!(44.5), &json!(1000.0))
     );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_total_of_the_balance_is_in_data_too() {
+    let ogene = Ogene::start().await;
+    for path in ["/api/v2/balance", "/api/sandbox/v2/balance"] {
+        let answer = get(&ogene, path).await.json();
+        let (data, total) = (&answer["data"], &answer["balance"]["total_balance"]);
+        assert!(total.is_number(), "{path}");
+        assert_eq!((&data["balance"], &data["total_balance"]), (total, total));
+        assert_eq!(data["currency"], "NGN", "{path}");
+        let formatted = format!("NGN {:.2}", total.as_f64().expect("a number"));
+        assert_eq!(data["formatted"], formatted, "{path}");
+    }
     ogene.end().await;
 }
 
