@@ -1,6 +1,9 @@
 //! Phone numbers: which spellings are read, and which numbers may be sent to.
 
 mod list;
+mod separators;
+
+use separators::is_separator;
 
 pub use list::{MAX_NAMED_INVALID, RecipientList, TooMany, read_recipients};
 
@@ -14,6 +17,8 @@ const NATIONAL: u64 = 10_000_000_000;
 const STEERING: u64 = 2_348_000_000_000;
 /// The longest number (E.164, 6.1) and two zeros or a trunk zero before it.
 const MAX_DIGITS: u32 = 17;
+/// The longest spelling that is read, in bytes: room for three invisible characters around each digit.
+const MAX_SPELLING_BYTES: usize = 256;
 
 /// Who receives a message: the digits in international format, without a plus.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -88,7 +93,8 @@ pub enum SandboxOutcome {
 }
 
 /// Reads a Nigerian mobile number: `2348031234567`, `+234…`, `00234…`, `08031234567`, `8031234567` or
-/// `23408031234567`, with spaces, hyphens, dots and brackets anywhere.
+/// `23408031234567`, with separators anywhere: white space, dashes, dots and brackets of every kind, and invisible
+/// characters, as they come along when a number is copied.
 pub fn parse_national(text: &str) -> Option<Recipient> {
     let national = Digits::read(text)?.national()?;
     is_mobile(national).then_some(Recipient(NIGERIA * NATIONAL + national))
@@ -148,15 +154,18 @@ impl Digits {
             count: 0,
             value: 0,
         };
-        for byte in text.bytes() {
-            match byte {
-                b'0'..=b'9' if digits.count < MAX_DIGITS => {
+        if text.len() > MAX_SPELLING_BYTES {
+            return None;
+        }
+        for character in text.chars() {
+            match character {
+                '0'..='9' if digits.count < MAX_DIGITS => {
                     digits.count += 1;
-                    digits.value = digits.value * 10 + u64::from(byte - b'0');
+                    digits.value = digits.value * 10 + u64::from(character) - u64::from('0');
                     digits.leading_zeros += u32::from(digits.value == 0);
                 }
-                b' ' | b'-' | b'.' | b'(' | b')' | b'[' | b']' => {}
-                b'+' if digits.count == 0 && !digits.plus => digits.plus = true,
+                '+' if digits.count == 0 && !digits.plus => digits.plus = true,
+                _ if is_separator(character) => {}
                 _ => return None,
             }
         }
@@ -179,11 +188,12 @@ impl Digits {
 }
 
 /// Whether ten national digits are a mobile number's, in the pattern of libphonenumber:
-/// `(?:702[0-24-9]|819[01])\d{6}|(?:7(?:0[13-9]|[12]\d)|8(?:0[1-9]|1[0-8])|9(?:0[1-9]|1[1-6]))\d{7}`.
+/// `(?:702[0-24-9]|819[01])\d{6}|(?:7(?:0[13-9]|[12]\d)|8(?:0[1-9]|1[0-8])|9(?:0[1-9]|1[0-6]))\d{7}`.
+/// `tests/phonenumbers.rs` compares it with the newest release.
 const fn is_mobile(national: u64) -> bool {
     matches!(
         national / 1_000_000,
-        7010..=7022 | 7024..=7299 | 8010..=8191 | 9010..=9099 | 9110..=9169
+        7010..=7022 | 7024..=7299 | 8010..=8191 | 9010..=9169
     )
 }
 
@@ -201,7 +211,7 @@ mod tests {
             [7, 1 | 2, _, _] => true,
             [8, 1, x, _] => matches!(x, 0..=8),
             [8 | 9, 0, x, _] => matches!(x, 1..=9),
-            [9, 1, x, _] => matches!(x, 1..=6),
+            [9, 1, x, _] => matches!(x, 0..=6),
             _ => false,
         }
     }
@@ -246,6 +256,27 @@ mod tests {
     }
 
     #[test]
+    fn a_number_copied_with_any_separator_is_read() {
+        let separators = "\t\u{A0}\u{AD}\u{2002}\u{2009}\u{200B}\u{200C}\u{200D}\u{200E}\u{200F}\u{2010}\u{2011}\
+            \u{2012}\u{2013}\u{2014}\u{2015}\u{202A}\u{202B}\u{202C}\u{202D}\u{202E}\u{202F}\u{205F}\u{2060}\
+            \u{2066}\u{2069}\u{2212}\u{3000}\u{FE63}\u{FEFF}\u{FF08}\u{FF09}\u{FF0D}\u{FF0E}{}";
+        for separator in separators.chars() {
+            let text = format!("{separator}0803{separator}891{separator}3321{separator}");
+            let read = parse_national(&text).map(Recipient::digits);
+            assert_eq!(read, Some(2_348_038_913_321), "{separator:?}");
+            let international = format!("{separator}+{separator}44{separator}7911123456");
+            let read = parse_international(&international).map(Recipient::digits);
+            assert_eq!(read, Some(447_911_123_456), "{separator:?}");
+        }
+    }
+
+    #[test]
+    fn the_range_0910_of_mtn_is_mobile() {
+        let recipient = parse_national("09101234567");
+        assert_eq!(recipient.map(Recipient::digits), Some(2_349_101_234_567));
+    }
+
+    #[test]
     fn what_is_no_nigerian_mobile_number_is_refused() {
         for text in [
             "",
@@ -273,6 +304,11 @@ mod tests {
             "٠٨٠٣١٢٣٤٥٦٧",
             "99999999999999999999999999",
             "2.34803E+12",
+            "0803/1234567",
+            "0803*1234567",
+            "0803\u{B7}1234567x",
+            "0803_1234567",
+            &format!("08031234567{}", " ".repeat(MAX_SPELLING_BYTES)),
         ] {
             assert_eq!(parse_national(text), None, "{text}");
         }
@@ -349,7 +385,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reading_never_panics_and_what_was_read_reads_the_same(text in "[-+0-9 .()]{0,24}") {
+        fn reading_never_panics_and_what_was_read_reads_the_same(text in "[-+0-9 .()\u{A0}\u{2011}\u{200B}\u{FEFF}]{0,24}") {
             for parse in [parse_national, parse_international, parse_sandbox, parse_sandbox_international] {
                 if let Some(recipient) = parse(&text) {
                     prop_assert_eq!(parse(&recipient.to_string()), Some(recipient));

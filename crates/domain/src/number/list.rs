@@ -1,10 +1,13 @@
 //! The recipients of one request: a list as people write it, read once.
 
 use super::Recipient;
+use super::separators::is_invisible;
 use std::collections::HashSet;
 
 /// How many invalid numbers an answer names; the rest are only counted.
 pub const MAX_NAMED_INVALID: usize = 100;
+/// How many empty items a list may have beyond as many as it may have recipients: they are passed over, but take time.
+const MAX_EMPTY: usize = 10_000;
 /// How much of an invalid number an answer repeats, in characters.
 const MAX_NAMED_CHARACTERS: usize = 32;
 
@@ -30,22 +33,29 @@ pub struct TooMany {
 
 /// Reads a list of numbers separated by commas (or semicolons, or lines) with one of the parsers.
 ///
-/// Empty items are skipped, duplicates collapse. The limit counts items as given, so that it does not
+/// Items without a visible character are skipped, duplicates collapse. The limit counts items as given, so that it does not
 /// depend on what they hold.
 pub fn read_recipients(
     to: &str,
     parse: fn(&str) -> Option<Recipient>,
     max: usize,
 ) -> Result<RecipientList, TooMany> {
-    let items = to
-        .split([',', ';', '\n', '\r'])
-        .map(str::trim)
-        .filter(|item| !item.is_empty());
+    let blank = |character: char| character.is_whitespace() || is_invisible(character);
+    let items = to.split([',', ';', '\n', '\r', '\u{2028}', '\u{2029}']);
     let mut list = RecipientList::default();
-    for (before, item) in items.enumerate() {
-        if before == max {
+    let (mut given, mut empty) = (0, 0);
+    for item in items.map(|item| item.trim_matches(blank)) {
+        if item.is_empty() {
+            empty += 1;
+            if empty > max.saturating_add(MAX_EMPTY) {
+                return Err(TooMany { max });
+            }
+            continue;
+        }
+        if given == max {
             return Err(TooMany { max });
         }
+        given += 1;
         match parse(item) {
             Some(recipient) => list.valid.push(recipient),
             None => list.add_invalid(item),
@@ -122,6 +132,21 @@ mod tests {
                 .iter()
                 .all(|item| item.chars().count() == MAX_NAMED_CHARACTERS)
         );
+    }
+
+    #[test]
+    fn an_item_of_invisible_characters_is_none() {
+        let list =
+            read("\u{FEFF}08031234567,\u{200B}, \u{2060}\u{A0} ;\u{2028}08031234568\u{200E}");
+        assert_eq!((list.valid.len(), list.invalid_count), (2, 0));
+        assert_eq!(read("\u{200E}0803\u{200F}").invalid, ["0803"]);
+    }
+
+    #[test]
+    fn a_list_of_empty_items_ends_at_a_bound() {
+        let read = |commas: usize| read_recipients(&",".repeat(commas), parse_national, 10);
+        assert_eq!(read(10_000), Ok(RecipientList::default()));
+        assert_eq!(read(9 << 20), Err(TooMany { max: 10 }));
     }
 
     #[test]
