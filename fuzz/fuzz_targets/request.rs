@@ -20,6 +20,7 @@ const CONTENT_TYPES: [&str; 5] = [
 const LIMITS: BodyLimits = BodyLimits {
     bytes: 4_096,
     time: Duration::from_secs(10),
+    recipients: 100,
 };
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {

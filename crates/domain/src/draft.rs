@@ -3,9 +3,9 @@
 mod classes;
 
 use crate::{
-    Account, AccountId, AppendSender, Environment, Gateway, GatewayRules, Money, Priority,
-    Prohibited, Recipient, Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url, number,
-    sender, text,
+    Account, AccountId, AppendSender, Environment, Gateway, GatewayRules, Money, Prepared,
+    Priority, Prohibited, Recipient, Refusal, Rulebook, SenderId, SenderStatus, Text, callback_url,
+    number, sender, text,
 };
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -34,6 +34,9 @@ pub struct SendFields {
     pub callback_url: Option<String>,
     /// The caller's own reference.
     pub customer_reference: Option<String>,
+    /// Names of further fields that were given, which nothing reads: the first of them, cut to a length that may be
+    /// repeated.
+    pub ignored: Vec<String>,
 }
 
 /// An account with its sender IDs, as a send is judged by.
@@ -81,6 +84,8 @@ pub struct Draft {
     pub invalid: Vec<String>,
     /// How much of it there was.
     pub invalid_count: usize,
+    /// What of the request was changed or not read.
+    pub adjustments: Adjustments,
     /// The recipients by network.
     pub classes: Vec<Class>,
     /// The largest number of pages of a recipient.
@@ -95,6 +100,17 @@ pub struct Draft {
     pub customer_reference: Option<String>,
     /// What makes two sends the same within the duplicate window.
     pub fingerprint: Fingerprint,
+}
+
+/// What of a request is not sent as it was given: the answer names it, since the caller pays for the rest.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Adjustments {
+    /// Whether the text differs from the body that was given.
+    pub text_changed: bool,
+    /// Visible characters of the body that were removed, as they have no plain equivalent.
+    pub removed_characters: usize,
+    /// Names of fields that were given and that nothing reads.
+    pub ignored_fields: Vec<String>,
 }
 
 /// SHA-256 of account, environment, text before any suffix and sorted recipients, cut to 16 bytes.
@@ -132,7 +148,11 @@ pub fn draft(
         without_nul(name, text)?;
     }
     let list = recipients(&to, gateway.gateway, environment, rules)?;
-    let text = prepared(&body, unicode)?;
+    let Prepared {
+        text,
+        changed,
+        removed_characters,
+    } = prepared(&body, unicode)?;
     check_gateway(gateway, environment, sender, &text, rules, prohibited)?;
 
     let classes = classes::classes(
@@ -152,6 +172,11 @@ pub fn draft(
         sender: sender.name.clone(),
         fingerprint: fingerprint(customer.account.id, environment, &text, &list.valid),
         text,
+        adjustments: Adjustments {
+            text_changed: changed,
+            removed_characters,
+            ignored_fields: fields.ignored,
+        },
         page_count: classes.iter().map(|class| class.pages).max().unwrap_or(0),
         cost,
         priority: Priority::of(gateway.gateway, list.valid.len()),
@@ -272,7 +297,7 @@ fn recipients(
     }
 }
 
-fn prepared(body: &str, unicode: bool) -> Result<Text, Refusal> {
+fn prepared(body: &str, unicode: bool) -> Result<Prepared, Refusal> {
     let limit = text::MAX_BODY_CHARACTERS;
     // A text of no more bytes than the limit cannot have more characters.
     if body.len() > limit {
@@ -281,7 +306,7 @@ fn prepared(body: &str, unicode: bool) -> Result<Text, Refusal> {
             return Err(Refusal::TooLong { length, limit });
         }
     }
-    Text::prepare(body, unicode).ok_or(Refusal::BodyMissing)
+    Prepared::of(body, unicode).ok_or(Refusal::BodyMissing)
 }
 
 fn check_gateway(

@@ -30,6 +30,7 @@ impl Gateway {
             "2" | "6" => Some(Self::DirectCorporate),
             "7" => Some(Self::International),
             "8" => Some(Self::Otp),
+            "corporate" => Some(Self::DirectCorporate),
             name => Self::from_name(name),
         }
     }
@@ -373,6 +374,7 @@ mod tests {
             ("6", Some(Gateway::DirectCorporate)),
             ("7", Some(Gateway::International)),
             ("8", Some(Gateway::Otp)),
+            ("corporate", Some(Gateway::DirectCorporate)),
             ("dual-backup", Some(Gateway::DualBackup)),
             ("3", None),
             ("premium", None),

@@ -41,7 +41,9 @@ pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, PENDING, Refund, SECOND_LEG, Terms,
     Transition, transition,
 };
-pub use draft::{Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, SendFields, draft};
+pub use draft::{
+    Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, SendFields, draft,
+};
 pub use gateway::{
     AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, LONGEST_TIMEOUT, Legs, Preference,
     Price, Priority, QuietHours, Rulebook, Tariff,
@@ -61,5 +63,5 @@ pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use share::{Share, share};
 pub use short::{MAX_KEY_OCTETS, short};
-pub use text::{Alphabet, MAX_BODY_CHARACTERS, Text};
+pub use text::{Alphabet, MAX_BODY_CHARACTERS, Prepared, Text};
 pub use wallet::{Component, NotPurse, Purse};

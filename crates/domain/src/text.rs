@@ -26,11 +26,41 @@ pub enum Alphabet {
     Ucs2,
 }
 
+/// The text that was made of a body, and how it differs from the body.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Prepared {
+    /// The text as it will be sent.
+    pub text: Text,
+    /// Whether it differs from the body in any character.
+    pub changed: bool,
+    /// Visible characters of the body that were removed, as they have no plain equivalent.
+    pub removed_characters: usize,
+}
+
 /// A text as it will be sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Text {
     text: String,
     alphabet: Alphabet,
+}
+
+impl Prepared {
+    /// Makes the text that will be sent of the body that was received, as [`Text::prepare`] does.
+    pub fn of(body: &str, unicode: bool) -> Option<Self> {
+        let (text, removed_characters) = if unicode {
+            (Text::from_stored(body.to_owned()), 0)
+        } else {
+            let (text, removed) = plain::counted(body);
+            let alphabet = Alphabet::Gsm;
+            (Text { text, alphabet }, removed)
+        };
+        let is_blank = text.text.trim_start().is_empty();
+        (!is_blank).then(|| Self {
+            changed: text.text != body,
+            text,
+            removed_characters,
+        })
+    }
 }
 
 impl Text {
@@ -48,16 +78,7 @@ impl Text {
     /// - emoji (with their skin tones, joiners, tags and keycaps) and all other characters go. The
     ///   spaces on both sides of what went become one. Other spaces are kept, at the ends too.
     pub fn prepare(body: &str, unicode: bool) -> Option<Self> {
-        let text = if unicode {
-            Self::from_stored(body.to_owned())
-        } else {
-            Self {
-                text: plain::plain(body),
-                alphabet: Alphabet::Gsm,
-            }
-        };
-        let is_blank = text.text.trim_start().is_empty();
-        (!is_blank).then_some(text)
+        Prepared::of(body, unicode).map(|prepared| prepared.text)
     }
 
     /// The text of a message that was accepted earlier; its alphabet follows from its characters.
@@ -229,6 +250,25 @@ mod tests {
         ];
         for (body, expected) in table {
             assert_eq!(plain(body), expected);
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_text_is_known_and_removed_characters_are_counted() {
+        let table = [
+            ("Hello, world [€5]", false, (false, 0)),
+            ("line\r\nline", false, (false, 0)),
+            ("Order 5: مرحبا بك", false, (true, 7)),
+            ("caf\u{E9} \u{201C}x\u{201D}", false, (true, 0)),
+            ("a\u{200B}b e\u{301}", false, (true, 0)),
+            ("Hello 😀 world", false, (true, 1)),
+            ("press 1\u{FE0F}\u{20E3} 你好", false, (true, 3)),
+            ("Order 5: مرحبا بك 😀\u{200B}", true, (false, 0)),
+        ];
+        for (body, unicode, expected) in table {
+            let prepared = Prepared::of(body, unicode).unwrap();
+            let found = (prepared.changed, prepared.removed_characters);
+            assert_eq!(found, expected, "{body:?}");
         }
     }
 

@@ -8,7 +8,9 @@ mod pace;
 use crate::shared::CLAIM_MS;
 use crate::velocity::Counted;
 use crate::{Error, Shared, measure};
-use domain::{Bucket, Draft, Environment, Gateway, MessageId, Money, Refusal, SandboxOutcome};
+use domain::{
+    Adjustments, Bucket, Draft, Environment, Gateway, MessageId, Money, Refusal, SandboxOutcome,
+};
 use door::{MOST_SENDS, UNAVAILABLE, Waiting, group};
 use pace::{Lap, Pace};
 use std::collections::{BTreeMap, VecDeque};
@@ -47,6 +49,8 @@ pub struct Sent {
     pub invalid_recipients: Vec<String>,
     /// How much of it there was.
     pub invalid_count: usize,
+    /// What of the request was changed or not read.
+    pub adjustments: Adjustments,
 }
 
 /// The steering numbers of the sandbox that refuse a send; `limit` is the rate that such a refusal names.
@@ -300,6 +304,7 @@ fn answered(shared: &Shared, entering: Entering, answer: Accepted) {
         page_count: draft.page_count,
         invalid_recipients: draft.invalid.clone(),
         invalid_count: draft.invalid_count,
+        adjustments: draft.adjustments.clone(),
     };
     // Whoever asked may have gone; the message stands all the same.
     let _ = sender.send(Ok(sent));

@@ -90,6 +90,7 @@ pub async fn serve(
         body: http::BodyLimits {
             bytes: config.limits.max_body_bytes,
             time: config.http.body_timeout,
+            recipients: config.limits.max_recipients,
         },
         rooms: http::Rooms::new(
             config.limits.body_memory_bytes,

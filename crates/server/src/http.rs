@@ -125,6 +125,11 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
             get(reports::report_of),
         )
         .route(&at("/sms/delivery-reports"), get(reports::report))
+        .route(
+            &at("/sms/delivery-reports/{message_id}"),
+            get(reports::report_of),
+        )
+        .route(&at("/delivery"), get(reports::report))
         .route(&at("/sender-ids"), get(senders::senders))
         .route(&at("/account"), get(account::account))
 }

@@ -280,6 +280,7 @@ mod tests {
             recipients: Vec::new(),
             invalid: Vec::new(),
             invalid_count: 0,
+            adjustments: domain::Adjustments::default(),
             classes: Vec::new(),
             page_count: 1,
             cost: Money::ZERO,

@@ -41,13 +41,20 @@ enum Fate {
 
 /// The text in plain characters: see [`Text::prepare`](super::Text::prepare).
 pub(crate) fn plain(body: &str) -> String {
+    counted(body).0
+}
+
+/// The text in plain characters, and how many visible characters were removed without an equivalent.
+pub(super) fn counted(body: &str) -> (String, usize) {
     if gsm::is_ascii_gsm(body) {
-        return body.to_owned();
+        return (body.to_owned(), 0);
     }
+    let mut removed = 0;
     let mut plain = Plain::with_capacity(body.len());
     let mut rest = body.chars();
     while let Some(character) = rest.next() {
         if is_emoji_by_context(character, rest.as_str()) {
+            removed += 1;
             plain.gap();
             continue;
         }
@@ -55,10 +62,13 @@ pub(crate) fn plain(body: &str) -> String {
             Fate::Is(character) => plain.push(character),
             Fate::Becomes(equivalent) => plain.push_str(equivalent),
             Fate::Vanishes => {}
-            Fate::Goes => plain.gap(),
+            Fate::Goes => {
+                removed += 1;
+                plain.gap();
+            }
         }
     }
-    plain.text
+    (plain.text, removed)
 }
 
 /// The text so far, and whether something was just taken out.

@@ -266,6 +266,7 @@ mod tests {
             recipients: vec![Recipient::from_digits(2_348_031_234_567); recipients],
             invalid: Vec::new(),
             invalid_count: 0,
+            adjustments: domain::Adjustments::default(),
             classes: Vec::new(),
             page_count: 1,
             cost: Money::ZERO,

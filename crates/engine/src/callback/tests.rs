@@ -282,6 +282,7 @@ impl Kit {
             recipients: recipients.clone(),
             invalid: vec![],
             invalid_count: 0,
+            adjustments: domain::Adjustments::default(),
             classes: vec![],
             page_count: 1,
             cost: Money::ZERO,

@@ -3,7 +3,7 @@
 pub(super) mod room;
 
 use self::room::{Place, Rooms};
-use super::fields::Fields;
+use super::fields::{Bounds, Fields};
 use super::{form, json};
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
@@ -12,11 +12,23 @@ use axum::http::{HeaderMap, header};
 use domain::callback_url::MAX_URL_CHARS;
 use domain::{MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, Refusal, SendFields};
 use http_body_util::{BodyExt, Limited};
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
 use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
 /// How much, and for how long, is still read of a body that nobody wants.
 const LINGER_BYTES: usize = 64 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The largest body that is understood on the thread that serves its connection.
+const MAX_INLINE_BYTES: usize = 256 << 10;
+/// Larger ones are understood a few at a time, so that they leave processors to everything else.
+static PARSING: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = available_parallelism().map_or(1, usize::from);
+    Semaphore::new(processors.div_ceil(2))
+});
 
 /// So many digits in a row are taken for a number, as a Nigerian one has no fewer.
 const DIGITS: usize = 10;
@@ -32,6 +44,8 @@ pub struct Limits {
     pub bytes: usize,
     /// How long it may take to arrive.
     pub time: Duration,
+    /// Recipients that a send may have, which bounds how many fields are read.
+    pub recipients: usize,
 }
 
 impl Limits {
@@ -59,7 +73,7 @@ pub(super) async fn read(
     place: &mut Place,
 ) -> Result<Fields, Refusal> {
     let bytes = collect(&parts.headers, body, limits, place).await?;
-    Ok(understand(&parts.headers, bytes).await)
+    Ok(understand(&parts.headers, bytes, limits).await)
 }
 
 /// Whether a body that is not understood yet lists more numbers than so many, whatever else it holds; one that it
@@ -73,30 +87,31 @@ pub(super) fn lists_more_than(recipients: usize, bytes: &[u8]) -> bool {
     runs.filter(|run| run.len() >= DIGITS).nth(most).is_some()
 }
 
-/// Understands a body that has come.
-pub(super) async fn understand(headers: &HeaderMap, bytes: Vec<u8>) -> Fields {
+/// Understands a body that has come. A large one takes milliseconds, in which nothing else would run on its thread: it is
+/// understood on a thread where others do not wait for it.
+pub(super) async fn understand(headers: &HeaderMap, bytes: Vec<u8>, limits: Limits) -> Fields {
     if bytes.trim_ascii().is_empty() {
         return Fields::default();
     }
-    match Form::of(headers) {
-        Ok(Form::Json) => read_json(&bytes),
-        Ok(Form::UrlEncoded) => form::read(&bytes),
-        Ok(Form::Multipart(boundary)) => {
-            // Boxed, as every other request would carry it as well.
-            let read = Box::pin(form::read_multipart(bytes.into(), boundary)).await;
-            read.unwrap_or_else(|_| {
-                // The fault may name a field, and that is the caller's own text.
-                let told = "The multipart form could not be read. Check that it is whole, and its boundary.";
-                Fields::unread(Refusal::Malformed(told.to_owned()))
-            })
-        }
-        Err(unknown) => Fields::unread(unknown),
+    let form = match Form::of(headers) {
+        Ok(form) => form,
+        Err(unknown) => return Fields::unread(unknown),
+    };
+    if bytes.len() <= MAX_INLINE_BYTES {
+        return form.read(bytes, limits.recipients).await;
     }
+    // The semaphore is never closed.
+    let _turn = PARSING.acquire().await;
+    let runtime = Handle::current();
+    let reading = move || runtime.block_on(form.read(bytes, limits.recipients));
+    let read = tokio::task::spawn_blocking(reading).await;
+    read.unwrap_or_else(|_| Fields::unread(Refusal::Unavailable { retry_after_s: 1 }))
 }
 
-/// Reads the query string.
+/// Reads the query string, which the head of a request bounds.
 pub(super) fn read_query(parts: &Parts) -> Fields {
-    form::read(parts.uri.query().unwrap_or_default().as_bytes())
+    let query = parts.uri.query().unwrap_or_default();
+    form::read(query.as_bytes(), &Bounds::new(query.len()))
 }
 
 /// What a body is, by its content type.
@@ -108,6 +123,24 @@ enum Form {
 }
 
 impl Form {
+    /// Reads the fields of a request with so many recipients at most.
+    async fn read(self, bytes: Vec<u8>, max_recipients: usize) -> Fields {
+        let bounds = Bounds::new(max_recipients);
+        match self {
+            Self::Json => read_json(&bytes, &bounds),
+            Self::UrlEncoded => form::read(&bytes, &bounds),
+            Self::Multipart(boundary) => {
+                // Boxed, as every other request would carry it as well.
+                let read = Box::pin(form::read_multipart(bytes.into(), boundary, bounds)).await;
+                read.unwrap_or_else(|_| {
+                    // The fault may name a field, and that is the caller's own text.
+                    let told = "The multipart form could not be read. Check that it is whole, and its boundary.";
+                    Fields::unread(Refusal::Malformed(told.to_owned()))
+                })
+            }
+        }
+    }
+
     /// A body without a content type is taken for JSON: nothing else is sent without one.
     fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
         let Some(value) = headers.get(header::CONTENT_TYPE) else {
@@ -213,20 +246,30 @@ fn read_on(body: Body) {
     }));
 }
 
-fn read_json(bytes: &[u8]) -> Fields {
+fn read_json(bytes: &[u8], bounds: &Bounds) -> Fields {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Fields::unread(not_utf8());
     };
     // Some Windows clients begin with a byte order mark.
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    json::read(text).unwrap_or_else(|fault| {
-        let fault = without_value(&fault.to_string());
-        let told = format!("The JSON body could not be read: {fault}.");
-        Fields {
-            api_token: json::token(text),
-            ..Fields::unread(Refusal::Malformed(told))
-        }
-    })
+    let mut fields = Fields::default();
+    let Err(fault) = json::read(text, bounds, &mut fields) else {
+        return fields;
+    };
+    if let Some(exceeded) = bounds.exceeded() {
+        // What is behind is not read, not even for a token.
+        return Fields {
+            api_token: fields.api_token,
+            ..Fields::unread(exceeded)
+        };
+    }
+    let fault = without_value(&fault.to_string());
+    let told = format!("The JSON body could not be read: {fault}.");
+    let anew = Bounds::new(bounds.max_recipients());
+    Fields {
+        api_token: json::token(text, &anew),
+        ..Fields::unread(Refusal::Malformed(told))
+    }
 }
 
 /// A fault of JSON without the value that it found: that may be a number, a text or a token in the wrong place.

@@ -6,7 +6,7 @@ use super::body::room::Place;
 use super::codes::Coded;
 use super::envelope::SUCCESS;
 use super::error::Failure;
-use super::fields::Fields;
+use super::fields::{Fields, ReportFields};
 use super::{Api, body, client, token};
 use axum::Json;
 use axum::body::Body;
@@ -71,10 +71,39 @@ impl FromRequest<Arc<Api>> for Reading {
     }
 }
 
-/// A call that reads a delivery report, with the parts that name it.
+/// A call that reads a delivery report.
 pub(super) struct ReadingReport {
     pub(super) call: Call,
-    pub(super) parts: Parts,
+    entry: Entry,
+}
+
+impl ReadingReport {
+    /// The path of the request.
+    pub(super) fn path(&self) -> &str {
+        self.entry.parts.uri.path()
+    }
+
+    /// The fields that name the report: those of the query string, and those of the body where it is needed to know which
+    /// message is meant, as some clients send it with a GET.
+    pub(super) async fn fields(&mut self, is_named: bool) -> Result<ReportFields, Refusal> {
+        let query = std::mem::take(&mut self.entry.query);
+        if let Some(fault) = query.fault {
+            return Err(fault);
+        }
+        let query = query.report;
+        if is_named || query.message_id.is_some() {
+            return Ok(query);
+        }
+        let (body, _place) = self.entry.body_fields(&self.call.api).await?;
+        if let Some(fault) = body.fault {
+            return Err(fault);
+        }
+        Ok(ReportFields {
+            message_id: body.report.message_id,
+            page: body.report.page.or(query.page),
+            per_page: body.report.per_page.or(query.per_page),
+        })
+    }
 }
 
 impl FromRequest<Arc<Api>> for ReadingReport {
@@ -83,10 +112,7 @@ impl FromRequest<Arc<Api>> for ReadingReport {
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let mut entry = Entry::of(request);
         let call = entry.enter(api, RateKind::Report).await?;
-        Ok(Self {
-            call,
-            parts: entry.parts,
-        })
+        Ok(Self { call, entry })
     }
 }
 
@@ -211,7 +237,20 @@ impl Entry {
             drop((bytes, place));
             return Err(api.engine.refuse().await);
         }
-        Ok((body::understand(headers, bytes).await, place))
+        Ok((body::understand(headers, bytes, api.body).await, place))
+    }
+
+    /// The fields of the body of a caller who is known, of a request that sends nothing.
+    async fn body_fields(&mut self, api: &Api) -> Result<(Fields, Place), Refusal> {
+        if let Some(early) = self.early.take() {
+            return Ok(*early);
+        }
+        let mut place = api.rooms.known.place();
+        let fields = match self.body.take() {
+            Some(body) => body::read(&self.parts, body, api.body, &mut place).await?,
+            None => Fields::default(),
+        };
+        Ok((fields, place))
     }
 
     /// The fields of the body of a caller who is not known yet.

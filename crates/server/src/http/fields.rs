@@ -1,13 +1,17 @@
 //! The fields of a request as they came: from a query string, a form or JSON, under one set of names.
 
-use domain::{Refusal, SendFields};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::Error;
+mod bounds;
 
-/// The names that mean something; all others are ignored.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
-#[serde(field_identifier, rename_all = "snake_case")]
+pub(super) use bounds::{Bounds, Exceeded};
+
+use domain::{Refusal, SendFields, token};
+
+/// How many fields that nothing reads an answer names, and how much of each name, in characters.
+const MAX_IGNORED: usize = 20;
+const MAX_IGNORED_CHARACTERS: usize = 64;
+
+/// The names that mean something.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Name {
     ApiToken,
     From,
@@ -19,15 +23,51 @@ pub(super) enum Name {
     AppendSender,
     CallbackUrl,
     CustomerReference,
-    #[serde(other)]
+    MessageId,
+    Page,
+    PerPage,
     Unknown,
 }
 
 impl Name {
-    /// The name as forms and query strings write it.
+    /// The name as requests write it; white space before it is dropped.
     pub(super) fn of(text: &str) -> Self {
-        let read: Result<Self, Error> = Self::deserialize(text.into_deserializer());
-        read.unwrap_or(Self::Unknown)
+        match text.trim_start() {
+            "api_token" => Self::ApiToken,
+            "from" => Self::From,
+            "to" => Self::To,
+            "body" => Self::Body,
+            "gateway" => Self::Gateway,
+            "dnd" => Self::Dnd,
+            "unicode" => Self::Unicode,
+            "append_sender" => Self::AppendSender,
+            "callback_url" => Self::CallbackUrl,
+            "customer_reference" => Self::CustomerReference,
+            "message_id" => Self::MessageId,
+            "page" => Self::Page,
+            "per_page" => Self::PerPage,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The name, for messages.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::ApiToken => "api_token",
+            Self::From => "from",
+            Self::To => "to",
+            Self::Body => "body",
+            Self::Gateway => "gateway",
+            Self::Dnd => "dnd",
+            Self::Unicode => "unicode",
+            Self::AppendSender => "append_sender",
+            Self::CallbackUrl => "callback_url",
+            Self::CustomerReference => "customer_reference",
+            Self::MessageId => "message_id",
+            Self::Page => "page",
+            Self::PerPage => "per_page",
+            Self::Unknown => "",
+        }
     }
 }
 
@@ -36,8 +76,17 @@ impl Name {
 pub(super) struct Fields {
     pub(super) api_token: Option<String>,
     pub(super) send: SendFields,
+    pub(super) report: ReportFields,
     /// Why it is not understood. A token is found all the same where it can be: who calls is judged first.
     pub(super) fault: Option<Refusal>,
+}
+
+/// The fields that name a page of a delivery report.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct ReportFields {
+    pub(super) message_id: Option<String>,
+    pub(super) page: Option<String>,
+    pub(super) per_page: Option<String>,
 }
 
 impl Fields {
@@ -49,9 +98,49 @@ impl Fields {
         }
     }
 
+    /// Notes a fault; the first one stays.
+    pub(super) fn fail(&mut self, fault: Refusal) {
+        self.fault.get_or_insert(fault);
+    }
+
+    /// Keeps the value of a field. Recipients add up; any other field that is repeated with another value is a fault. A blank
+    /// value is as good as none.
+    pub(super) fn keep(&mut self, name: Name, value: String) {
+        let Some(slot) = self.slot(name) else { return };
+        match slot {
+            None => *slot = Some(value),
+            Some(list) if name == Name::To => {
+                list.push(',');
+                list.push_str(&value);
+            }
+            Some(kept) if kept.trim() == value.trim() || value.trim().is_empty() => {}
+            Some(kept) if kept.trim().is_empty() => *kept = value,
+            Some(_) => self.fail(Refusal::Malformed(format!(
+                "`{}` is given more than once with different values. Give it once.",
+                name.as_str()
+            ))),
+        }
+    }
+
+    /// Notes a name that nothing reads, for the answer. One that could be a token is not repeated.
+    pub(super) fn ignore(&mut self, name: &str) {
+        let name = name.trim();
+        let ignored = &mut self.send.ignored;
+        if ignored.len() == MAX_IGNORED || name.is_empty() || token::is_well_formed(name) {
+            return;
+        }
+        let cut = name
+            .char_indices()
+            .nth(MAX_IGNORED_CHARACTERS)
+            .map_or(name, |(end, _)| &name[..end]);
+        if !ignored.iter().any(|known| known == cut) {
+            ignored.push(cut.to_owned());
+        }
+    }
+
     /// Where the value of a field is kept; nowhere for what is ignored.
     pub(super) fn slot(&mut self, name: Name) -> Option<&mut Option<String>> {
-        let send = &mut self.send;
+        let (send, report) = (&mut self.send, &mut self.report);
         Some(match name {
             Name::ApiToken => &mut self.api_token,
             Name::From => &mut send.from,
@@ -63,14 +152,30 @@ impl Fields {
             Name::AppendSender => &mut send.append_sender,
             Name::CallbackUrl => &mut send.callback_url,
             Name::CustomerReference => &mut send.customer_reference,
+            Name::MessageId => &mut report.message_id,
+            Name::Page => &mut report.page,
+            Name::PerPage => &mut report.per_page,
             Name::Unknown => return None,
         })
     }
 
     /// The fields of a send: where the body and the query string both name one, the body's wins.
-    pub(super) fn over(self, query: Fields) -> Result<SendFields, Refusal> {
-        if let Some(fault) = self.fault.or(query.fault) {
+    pub(super) fn over(mut self, mut query: Fields) -> Result<SendFields, Refusal> {
+        if let Some(fault) = self.fault.take().or(query.fault.take()) {
             return Err(fault);
+        }
+        for name in query.send.ignored.drain(..) {
+            self.ignore(&name);
+        }
+        let (of_body, of_query) = (&self.report, &query.report);
+        let of_reports = [
+            (Name::MessageId, &of_body.message_id, &of_query.message_id),
+            (Name::Page, &of_body.page, &of_query.page),
+            (Name::PerPage, &of_body.per_page, &of_query.per_page),
+        ]
+        .map(|(name, body, query)| (body.is_some() || query.is_some()).then_some(name));
+        for name in of_reports.into_iter().flatten() {
+            self.ignore(name.as_str());
         }
         let (body, query) = (self.send, query.send);
         Ok(SendFields {
@@ -83,6 +188,7 @@ impl Fields {
             append_sender: body.append_sender.or(query.append_sender),
             callback_url: body.callback_url.or(query.callback_url),
             customer_reference: body.customer_reference.or(query.customer_reference),
+            ignored: body.ignored,
         })
     }
 }

@@ -186,22 +186,26 @@ mod tests {
         /api/sandbox/v2/account get
         /api/sandbox/v2/balance get
         /api/sandbox/v2/balance/get get
+        /api/sandbox/v2/delivery get
         /api/sandbox/v2/delivery-reports get
         /api/sandbox/v2/delivery-reports/{message_id} get
         /api/sandbox/v2/sender-ids get
         /api/sandbox/v2/sms get post
         /api/sandbox/v2/sms/create get post
         /api/sandbox/v2/sms/delivery-reports get
+        /api/sandbox/v2/sms/delivery-reports/{message_id} get
         /api/v1/sms/create get post
         /api/v2/account get
         /api/v2/balance get
         /api/v2/balance/get get
+        /api/v2/delivery get
         /api/v2/delivery-reports get
         /api/v2/delivery-reports/{message_id} get
         /api/v2/sender-ids get
         /api/v2/sms get post
         /api/v2/sms/create get post
         /api/v2/sms/delivery-reports get
+        /api/v2/sms/delivery-reports/{message_id} get
         "#);
     }
 

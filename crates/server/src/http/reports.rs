@@ -2,7 +2,7 @@
 
 use super::call::ReadingReport;
 use super::envelope::{Envelope, sandbox_mark};
-use axum::http::request::Parts;
+use super::fields::ReportFields;
 use axum::response::Response;
 use domain::{Environment, Refusal};
 use engine::Report;
@@ -17,21 +17,14 @@ pub(super) async fn report(reading: ReadingReport) -> Response {
 /// Reads the report of the message that the path ends with. An id needs no decoding, and what would need
 /// it is no id.
 pub(super) async fn report_of(reading: ReadingReport) -> Response {
-    let message_id = reading
-        .parts
-        .uri
-        .path()
-        .rsplit('/')
-        .next()
-        .map(str::to_owned);
+    let message_id = reading.path().rsplit('/').next().map(str::to_owned);
     read(reading, message_id).await
 }
 
-async fn read(
-    ReadingReport { call, parts }: ReadingReport,
-    message_id: Option<String>,
-) -> Response {
-    let wanted = match Wanted::of(&parts, message_id) {
+async fn read(mut reading: ReadingReport, message_id: Option<String>) -> Response {
+    let fields = reading.fields(message_id.is_some()).await;
+    let call = reading.call;
+    let wanted = match fields.and_then(|fields| Wanted::of(fields, message_id)) {
         Ok(wanted) => wanted,
         Err(refusal) => return call.refuse(refusal),
     };
@@ -62,39 +55,21 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(parts: &Parts, message_id: Option<String>) -> Result<Self, Refusal> {
-        let query = parts.uri.query().unwrap_or_default();
-        Self::read(query, message_id)
-    }
-
-    fn read(query: &str, path_id: Option<String>) -> Result<Self, Refusal> {
-        let (mut page, mut per_page) = (1, DEFAULT_PER_PAGE);
-        let mut named: Option<String> = None;
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let value = value.trim();
-            match &*name {
-                "message_id" if value.is_empty() => {}
-                "message_id" if named.as_deref().is_some_and(|other| other != value) => {
-                    return Err(malformed(
-                        "`message_id` is given twice: a report is of one message.",
-                    ));
-                }
-                "message_id" => named = Some(value.to_owned()),
-                "page" => page = counting_from_one("page", value)?.unwrap_or(1),
-                "per_page" => {
-                    let wish = counting_from_one("per_page", value)?;
-                    per_page = wish.unwrap_or(DEFAULT_PER_PAGE).min(MAX_PER_PAGE);
-                }
-                _ => {}
-            }
-        }
+    fn of(fields: ReportFields, path_id: Option<String>) -> Result<Self, Refusal> {
+        let given = |text: Option<String>| text.map(|text| text.trim().to_owned());
+        let counted = |name, text: Option<String>| {
+            counting_from_one(name, given(text).as_deref().unwrap_or_default())
+        };
+        let page = counted("page", fields.page)?.unwrap_or(1);
+        let per_page = counted("per_page", fields.per_page)?.unwrap_or(DEFAULT_PER_PAGE);
+        let named = given(fields.message_id).filter(|id| !id.is_empty());
         let message_id = path_id.or(named).ok_or_else(|| {
             malformed("`message_id` is missing: give the message_id that the send answered.")
         })?;
         Ok(Self {
             message_id,
             page,
-            per_page,
+            per_page: per_page.min(MAX_PER_PAGE),
         })
     }
 }
@@ -213,6 +188,16 @@ impl ReportData {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::fields::Bounds;
+    use crate::http::form;
+
+    fn read(query: &str, path_id: Option<String>) -> Result<Wanted, Refusal> {
+        let fields = form::read(query.as_bytes(), &Bounds::new(1));
+        match fields.fault {
+            Some(fault) => Err(fault),
+            None => Wanted::of(fields.report, path_id),
+        }
+    }
 
     #[test]
     fn a_page_is_counted_from_one_and_holds_at_most_a_thousand() {
@@ -230,6 +215,8 @@ mod tests {
             ("page=1e3", None),
             ("page=%2B1", None),
             ("page=0010", Some((10, 100))),
+            ("page=2&page=3", None),
+            ("+page=2&%20per_page=10&page=2", Some((2, 10))),
             ("page=+3+&per_page=%2010", Some((3, 10))),
             ("page=4294967296", Some((u32::MAX, 100))),
             ("page=99999999999999999999999", Some((u32::MAX, 100))),
@@ -237,7 +224,7 @@ mod tests {
             ("per_page=-5", None),
         ];
         for (query, expected) in table {
-            let wanted = Wanted::read(query, Some("id".to_owned()));
+            let wanted = read(query, Some("id".to_owned()));
             assert_eq!(
                 wanted.ok().map(|w| (w.page, w.per_page)),
                 expected,
@@ -249,7 +236,7 @@ mod tests {
     #[test]
     fn a_message_is_named_by_path_or_query() {
         let id = |query, path: Option<&str>| {
-            Wanted::read(query, path.map(str::to_owned))
+            read(query, path.map(str::to_owned))
                 .ok()
                 .map(|wanted| wanted.message_id)
         };

@@ -99,10 +99,19 @@ pub(super) struct AcceptedData {
     unicode: bool,
     /// Pages billed and sent for each recipient; the largest number where a suffix makes a difference.
     page_count: i64,
+    /// Whether the text that is sent differs from `body`: without `unicode`, accents are dropped, and emoji and whatever
+    /// has no plain equivalent are removed.
+    text_changed: bool,
+    /// Characters of `body` that were removed. Above zero, set `unicode` to true to send the text as written.
+    removed_characters: usize,
     /// The same as `recipients_count`; the older shape.
     total_recipients: usize,
     /// What the wallet holds after the charge; the older shape.
     balance: Naira,
+    /// Fields that were given and that nothing reads, the first twenty. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    ignored_fields: Vec<String>,
     /// What was in `to` and is no recipient, the first hundred of it; `message` says how much there was. Absent when
     /// there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -136,8 +145,11 @@ impl Accepted {
                 gateway_used: sent.gateway.as_str(),
                 unicode: sent.unicode,
                 page_count: sent.page_count,
+                text_changed: sent.adjustments.text_changed,
+                removed_characters: sent.adjustments.removed_characters,
                 total_recipients: sent.recipients_count,
                 balance: Naira(sent.balance),
+                ignored_fields: sent.adjustments.ignored_fields,
                 invalid_recipients: sent.invalid_recipients,
                 sandbox: sandbox_mark(environment),
             },
@@ -185,6 +197,14 @@ pub(super) struct LegacyAcceptedData {
     currency: &'static str,
     /// The gateway that carries it.
     gateway_used: &'static str,
+    /// Whether the text that is sent differs from `body`.
+    text_changed: bool,
+    /// Characters of `body` that were removed.
+    removed_characters: usize,
+    /// Fields that were given and that nothing reads. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    ignored_fields: Vec<String>,
 }
 
 impl Coded for LegacyAccepted {
@@ -209,6 +229,9 @@ impl LegacyAccepted {
                 balance: Naira(sent.balance),
                 currency: CURRENCY,
                 gateway_used: sent.gateway.as_str(),
+                text_changed: sent.adjustments.text_changed,
+                removed_characters: sent.adjustments.removed_characters,
+                ignored_fields: sent.adjustments.ignored_fields.clone(),
             },
         }
     }
@@ -217,7 +240,7 @@ impl LegacyAccepted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{Gateway, MessageId, Money};
+    use domain::{Adjustments, Gateway, MessageId, Money};
 
     fn sent(invalid: &[&str]) -> Sent {
         Sent {
@@ -230,19 +253,20 @@ mod tests {
             page_count: 1,
             invalid_recipients: invalid.iter().map(ToString::to_string).collect(),
             invalid_count: invalid.len(),
+            adjustments: Adjustments::default(),
         }
     }
 
     #[test]
     fn an_accepted_send_is_answered_in_both_shapes_at_once() {
         let answer = Accepted::new(sent(&[]), Environment::Live);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001},"success":true}"#);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":2,"balance":87.5001},"success":true}"#);
     }
 
     #[test]
     fn the_sandbox_says_so_and_what_was_left_out_is_named() {
         let answer = Accepted::new(sent(&["12345"]), Environment::Sandbox);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message simulated for 2 recipients; 1 that is no valid number was left out. Nothing is delivered or charged.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":2,"balance":87.5001,"invalid_recipients":["12345"],"sandbox":true},"success":true}"#);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message simulated for 2 recipients; 1 that is no valid number was left out. Nothing is delivered or charged.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":2,"balance":87.5001,"invalid_recipients":["12345"],"sandbox":true},"success":true}"#);
     }
 
     #[test]
@@ -263,6 +287,6 @@ mod tests {
     #[test]
     fn clients_of_v1_are_answered_in_their_shape() {
         let answer = LegacyAccepted::new(&sent(&[]), Environment::Live);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"success":true,"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","total_recipients":2,"cost":12.50,"balance":87.5001,"currency":"NGN","gateway_used":"direct-refund"}}"#);
+        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"success":true,"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","total_recipients":2,"cost":12.50,"balance":87.5001,"currency":"NGN","gateway_used":"direct-refund","text_changed":false,"removed_characters":0}}"#);
     }
 }

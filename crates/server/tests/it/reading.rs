@@ -154,6 +154,45 @@ async fn a_report_tells_every_recipient_in_the_order_of_the_send() {
 }
 
 #[tokio::test]
+async fn a_report_is_read_at_every_alias_and_by_a_body_of_a_get() {
+    let ogene = Ogene::start().await;
+    let token = ogene.shop.token.as_str();
+    let paths = ["delivery-reports", "sms/delivery-reports"];
+    for root in ["/api/v2", "/api/sandbox/v2"] {
+        let send = Request::post(&format!("{root}/sms")).bearer(token);
+        let sent = ogene.ask(&send.json(&to(MTN, "Hello"))).await.json();
+        let id = sent["data"]["message_id"].as_str().expect("an id");
+        let by_query = |path| Request::get(&format!("{root}/{path}?%20message_id={id}"));
+        let by_body = |path, fields| Request::get(&format!("{root}/{path}")).json(&fields);
+        let mut requests = vec![
+            by_query("delivery").bearer(token),
+            by_body("delivery", json!({"api_token": token, "message_id": id})),
+            by_body("delivery", json!({"message_id": id, "page": 1})).bearer(token),
+            // What is not needed is not read.
+            by_query("delivery")
+                .bearer(token)
+                .body("application/json", "[]"),
+        ];
+        for path in paths {
+            requests.push(by_query(path).bearer(token));
+            requests.push(Request::get(&format!("{root}/{path}/{id}")).bearer(token));
+            requests.push(by_body(path, json!({"api_token": token, "message_id": id})));
+        }
+        for (number, request) in requests.iter().enumerate() {
+            let answer = ogene.ask(request).await;
+            assert_eq!(answer.status, 200, "{root} {number}: {}", answer.text());
+            assert_eq!(answer.json()["data"]["message_id"], id, "{root} {number}");
+        }
+        let balance = Request::get(&format!("{root}/balance")).json(&json!({"api_token": token}));
+        assert_eq!(ogene.ask(&balance).await.status, 200, "{root}");
+        let broken = Request::get(&format!("{root}/delivery")).bearer(token);
+        let answer = ogene.ask(&broken.body("application/json", "{")).await;
+        assert_eq!((answer.status, answer.code().as_str()), (400, "API-2000"));
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn a_report_is_read_page_by_page() {
     let ogene = Ogene::start().await;
     let numbers: Vec<u64> = (0..25).map(|last| 2_348_031_230_000 + last).collect();

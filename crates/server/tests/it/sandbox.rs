@@ -24,7 +24,7 @@ async fn report(ogene: &Ogene, id: &str) -> Value {
 #[tokio::test]
 async fn a_simulated_send_is_answered_as_a_live_one_and_marked() {
     let ogene = Ogene::start().await;
-    insta::assert_snapshot!(send(&ogene, to(MTN, "Hello")).await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message simulated for 1 recipient. Nothing is delivered or charged.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":6.00,"currency":"NGN","recipients_count":1,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":1,"balance":10000.00,"sandbox":true},"success":true}"#);
+    insta::assert_snapshot!(send(&ogene, to(MTN, "Hello")).await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message simulated for 1 recipient. Nothing is delivered or charged.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":6.00,"currency":"NGN","recipients_count":1,"gateway_used":"direct-refund","unicode":false,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":1,"balance":10000.00,"sandbox":true},"success":true}"#);
     let mut lines = Vec::new();
     for path in ["/balance", "/sender-ids", "/account"] {
         let request = Request::get(&format!("/api/sandbox/v2{path}")).bearer(&ogene.shop.token);

@@ -9,7 +9,7 @@ use smpp::smsc::Script;
 async fn an_accepted_send_is_answered_in_both_shapes() {
     let ogene = Ogene::start().await;
     let answer = ogene.send(to(MTN, "Your order is ready")).await;
-    insta::assert_snapshot!(answer.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message accepted for delivery to 1 recipient.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":6.00,"currency":"NGN","recipients_count":1,"gateway_used":"direct-refund","unicode":false,"page_count":1,"total_recipients":1,"balance":994.00},"success":true}"#);
+    insta::assert_snapshot!(answer.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message accepted for delivery to 1 recipient.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":6.00,"currency":"NGN","recipients_count":1,"gateway_used":"direct-refund","unicode":false,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":1,"balance":994.00},"success":true}"#);
     let all = with(
         to(
             "2348031234567,08021234567,12345,+234 805 123 4567",
@@ -17,7 +17,7 @@ async fn an_accepted_send_is_answered_in_both_shapes() {
         ),
         json!({"unicode": true, "gateway": "direct-corporate", "customer_reference": "order-7"}),
     );
-    insta::assert_snapshot!(ogene.send(all).await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message accepted for delivery to 3 recipients; 1 that is no valid number was left out.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":45.00,"currency":"NGN","recipients_count":3,"gateway_used":"direct-corporate","unicode":true,"page_count":1,"total_recipients":3,"balance":949.00,"invalid_recipients":["12345"]},"success":true}"#);
+    insta::assert_snapshot!(ogene.send(all).await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message accepted for delivery to 3 recipients; 1 that is no valid number was left out.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":45.00,"currency":"NGN","recipients_count":3,"gateway_used":"direct-corporate","unicode":true,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":3,"balance":949.00,"invalid_recipients":["12345"]},"success":true}"#);
     ogene.end().await;
 }
 
@@ -175,13 +175,7 @@ async fn recipients_may_be_a_string_an_integer_or_an_array_of_these() {
         ogene.ask(&request).await.json()["data"]["recipients_count"],
         3
     );
-    for wrong in [
-        json!({"a": 1}),
-        json!(true),
-        json!([["2348031234567"]]),
-        json!([null]),
-        json!(1.5),
-    ] {
+    for wrong in [json!({"a": 1}), json!(true), json!(1.5), json!(-1)] {
         let answer = ogene
             .send(json!({"from": SENDER, "to": wrong, "body": "No"}))
             .await;
@@ -191,6 +185,154 @@ async fn recipients_may_be_a_string_an_integer_or_an_array_of_these() {
             "{wrong}"
         );
     }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_element_that_is_no_number_is_an_invalid_recipient() {
+    let ogene = Ogene::start().await;
+    let to = json!([null, 1.5, 803_123_456.7, true, [MTN], {"a": MTN}, 2_348_021_234_567.0, MTN]);
+    let fields = json!({"from": SENDER, "to": to, "body": "Hello", "customer_reference": 42});
+    let data = ogene.sent(fields).await;
+    assert_eq!(data["recipients_count"], 2);
+    assert_eq!(
+        data["invalid_recipients"],
+        json!([
+            "null",
+            "1.5 (not whole)",
+            "803123456.7 (not whole)",
+            "true",
+            "(an array)",
+            "(an object)"
+        ])
+    );
+    let report = ogene.report(data["message_id"].as_str().expect("an id"));
+    assert_eq!(report.await["customer_reference"], "42");
+    for (elements, code) in [
+        (json!([null]), "API-2006"),
+        (json!([null, 1.5]), "API-3002"),
+    ] {
+        let fields = json!({"from": SENDER, "to": elements, "body": "Hello"});
+        let answer = ogene.send(fields).await;
+        assert_eq!((answer.status, answer.code().as_str()), (422, code));
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn names_of_fields_may_have_white_space_before_them() {
+    let ogene = Ogene::start().await;
+    let query = format!("%20from={SENDER}&+to={MTN}&%0A%09body=Hello&+gateway=corporate");
+    let request = Request::get(&format!("/api/v2/sms?{query}")).bearer(&ogene.shop.token);
+    let answer = ogene.ask(&request).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let data = &answer.json()["data"];
+    assert_eq!(data["gateway_used"], "direct-corporate");
+    assert_eq!(data["ignored_fields"], Value::Null);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_text_that_is_not_sent_as_written_is_reported_in_every_version() {
+    let ogene = Ogene::start().await;
+    let table = [
+        ("Order 5", false, (false, 0), "Order 5"),
+        ("Order 5: مرحبا بك", false, (true, 7), "Order 5: "),
+        ("Ẹ kú àárọ̀", false, (true, 0), "E ku aaro"),
+        ("مرحبا بك", true, (false, 0), "مرحبا بك"),
+    ];
+    for path in ["/api/v1/sms/create", "/api/v2/sms", "/api/sandbox/v2/sms"] {
+        for (number, (body, unicode, (changed, removed), _)) in (1..).zip(table) {
+            let to = format!("23480300{:02}{number:03}", path.len());
+            let fields = json!({"from": SENDER, "to": to, "body": body, "unicode": unicode});
+            let request = Request::post(path).bearer(&ogene.shop.token).json(&fields);
+            let data = ogene.ask(&request).await.json()["data"].clone();
+            assert_eq!(data["text_changed"], changed, "{path} {body}");
+            assert_eq!(data["removed_characters"], removed, "{path} {body}");
+        }
+    }
+    let received = ogene.received(2 * table.len()).await;
+    for (number, (.., sent)) in (1..).zip(table) {
+        let to = format!("2348030011{number:03}");
+        assert_eq!(wire::text(&received, &to), sent);
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn fields_that_nothing_reads_are_named_in_the_answer() {
+    let ogene = Ogene::start().await;
+    let more = json!({"calback_url": "https://example.com/", "later": {"a": 1}, "nothing": null});
+    for path in ["/api/v1/sms/create", "/api/v2/sms", "/api/sandbox/v2/sms"] {
+        let target = format!("{path}?Gateway=otp&page=1&body=");
+        let request = Request::post(&target).bearer(&ogene.shop.token);
+        let request = request.json(&with(to(MTN, path), more.clone()));
+        let ignored = ogene.ask(&request).await.json()["data"]["ignored_fields"].clone();
+        let mut ignored: Vec<String> = serde_json::from_value(ignored).expect("names");
+        ignored.sort();
+        assert_eq!(
+            ignored,
+            ["Gateway", "calback_url", "later", "page"],
+            "{path}"
+        );
+        let form = [
+            ("from", SENDER),
+            ("to", MTN),
+            ("body", "Form"),
+            ("to[x]", GLO),
+        ];
+        let request = Request::post(path).bearer(&ogene.shop.token);
+        for request in [request.clone().form(&form), request.multipart(&form)] {
+            let answer = ogene.ask(&request).await;
+            if answer.status == 200 {
+                assert_eq!(answer.json()["data"]["ignored_fields"], json!(["to[x]"]));
+            } else {
+                assert_eq!(answer.code(), "API-2012", "{}", answer.text());
+            }
+        }
+    }
+    let data = ogene.sent(to(MTN, "Nothing else")).await;
+    assert_eq!(data["ignored_fields"], Value::Null);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_repeated_field_with_different_values_is_refused() {
+    let ogene = Ogene::start().await;
+    let send = || Request::post("/api/v2/sms").bearer(&ogene.shop.token);
+    let fields = [("from", SENDER), ("to", MTN), ("body", "a"), ("body", "b")];
+    let twice = format!(r#"{{"from":"{SENDER}","to":"{MTN}","body":"a","body":"b"}}"#);
+    let query = encoded(&fields);
+    let requests = [
+        send().form(&fields),
+        send().multipart(&fields),
+        send().body("application/json", twice),
+        Request::post(&format!("/api/v2/sms?{query}")).bearer(&ogene.shop.token),
+        Request::get(&format!("/api/v1/sms/create?{query}")).bearer(&ogene.shop.token),
+        Request::get("/api/v2/delivery-reports?message_id=a&page=1&page=2")
+            .bearer(&ogene.shop.token),
+    ];
+    for (number, request) in requests.iter().enumerate() {
+        let answer = ogene.ask(request).await;
+        let found = (answer.status, answer.code());
+        assert_eq!(found, (400, "API-2000".to_owned()), "{number}");
+        let told = answer.json()["message"].to_string();
+        assert!(told.contains("given more than once"), "{number}: {told}");
+    }
+    let same = [
+        ("from", SENDER),
+        ("to", MTN),
+        ("to", GLO),
+        ("body", "a"),
+        ("body", "a"),
+    ];
+    let answer = ogene.ask(&send().form(&same)).await;
+    assert_eq!(
+        answer.json()["data"]["recipients_count"],
+        2,
+        "{}",
+        answer.text()
+    );
     ogene.end().await;
 }
 
@@ -206,6 +348,11 @@ async fn every_spelling_of_a_number_is_stored_as_thirteen_digits() {
         "23408031234572",
         "(0803) 123-45.73",
         "+234 803 123 4574",
+        "0803\u{A0}123\u{A0}4575",
+        "0803\u{2011}123\u{2010}4576",
+        "\u{202A}+234\u{202F}803\u{2060}123\t4577\u{202C}",
+        "\u{FEFF}0803\u{200B}1234578\u{200E}",
+        "09101234579",
     ];
     let id = ogene
         .sent_id(json!({"from": SENDER, "to": spellings, "body": "Hello"}))
@@ -216,7 +363,8 @@ async fn every_spelling_of_a_number_is_stored_as_thirteen_digits() {
         .iter()
         .map(|one| one["recipient"].as_str().expect("text"))
         .collect();
-    let expected: Vec<_> = (67..75).map(|last| format!("23480312345{last}")).collect();
+    let mut expected: Vec<_> = (67..79).map(|last| format!("23480312345{last}")).collect();
+    expected.push("2349101234579".to_owned());
     assert_eq!(recipients, expected);
     ogene.end().await;
 }

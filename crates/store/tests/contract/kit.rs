@@ -574,6 +574,7 @@ impl Sending {
             text: Text::from_stored("Your order is ready".to_owned()),
             invalid: Vec::new(),
             invalid_count: 0,
+            adjustments: domain::Adjustments::default(),
             classes: Vec::new(),
             page_count: self.pages,
             cost: naira(self.price) * i64::try_from(recipients.len()).unwrap(),

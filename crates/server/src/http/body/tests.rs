@@ -6,6 +6,7 @@ fn up_to(bytes: usize) -> Limits {
     Limits {
         bytes,
         time: Duration::from_secs(30),
+        recipients: 10,
     }
 }
 
@@ -52,7 +53,7 @@ async fn a_send_reads_the_same_from_every_form() {
             body: Some("Ẹ kú".to_owned()),
             ..SendFields::default()
         },
-        fault: None,
+        ..Fields::default()
     };
     let object = r#"{"from":"Ada","to":"2348031234567","body":"Ẹ kú","api_token":"T"}"#;
     let marked = format!("\u{FEFF}{object}");
@@ -101,7 +102,8 @@ async fn recipients_may_be_a_string_an_integer_or_an_array_of_these() {
     let table = [
         (r#""1,2""#, Some("1,2")),
         ("2348031234567", Some("2348031234567")),
-        (r#"["1",2,"3,4"]"#, Some("1,2,3,4")),
+        ("2348031234567.0", Some("2348031234567")),
+        (r#"["1",2,"3,4",5.0,2.348e3]"#, Some("1,2,3,4,5,2348")),
         ("[]", Some("")),
         ("null", None),
     ];
@@ -109,9 +111,122 @@ async fn recipients_may_be_a_string_an_integer_or_an_array_of_these() {
         let fields = json(&format!(r#"{{"to":{to}}}"#)).await.unwrap();
         assert_eq!(fields.send.to.as_deref(), expected, "{to}");
     }
-    for to in ["true", "1.5", "{}", "[[1]]", "[null]", "[true]", "[1.5]"] {
+    for to in ["true", "1.5", "{}", "-1", "-1.0"] {
         assert!(json(&format!(r#"{{"to":{to}}}"#)).await.is_err(), "{to}");
     }
+}
+
+#[tokio::test]
+async fn an_element_that_is_no_number_refuses_no_other() {
+    let elements =
+        r#"[null,true,803123456.7,-8031234567,-2e9,[8031234567],{"a":[1]},"08031234567"]"#;
+    let read = json(&format!(r#"{{"to":{elements}}}"#)).await.unwrap();
+    let to = read.send.to.unwrap();
+    let list = domain::read_recipients(&to, domain::parse_international, 10).unwrap();
+    assert_eq!((list.valid.len(), list.invalid_count), (1, 7), "{to}");
+    insta::assert_snapshot!(list.invalid.join("; "), @"null; true; 803123456.7 (not whole); -8031234567 (negative); -2000000000 (not whole); (an array); (an object)");
+}
+
+#[tokio::test]
+async fn a_reference_may_be_a_number_that_is_kept_exactly() {
+    for (value, text) in [
+        ("42", "42"),
+        ("-7", "-7"),
+        ("1.5", "1.5"),
+        ("1e3", "1000"),
+        ("18446744073709551615", "18446744073709551615"),
+    ] {
+        let fields = json(&format!(r#"{{"customer_reference":{value}}}"#)).await;
+        let reference = fields.unwrap().send.customer_reference;
+        assert_eq!(reference.as_deref(), Some(text), "{value}");
+    }
+    for value in ["98446744073709551615", "1e300", "true", "[]", "{}"] {
+        let fields = json(&format!(r#"{{"customer_reference":{value}}}"#)).await;
+        assert!(fields.is_err(), "{value}");
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_field_is_one_value_or_a_fault_in_every_form() {
+    let part = |value: &str| {
+        format!("--X\r\nContent-Disposition: form-data; name=\"body\"\r\n\r\n{value}\r\n")
+    };
+    let forms: [(&str, fn(&str, &str) -> String); 2] = [
+        ("application/json", |one, other| {
+            format!(r#"{{"body":"{one}","to":1,"body":"{other}","to":"2","from":null}}"#)
+        }),
+        ("application/x-www-form-urlencoded", |one, other| {
+            format!("body={one}&to=1&body={other}&to=2")
+        }),
+    ];
+    for (content_type, write) in forms {
+        let same = read_as(Some(content_type), write("a", "a")).await.unwrap();
+        assert_eq!(same.send.body.as_deref(), Some("a"), "{content_type}");
+        assert_eq!(same.send.to.as_deref(), Some("1,2"), "{content_type}");
+        let different = read_as(Some(content_type), write("a", "b")).await;
+        assert!(different.is_err(), "{content_type}");
+    }
+    let same = part("a").repeat(2) + "--X--\r\n";
+    assert!(read_as(Some(BOUNDARY), same).await.is_ok());
+    let different = part("a") + &part("b") + "--X--\r\n";
+    assert!(read_as(Some(BOUNDARY), different).await.is_err());
+}
+
+#[tokio::test]
+async fn more_fields_than_a_request_can_mean_end_the_reading_in_every_form() {
+    let whole = |head: &str, piece: &str, tail: &str| {
+        let times = ((9 << 20) - head.len() - tail.len()) / piece.len();
+        [head, &piece.repeat(times), tail].concat()
+    };
+    let part = "--X\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n";
+    let bodies = [
+        ("application/x-www-form-urlencoded", whole("", "&", "")),
+        (BOUNDARY, whole("", part, "--X--\r\n")),
+        ("application/json", whole("{", r#""a":1,"#, r#""b":1}"#)),
+        ("application/json", whole("{", r#""body":"","#, r#""b":1}"#)),
+        ("application/json", whole(r#"{"x":["#, "1,", "1]}")),
+        ("application/json", whole(r#"{"x":["#, "[],", "1]}")),
+        (
+            "application/json",
+            whole(r#"{"x":{"#, r#""":0,"#, r#""":0}}"#),
+        ),
+        ("application/json", whole(r#"{"to":["#, "1,", "1]}")),
+        ("application/json", whole(r#"{"to":[["#, "1,", "1]]}")),
+    ];
+    for (content_type, body) in bodies {
+        let start: String = body.chars().take(40).collect();
+        let (parts, body) = Request::builder()
+            .header(header::CONTENT_TYPE, content_type)
+            .body(Body::from(body))
+            .unwrap()
+            .into_parts();
+        let mut place = Rooms::new(usize::MAX, 1).known.place();
+        let read = read(&parts, body, up_to(10 << 20), &mut place).await;
+        let told = read.unwrap().fault.map(|fault| fault.to_string());
+        let told = told.unwrap_or_default();
+        let expected = [
+            "The request has more than 10000 fields beside its recipients.",
+            "At most 10 recipients are allowed in a request. Split the list.",
+        ];
+        assert!(expected.contains(&told.as_str()), "{start}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_body_is_understood_beside_the_thread_that_serves() {
+    let form = format!("body={}", "%41".repeat(3 << 20));
+    let headers = HeaderMap::from_iter([(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static("application/x-www-form-urlencoded"),
+    )]);
+    let mut understood = std::pin::pin!(understand(&headers, form.into(), up_to(10 << 20)));
+    let first =
+        std::future::poll_fn(|context| std::task::Poll::Ready(understood.as_mut().poll(context)));
+    assert!(first.await.is_pending(), "the thread is free at once");
+    assert_eq!(
+        understood.await.send.body.map(|body| body.len()),
+        Some(3 << 20)
+    );
 }
 
 #[tokio::test]
@@ -129,7 +244,7 @@ async fn numbers_and_booleans_may_arrive_in_any_type_and_texts_must_be_strings()
             assert_eq!(slot.as_deref(), Some(text), "{name} {value}");
         }
     }
-    for name in ["from", "body", "callback_url", "customer_reference"] {
+    for name in ["from", "body", "callback_url"] {
         for value in ["1", "true", "1.5", "[]", "{}", "[\"a\"]"] {
             assert!(
                 json(&format!(r#"{{"{name}":{value}}}"#)).await.is_err(),
@@ -140,18 +255,20 @@ async fn numbers_and_booleans_may_arrive_in_any_type_and_texts_must_be_strings()
 }
 
 #[tokio::test]
-async fn null_is_absent_unknown_is_ignored_and_the_last_of_equal_names_wins() {
-    let fields =
-        json(r#"{"from":"A","from":"B","body":null,"x":[{"y":[1,-1,2.5,true,null,"z"]}]}"#).await;
-    let fields = fields.unwrap();
-    assert_eq!(fields.send.from.as_deref(), Some("B"));
+async fn null_is_absent_and_unknown_is_noted() {
+    let fields = json(
+        r#"{" from":"A","from":null,"body":null,"x":[{"y":[1,-1,2.5,true,null,"z"]}],"send_at":null}"#,
+    );
+    let fields = fields.await.unwrap();
+    assert_eq!(fields.send.from.as_deref(), Some("A"));
     assert_eq!(fields.send.body, None);
+    assert_eq!(fields.send.ignored, ["x"]);
 }
 
 #[tokio::test]
 async fn the_body_wins_over_the_query_field_by_field() {
     let body = json(r#"{"from":"B","body":null}"#).await.unwrap();
-    let query = form::read(b"from=Q&body=Q&to=1");
+    let query = form::read(b"from=Q&body=Q&to=1&x=1&page=2", &Bounds::new(1));
     let send = body.over(query).unwrap();
     let fields = (
         send.from.as_deref(),
@@ -159,6 +276,7 @@ async fn the_body_wins_over_the_query_field_by_field() {
         send.to.as_deref(),
     );
     assert_eq!(fields, (Some("B"), Some("Q"), Some("1")));
+    assert_eq!(send.ignored, ["x", "page"]);
 }
 
 #[tokio::test]

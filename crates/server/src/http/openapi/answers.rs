@@ -8,8 +8,8 @@ use crate::http::reports::ReportData;
 use crate::http::send::{Accepted, LegacyAccepted};
 use crate::http::senders::SendersData;
 use domain::{
-    Account, AccountId, AccountStatus, Component, Customer, DeliveryStatus, Environment, Gateway,
-    MessageId, Money, Purse, Recipient, SenderId, SenderStatus, Verification,
+    Account, AccountId, AccountStatus, Adjustments, Component, Customer, DeliveryStatus,
+    Environment, Gateway, MessageId, Money, Purse, Recipient, SenderId, SenderStatus, Verification,
 };
 use engine::{Report, Sent};
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,7 @@ fn sent() -> Sent {
         page_count: 1,
         invalid_recipients: Vec::new(),
         invalid_count: 0,
+        adjustments: Adjustments::default(),
     }
 }
 

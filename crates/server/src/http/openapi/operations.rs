@@ -115,6 +115,12 @@ fn interface(paths: &mut Paths, prefix: &str, environment: Environment) {
             ParameterIn::Path,
         ),
         ("/sms/delivery-reports", "_of_sms", ParameterIn::Query),
+        (
+            "/sms/delivery-reports/{message_id}",
+            "_of_sms_by_path",
+            ParameterIn::Path,
+        ),
+        ("/delivery", "_by_delivery", ParameterIn::Query),
     ];
     for (path, variant, place) in reports {
         let mark = if variant.is_empty() {
