@@ -1,7 +1,7 @@
 //! Callbacks: every recipient's outcome is posted to the URL that came with its message.
 //!
 //! A callback is a row before it is in hand. Those in hand stand in lanes, one per account and origin
-//! (`lanes`, pure); a task per callback in flight posts it (`client`) over a guarded connection (`connect`,
+//! (`lanes`, pure), those of the sandbox apart from others (`partitions`); a task per callback in flight posts it (`client`) over a guarded connection (`connect`,
 //! `network`, `pool`), takes the next one from the lanes, and hands the outcome to a task that commits
 //! outcomes in groups (`desk`). Where an account has secrets (`secrets`), what is posted is signed. What is not in
 //! hand is claimed from the database when it is due.
@@ -18,6 +18,7 @@ mod lane;
 mod lanes;
 mod limits;
 mod observe;
+mod partitions;
 mod pool;
 mod secrets;
 mod standing;
@@ -33,7 +34,7 @@ use desk::Desk;
 use secrets::Secrets;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use store::{Callback, Revision, Store};
+use store::{Callback, CallbackRoom, Revision, Store};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -51,7 +52,7 @@ pub struct CallbackSettings {
     pub retry_delays: Vec<Duration>,
     /// Callbacks in flight to one origin of one account; four times as many where it answers well and places are free.
     pub concurrency_per_origin: usize,
-    /// Callbacks in flight altogether.
+    /// Callbacks in flight altogether: an eighth of them for the sandbox; of what is free an account takes a quarter.
     pub concurrency: usize,
 }
 
@@ -127,7 +128,7 @@ impl Callbacks {
     }
 
     /// How many callbacks can be offered at most; fewer for a lane that is long already.
-    pub fn room(&self) -> usize {
+    pub fn room(&self) -> CallbackRoom {
         self.desk.room()
     }
 

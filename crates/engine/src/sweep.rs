@@ -312,7 +312,7 @@ impl Shared {
             planner: self.planner(now_ms),
             node: self.node,
             claimed_until_ms: now_ms,
-            callback_room: 0,
+            callback_room: store::CallbackRoom::default(),
             first_number: 0,
         }
     }

@@ -15,9 +15,9 @@ use crate::Store;
 use crate::batches::WAITING;
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::rows::{id_bytes, message_id, named, number, recipient};
+use crate::rows::{environment, id_bytes, message_id, named, number, recipient};
 use crate::sql::{changed_rows, execute_rows, on, read};
-use domain::{AccountId, Bucket, DeliveryStatus, MessageId, Recipient};
+use domain::{AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -28,6 +28,8 @@ pub struct Callback {
     pub bucket: Bucket,
     /// Whose it is.
     pub account: AccountId,
+    /// Which world its message belongs to.
+    pub environment: Environment,
     /// Scheme, host and port of the address.
     pub origin: String,
     /// When it is due, Unix milliseconds.
@@ -44,6 +46,13 @@ pub struct Callback {
     pub url: Arc<str>,
     /// The caller's own reference.
     pub customer_reference: Option<Arc<str>>,
+}
+
+impl Callback {
+    /// Whether its message belongs to the sandbox.
+    fn is_sandbox(&self) -> bool {
+        self.environment == Environment::Sandbox
+    }
 }
 
 /// What becomes of a callback that was in hand.
@@ -127,14 +136,15 @@ async fn insert_as(
     execute_rows!(
         tx,
         callbacks,
-        11,
-        "insert into callbacks (bucket, state, account_id, origin, due_at_ms, message_id, recipient,
-             status, attempts, claimed_by, claimed_until_ms)
+        12,
+        "insert into callbacks (bucket, state, account_id, sandbox, origin, due_at_ms, message_id,
+             recipient, status, attempts, claimed_by, claimed_until_ms)
          values {rows} on conflict do nothing",
         |query, callback| query
             .bind(callback.bucket.0)
             .bind(state)
             .bind(callback.account.0)
+            .bind(callback.is_sandbox())
             .bind(&callback.origin)
             .bind(callback.due_at_ms)
             .bind(id_bytes(&callback.message))
@@ -152,21 +162,24 @@ pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) 
     let Some(first) = callbacks.first() else {
         return Ok(false);
     };
-    let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
+    let found: Option<i64> = on!(tx, |connection| {
+        sqlx::query_scalar(
         "select attempts from callbacks where bucket = $1 and state = $2 and account_id = $3
-             and origin = $4 and due_at_ms = $5 and message_id = $6 and recipient = $7
-             and claimed_by = $8",
+             and sandbox = $4 and origin = $5 and due_at_ms = $6 and message_id = $7 and recipient = $8
+             and claimed_by = $9",
     )
     .bind(first.bucket.0)
     .bind(CLAIMED)
     .bind(first.account.0)
+    .bind(first.is_sandbox())
     .bind(&first.origin)
     .bind(first.due_at_ms)
     .bind(id_bytes(&first.message))
     .bind(number(first.recipient))
     .bind(node)
     .fetch_optional(connection)
-    .await?);
+    .await?
+    });
     Ok(found.is_some())
 }
 
@@ -180,15 +193,16 @@ async fn take(
     let taken = changed_rows!(
         tx,
         callbacks,
-        7,
+        8,
         "delete from callbacks
-         where (bucket, state, account_id, origin, due_at_ms, message_id, recipient) in (values {keys})
+         where (bucket, state, account_id, sandbox, origin, due_at_ms, message_id, recipient) in (values {keys})
              and claimed_by = {1}
          returning message_id, recipient",
         |query, callback| query
             .bind(callback.bucket.0)
             .bind(state)
             .bind(callback.account.0)
+            .bind(callback.is_sandbox())
             .bind(&callback.origin)
             .bind(callback.due_at_ms)
             .bind(id_bytes(&callback.message))
@@ -211,6 +225,7 @@ async fn take(
 struct CallbackRow {
     bucket: i16,
     account_id: i64,
+    sandbox: bool,
     origin: String,
     due_at_ms: i64,
     message_id: Vec<u8>,
@@ -226,6 +241,7 @@ impl CallbackRow {
         Ok(Callback {
             bucket: Bucket(self.bucket.into()),
             account: AccountId(self.account_id),
+            environment: environment(self.sandbox),
             origin: self.origin,
             due_at_ms: self.due_at_ms,
             message: message_id(&self.message_id)?,
@@ -239,9 +255,7 @@ impl CallbackRow {
 }
 
 struct ClaimCallbacks {
-    bucket: Bucket,
-    account: AccountId,
-    origin: String,
+    of: OriginKey,
     now_ms: i64,
     limit: i64,
     node: i64,
@@ -252,20 +266,22 @@ impl Change for ClaimCallbacks {
     type Output = Vec<Callback>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
+        let (bucket, account, world, origin) = &self.of;
         let sql = format!(
-            "select c.bucket, c.account_id, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
+            "select c.bucket, c.account_id, c.sandbox, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
                  c.attempts, m.callback_url, m.customer_reference
              from callbacks c join messages_in_full m on m.bucket = c.bucket and m.message_id = c.message_id
-             where c.bucket = $1 and c.state = $2 and c.account_id = $3 and c.origin = $4
-                 and c.due_at_ms <= $5
-             order by c.due_at_ms, c.message_id, c.recipient limit $6{}",
+             where c.bucket = $1 and c.state = $2 and c.account_id = $3 and c.sandbox = $4
+                 and c.origin = $5 and c.due_at_ms <= $6
+             order by c.due_at_ms, c.message_id, c.recipient limit $7{}",
             tx.skip_locked("c")
         );
         let rows: Vec<CallbackRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(self.bucket.0)
+            .bind(bucket.0)
             .bind(DUE)
-            .bind(self.account.0)
-            .bind(&self.origin)
+            .bind(account.0)
+            .bind(*world == Environment::Sandbox)
+            .bind(origin)
             .bind(self.now_ms)
             .bind(self.limit)
             .fetch_all(connection)
@@ -311,27 +327,18 @@ impl Change for FreeCallbacks {
 
 impl Store {
     /// Claims due callbacks of one origin.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "an origin is named by three of them"
-    )]
     pub async fn claim_callbacks(
         &self,
-        bucket: Bucket,
-        account: AccountId,
-        origin: &str,
+        of: OriginKey,
         now_ms: i64,
         limit: usize,
         node: i64,
         until_ms: i64,
     ) -> Result<Vec<Callback>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let origin = origin.to_owned();
         self.db
             .change(ClaimCallbacks {
-                bucket,
-                account,
-                origin,
+                of,
                 now_ms,
                 limit,
                 node,

@@ -68,7 +68,7 @@ pub use receipts::{CarrierReport, Receipt, ReceiptWord};
 pub use reports::{MessageReport, StatusCounts};
 pub use retention::{DeadKey, PartKey, Removed, TextCursor};
 pub use revision::Revision;
-pub use settle::{Planner, SecondLeg, Settled, Settling};
+pub use settle::{CallbackRoom, Planner, SecondLeg, Settled, Settling};
 pub use sweep::Expiry;
 pub use tokens::TokenInfo;
 pub use velocity::PausedBlock;

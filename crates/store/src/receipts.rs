@@ -13,7 +13,7 @@ use crate::batches::Progress;
 use crate::db::Db;
 use crate::error::Result;
 use crate::parts::{self, KeepParts, Matched};
-use crate::settle::{Planner, Settled, Terrain};
+use crate::settle::{CallbackRoom, Planner, Settled, Terrain};
 use crate::{Error, Store};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Recipient};
 use parked::{Park, Parked};
@@ -89,7 +89,7 @@ pub struct CarrierReport {
     /// Until when they are its own.
     pub claimed_until_ms: i64,
     /// How many it has room for.
-    pub callback_room: usize,
+    pub callback_room: CallbackRoom,
     /// A number from which parked receipts are counted.
     pub first_number: i64,
 }

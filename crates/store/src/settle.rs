@@ -23,8 +23,8 @@ use crate::error::Result;
 use crate::rows::{id_bytes, number};
 use crate::sql::execute_rows;
 use domain::{
-    Bucket, Delivery, DeliveryEvent, DeliveryStatus, Gateway, MessageId, Money, Recipient, Refund,
-    Terms, transition,
+    Bucket, Delivery, DeliveryEvent, DeliveryStatus, Environment, Gateway, MessageId, Money,
+    Recipient, Refund, Terms, transition,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,6 +53,28 @@ pub struct SecondLeg {
 /// Makes the batch of a second leg; knows the carriers, which the store does not.
 pub type Planner = Arc<dyn Fn(&SecondLeg) -> Option<Batch> + Send + Sync>;
 
+/// How many fresh callbacks a node has room for: of real messages, and of the sandbox.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct CallbackRoom {
+    /// Of real messages.
+    pub live: usize,
+    /// Of the sandbox.
+    pub sandbox: usize,
+}
+
+impl CallbackRoom {
+    /// Takes a place; whether there was one.
+    fn take(&mut self, environment: Environment) -> bool {
+        let room = match environment {
+            Environment::Live => &mut self.live,
+            Environment::Sandbox => &mut self.sandbox,
+        };
+        let left = room.checked_sub(1);
+        *room = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
 /// What settling needs from outside.
 #[derive(Clone)]
 pub(crate) struct Terrain {
@@ -61,7 +83,7 @@ pub(crate) struct Terrain {
     /// The node that takes fresh callbacks in hand, until when, and how many it has room for.
     pub(crate) node: i64,
     pub(crate) claimed_until_ms: i64,
-    pub(crate) callback_room: usize,
+    pub(crate) callback_room: CallbackRoom,
 }
 
 /// What settling did.
@@ -298,7 +320,7 @@ async fn call_back(
 ) -> Result<Settled> {
     // Most customers give the same URL with each message.
     let mut origins: HashMap<Arc<str>, String> = HashMap::new();
-    let mut fresh: Vec<Callback> = outcomes
+    let fresh: Vec<Callback> = outcomes
         .iter()
         .filter(|outcome| outcome.callback)
         .filter_map(|outcome| {
@@ -309,6 +331,7 @@ async fn call_back(
             Some(Callback {
                 bucket: outcome.case.bucket,
                 account: message.account,
+                environment: message.environment,
                 origin: origin.clone(),
                 due_at_ms: terrain.now_ms,
                 message: message.message,
@@ -320,7 +343,9 @@ async fn call_back(
             })
         })
         .collect();
-    let waiting = fresh.split_off(terrain.callback_room.min(fresh.len()));
+    let mut room = terrain.callback_room;
+    let has_room = |callback: &Callback| room.take(callback.environment);
+    let (fresh, waiting): (Vec<_>, Vec<_>) = fresh.into_iter().partition(has_room);
     callbacks::insert(tx, &fresh, Some((terrain.node, terrain.claimed_until_ms))).await?;
     callbacks::insert(tx, &waiting, None).await?;
     Ok(Settled {

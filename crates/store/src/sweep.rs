@@ -122,7 +122,7 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
         planner: expiry.planner.clone(),
         node: 0,
         claimed_until_ms: 0,
-        callback_room: 0,
+        callback_room: settle::CallbackRoom::default(),
     };
     let (settled, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
     settle::refund(tx, store, expiry.now_ms, owed).await?;

@@ -6,18 +6,18 @@ mod flight;
 use super::CallbackSettings;
 use super::client::Client;
 use super::lane::InLane;
-use super::lanes::Lanes;
 use super::limits::Limits;
 use super::observe::{self, Measures};
+use super::partitions::Partitions;
 use super::secrets::Secrets;
 use super::standing::Went;
 use crate::{Chance, Clock, World};
 use attempt::Ended;
-use domain::{AccountId, callback};
+use domain::{AccountId, Environment, callback};
 pub(super) use flight::begin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Callback, Finished, OriginKey, Outage, Outcome, Revision, Store};
+use store::{Callback, CallbackRoom, Finished, OriginKey, Outage, Outcome, Revision, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -67,7 +67,7 @@ pub(super) struct Desk {
     delays_ms: Vec<i64>,
     /// How long a receiver that fails may keep a callback waiting for its turn, milliseconds.
     patience_ms: i64,
-    lanes: Mutex<Lanes<InHand>>,
+    lanes: Mutex<Partitions<InHand>>,
     outcomes: mpsc::Sender<Outcome>,
     due: Notify,
     landed: Notify,
@@ -94,6 +94,10 @@ impl InHand {
 impl InLane for InHand {
     fn account(&self) -> AccountId {
         self.callback.account
+    }
+
+    fn environment(&self) -> Environment {
+        self.callback.environment
     }
 
     fn origin(&self) -> &str {
@@ -130,7 +134,7 @@ impl Desk {
             measures: Measures::default(),
             patience_ms: callback::longest_ms(&delays_ms).max(LEAST_PATIENCE_MS),
             delays_ms,
-            lanes: Mutex::new(Lanes::new(Limits::of(settings))),
+            lanes: Mutex::new(Partitions::new(Limits::of(settings))),
             outcomes,
             due: Notify::new(),
             landed: Notify::new(),
@@ -153,8 +157,14 @@ impl Desk {
     }
 
     /// How many callbacks there is room for.
-    pub(super) fn room(&self) -> usize {
+    pub(super) fn room(&self) -> CallbackRoom {
         self.lanes().free()
+    }
+
+    /// How many are in flight.
+    #[cfg(test)]
+    pub(super) fn in_flight(&self) -> usize {
+        self.lanes().in_flight()
     }
 
     /// Has the database looked at.
@@ -196,16 +206,18 @@ impl Desk {
         let now_ms = self.clock.now_ms();
         let due = self.store.due_origins(now_ms, behind.as_ref(), LOOK_STEPS);
         let due = due.await?;
-        for (bucket, account, origin) in due.found {
-            *behind = Some((bucket, account, origin.clone()));
-            let room = self.lanes().room(account, &origin).min(CLAIM_GROUP);
+        for of in due.found {
+            *behind = Some(of.clone());
+            let (_, account, environment, origin) = of.clone();
+            let room = self.lanes().room(environment, account, &origin);
+            let room = room.min(CLAIM_GROUP);
             if room > 0 {
                 // A look may be a long one.
                 let now_ms = self.clock.now_ms();
                 let until_ms = now_ms + CLAIM_MS;
                 let claimed = self
                     .store
-                    .claim_callbacks(bucket, account, &origin, now_ms, room, self.node, until_ms)
+                    .claim_callbacks(of, now_ms, room, self.node, until_ms)
                     .await?;
                 let all = claimed.len() < room;
                 // An offer may have taken the room in between.
@@ -216,7 +228,8 @@ impl Desk {
                 }
             }
             // Without a lane no room is left for any: it is found when it is looked again.
-            self.lanes().expect_more(account, &origin);
+            let mut lanes = self.lanes();
+            lanes.of_mut(environment).expect_more(account, &origin);
         }
         *behind = due.behind;
         Ok(())
@@ -236,6 +249,7 @@ impl Desk {
             let message = landed.callback.message;
             let ended = self
                 .lanes()
+                .of_mut(landed.environment())
                 .withdraw(&landed, |other| other.callback.message == message);
             for other in ended {
                 // Only a shutdown closes the queue, and not while this one is in flight.
@@ -258,17 +272,16 @@ impl Desk {
     /// Frees a callback's place in flight for the next one. A receiver that is well again gets more than that.
     fn finish(self: &Arc<Self>, landed: &InHand, went: Went) -> Option<InHand> {
         let mut lanes = self.lanes();
-        let landing = lanes.finish(landed, went);
+        let (landing, following) = lanes.finish(landed, went);
         if landing.wants_more {
             self.due.notify_one();
         }
-        if lanes.in_flight() == 0 {
+        if following.is_none() && lanes.in_flight() == 0 {
             self.landed.notify_waiters();
         }
         if let Some(is_broken) = landing.broken {
             observe::judged(&landed.callback, is_broken, lanes.broken());
         }
-        let following = lanes.next();
         self.start(&mut lanes);
         following
     }
@@ -277,13 +290,18 @@ impl Desk {
     pub(super) async fn give_back(&self, rest: Vec<Outcome>) {
         let lane = |outcome: &Outcome| {
             let callback = &outcome.callback;
-            (callback.account, callback.origin.clone())
+            (
+                callback.environment,
+                callback.account,
+                callback.origin.clone(),
+            )
         };
         let mut left: Vec<_> = rest.iter().map(lane).collect();
         left.dedup();
         self.write_down(rest).await;
-        for (account, origin) in left {
-            if !self.lanes().expect_more(account, &origin) {
+        for (environment, account, origin) in left {
+            let mut lanes = self.lanes();
+            if !lanes.of_mut(environment).expect_more(account, &origin) {
                 self.due.notify_one();
             }
         }
@@ -304,7 +322,7 @@ impl Desk {
     }
 
     /// The lock, also after a panic elsewhere: its holders leave nothing half done.
-    fn lanes(&self) -> MutexGuard<'_, Lanes<InHand>> {
+    fn lanes(&self) -> MutexGuard<'_, Partitions<InHand>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,9 +2,9 @@
 //! account.
 
 use super::limits::Most;
-use super::standing::{Class, Standing};
+use super::standing::{Class, Flying, Standing};
 use super::waiting::Waiting;
-use domain::AccountId;
+use domain::{AccountId, Environment};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub(super) trait InLane {
     /// Whose callback it is.
     fn account(&self) -> AccountId;
+    /// Which world its message belongs to.
+    fn environment(&self) -> Environment;
     /// Scheme, host and port of its URL.
     fn origin(&self) -> &str;
     /// Whether it failed before.
@@ -84,6 +86,8 @@ pub(super) struct Account<T> {
     pub(super) lanes: HashMap<Arc<str>, Lane<T>>,
     /// How many callbacks wait in them.
     pub(super) waiting: usize,
+    /// How many are in flight in those of each class.
+    pub(super) flying: Flying,
     /// Lanes whose turn can come, in order, by class. The account is in `turns` exactly while there are any.
     pub(super) turns: [VecDeque<Arc<str>>; Class::ALL.len()],
 }
@@ -109,6 +113,7 @@ impl<T> Default for Account<T> {
         Self {
             lanes: HashMap::new(),
             waiting: 0,
+            flying: Flying::default(),
             turns: Default::default(),
         }
     }

@@ -1,6 +1,7 @@
 //! Which callback is posted next: the callbacks in hand, in one lane per account and origin.
 //!
-//! Accounts take turns, and so do the origins of an account; a lane has a limit of callbacks in flight, so
+//! Accounts take turns, and so do the origins of an account; an account has at most a share of what is free, however many
+//! origins it names, and so has each class of its receivers of that; a lane has a limit of callbacks in flight, so
 //! a slow or dead receiver takes that many slots and holds up nobody else. One that is well may take more while all that
 //! are well have less than a quarter of all slots: what is not told in time waits in the database, and costs more.
 //! Receivers of which nothing good is known (`standing`) share half of all slots, however many they are, and those that
@@ -9,7 +10,7 @@
 
 use super::lane::{Account, InLane, Lane};
 use super::limits::{Limits, Most};
-use super::standing::{Class, Standing, Went};
+use super::standing::{Class, Flying, Standing, Went};
 use domain::AccountId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub(super) struct Lanes<T> {
     /// How many may begin before a pause.
     starts: usize,
     /// How many are in flight in lanes that are of each class now.
-    flying: [usize; Class::ALL.len()],
+    flying: Flying,
     /// Receivers that are only tried.
     broken: usize,
     closed: bool,
@@ -73,7 +74,7 @@ impl<T: InLane> Lanes<T> {
             known: HashMap::new(),
             waiting: 0,
             starts: MOST_STARTS,
-            flying: Default::default(),
+            flying: Flying::default(),
             broken: 0,
             closed: false,
         }
@@ -145,7 +146,7 @@ impl<T: InLane> Lanes<T> {
 
     /// How many may be in flight to one receiver now.
     fn most(&self) -> Most {
-        self.limits.most(self.flying[Class::Proven as usize])
+        self.limits.most(self.flying.of(Class::Proven))
     }
 
     /// The next callback to post in a flight that begins.
@@ -170,8 +171,8 @@ impl<T: InLane> Lanes<T> {
     pub(super) fn next(&mut self) -> Option<T> {
         while !self.closed && self.in_flight() < self.limits.in_flight {
             let most = self.most();
-            let class = self.turn()?;
-            let account = self.turns[class as usize].pop_front()?;
+            let (class, place) = self.turn()?;
+            let account = self.turns[class as usize].remove(place)?;
             let owner = self.accounts.get_mut(&account)?;
             let origin = owner.turns[class as usize].pop_front()?;
             let lane = owner.lanes.get_mut(&origin)?;
@@ -185,7 +186,8 @@ impl<T: InLane> Lanes<T> {
             };
             owner.waiting -= 1;
             self.waiting -= 1;
-            self.flying[class as usize] += 1;
+            self.flying.add(class, 1);
+            owner.flying.add(class, 1);
             self.last = class;
             owner.queue(&origin, most);
             if !owner.turns[class as usize].is_empty() {
@@ -196,18 +198,22 @@ impl<T: InLane> Lanes<T> {
         None
     }
 
-    /// The class whose turn it is: all by turns, as far as they have places left.
-    fn turn(&self) -> Option<Class> {
-        let half = self.limits.in_flight.div_ceil(2);
-        let failing = self.flying[Class::Failing as usize];
-        let unproven = failing + self.flying[Class::Doubtful as usize];
-        let has_room = |class| match class {
-            Class::Proven => true,
-            Class::Doubtful => unproven < half,
-            Class::Failing => unproven < half && failing < half.div_ceil(2),
+    /// The class whose turn it is, and the place in its turns of the account whose turn it is: all by turns, as far as
+    /// they have places left. Accounts that have as many as they may keep their turn; there are fewer than places.
+    fn turn(&self) -> Option<(Class, usize)> {
+        let free = self.limits.in_flight.saturating_sub(self.in_flight());
+        let account = |class: Class| {
+            let may_fly = |account: &AccountId| {
+                let owner = self.accounts.get(account);
+                let flying = owner.map_or_else(Flying::default, |owner| owner.flying);
+                flying.has_room(class, self.limits.of_account(flying.all(), free))
+            };
+            self.turns[class as usize].iter().position(may_fly)
         };
-        let may_fly = |class: &Class| has_room(*class) && !self.turns[*class as usize].is_empty();
-        self.last.others_first().into_iter().find(may_fly)
+        let classes = self.last.others_first().into_iter();
+        classes
+            .filter(|class| self.flying.has_room(*class, self.limits.in_flight))
+            .find_map(|class| Some((class, account(class)?)))
     }
 
     /// A callback of this lane is no longer in flight.
@@ -224,8 +230,9 @@ impl<T: InLane> Lanes<T> {
             return Landing::default();
         };
         lane.land(callback);
-        let flying = &mut self.flying[lane.standing.class() as usize];
-        *flying = flying.saturating_sub(1);
+        let class = lane.standing.class();
+        self.flying.take(class, 1);
+        owner.flying.take(class, 1);
         let low = lane.waiting.len() <= REFILL_AT;
         let wants_more = lane.more && low;
         if wants_more {
@@ -246,9 +253,10 @@ impl<T: InLane> Lanes<T> {
             return None;
         }
         if before.class() != after.class() {
-            let flying = &mut self.flying[before.class() as usize];
-            *flying = flying.saturating_sub(lane.in_flight);
-            self.flying[after.class() as usize] += lane.in_flight;
+            for flying in [&mut self.flying, &mut owner.flying] {
+                flying.take(before.class(), lane.in_flight);
+                flying.add(after.class(), lane.in_flight);
+            }
             if std::mem::take(&mut lane.queued) {
                 self.leave(account, origin, before.class());
             }
@@ -337,7 +345,7 @@ impl<T: InLane> Lanes<T> {
 
     /// How many are in flight.
     pub(super) fn in_flight(&self) -> usize {
-        self.flying.iter().sum()
+        self.flying.all()
     }
 
     /// How many callbacks there is room for in memory, whatever their lanes.
@@ -372,12 +380,14 @@ fn share(left: usize, held: usize, parts: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::Environment;
     use proptest::prelude::*;
 
     const LIMITS: Limits = Limits {
         in_flight_per_lane: 2,
         in_flight_to_proven: 2,
         in_flight: 5,
+        account_parts: 0,
         waiting: 900,
     };
     /// What the first lane of all may hold.
@@ -393,6 +403,9 @@ mod tests {
     impl InLane for Callback {
         fn account(&self) -> AccountId {
             self.0
+        }
+        fn environment(&self) -> Environment {
+            Environment::Live
         }
         fn origin(&self) -> &str {
             self.1
@@ -413,6 +426,10 @@ mod tests {
             }
         }
         lanes
+    }
+
+    fn flying(lanes: &Lanes<Callback>) -> [usize; Class::ALL.len()] {
+        Class::ALL.map(|class| lanes.flying.of(class))
     }
 
     fn drain(lanes: &mut Lanes<Callback>) -> Vec<Callback> {
@@ -531,7 +548,7 @@ mod tests {
             lanes.push((AccountId(account), "dead", 0)).ok();
         }
         assert_eq!(drain(&mut lanes).len(), 4);
-        assert_eq!(lanes.flying, [1, 3, 0]);
+        assert_eq!(flying(&lanes), [1, 3, 0]);
         lanes.finish(&(A, "well", 0), Went::Well);
         for number in 1..3 {
             lanes.push((A, "well", number)).unwrap();
@@ -547,7 +564,7 @@ mod tests {
             lanes.push((AccountId(account), "dead", RETRY)).ok();
         }
         assert_eq!(drain(&mut lanes).len(), 2, "half of half, rounded up");
-        assert_eq!(lanes.flying, [0, 0, 2]);
+        assert_eq!(flying(&lanes), [0, 0, 2]);
         lanes.push((A, "new", 0)).unwrap();
         assert_eq!(lanes.next(), Some((A, "new", 0)));
         lanes.push((B, "new", 0)).unwrap();
@@ -693,6 +710,47 @@ mod tests {
         }
     }
 
+    #[test]
+    fn one_account_never_takes_the_last_places_however_many_origins() {
+        let limits = Limits {
+            in_flight: 512,
+            account_parts: 3,
+            waiting: 20_000,
+            ..LIMITS
+        };
+        let origins = origins(1_000);
+        for standing in [Standing::Proven, Standing::Unknown, Standing::Failing(1)] {
+            let mut lanes = Lanes::new(limits);
+            for &origin in &origins {
+                lanes.known.insert((A, Arc::from(origin)), standing);
+                lanes.push((A, origin, 0)).unwrap();
+            }
+            let taken = drain(&mut lanes).len();
+            assert!((1..=128).contains(&taken), "{standing:?}: {taken}");
+            for account in 10..30 {
+                lanes.push((AccountId(account), "new", 0)).unwrap();
+                let next = lanes.next().map(|callback| callback.0);
+                assert_eq!(next, Some(AccountId(account)), "{standing:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn slow_receivers_of_an_account_leave_places_to_its_others() {
+        let mut lanes = Lanes::new(Limits {
+            in_flight: 512,
+            account_parts: 3,
+            waiting: 20_000,
+            ..LIMITS
+        });
+        for origin in origins(1_000) {
+            lanes.push((A, origin, RETRY)).unwrap();
+        }
+        assert_eq!(drain(&mut lanes).len(), 32, "half of half of a quarter");
+        lanes.push((A, "new", 0)).unwrap();
+        assert_eq!(lanes.next(), Some((A, "new", 0)));
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         Push(i64, usize, usize),
@@ -748,7 +806,9 @@ mod tests {
         fn nothing_is_lost_or_given_out_twice_and_every_limit_holds(
             steps in proptest::collection::vec(step(), 0..200),
         ) {
-            const WIDE: Limits = Limits { in_flight_to_proven: 4, in_flight: 17, ..LIMITS };
+            const WIDE: Limits = Limits {
+                in_flight_to_proven: 4, in_flight: 17, account_parts: 2, ..LIMITS
+            };
             let origins = ["x", "y", "z"];
             let mut lanes = Lanes::new(WIDE);
             let (mut pushed, mut out, mut withdrawn) = (0, 0, 0);
@@ -760,6 +820,10 @@ mod tests {
                         pushed += 1;
                     }
                     Step::Next => if let (most, Some(callback)) = (lanes.most(), lanes.next()) {
+                        let of_account = |other: &&Callback| other.0 == callback.0;
+                        let has = flying.iter().filter(of_account).count();
+                        let free = WIDE.in_flight - flying.len();
+                        prop_assert!(has * 2 < free, "{} of an account, {} free", has, free);
                         flying.push(callback);
                         out += 1;
                         let of_lane = |other: &&Callback| {
@@ -783,7 +847,9 @@ mod tests {
                     let standing = lanes.lane(account, origin).unwrap().standing;
                     of_class[standing.class() as usize] += 1;
                 }
-                prop_assert_eq!(lanes.flying, of_class);
+                prop_assert_eq!(super::tests::flying(&lanes), of_class);
+                let of_accounts = lanes.accounts.values().map(|owner| owner.flying.all());
+                prop_assert_eq!(of_accounts.sum::<usize>(), flying.len());
                 lanes.each_goes_on()?;
             }
             loop {

@@ -6,6 +6,10 @@ use super::CallbackSettings;
 const MAX_WAITING: usize = 20_000;
 /// A receiver that is well may have so many times as many callbacks in flight as any, while there are places.
 const TIMES_TO_PROVEN: usize = 4;
+/// An account may have in flight one part in so many, and one more, of the places that it has and that are free.
+const ACCOUNT_PARTS: usize = 3;
+/// The sandbox has one part in so many of all places, and of the waiting room as much again.
+const SANDBOX_PARTS: usize = 8;
 
 /// How much may be in hand and in flight.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +20,8 @@ pub(super) struct Limits {
     pub(super) in_flight_to_proven: usize,
     /// Callbacks in flight altogether.
     pub(super) in_flight: usize,
+    /// An account may have one part in this and one more of what it has in flight and what is free together.
+    pub(super) account_parts: usize,
     /// Callbacks waiting in memory altogether; the others stay rows in the database.
     pub(super) waiting: usize,
 }
@@ -37,8 +43,36 @@ impl Limits {
             in_flight_per_lane: per_lane,
             in_flight_to_proven: per_lane.saturating_mul(TIMES_TO_PROVEN),
             in_flight: settings.concurrency,
+            account_parts: ACCOUNT_PARTS,
             waiting: MAX_WAITING,
         }
+    }
+
+    /// What is for callbacks of real messages.
+    pub(super) fn of_live(self) -> Self {
+        Self {
+            in_flight: (self.in_flight - self.sandbox_places()).max(1),
+            ..self
+        }
+    }
+
+    /// What is for callbacks of the sandbox.
+    pub(super) fn of_sandbox(self) -> Self {
+        Self {
+            in_flight: self.sandbox_places(),
+            waiting: self.waiting / SANDBOX_PARTS,
+            ..self
+        }
+    }
+
+    fn sandbox_places(self) -> usize {
+        (self.in_flight / SANDBOX_PARTS).max(1).min(self.in_flight)
+    }
+
+    /// How many an account may have in flight that has so many, while so many places are free: no account takes the last
+    /// ones, however many receivers it names, and whoever comes anew finds some.
+    pub(super) fn of_account(&self, has: usize, free: usize) -> usize {
+        (has + free).div_ceil(self.account_parts + 1)
     }
 
     /// How many may be in flight to one receiver while so many are to those that are well. Several of these may hang at

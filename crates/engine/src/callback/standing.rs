@@ -52,6 +52,42 @@ impl Class {
     }
 }
 
+/// How many callbacks are in flight to receivers of each class.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Flying([usize; Class::ALL.len()]);
+
+impl Flying {
+    pub(super) fn of(self, class: Class) -> usize {
+        self.0[class as usize]
+    }
+
+    pub(super) fn all(self) -> usize {
+        self.0.iter().sum()
+    }
+
+    pub(super) fn add(&mut self, class: Class, more: usize) {
+        self.0[class as usize] += more;
+    }
+
+    pub(super) fn take(&mut self, class: Class, less: usize) {
+        let flying = &mut self.0[class as usize];
+        *flying = flying.saturating_sub(less);
+    }
+
+    /// Whether one more of a class may fly where so many may in all.
+    pub(super) fn has_room(self, class: Class, places: usize) -> bool {
+        let half = places.div_ceil(2);
+        let failing = self.of(Class::Failing);
+        let unproven = failing + self.of(Class::Doubtful);
+        self.all() < places
+            && match class {
+                Class::Proven => true,
+                Class::Doubtful => unproven < half,
+                Class::Failing => unproven < half && failing < half.div_ceil(2),
+            }
+    }
+}
+
 impl Standing {
     /// The standing after one more attempt.
     pub(super) const fn after(self, went: Went) -> Self {

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{
-    Batch, BatchKind, Callback, CarrierReport, Ended, Finished, MOST_RECIPIENTS, NewMessage,
-    Outcome, Progress, Revision, Settled, Store, Target,
+    Batch, BatchKind, By, Callback, CallbackRoom, CarrierReport, Ended, Finished, MOST_RECIPIENTS,
+    NewMessage, Outcome, Progress, Revision, Settled, Store, Target,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -178,6 +178,8 @@ const PATIENT: Patience = Patience {
     look: Duration::from_mins(1),
 };
 const ACCOUNT: AccountId = AccountId(1);
+/// Somebody else.
+const OTHER: AccountId = AccountId(2);
 const NODE: i64 = 7;
 /// When the rows of a test are due that it claims itself: later than its clock ever gets.
 const RESERVED: i64 = NOW + 86_400_000;
@@ -223,13 +225,32 @@ struct Rows {
     dead: i64,
 }
 
+/// An account that is charged nothing.
+fn account(id: AccountId) -> domain::Account {
+    domain::Account {
+        id,
+        email: "ada@example.ng".to_owned(),
+        name: "Ada Foods".to_owned(),
+        status: domain::AccountStatus::Active,
+        verification: domain::Verification::Verified,
+        created_at_ms: NOW,
+    }
+}
+
+fn by() -> By {
+    By {
+        actor: "cli:ada".into(),
+        at_ms: NOW,
+    }
+}
+
 impl Kit {
     async fn start() -> Self {
         Self::with(true, Patience::default()).await
     }
 
     async fn with(allow_private_targets: bool, patience: Patience) -> Self {
-        Self::with_places(8, allow_private_targets, patience).await
+        Self::with_places(64, allow_private_targets, patience).await
     }
 
     async fn with_places(
@@ -241,6 +262,9 @@ impl Kit {
         let store = Store::open(&Target::Directory(directory.path().to_owned()))
             .await
             .unwrap();
+        for id in [ACCOUNT, OTHER] {
+            store.create_account(account(id), by()).await.unwrap();
+        }
         let clock = Clock::manual(NOW);
         let world = World {
             clock: clock.clone(),
@@ -269,13 +293,26 @@ impl Kit {
 
     /// A message to so many that no carrier took; its outcomes go to `url`.
     async fn settle(&self, url: &str, count: u64) {
+        let of = (ACCOUNT, Environment::Live);
+        self.settle_of(of, url, count, CallbackRoom::default())
+            .await;
+    }
+
+    /// The same of an account, with room for so many of its callbacks; gives those.
+    async fn settle_of(
+        &self,
+        (account, environment): (AccountId, Environment),
+        url: &str,
+        count: u64,
+        callback_room: CallbackRoom,
+    ) -> Vec<Callback> {
         let recipients = (0..count).map(|at| Recipient::from_digits(2_348_031_234_567 + at));
         let recipients: Vec<Recipient> = recipients.collect();
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
         let id = MessageId::new(NOW, [number; 10]);
         let draft = Draft {
-            account: ACCOUNT,
-            environment: Environment::Sandbox,
+            account,
+            environment,
             gateway: Gateway::DirectRefund,
             sender: "Ogene".into(),
             text: Text::prepare("Hello", false).unwrap(),
@@ -295,7 +332,7 @@ impl Kit {
             refund_undelivered: false,
             two_legs: false,
         };
-        let batches = batches(self.store.bucket_of(ACCOUNT), id, &recipients);
+        let batches = batches(self.store.bucket_of(account), id, &recipients);
         let refused = batches.iter().map(|batch| Progress {
             batch: Arc::new(batch.clone()),
             gateway: Gateway::DirectRefund,
@@ -312,7 +349,7 @@ impl Kit {
             planner: Arc::new(|_| None),
             node: NODE,
             claimed_until_ms: 0,
-            callback_room: 0,
+            callback_room,
             first_number: 0,
         };
         let message = NewMessage {
@@ -325,6 +362,7 @@ impl Kit {
         let mut settled = Settled::default();
         let report = self.store.report(Arc::new(report), &mut settled);
         report.await.unwrap();
+        settled.callbacks
     }
 
     /// Claimed callbacks to `url`, of a message of their own, as settling hands them over.
@@ -344,9 +382,10 @@ impl Kit {
     async fn claim(&self, url: &str) -> Vec<Callback> {
         let bucket = self.store.bucket_of(ACCOUNT);
         let origin = domain::callback_url::origin(url);
+        let of = (bucket, ACCOUNT, Environment::Live, origin);
         let claim = self
             .store
-            .claim_callbacks(bucket, ACCOUNT, &origin, RESERVED, 10_000, NODE, RESERVED);
+            .claim_callbacks(of, RESERVED, 10_000, NODE, RESERVED);
         claim.await.unwrap()
     }
 
@@ -484,7 +523,7 @@ async fn a_receiver_that_hangs_delays_nobody_else() {
 }
 
 #[tokio::test]
-async fn however_many_receivers_hang_one_that_is_well_has_half_of_all_places() {
+async fn however_many_receivers_hang_one_that_is_well_has_half_of_the_places() {
     const HANGING: usize = 100;
     let quick = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::with(true, PATIENT).await;
@@ -499,13 +538,13 @@ async fn however_many_receivers_hang_one_that_is_well_has_half_of_all_places() {
     kit.offer(&quick.url("/"), 200).await;
     until(|| quick.requests().len() == 201).await;
     let asked: usize = hanging.iter().map(|one| one.requests().len()).sum();
-    assert_eq!(asked, 4, "half of eight places");
+    assert_eq!(asked, 7, "half of a quarter of 56 places");
 }
 
 #[tokio::test]
 async fn more_callbacks_than_begin_at_once_all_arrive_where_none_has_landed() {
     const HANGING: usize = 50;
-    let kit = Kit::with_places(4 * HANGING, true, PATIENT).await;
+    let kit = Kit::with_places(20 * HANGING, true, PATIENT).await;
     let mut hanging = Vec::new();
     for _ in 0..HANGING {
         let receiver = Receiver::start(vec![Manner::Hang]).await;
@@ -513,6 +552,53 @@ async fn more_callbacks_than_begin_at_once_all_arrive_where_none_has_landed() {
         hanging.push(receiver);
     }
     until(|| hanging.iter().all(|one| one.requests().len() == 2)).await;
+}
+
+/// Receivers of an account take their first callback and hang at the next ones, as many as there are places.
+async fn slow_receivers_take_all_they_may(of: (AccountId, Environment)) {
+    const RECEIVERS: usize = 40;
+    let all = CallbackRoom {
+        live: 1_000,
+        sandbox: 1_000,
+    };
+    let kit = Kit::with_places(64, true, Patience::default()).await;
+    let mut slow = Vec::new();
+    for _ in 0..RECEIVERS {
+        let receiver = Receiver::start(vec![status("200 OK"), Manner::Hang]).await;
+        let first = kit.settle_of(of, &receiver.url("/"), 1, all).await;
+        kit.callbacks.offer(first);
+        until(|| receiver.requests().len() == 1).await;
+        slow.push(receiver);
+    }
+    until(|| kit.callbacks.desk.in_flight() == 0).await;
+    for receiver in &slow {
+        let more = kit.settle_of(of, &receiver.url("/"), 4, all).await;
+        kit.callbacks.offer(more);
+    }
+    let hanging = || {
+        slow.iter()
+            .map(|one| one.requests().len() - 1)
+            .sum::<usize>()
+    };
+    until(|| hanging() > 0 && hanging() == kit.callbacks.desk.in_flight()).await;
+    let quick = Receiver::start(vec![status("200 OK")]).await;
+    let paid = (OTHER, Environment::Live);
+    let callbacks = kit.settle_of(paid, &quick.url("/"), 1, all).await;
+    let started = std::time::Instant::now();
+    kit.callbacks.offer(callbacks);
+    until(|| quick.requests().len() == 1).await;
+    let took = started.elapsed();
+    assert!(took < Duration::from_secs(5), "it waited for {took:?}");
+}
+
+#[tokio::test]
+async fn slow_sandbox_receivers_do_not_delay_paid_callbacks() {
+    slow_receivers_take_all_they_may((ACCOUNT, Environment::Sandbox)).await;
+}
+
+#[tokio::test]
+async fn slow_receivers_of_one_account_do_not_delay_those_of_another() {
+    slow_receivers_take_all_they_may((ACCOUNT, Environment::Live)).await;
 }
 
 #[tokio::test]
@@ -561,7 +647,7 @@ async fn of_a_long_answer_little_is_read_and_the_connection_is_not_used_again() 
 #[tokio::test]
 async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
-    let kit = Kit::start().await;
+    let kit = Kit::with_places(9, true, Patience::default()).await;
     kit.offer(&receiver.url("/"), 500).await;
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     let requests = receiver.requests();
@@ -572,7 +658,7 @@ async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
 #[tokio::test]
 async fn accounts_that_call_one_receiver_use_their_connections_again_too() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
-    let kit = Kit::start().await;
+    let kit = Kit::with_places(9, true, Patience::default()).await;
     let mut callbacks = kit.claimed(&receiver.url("/"), 400, 0).await;
     for (callback, account) in callbacks.iter_mut().zip((1..=4).cycle()) {
         callback.account = AccountId(account);
@@ -666,7 +752,7 @@ async fn a_shutdown_breaks_off_what_takes_too_long_and_gives_it_back() {
         .desk
         .close(Duration::from_millis(10), vec![])
         .await;
-    assert_eq!(kit.callbacks.desk.room(), 20_000);
+    assert_eq!(kit.callbacks.desk.room().live, 20_000);
     kit.callbacks.shutdown().await;
     assert_eq!(kit.settled().await, ONE_RETRY);
 }

@@ -196,7 +196,7 @@ mod tests {
                 planner: Arc::new(|_| None),
                 node: 1,
                 claimed_until_ms: 6,
-                callback_room: 7,
+                callback_room: store::CallbackRoom::default(),
                 first_number: 100,
             },
             first: 0,

@@ -201,7 +201,7 @@ fn at(report: &CarrierReport, now_ms: i64) -> CarrierReport {
 mod tests {
     use super::*;
     use domain::DeliveryStatus;
-    use store::ReceiptWord;
+    use store::{CallbackRoom, ReceiptWord};
 
     #[test]
     fn what_is_told_again_after_an_outage_is_claimed_from_then_on() {
@@ -212,7 +212,10 @@ mod tests {
             planner: Arc::new(|_| None),
             node: 1,
             claimed_until_ms: 5 + CLAIM_MS,
-            callback_room: 7,
+            callback_room: CallbackRoom {
+                live: 7,
+                sandbox: 7,
+            },
             first_number: 100,
         };
         let again = at(&report, 10 * CLAIM_MS);
@@ -239,7 +242,10 @@ mod tests {
             planner: Arc::new(|_| None),
             node: 1,
             claimed_until_ms: 6,
-            callback_room: 7,
+            callback_room: CallbackRoom {
+                live: 7,
+                sandbox: 7,
+            },
             first_number: 100,
         };
         for (carrier, first_number, ids) in [

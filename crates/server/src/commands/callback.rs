@@ -113,6 +113,7 @@ impl Callback {
 #[derive(Serialize)]
 struct OriginJson<'a> {
     user_id: String,
+    environment: &'static str,
     origin: &'a str,
     callbacks: i64,
     oldest: String,
@@ -122,6 +123,7 @@ impl<'a> From<&'a DeadOrigin> for OriginJson<'a> {
     fn from(dead: &'a DeadOrigin) -> Self {
         Self {
             user_id: dead.account.to_string(),
+            environment: dead.environment.as_str(),
             origin: &dead.origin,
             callbacks: dead.callbacks,
             oldest: lagos_time(dead.oldest_ms),
@@ -131,10 +133,11 @@ impl<'a> From<&'a DeadOrigin> for OriginJson<'a> {
 
 fn by_origin(dead: &[DeadOrigin]) -> Result<Answer, Failure> {
     let json: Vec<_> = dead.iter().map(OriginJson::from).collect();
-    let names = ["USER_ID", "CALLBACKS", "OLDEST", "ORIGIN"];
+    let names = ["USER_ID", "ENVIRONMENT", "CALLBACKS", "OLDEST", "ORIGIN"];
     Answer::list(names, &json, |dead| {
         [
             dead.user_id.clone(),
+            dead.environment.to_owned(),
             dead.callbacks.to_string(),
             dead.oldest.clone(),
             dead.origin.to_owned(),

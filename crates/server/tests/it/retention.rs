@@ -100,7 +100,7 @@ async fn accept_and_tell(
         planner: Arc::new(|_| None),
         node: 1,
         claimed_until_ms: at_ms,
-        callback_room: 0,
+        callback_room: store::CallbackRoom::default(),
         first_number: 0,
     };
     store

@@ -5,8 +5,9 @@ use crate::Store;
 use crate::audit::{self, By, Entry};
 use crate::db::{Change, Tx};
 use crate::error::Result;
+use crate::rows::environment;
 use crate::sql::{on, read};
-use domain::{AccountId, Bucket, MessageId};
+use domain::{AccountId, Bucket, Environment, MessageId};
 use serde_json::json;
 
 /// Most callbacks that one transaction makes due.
@@ -19,6 +20,8 @@ pub struct DeadOrigin {
     pub bucket: Bucket,
     /// Whose they are.
     pub account: AccountId,
+    /// Which world their messages belong to.
+    pub environment: Environment,
     /// Scheme, host and port of their addresses.
     pub origin: String,
     /// How many.
@@ -30,6 +33,7 @@ pub struct DeadOrigin {
 struct Replay {
     bucket: Bucket,
     account: AccountId,
+    environment: Environment,
     origin: String,
     /// The lowest and the highest message that is meant.
     messages: [Vec<u8>; 2],
@@ -44,10 +48,10 @@ impl Change for Replay {
         let replayed = on!(tx, |connection| {
             sqlx::query(
             "update callbacks set state = $1, due_at_ms = $2, attempts = 0
-             where bucket = $3 and state = $4 and account_id = $5 and origin = $6
+             where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and origin = $6
                  and (due_at_ms, message_id, recipient) in (
                      select due_at_ms, message_id, recipient from callbacks
-                     where bucket = $3 and state = $4 and account_id = $5 and origin = $6
+                     where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and origin = $6
                          and message_id >= $7 and message_id <= $8
                          and exists (select 1 from messages m
                                      where m.bucket = callbacks.bucket and m.message_id = callbacks.message_id)
@@ -62,6 +66,7 @@ impl Change for Replay {
         .bind(first)
         .bind(last)
         .bind(STEP)
+        .bind(self.environment == Environment::Sandbox)
         .execute(connection)
         .await?
         .rows_affected()
@@ -86,11 +91,11 @@ impl Store {
     pub async fn dead_origins(&self) -> Result<Vec<DeadOrigin>> {
         let mut all = Vec::new();
         for bucket in self.buckets() {
-            let rows: Vec<(i64, String, i64, i64)> = read!(self.db, |connection| {
+            let rows: Vec<(i64, bool, String, i64, i64)> = read!(self.db, |connection| {
                 sqlx::query_as(
-                    "select account_id, origin, count(*), min(due_at_ms) from callbacks
+                    "select account_id, sandbox, origin, count(*), min(due_at_ms) from callbacks
                      where bucket = $1 and state = $2
-                     group by account_id, origin order by account_id, origin",
+                     group by account_id, sandbox, origin order by account_id, sandbox, origin",
                 )
                 .bind(bucket.0)
                 .bind(DEAD)
@@ -99,13 +104,16 @@ impl Store {
             });
             let origins = rows.into_iter();
             all.extend(
-                origins.map(|(account, origin, callbacks, oldest_ms)| DeadOrigin {
-                    bucket,
-                    account: AccountId(account),
-                    origin,
-                    callbacks,
-                    oldest_ms,
-                }),
+                origins.map(
+                    |(account, sandbox, origin, callbacks, oldest_ms)| DeadOrigin {
+                        bucket,
+                        account: AccountId(account),
+                        environment: environment(sandbox),
+                        origin,
+                        callbacks,
+                        oldest_ms,
+                    },
+                ),
             );
         }
         Ok(all)
@@ -115,7 +123,7 @@ impl Store {
     pub async fn dead_callbacks(&self, account: AccountId, limit: u32) -> Result<Vec<Callback>> {
         let rows: Vec<CallbackRow> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select c.bucket, c.account_id, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
+                "select c.bucket, c.account_id, c.sandbox, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
                      c.attempts, m.callback_url, m.customer_reference
                  from callbacks c join messages_in_full m on m.bucket = c.bucket and m.message_id = c.message_id
                  where c.bucket = $1 and c.state = $2 and c.account_id = $3
@@ -145,6 +153,7 @@ impl Store {
             let step = Replay {
                 bucket: of.bucket,
                 account: of.account,
+                environment: of.environment,
                 origin: of.origin.clone(),
                 messages: messages.clone(),
                 by: by.clone(),

@@ -66,12 +66,13 @@ impl Change for FinishCallbacks {
 async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
     on!(tx, |connection| sqlx::query(
         "update callbacks set state = $1 where bucket = $2 and state = $3 and account_id = $4
-             and origin = $5 and message_id = $6",
+             and sandbox = $5 and origin = $6 and message_id = $7",
     )
     .bind(DEAD)
     .bind(callback.bucket.0)
     .bind(DUE)
     .bind(callback.account.0)
+    .bind(callback.is_sandbox())
     .bind(&callback.origin)
     .bind(id_bytes(&callback.message))
     .execute(connection)

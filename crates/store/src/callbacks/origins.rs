@@ -4,11 +4,12 @@ use super::DUE;
 use crate::Store;
 use crate::db::{Db, Tx};
 use crate::error::Result;
+use crate::rows::environment;
 use crate::sql::on;
-use domain::{AccountId, Bucket};
+use domain::{AccountId, Bucket, Environment};
 
-/// An origin of an account: bucket, account and origin, in the order of the key.
-pub type OriginKey = (Bucket, AccountId, String);
+/// An origin of an account in one world: bucket, account, world and origin, in the order of the key.
+pub type OriginKey = (Bucket, AccountId, Environment, String);
 
 /// Origins found in some steps of a round over all of them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -23,17 +24,18 @@ pub struct DueOrigins {
 async fn next_origin(
     tx: &mut Tx,
     bucket: Bucket,
-    last: &(i64, String),
-) -> Result<Option<(i64, String, i64)>> {
+    last: &(i64, bool, String),
+) -> Result<Option<(i64, bool, String, i64)>> {
     Ok(on!(tx, |connection| sqlx::query_as(
-        "select account_id, origin, due_at_ms from callbacks
-         where bucket = $1 and state = $2 and (account_id, origin) > ($3, $4)
-         order by account_id, origin, due_at_ms limit 1",
+        "select account_id, sandbox, origin, due_at_ms from callbacks
+         where bucket = $1 and state = $2 and (account_id, sandbox, origin) > ($3, $4, $5)
+         order by account_id, sandbox, origin, due_at_ms limit 1",
     )
     .bind(bucket.0)
     .bind(DUE)
     .bind(last.0)
-    .bind(&last.1)
+    .bind(last.1)
+    .bind(&last.2)
     .fetch_optional(connection)
     .await?))
 }
@@ -50,28 +52,34 @@ impl Store {
         Db::in_time(async {
             let mut tx = self.db.read().await?;
             let (mut found, mut left) = (Vec::new(), steps);
-            let first = behind.map(|(bucket, _, _)| *bucket);
+            let first = behind.map(|(bucket, ..)| *bucket);
             let buckets = self.buckets();
             for bucket in buckets.filter(|&bucket| first.is_none_or(|first| first <= bucket)) {
                 let mut last = match behind {
-                    Some((of, account, origin)) if *of == bucket => (account.0, origin.clone()),
-                    _ => (i64::MIN, String::new()),
+                    Some((of, account, world, origin)) if *of == bucket => {
+                        let sandbox = *world == Environment::Sandbox;
+                        (account.0, sandbox, origin.clone())
+                    }
+                    _ => (i64::MIN, false, String::new()),
                 };
                 // Jumps from one origin to the next along the key, however many callbacks each has.
                 loop {
                     if left == 0 {
-                        let behind = Some((bucket, AccountId(last.0), last.1));
+                        let (account, sandbox, origin) = last;
+                        let behind = (bucket, AccountId(account), environment(sandbox), origin);
+                        let behind = Some(behind);
                         return Ok(DueOrigins { found, behind });
                     }
                     let next = next_origin(&mut tx, bucket, &last).await?;
-                    let Some((account, origin, due_at_ms)) = next else {
+                    let Some((account, sandbox, origin, due_at_ms)) = next else {
                         break;
                     };
                     left -= 1;
                     if due_at_ms <= now_ms {
-                        found.push((bucket, AccountId(account), origin.clone()));
+                        let world = environment(sandbox);
+                        found.push((bucket, AccountId(account), world, origin.clone()));
                     }
-                    last = (account, origin);
+                    last = (account, sandbox, origin);
                 }
             }
             let behind = None;

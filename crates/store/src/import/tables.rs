@@ -230,10 +230,11 @@ pub(super) const TABLES: [Table; 17] = [
     Table {
         name: "callbacks",
         bucketed: Bucketed::ByAccount,
-        key: 6,
+        key: 7,
         columns: &[
             ("state", Text),
             ("account_id", Int),
+            ("sandbox", Bool),
             ("origin", Text),
             ("due_at_ms", Int),
             ("message_id", Bytes),

@@ -25,6 +25,7 @@ pub struct PartKey {
 #[derive(Clone, Debug, Default, Eq, PartialEq, sqlx::FromRow)]
 pub struct DeadKey {
     account_id: i64,
+    sandbox: bool,
     origin: String,
     due_at_ms: i64,
     message_id: Vec<u8>,
@@ -96,17 +97,18 @@ impl Store {
         });
         let until: Option<DeadKey> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select account_id, origin, due_at_ms, message_id, recipient from (
-                     select account_id, origin, due_at_ms, message_id, recipient from callbacks
+                "select account_id, sandbox, origin, due_at_ms, message_id, recipient from (
+                     select account_id, sandbox, origin, due_at_ms, message_id, recipient from callbacks
                      where bucket = $1 and state = 'dead'
-                         and (account_id, origin, due_at_ms, message_id, recipient)
-                             > ($2, $3, $4, $5, $6)
-                     order by account_id, origin, due_at_ms, message_id, recipient limit $7) v
-                 order by account_id desc, origin desc, due_at_ms desc, message_id desc,
+                         and (account_id, sandbox, origin, due_at_ms, message_id, recipient)
+                             > ($2, $3, $4, $5, $6, $7)
+                     order by account_id, sandbox, origin, due_at_ms, message_id, recipient limit $8) v
+                 order by account_id desc, sandbox desc, origin desc, due_at_ms desc, message_id desc,
                      recipient desc limit 1",
             )
             .bind(bucket.0)
             .bind(after.account_id)
+            .bind(after.sandbox)
             .bind(&after.origin)
             .bind(after.due_at_ms)
             .bind(&after.message_id)
@@ -177,18 +179,21 @@ impl Change for RemoveDead {
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         Ok(on!(tx, |connection| sqlx::query(
             "delete from callbacks where bucket = $1 and state = 'dead' and message_id < $2
-                 and (account_id, origin, due_at_ms, message_id, recipient) > ($3, $4, $5, $6, $7)
-                 and (account_id, origin, due_at_ms, message_id, recipient)
-                     <= ($8, $9, $10, $11, $12)",
+                 and (account_id, sandbox, origin, due_at_ms, message_id, recipient)
+                     > ($3, $4, $5, $6, $7, $8)
+                 and (account_id, sandbox, origin, due_at_ms, message_id, recipient)
+                     <= ($9, $10, $11, $12, $13, $14)",
         )
         .bind(self.bucket.0)
         .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
         .bind(self.after.account_id)
+        .bind(self.after.sandbox)
         .bind(&self.after.origin)
         .bind(self.after.due_at_ms)
         .bind(&self.after.message_id)
         .bind(self.after.recipient)
         .bind(self.until.account_id)
+        .bind(self.until.sandbox)
         .bind(&self.until.origin)
         .bind(self.until.due_at_ms)
         .bind(&self.until.message_id)

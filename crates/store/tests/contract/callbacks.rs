@@ -1,14 +1,17 @@
 //! Callbacks: made with an outcome, claimed, finished.
 
 use super::kit::{Kit, NODE, NOW, Sending, by, delivered, report, sending, twins, undelivered};
-use domain::{AccountId, DeliveryStatus, Recipient};
+use domain::{AccountId, DeliveryStatus, Environment, Recipient};
 use std::collections::{HashMap, HashSet};
-use store::{Attempted, Callback, CarrierReport, Finished, OriginKey, Outcome, Receipt};
+use store::{
+    Attempted, Callback, CallbackRoom, CarrierReport, Finished, OriginKey, Outcome, Receipt,
+};
 
 twins!(
     an_outcome_makes_one_callback_where_there_is_an_address,
     callbacks_beyond_the_room_wait_in_the_database,
     due_origins_name_each_account_and_origin_once,
+    sandbox_callbacks_are_claimed_apart_from_others,
     many_origins_are_found_some_at_a_time_each_once_in_a_round,
     claimed_callbacks_are_in_hand_of_one_node,
     callbacks_are_claimed_in_the_order_they_are_due,
@@ -35,6 +38,13 @@ const URL: &str = "https://shop.example.ng/sms?key=1";
 const ORIGIN: &str = "https://shop.example.ng:443";
 const UNTIL: i64 = NOW + 30_000;
 
+fn rooms(each: usize) -> CallbackRoom {
+    CallbackRoom {
+        live: each,
+        sandbox: each,
+    }
+}
+
 /// Settles a message with so many recipients; `room` of the callbacks are in hand at once.
 async fn settle(kit: &Kit, sending: &Sending, room: usize) -> store::Settled {
     let message = sending.message(&kit.store);
@@ -46,7 +56,7 @@ async fn settle(kit: &Kit, sending: &Sending, room: usize) -> store::Settled {
         .map(|&to| delivered(to))
         .collect();
     let report = CarrierReport {
-        callback_room: room,
+        callback_room: rooms(room),
         ..report(vec![], receipts)
     };
     kit.report(report).await.0
@@ -71,11 +81,16 @@ fn counted<const N: usize>(counts: [(&str, i64); N]) -> HashMap<String, i64> {
         .collect()
 }
 
+/// The shop as the receiver of real messages of an account.
+fn live(bucket: domain::Bucket, account: AccountId) -> OriginKey {
+    (bucket, account, Environment::Live, ORIGIN.to_owned())
+}
+
 async fn claim(kit: &Kit, account: AccountId, now_ms: i64, limit: usize) -> Vec<Callback> {
     let bucket = kit.store.bucket_of(account);
     let claimed = kit
         .store
-        .claim_callbacks(bucket, account, ORIGIN, now_ms, limit, NODE, UNTIL);
+        .claim_callbacks(live(bucket, account), now_ms, limit, NODE, UNTIL);
     claimed.await.unwrap()
 }
 
@@ -95,6 +110,7 @@ async fn an_outcome_makes_one_callback_where_there_is_an_address(kit: &Kit) {
     let wanted = Callback {
         bucket: kit.store.bucket_of(id),
         account: id,
+        environment: Environment::Live,
         origin: ORIGIN.to_owned(),
         due_at_ms: NOW,
         message: message.id,
@@ -200,10 +216,11 @@ async fn due_origins_name_each_account_and_origin_once(kit: &Kit) {
         (
             kit.store.bucket_of(one),
             one,
+            Environment::Live,
             "http://other.example.ng:8080".to_owned(),
         ),
-        (kit.store.bucket_of(one), one, ORIGIN.to_owned()),
-        (kit.store.bucket_of(two), two, ORIGIN.to_owned()),
+        live(kit.store.bucket_of(one), one),
+        live(kit.store.bucket_of(two), two),
     ];
     let mut found = due_origins(kit, NOW).await;
     found.sort();
@@ -212,6 +229,44 @@ async fn due_origins_name_each_account_and_origin_once(kit: &Kit) {
     assert_eq!(due_origins(kit, NOW - 1).await, []);
     claim(kit, two, NOW, 2).await;
     assert_eq!(due_origins(kit, NOW).await.len(), 2);
+}
+
+async fn sandbox_callbacks_are_claimed_apart_from_others(kit: &Kit) {
+    let id = kit.account(100).await;
+    let simulated = Sending {
+        environment: Environment::Sandbox,
+        first_number: 50,
+        ..to_shop(id, 3)
+    };
+    // Those of the sandbox are older.
+    for sending in [simulated, to_shop(id, 2)] {
+        settle(kit, &sending, 0).await;
+    }
+    let bucket = kit.store.bucket_of(id);
+    let sandbox = (bucket, id, Environment::Sandbox, ORIGIN.to_owned());
+    let found = due_origins(kit, NOW).await;
+    assert_eq!(found, [live(bucket, id), sandbox.clone()]);
+    let paid = claim(kit, id, NOW, 2).await;
+    let are = |all: &[Callback], environment| {
+        all.iter()
+            .all(|callback| callback.environment == environment)
+    };
+    assert!(paid.len() == 2 && are(&paid, Environment::Live));
+    let claimed = kit.store.claim_callbacks(sandbox, NOW, 10, NODE, UNTIL);
+    let claimed = claimed.await.unwrap();
+    assert!(claimed.len() == 3 && are(&claimed, Environment::Sandbox));
+    for (callback, finished) in claimed.iter().zip([Finished::Done, Finished::Dead]) {
+        finish(kit, callback, finished).await;
+    }
+    assert_eq!(
+        counts(kit).await,
+        counted([("claimed", 3), ("dead", 1)]),
+        "each is finished where it lies"
+    );
+    let dead = kit.store.dead_origins().await.unwrap();
+    assert_eq!(dead[0].environment, Environment::Sandbox);
+    let again = kit.store.replay_callbacks(&dead[0], None, by(NOW)).await;
+    assert_eq!(again.unwrap(), 1);
 }
 
 async fn claimed_callbacks_are_in_hand_of_one_node(kit: &Kit) {
@@ -224,7 +279,7 @@ async fn claimed_callbacks_are_in_hand_of_one_node(kit: &Kit) {
             let mut mine = Vec::new();
             loop {
                 let found = store
-                    .claim_callbacks(bucket, id, ORIGIN, NOW, 7, node, UNTIL)
+                    .claim_callbacks(live(bucket, id), NOW, 7, node, UNTIL)
                     .await
                     .unwrap();
                 if found.is_empty() {
@@ -337,7 +392,7 @@ async fn the_end_of_a_message_ends_all_its_callbacks(kit: &Kit) {
         unreachable!()
     };
     let some = CarrierReport {
-        callback_room: 1,
+        callback_room: rooms(1),
         ..report(
             vec![],
             vec![delivered(one), delivered(two), delivered(three)],
@@ -400,7 +455,7 @@ async fn a_callback_that_another_node_took_over_is_that_nodes_alone(kit: &Kit) {
         let bucket = callback.bucket;
         let taken_over = kit
             .store
-            .claim_callbacks(bucket, id, ORIGIN, NOW, 10, OTHER, UNTIL);
+            .claim_callbacks(live(bucket, id), NOW, 10, OTHER, UNTIL);
         assert_eq!(taken_over.await.unwrap(), settled.callbacks);
         finish(kit, callback, finished).await;
         assert_eq!(counts(kit).await, counted([("claimed", 1)]), "{finished:?}");
@@ -431,6 +486,7 @@ async fn dead_callbacks_are_shown_by_origin_and_one_by_one(kit: &Kit) {
     let shown = store::DeadOrigin {
         bucket: kit.store.bucket_of(id),
         account: id,
+        environment: Environment::Live,
         origin: ORIGIN.to_owned(),
         callbacks: 3,
         oldest_ms: died[0].due_at_ms,

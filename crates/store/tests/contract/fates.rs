@@ -100,7 +100,10 @@ impl Fate {
         };
         let heard = |receipts: Vec<Receipt>| CarrierReport {
             now_ms: accepted_at_ms + 1,
-            callback_room: usize::from(self == Self::CallbackClaimed) * 10,
+            callback_room: store::CallbackRoom {
+                live: usize::from(self == Self::CallbackClaimed) * 10,
+                sandbox: 0,
+            },
             ..report(vec![], receipts)
         };
         kit.report(report(vec![progress], vec![])).await;
@@ -135,10 +138,13 @@ async fn hide_batches(kit: &Kit) {
 
 /// The receiver has refused for the last time.
 async fn kill_callbacks(kit: &Kit, account: AccountId) {
-    let bucket = kit.store.bucket_of(account);
-    let due = kit
-        .store
-        .claim_callbacks(bucket, account, DEAD_ORIGIN, NOW, 10_000, 1, NOW);
+    let of = (
+        kit.store.bucket_of(account),
+        account,
+        domain::Environment::Live,
+        DEAD_ORIGIN.to_owned(),
+    );
+    let due = kit.store.claim_callbacks(of, NOW, 10_000, 1, NOW);
     let dead = due.await.unwrap().into_iter();
     let dead = dead.map(|callback| Outcome {
         attempted: Some(Attempted {

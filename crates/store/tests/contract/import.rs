@@ -72,7 +72,7 @@ async fn source() -> Source {
     kit.report(report(claimed.iter().map(taken).collect(), vec![]))
         .await;
     kit.report(CarrierReport {
-        callback_room: 0,
+        callback_room: store::CallbackRoom::default(),
         ..report(
             vec![],
             many.draft
@@ -355,7 +355,7 @@ async fn what_was_in_flight_goes_on() {
     assert!(
         due.found
             .iter()
-            .any(|(bucket, account, _)| *bucket == store.bucket_of(*account))
+            .any(|(bucket, account, ..)| *bucket == store.bucket_of(*account))
     );
     let later = Claim {
         now_ms: NOW + 2 * DAY,

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use store::{
-    Accepted, Batch, BatchKind, By, CarrierReport, Claim, Claimed, Credited, Ended, EntryKind,
-    Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Server, Settled,
-    Store, Target, WAITING,
+    Accepted, Batch, BatchKind, By, CallbackRoom, CarrierReport, Claim, Claimed, Credited, Ended,
+    EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Server,
+    Settled, Store, Target, WAITING,
 };
 
 /// Makes the two tests of each rule: one on SQLite, one on PostgreSQL.
@@ -726,7 +726,10 @@ pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> Carrier
         planner: backup_planner(),
         node: NODE,
         claimed_until_ms: NOW + LEASE_MS,
-        callback_room: 100,
+        callback_room: CallbackRoom {
+            live: 100,
+            sandbox: 100,
+        },
         first_number: fresh() * 1_000_000,
     }
 }

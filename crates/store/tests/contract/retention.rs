@@ -278,7 +278,7 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
         let receipts = message.draft.recipients.iter();
         let heard = CarrierReport {
             now_ms: at_ms + 1,
-            callback_room: 0,
+            callback_room: store::CallbackRoom::default(),
             ..report(vec![], receipts.map(|&to| delivered(to)).collect())
         };
         kit.report(heard).await;

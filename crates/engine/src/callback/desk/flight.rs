@@ -2,7 +2,8 @@
 
 use super::attempt::Ended;
 use super::{Desk, InHand, Phase, reached};
-use crate::callback::lanes::Lanes;
+use crate::callback::lane::InLane;
+use crate::callback::partitions::Partitions;
 use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,7 @@ const START_PAUSE: Duration = Duration::from_millis(2);
 
 impl Desk {
     /// Begins as many flights as may begin now.
-    pub(super) fn start(self: &Arc<Self>, lanes: &mut Lanes<InHand>) {
+    pub(super) fn start(self: &Arc<Self>, lanes: &mut Partitions<InHand>) {
         while let Some(in_hand) = lanes.start() {
             tokio::spawn(fly(Arc::clone(self), in_hand));
         }
@@ -28,7 +29,7 @@ impl Desk {
     /// Whether it waited too long for a receiver that fails: one that is told of four a minute never catches up.
     fn is_over(&self, in_hand: &InHand) -> bool {
         let waited_ms = self.clock.now_ms() - in_hand.callback.due_at_ms;
-        waited_ms > self.patience_ms && self.lanes().is_broken(in_hand)
+        waited_ms > self.patience_ms && self.lanes().of(in_hand.environment()).is_broken(in_hand)
     }
 }
 
