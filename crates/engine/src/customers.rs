@@ -24,7 +24,9 @@ const MOST_TOKENS: usize = 100_000;
 pub struct Caller {
     /// The account with its sender IDs.
     pub customer: Arc<Customer>,
-    /// Until when and from where the token is good that it came with.
+    /// The id of the token that it came with.
+    pub token_id: String,
+    /// Until when and from where that token is good.
     terms: Terms,
 }
 
@@ -110,6 +112,14 @@ impl Customers {
         })
     }
 
+    /// The account that is remembered of a token, whether it may call now or not: for the log.
+    pub(crate) fn remembered(&self, text: &str) -> Option<Arc<Caller>> {
+        token::is_well_formed(text)
+            .then(|| self.known().tokens.get(&token::hash(text)).cloned())
+            .flatten()
+            .flatten()
+    }
+
     /// What an unknown token is told. An expired one is none the wiser.
     fn guessed(&self, client: IpAddr, now_ms: i64) -> Refusal {
         self.guesses
@@ -120,9 +130,10 @@ impl Customers {
 
     async fn look_up(&self, hash: TokenHash, forgotten: u64) -> Result<Option<Arc<Caller>>, Error> {
         let caller = match self.store.token_account(&hash).await? {
-            Some((account, terms)) => self.customer(account).await?.map(|customer| {
+            Some((account, token_id, terms)) => self.customer(account).await?.map(|customer| {
                 Arc::new(Caller {
                     customer: Arc::new(customer),
+                    token_id,
                     terms,
                 })
             }),

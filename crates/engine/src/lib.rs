@@ -243,6 +243,11 @@ impl Engine {
         within(self.customers.caller(token, client, now_ms)).await
     }
 
+    /// The account behind a token that was just refused, where it is one: for the log.
+    pub fn refused_caller(&self, token: &str) -> Option<Arc<Caller>> {
+        self.customers.remembered(token)
+    }
+
     /// Counts a request against its limit.
     pub async fn check_rate(
         &self,

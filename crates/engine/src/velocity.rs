@@ -130,7 +130,7 @@ impl Velocity {
             tracing::warn!(
                 account.id = account.0,
                 block = %block,
-                "An account sends much to one block of numbers: it is paused, see `ogene velocity list`"
+                "an account sends much to one block of numbers: it is paused, see `ogene velocity list`"
             );
         }
         paused(block, pause.until_ms, now_ms)
@@ -145,7 +145,7 @@ impl Velocity {
             tracing::warn!(
                 account.id = account.0,
                 block = %block,
-                "An account sends much to one number of a block: what is too much is refused until the hour is over"
+                "an account sends much to one number of a block: what is too much is refused until the hour is over"
             );
         }
     }

@@ -106,7 +106,7 @@ pub async fn serve(
         "http"
     };
     let address = listener.local_addr().map_err(Error::Http)?;
-    tracing::info!(http.address = %format_args!("{scheme}://{address}"), "Serving");
+    tracing::info!(http.address = %format_args!("{scheme}://{address}"), "serving");
 
     let (stop, stopped) = oneshot::channel::<()>();
     let server = http::serve(
@@ -128,14 +128,14 @@ pub async fn serve(
     let ended = if let Some(ended) = ended {
         ended
     } else {
-        tracing::info!("Stopping: no more requests are taken");
+        tracing::info!("stopping: no more requests are taken");
         let _ = stop.send(());
         engine.refuse_at_once();
         timeout(HTTP_GRACE, server).await.unwrap_or(Ok(()))
     };
     if timeout(ENGINE_GRACE, engine.shutdown()).await.is_err() {
         tracing::warn!(
-            "The carriers did not answer in time; what is in doubt is settled at the next start"
+            "the carriers did not answer in time; what is in doubt is settled at the next start"
         );
     }
     upkeep.abort();

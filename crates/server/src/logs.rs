@@ -4,6 +4,9 @@
 //! reading delays nothing.
 
 mod buffer;
+mod limit;
+
+pub(crate) use limit::{LineLimit, Verdict};
 
 use crate::config::{Log, LogFormat};
 use buffer::LineBuffer;
@@ -14,10 +17,11 @@ use std::panic::{PanicHookInfo, set_hook};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, fmt, registry};
 
 /// How long the end of the process waits for the last lines to be written.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
@@ -67,16 +71,13 @@ pub(crate) fn start(log: &Log) {
     // The configuration has read the level already.
     let filter = EnvFilter::try_new(filter(&log.level)).unwrap_or_default();
     let form = *FORM.get_or_init(|| Form::of(log.format));
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        // The writer counts what it loses; the library would print to standard error, and end the process where that fails.
-        .log_internal_errors(false)
-        .with_writer(|| Line);
+    let limited = registry().with(filter).with(limit::Limited::default());
+    // The writer counts what it loses; the library would print to standard error, and end the process where that fails.
+    let layer = fmt::layer().log_internal_errors(false).with_writer(|| Line);
     let started = match form {
-        Form::Json => builder.json().flatten_event(true).finish().try_init(),
-        Form::Text => builder
-            .with_ansi(stderr().is_terminal())
-            .finish()
+        Form::Json => limited.with(layer.json().flatten_event(true)).try_init(),
+        Form::Text => limited
+            .with(layer.with_ansi(stderr().is_terminal()))
             .try_init(),
     };
     match started {
@@ -102,7 +103,19 @@ pub(crate) fn print(line: &str) {
 
 /// Writes an error in the form of the log whatever its level, with more fields where there are any.
 pub(crate) fn error(form: Form, message: &str, fields: &[(&str, serde_json::Value)]) {
-    print(&formatted(form, message, fields));
+    print(&formatted(form, "ERROR", message, fields));
+}
+
+/// Records that lines of a kind were left out.
+fn left_out(lines: u64, target: &str) {
+    let message =
+        format!("the log left out {lines} lines like the next, above its limit for a minute");
+    let form = form().unwrap_or(Form::Text);
+    let fields = [
+        ("log.left_out_lines", lines.into()),
+        ("log.left_out_target", target.into()),
+    ];
+    print(&formatted(form, "WARN", &message, &fields));
 }
 
 /// Waits until what was logged is written, but not longer than `FLUSH_TIMEOUT`.
@@ -134,7 +147,7 @@ fn push(line: &[u8]) {
                 BUFFER.write_to(&mut stderr(), |lost| {
                     let message = format!("the log lost {lost} lines that could not be written");
                     let form = form().unwrap_or(Form::Text);
-                    formatted(form, &message, &[("log.lost_lines", lost.into())])
+                    formatted(form, "ERROR", &message, &[("log.lost_lines", lost.into())])
                 });
             })
             .is_ok()
@@ -147,22 +160,28 @@ fn push(line: &[u8]) {
     }
 }
 
-/// A line at the level of errors, as the library would write it.
-fn formatted(form: Form, message: &str, fields: &[(&str, serde_json::Value)]) -> String {
+/// A line as the library would write it.
+fn formatted(
+    form: Form,
+    level: &str,
+    message: &str,
+    fields: &[(&str, serde_json::Value)],
+) -> String {
     let mut time = String::new();
     // A text takes what is written to it.
     let _ = SystemTime.format_time(&mut Writer::new(&mut time));
     let target = "ogene";
     match form {
         Form::Json => {
-            let mut line = json!({ "timestamp": time, "level": "ERROR", "message": message, "target": target });
+            let mut line =
+                json!({ "timestamp": time, "level": level, "message": message, "target": target });
             for (name, value) in fields {
                 line[name] = value.clone();
             }
             line.to_string()
         }
         Form::Text => {
-            let mut line = format!("{time} ERROR {target}: {message}");
+            let mut line = format!("{time} {level:>5} {target}: {message}");
             for (name, value) in fields {
                 // A text takes what is written to it.
                 let _ = std::fmt::Write::write_fmt(&mut line, format_args!(" {name}={value}"));
@@ -197,12 +216,12 @@ mod tests {
     #[test]
     fn an_error_of_start_and_end_has_the_form_of_the_log() {
         let faults = [("faults", json!(["ogene.toml:1: a: \"b\""]))];
-        let line = formatted(Form::Json, "two\nlines", &faults);
+        let line = formatted(Form::Json, "ERROR", "two\nlines", &faults);
         let line: serde_json::Value = serde_json::from_str(&line).expect("one JSON value");
         assert_eq!(line["level"], "ERROR");
         assert_eq!(line["message"], "two\nlines");
         assert_eq!(line["faults"][0], "ogene.toml:1: a: \"b\"");
-        let text = formatted(Form::Text, "no", &[("n", 7.into())]);
+        let text = formatted(Form::Text, "ERROR", "no", &[("n", 7.into())]);
         assert!(text.ends_with(" ERROR ogene: no n=7"), "{text}");
     }
 

@@ -141,6 +141,20 @@ pub enum CloseReason {
     Aborted,
 }
 
+impl std::fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unbound => f.write_str("unbound by this side"),
+            Self::PeerUnbound => f.write_str("unbound by the peer"),
+            Self::PeerClosed => f.write_str("closed by the peer"),
+            Self::HalfOpen => f.write_str("the peer does not answer"),
+            Self::Io(kind) => kind.fmt(f),
+            Self::Protocol => f.write_str("the stream is out of step"),
+            Self::Aborted => f.write_str("the process ends"),
+        }
+    }
+}
+
 /// What happens on a session. The last event is `Closed`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Event {

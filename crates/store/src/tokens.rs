@@ -173,11 +173,14 @@ impl Store {
         self.db.change(RevokeToken { id, by }).await
     }
 
-    /// The account that a token belongs to which is not revoked, and on what terms.
-    pub async fn token_account(&self, hash: &TokenHash) -> Result<Option<(AccountId, Terms)>> {
-        let found: Option<(i64, Option<i64>, String)> = read!(self.db, |connection| {
+    /// The account that a token belongs to which is not revoked, the id of the token, and its terms.
+    pub async fn token_account(
+        &self,
+        hash: &TokenHash,
+    ) -> Result<Option<(AccountId, String, Terms)>> {
+        let found: Option<(i64, String, Option<i64>, String)> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select account_id, expires_at_ms, allowed from tokens
+                "select account_id, token_id, expires_at_ms, allowed from tokens
                  where hash = $1 and revoked_at_ms is null",
             )
             .bind(&hash[..])
@@ -185,8 +188,8 @@ impl Store {
             .await?
         });
         found
-            .map(|(account, expires_at_ms, allowed)| {
-                Ok((AccountId(account), terms(expires_at_ms, &allowed)?))
+            .map(|(account, id, expires_at_ms, allowed)| {
+                Ok((AccountId(account), id, terms(expires_at_ms, &allowed)?))
             })
             .transpose()
     }

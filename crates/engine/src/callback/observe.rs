@@ -11,11 +11,19 @@ use store::Callback;
 /// Says that a receiver is only tried from now on, or no longer.
 pub(super) fn judged(callback: &Callback, is_broken: bool, broken: usize) {
     measure::broken_receivers(broken);
-    let (account, origin) = (callback.account, &callback.origin);
+    let (account, origin) = (callback.account.0, &callback.origin);
     if is_broken {
-        tracing::warn!(%account, callback.origin = origin, "a receiver fails: it is tried with one callback at a time");
+        tracing::warn!(
+            account.id = account,
+            callback.origin = origin,
+            "a receiver fails: it is tried with one callback at a time"
+        );
     } else {
-        tracing::info!(%account, callback.origin = origin, "a receiver takes callbacks again");
+        tracing::info!(
+            account.id = account,
+            callback.origin = origin,
+            "a receiver takes callbacks again"
+        );
     }
 }
 
@@ -42,10 +50,11 @@ fn counted(result: &'static str) -> Counter {
     counter!("ogene_callback_attempts_total", "result" => result)
 }
 
-/// Counts an attempt, and logs what did not arrive: the origin only, never the URL or the recipient.
+/// Counts the attempt of this number, and logs what did not arrive: the origin only, never the URL or the recipient.
 pub(super) fn attempted(
     measures: &Measures,
     callback: &Callback,
+    number: i64,
     said: &Result<Answer, Fault>,
     next: Next,
     took: Duration,
@@ -64,18 +73,23 @@ pub(super) fn attempted(
         other => counted(other).increment(1),
     }
     measures.seconds.record(took.as_secs_f64());
+    let status = said.as_ref().ok().map(|answer| answer.status);
     match next {
         Next::Done => {}
         Next::Retry { .. } => tracing::debug!(
+            account.id = callback.account.0,
             callback.origin,
-            callback.attempts,
+            callback.attempts = number,
             callback.result = result,
+            http.status = status,
             "callback failed and will be retried",
         ),
         Next::Dead | Next::EndMessage => tracing::info!(
+            account.id = callback.account.0,
             callback.origin,
-            callback.attempts,
+            callback.attempts = number,
             callback.result = result,
+            http.status = status,
             "callback is dead",
         ),
     }

@@ -266,7 +266,7 @@ impl Desk {
                 tracing::warn!(
                     carrier.name = &*self.carrier.name,
                     carrier.link = link,
-                    ?reason,
+                    smpp.reason = %reason,
                     "carrier connection ended"
                 );
             }

@@ -135,7 +135,7 @@ pub(crate) async fn keep_bound(
                 failures += 1;
                 bind_failed(&settings.name, error.word());
                 let wait = back_off(waits(error.is_refusal()), failures, &shared.chance);
-                let retry_ms = wait.as_millis();
+                let retry_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                 tracing::warn!(carrier.name = settings.name, carrier.link = link, %error, retry_ms,
                     "carrier could not be bound");
                 wait

@@ -108,7 +108,7 @@ pub(super) async fn keep(
                 let carriers: Vec<&str> = tellers.iter().map(|one| &*one.carrier).collect();
                 let carriers = carriers.join(", ");
                 tracing::error!(
-                    carriers, %error, unlogged,
+                    carrier.names = carriers, %error, unlogged,
                     "reports of carriers cannot be committed; retrying, logged at most once a minute"
                 );
             }

@@ -13,9 +13,9 @@ pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
     let config = around.config()?;
     logs::start(&config.log);
     match &config.file {
-        Some(file) => tracing::info!(config.file = %file.display(), "Configuration read"),
+        Some(file) => tracing::info!(config.file = %file.display(), "configuration read"),
         None => {
-            tracing::info!("No configuration file: the defaults hold (see `ogene config default`)");
+            tracing::info!("no configuration file: the defaults hold (see `ogene config default`)");
         }
     }
     for note in &config.notes {

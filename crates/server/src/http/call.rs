@@ -7,7 +7,7 @@ use super::codes::Coded;
 use super::envelope::SUCCESS;
 use super::error::Failure;
 use super::fields::{Fields, ReportFields};
-use super::{Api, body, client, token};
+use super::{Api, body, client, observe, token};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
@@ -48,6 +48,7 @@ impl Call {
     /// The answer to what cannot be done, with the headers of the rate limit.
     pub(super) fn refuse(&self, failure: impl Into<Failure>) -> Response {
         let response = failure.into().answer(self.api.shape, &self.api.codes);
+        let response = of_caller(response, &self.caller);
         with_rate(response, &self.rate)
     }
 
@@ -174,18 +175,16 @@ impl Entry {
     }
 
     async fn admit(&mut self, api: &Arc<Api>, kind: RateKind) -> Result<Call, Response> {
-        let caller = self
-            .caller(api)
-            .await
-            .map_err(|failure| failure.answer(api.shape, &api.codes))?;
+        let caller = self.caller(api).await?;
         let account = &caller.customer.account;
         let standing = match kind {
             RateKind::Send => account.check_send(api.environment),
             RateKind::Report | RateKind::Read => account.check_read(api.environment),
         };
         let counted = api.engine.check_rate(&caller, api.environment, kind).await;
-        let mut rate =
-            counted.map_err(|error| Failure::from(error).answer(api.shape, &api.codes))?;
+        let mut rate = counted.map_err(|error| {
+            of_caller(Failure::from(error).answer(api.shape, &api.codes), &caller)
+        })?;
         let too_many = rate.refused.take();
         let refused = standing.err().or(too_many);
         let call = Call {
@@ -199,8 +198,24 @@ impl Entry {
         }
     }
 
-    /// Finds the token and whose it is. With none in header or query, a body that cannot be read holds none.
-    async fn caller(&mut self, api: &Api) -> Result<Arc<Caller>, Failure> {
+    /// Finds whose the token is.
+    async fn caller(&mut self, api: &Api) -> Result<Arc<Caller>, Response> {
+        let token = self.token(api).await;
+        let token = token.map_err(|failure| failure.answer(api.shape, &api.codes))?;
+        let client = client::address(&self.parts, &api.trusted_proxies);
+        let found = api.engine.caller(token.as_deref(), client).await;
+        found.map_err(|error| {
+            let response = Failure::from(error).answer(api.shape, &api.codes);
+            let known = token.and_then(|token| api.engine.refused_caller(&token));
+            match known {
+                Some(caller) => of_caller(response, &caller),
+                None => response,
+            }
+        })
+    }
+
+    /// Finds the token. With none in header or query, a body that cannot be read holds none.
+    async fn token(&mut self, api: &Api) -> Result<Option<String>, Failure> {
         let mut token = token::before_body(&self.parts.headers, &self.query);
         if token.is_none() {
             let (fields, place) = self.read_body(api).await.map_err(unread)?;
@@ -210,8 +225,7 @@ impl Entry {
             }
             self.early = Some(Box::new((fields, place)));
         }
-        let client = client::address(&self.parts, &api.trusted_proxies);
-        Ok(api.engine.caller(token.as_deref(), client).await?)
+        Ok(token)
     }
 
     async fn send_fields(&mut self, api: &Api) -> Result<(SendFields, Place), Refusal> {
@@ -271,6 +285,13 @@ fn unread(refusal: Refusal) -> Refusal {
         refusal @ Refusal::Unavailable { .. } => refusal,
         fault => Refusal::TokenUnread(fault.to_string()),
     }
+}
+
+/// Leaves with a refusal whose request it was, for the log.
+fn of_caller(mut response: Response, caller: &Arc<Caller>) -> Response {
+    let refused = observe::Refused(Arc::clone(caller));
+    response.extensions_mut().insert(refused);
+    response
 }
 
 fn with_rate(mut response: Response, rate: &Rate) -> Response {

@@ -180,7 +180,7 @@ impl From<engine::Error> for Failure {
                         request.id = observe::current(),
                         error = chain(&cause),
                         unlogged,
-                        "The store cannot take requests now: they are answered 503, logged at most once a minute"
+                        "the store cannot take requests now: they are answered 503, logged at most once a minute"
                     );
                 }
                 Self::Refused(Refusal::Unavailable {
@@ -191,7 +191,7 @@ impl From<engine::Error> for Failure {
                 tracing::error!(
                     request.id = observe::current(),
                     error = chain(&cause),
-                    "A request failed in the store"
+                    "a request failed in the store"
                 );
                 Self::Ours
             }
@@ -222,6 +222,7 @@ impl Failure {
             .increment(1);
         let envelope = self.envelope(shape).with(codes);
         let mut response = (kind.status, Json(envelope)).into_response();
+        response.extensions_mut().insert(observe::Code(kind.code));
         let headers = response.headers_mut();
         if kind.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

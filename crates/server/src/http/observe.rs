@@ -1,17 +1,19 @@
 //! What every answer carries and leaves behind: a request id, headers that keep it private, a line in the
-//! log and a measure. Of the request only method and route are written: never a query string, a token,
+//! log and a measure. Of the request only method and route are written, and whose it is: never a query string, a token,
 //! a number or a text.
 
 use super::envelope::text;
+use crate::logs::{LineLimit, Verdict};
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use engine::Caller;
 use metrics::Histogram;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use tokio::time::Instant;
 
 tokio::task_local! {
@@ -26,6 +28,16 @@ type Measures = HashMap<String, HashMap<StatusCode, Histogram>>;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id taken from a request.
 const MAX_REQUEST_ID_BYTES: usize = 64;
+/// Lines a minute about requests of one account that have the same answer; callers who are not known count as one account.
+const MAX_REFUSAL_LINES: u32 = 60;
+
+/// The code of a refusal, left with its answer for the log.
+#[derive(Clone, Copy)]
+pub(super) struct Code(pub(super) &'static str);
+
+/// The caller of a refused request, left with its answer for the log.
+#[derive(Clone)]
+pub(super) struct Refused(pub(super) Arc<Caller>);
 
 /// The one layer around all routes.
 pub(super) async fn observe(request: Request, next: Next) -> Response {
@@ -40,23 +52,18 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
     let status = response.status();
     let seconds = started.elapsed().as_secs_f64();
-    macro_rules! tell {
-        ($level:ident) => {
-            tracing::$level!(
-                request.id = text_of(&request_id),
-                http.method = method,
-                http.route = route,
-                http.status = status.as_u16(),
-                seconds,
-                "Answered"
-            )
-        };
-    }
+    let line = Line {
+        request_id: text_of(&request_id),
+        method,
+        route,
+        status: status.as_u16(),
+        seconds,
+    };
     // An answer as expected is worth a line only to who looks for it: there are thousands a second.
-    if status.is_success() {
-        tell!(debug);
+    if status.is_success() || status.is_redirection() {
+        line.debug();
     } else {
-        tell!(info);
+        line.refused(&response);
     }
     measure(route, status, seconds);
 
@@ -70,6 +77,60 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
         headers.insert(header::CACHE_CONTROL, text("no-store"));
     }
     response
+}
+
+/// A line of the log about an answer.
+struct Line<'a> {
+    request_id: &'a str,
+    method: &'static str,
+    route: &'a str,
+    status: u16,
+    seconds: f64,
+}
+
+impl Line<'_> {
+    fn debug(&self) {
+        tracing::debug!(
+            request.id = self.request_id,
+            http.method = self.method,
+            http.route = self.route,
+            http.status = self.status,
+            seconds = self.seconds,
+            "request answered"
+        );
+    }
+
+    /// Logs a refusal, unless there were many like it within a minute.
+    fn refused(&self, response: &Response) {
+        static LIMIT: LazyLock<LineLimit<(Option<i64>, u16, &str)>> =
+            LazyLock::new(LineLimit::default);
+        let extensions = response.extensions();
+        let caller = extensions.get::<Refused>().map(|Refused(caller)| caller);
+        let code = extensions.get::<Code>().map(|Code(code)| *code);
+        let account = caller.map(|caller| caller.customer.account.id.0);
+        let kind = (account, self.status, code.unwrap_or_default());
+        let now = Instant::now().into_std();
+        let Verdict::Written { left_out } = LIMIT.count(kind, MAX_REFUSAL_LINES, now) else {
+            return;
+        };
+        let outcome = if self.status == StatusCode::INTERNAL_SERVER_ERROR {
+            "failed"
+        } else {
+            "refused"
+        };
+        tracing::info!(
+            request.id = self.request_id,
+            account.id = account,
+            token.id = caller.map(|caller| &*caller.token_id),
+            http.method = self.method,
+            http.route = self.route,
+            http.status = self.status,
+            code,
+            seconds = self.seconds,
+            log.left_out_lines = (left_out > 0).then_some(left_out),
+            "request {outcome}"
+        );
+    }
 }
 
 /// The id of the request that is being answered, for a line in the log.

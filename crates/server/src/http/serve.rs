@@ -146,8 +146,8 @@ impl Connection {
         match handshake {
             // Boxed, as connections without TLS would have room for its state as well.
             Ok(Ok(stream)) => Box::pin(self.serve(stream)).await,
-            Ok(Err(fault)) => tracing::debug!(error = %fault, "A TLS handshake failed"),
-            Err(_) => tracing::debug!("A TLS handshake took too long"),
+            Ok(Err(fault)) => tracing::debug!(error = %fault, "TLS handshake failed"),
+            Err(_) => tracing::debug!("TLS handshake timed out"),
         }
     }
 
@@ -181,7 +181,7 @@ impl Connection {
             tokio::select! {
                 ended = connection.as_mut() => {
                     if let Err(fault) = ended {
-                        tracing::debug!(error = fault, "A connection broke");
+                        tracing::debug!(error = fault, "connection broke");
                     }
                     return;
                 }

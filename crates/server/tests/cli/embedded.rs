@@ -27,7 +27,7 @@ fn paste(line: &str) -> Value {
 fn one_process_serves_from_a_directory_and_ends_cleanly_when_asked_to() {
     let ogene = Installation::embedded();
     let mut serving = Process::start(ogene.command(&["serve"]));
-    serving.line_with("Serving");
+    serving.line_with("serving");
     let (code, message) = ogene.failure_among_logs(&["serve"]);
     assert_eq!(
         (code, message.contains("serves from")),

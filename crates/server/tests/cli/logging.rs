@@ -271,3 +271,76 @@ fn a_closed_or_full_output_ends_no_command_in_a_panic() {
     demo.address();
     assert_eq!(demo.terminate().code(), Some(0));
 }
+
+#[test]
+fn requests_of_strangers_are_logged_in_a_bounded_way() {
+    let ogene = Installation::embedded();
+    let log = File::create(ogene.path().join("log")).expect("a log");
+    let mut service = Service::start(ogene.command(&["serve"]), Stdio::null(), log);
+    let address = service.address();
+    // Pipelined, without a token, and to paths that are none.
+    for path in ["/api/v2/balance", "/api/v2/sms?to=1", "/nowhere"] {
+        let mut stream = TcpStream::connect(&address).expect("it listens");
+        stream.set_read_timeout(Some(LIMIT)).expect("set");
+        let requests = format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").repeat(2_000);
+        let last = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let mut writing = stream.try_clone().expect("a second handle");
+        let writer = std::thread::spawn(move || {
+            writing.write_all(requests.as_bytes())?;
+            writing.write_all(last.as_bytes())
+        });
+        let mut answers = String::new();
+        stream.read_to_string(&mut answers).expect("answers");
+        writer.join().expect("no panic").expect("written");
+        assert_eq!(answers.matches("HTTP/1.1 40").count(), 2_000, "{path}");
+    }
+    assert_eq!(service.terminate().code(), Some(0));
+    let text = fs::read_to_string(ogene.path().join("log")).expect("a log");
+    let lines = text.matches("request refused").count();
+    assert!(
+        (2..400).contains(&lines),
+        "{lines} lines for 6,000 requests"
+    );
+}
+
+#[test]
+fn a_refused_request_is_logged_with_account_token_and_code() {
+    let ogene = Installation::new();
+    let account = ogene.json(&crate::AN_ACCOUNT);
+    let id = account["user_id"].as_str().expect("an id");
+    let create = ["token", "create", "--account", id, "--name", "shop"];
+    let open = ogene.json(&create);
+    let elsewhere = ogene.json(&[&create[..], &["--allow", "203.0.113.7"]].concat());
+    let (_service, address, mut log) = Service::piped(ogene.command(&["serve"]));
+    for (token, code) in [(&open, "API-2001"), (&elsewhere, "API-1007")] {
+        let text = token["token"].as_str().expect("a token");
+        let answer = get(&address, &format!("/api/v2/sms?api_token={text}"));
+        assert!(answer.contains(code), "{answer}");
+        let line = (&mut log).lines().map_while(Result::ok);
+        let line = line
+            .into_iter()
+            .find(|line| line.contains("request refused"));
+        let line: Value = serde_json::from_str(&line.expect("it is logged")).expect("JSON");
+        assert_eq!(line["account.id"].to_string(), id);
+        assert_eq!(line["token.id"], token["token_id"]);
+        assert_eq!(line["code"], code);
+        assert!(!line.to_string().contains(text));
+    }
+}
+
+#[test]
+fn the_pause_before_a_further_bind_is_logged_as_a_number() {
+    let ogene = Installation::embedded();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let closed = closed.local_addr().expect("an address");
+    let carrier = format!(
+        "[carriers.mtn]\naddress = \"{closed}\"\nsystem_id = \"o\"\npassword = \"p\"\n\
+         [gateways.otp]\ncarriers = [\"mtn\"]\n"
+    );
+    ogene.configure(&carrier);
+    let (_service, _, log) = Service::piped(ogene.command(&["serve"]));
+    let lines = log.lines().map_while(Result::ok);
+    let line = lines.into_iter().find(|line| line.contains("retry_ms"));
+    let line: Value = serde_json::from_str(&line.expect("it is logged")).expect("JSON");
+    assert!(line["retry_ms"].is_u64(), "{line}");
+}

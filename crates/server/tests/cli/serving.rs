@@ -58,7 +58,7 @@ fn without_a_gateway_the_sandbox_works_and_live_sends_are_refused() {
     ]);
 
     let mut serving = Process::start(ogene.command(&["serve"]));
-    let log: Value = serde_json::from_str(&serving.line_with("Serving")).expect("JSON");
+    let log: Value = serde_json::from_str(&serving.line_with("serving")).expect("JSON");
     let url = log["http.address"].as_str().expect("an address");
     let address = url.strip_prefix("http://").expect("http");
     let form = "from=AdaFoods&to=2348031234567&body=Kedu";

@@ -103,7 +103,7 @@ async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
     let otp = ogene.send(to(MTN, "Your OTP is 483920")).await;
     assert_eq!(otp.code(), "API-2013");
     let log = talkative.end().await;
-    assert!(log.contains("Answered"), "{log}");
+    assert!(log.contains("request answered"), "{log}");
     let bare = &MTN[3..];
     let secrets = [
         &token,
@@ -131,7 +131,7 @@ async fn our_own_failures_are_logged_with_the_id_of_their_request() {
     assert_eq!(ogene.ask(&request).await.code(), "API-5001");
     ogene.show("messages");
     let log = talkative.end().await;
-    for message in ["A request failed in the store", "\"Answered\""] {
+    for message in ["a request failed in the store", "\"request failed\""] {
         let is_told = |line: &str| line.contains(message) && line.contains("hidden-1");
         assert!(log.lines().any(is_told), "{message}: {log}");
     }
@@ -334,6 +334,19 @@ async fn canaries_in_every_field_and_path_reach_no_log_no_metric_and_no_refusal(
     let id = ogene.sent_id(fields).await;
     ogene.outcome(&id).await;
     receiver.called(3).await;
+    // The third is refused for good, at the second attempt of its callback.
+    let dead = until("a callback is dead", async || {
+        let log = talkative.log();
+        let line = log.lines().find(|line| line.contains("callback is dead"))?;
+        serde_json::from_str::<Value>(line).ok()
+    })
+    .await;
+    let figures = [
+        &dead["callback.attempts"],
+        &dead["http.status"],
+        &dead["account.id"],
+    ];
+    assert_eq!(figures, [&json!(2), &json!(404), &json!(ogene.shop.id.0)]);
     let nowhere = with(
         to(NUMBER, "Canary 2"),
         json!({"callback_url": secretive(9)}),
@@ -346,7 +359,7 @@ async fn canaries_in_every_field_and_path_reach_no_log_no_metric_and_no_refusal(
     assert_eq!(metrics.status, 200);
     assert_silent("/metrics", metrics.text(), &CANARIES);
     let log = talkative.end().await;
-    assert!(log.contains("Answered"), "{log}");
+    assert!(log.contains("request answered"), "{log}");
     assert_silent("the log", &log, &CANARIES);
     assert_silent("the log", &log, &[&token, &unknown, "ogl_"]);
 }

@@ -189,7 +189,7 @@ impl<S> Task<S> {
         self.link.abandon();
         let counters = self.link.counters;
         tracing::info!(
-            smpp.reason = ?reason,
+            smpp.reason = %reason,
             smpp.submits = counters.submits,
             smpp.responses = counters.responses,
             smpp.delivers = counters.delivers,

@@ -163,7 +163,7 @@ async fn a_token_opens_its_account_until_it_is_revoked(kit: &Kit) {
         .unwrap();
     assert_eq!(
         kit.store.token_account(&hash).await.unwrap(),
-        Some((id, Terms::default()))
+        Some((id, "t".to_owned(), Terms::default()))
     );
     assert!(kit.store.revoke_token("t", by(NOW + 1)).await.unwrap());
     assert_eq!(kit.store.token_account(&hash).await.unwrap(), None);
@@ -199,7 +199,7 @@ async fn a_token_keeps_its_terms(kit: &Kit) {
         .unwrap();
     assert_eq!(
         kit.store.token_account(&hash).await.unwrap(),
-        Some((id, terms))
+        Some((id, "t".to_owned(), terms))
     );
     assert_eq!(kit.store.tokens(Some(id)).await.unwrap(), [token]);
 }

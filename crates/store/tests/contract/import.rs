@@ -304,7 +304,11 @@ async fn what_was_in_flight_goes_on() {
     };
     let store = &target.store;
     assert_eq!(
-        store.token_account(&hash(0)).await.unwrap(),
+        store
+            .token_account(&hash(0))
+            .await
+            .unwrap()
+            .map(|(account, _, terms)| (account, terms)),
         Some((source.accounts[0], terms(0)))
     );
     assert_eq!(

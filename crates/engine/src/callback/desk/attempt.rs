@@ -45,7 +45,7 @@ impl Desk {
         self.measures.in_flight.decrement(1);
         let next = self.next(number, &said);
         let took = started.elapsed();
-        observe::attempted(&self.measures, callback, &said, next, took);
+        observe::attempted(&self.measures, callback, number, &said, next, took);
         let attempted = log::is_kept(number, next).then(|| Attempted {
             made_at_ms,
             result: result(&said),

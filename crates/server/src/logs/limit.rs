@@ -1,0 +1,191 @@
+//! How many lines of one kind the log takes in a minute: whoever causes them, it stays readable and the disk has room.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::mem;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tracing::callsite::Identifier;
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+const WINDOW: Duration = Duration::from_mins(1);
+/// Lines of one statement of ours in a minute. Debugging has no limit: who asks for it wants all.
+const MAX_OWN_LINES: u32 = 3_000;
+/// Lines of one statement of a library in a minute: some describe each packet of a stranger.
+const MAX_FOREIGN_LINES: u32 = 60;
+/// Our crates, as the log names them.
+const OWN_TARGETS: [&str; 6] = ["server", "ogene", "engine", "store", "smpp", "domain"];
+/// Kinds that are remembered; above it, those of past minutes are forgotten.
+const MAX_KINDS: usize = 10_000;
+
+/// What becomes of a line.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Verdict {
+    /// It is written; so many of its kind were left out before it.
+    Written { left_out: u64 },
+    /// It is left out.
+    LeftOut,
+}
+
+/// Counts the lines of each kind.
+pub(crate) struct LineLimit<K> {
+    windows: Mutex<HashMap<K, Window>>,
+}
+
+impl<K> Default for LineLimit<K> {
+    fn default() -> Self {
+        Self {
+            windows: Mutex::default(),
+        }
+    }
+}
+
+/// The lines of one kind since a time.
+struct Window {
+    since: Instant,
+    lines: u32,
+    left_out: u64,
+}
+
+impl Window {
+    const fn new(now: Instant) -> Self {
+        Self {
+            since: now,
+            lines: 0,
+            left_out: 0,
+        }
+    }
+
+    fn is_past(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) >= WINDOW
+    }
+
+    fn count(&mut self, max: u32, now: Instant) -> Verdict {
+        if self.is_past(now) {
+            (self.since, self.lines) = (now, 0);
+        }
+        if self.lines >= max {
+            self.left_out += 1;
+            return Verdict::LeftOut;
+        }
+        self.lines += 1;
+        Verdict::Written {
+            left_out: mem::take(&mut self.left_out),
+        }
+    }
+}
+
+impl<K: Eq + Hash> LineLimit<K> {
+    /// Counts a line of this kind, of which at most `max` are written in a minute.
+    pub(crate) fn count(&self, kind: K, max: u32, now: Instant) -> Verdict {
+        // A panic cannot leave a window half changed.
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() >= MAX_KINDS {
+            windows.retain(|_, window| !window.is_past(now));
+        }
+        let window = windows.entry(kind).or_insert_with(|| Window::new(now));
+        window.count(max, now)
+    }
+}
+
+/// The limit on each statement that logs, as a layer below the one that writes.
+#[derive(Default)]
+pub(super) struct Limited(LineLimit<Identifier>);
+
+impl<S: Subscriber> Layer<S> for Limited {
+    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+        let Some(max) = max_lines(event.metadata()) else {
+            return true;
+        };
+        let kind = event.metadata().callsite();
+        match self.0.count(kind, max, Instant::now()) {
+            Verdict::Written { left_out: 0 } => true,
+            Verdict::Written { left_out } => {
+                super::left_out(left_out, event.metadata().target());
+                true
+            }
+            Verdict::LeftOut => false,
+        }
+    }
+}
+
+/// Lines of a statement in a minute, where they are limited.
+fn max_lines(statement: &Metadata<'_>) -> Option<u32> {
+    if *statement.level() > Level::INFO {
+        return None;
+    }
+    let target = statement.target();
+    let name = target.split_once("::").map_or(target, |(name, _)| name);
+    let is_own = OWN_TARGETS.contains(&name);
+    Some(if is_own {
+        MAX_OWN_LINES
+    } else {
+        MAX_FOREIGN_LINES
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_above_the_limit_are_left_out_and_counted_in_the_next_minute() {
+        let (limit, begun) = (LineLimit::default(), Instant::now());
+        let written = |left_out| Verdict::Written { left_out };
+        let table = [
+            ("a", 0, written(0)),
+            ("a", 1, written(0)),
+            ("a", 2, Verdict::LeftOut),
+            ("b", 2, written(0)),
+            ("a", 59, Verdict::LeftOut),
+            ("a", 60, written(2)),
+            ("a", 61, written(0)),
+            ("a", 61, Verdict::LeftOut),
+            ("a", 600, written(1)),
+        ];
+        for (kind, second, expected) in table {
+            let now = begun + Duration::from_secs(second);
+            assert_eq!(limit.count(kind, 2, now), expected, "{kind} {second}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_past_minutes_are_forgotten() {
+        let (limit, begun) = (LineLimit::default(), Instant::now());
+        for kind in 0..MAX_KINDS {
+            limit.count(kind, 1, begun);
+        }
+        limit.count(MAX_KINDS, 1, begun + WINDOW);
+        assert_eq!(limit.windows.lock().unwrap().len(), 1);
+    }
+
+    /// Counts what comes through.
+    #[derive(Clone, Default)]
+    struct Counted(std::sync::Arc<std::sync::atomic::AtomicU32>);
+
+    impl<S: Subscriber> Layer<S> for Counted {
+        fn on_event(&self, _: &Event<'_>, _: Context<'_, S>) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_library_that_logs_each_packet_of_a_stranger_is_bounded() {
+        use tracing_subscriber::layer::SubscriberExt;
+        let counted = Counted::default();
+        let lines = || counted.0.swap(0, std::sync::atomic::Ordering::Relaxed);
+        let limited = tracing_subscriber::registry()
+            .with(Limited::default())
+            .with(counted.clone());
+        tracing::subscriber::with_default(limited, || {
+            (0..10_000).for_each(|_| tracing::warn!(target: "h2::proto::ping_pong", "a ping"));
+            assert_eq!(lines(), MAX_FOREIGN_LINES);
+            (0..10_000).for_each(|_| tracing::warn!(target: "server::http", "a request"));
+            assert_eq!(lines(), MAX_OWN_LINES);
+            (0..10_000).for_each(|_| tracing::debug!(target: "h2::proto", "asked for"));
+            assert_eq!(lines(), 10_000);
+        });
+    }
+}
