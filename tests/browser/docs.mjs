@@ -134,6 +134,12 @@ test("a send that is tried in the sandbox shows its status and body", { timeout:
   assert.ok(requested.includes(`${demo.url}/api/sandbox/v2/sms`), "the sandbox was asked");
 });
 
+test("the page warns of a text that is not sent as it was written", { timeout: TEST_LIMIT }, async () => {
+  assert.match(await page.locator("#changed-text.notice").textContent(), /emoji and letters without a Latin equivalent/);
+  const answer = await tryToSend("Order 5: مرحبا بك");
+  assert.match(await answer.locator(".notice").textContent(), /7 characters were removed/);
+});
+
 test("at 320 px nothing is wider than the screen, opened and answered", { timeout: TEST_LIMIT }, async () => {
   await page.setViewportSize(NARROW);
   const answer = await tryToSend("Hello from a narrow screen");

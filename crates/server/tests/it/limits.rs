@@ -309,3 +309,29 @@ async fn two_sends_at_once_never_spend_the_same_naira() {
     ogene.received(10).await;
     ogene.end().await;
 }
+
+#[tokio::test]
+async fn a_flood_of_fields_without_a_token_ends_early() {
+    let ogene = Ogene::start().await;
+    let times = |piece: &str| piece.repeat((9 << 20) / piece.len());
+    let part = "--X\r\n\r\n\r\n";
+    let bodies = [
+        ("application/x-www-form-urlencoded", times("&")),
+        ("multipart/form-data; boundary=X", times(part) + "--X--"),
+        (
+            "application/json",
+            format!("{{{}\"\":0}}", times("\"\":0,")),
+        ),
+    ];
+    for (content_type, body) in bodies {
+        let request = Request::post("/api/v2/sms").body(content_type, body);
+        let answer = ogene.ask(&request).await;
+        let told = answer.text();
+        assert_eq!((answer.status, answer.code().as_str()), (401, "API-1001"));
+        assert!(
+            told.contains("more than 10000 fields"),
+            "{content_type}: {told}"
+        );
+    }
+    ogene.end().await;
+}

@@ -246,6 +246,16 @@ function trial(operation, fields, prefix) {
   return element("details", { class: "trial" }, element("summary", {}, "Try it"), element("div", {}, form));
 }
 
+/** What of an accepted send is not sent as it was given. */
+function deviations(data) {
+  const removed = data.removed_characters === 1 ? "1 character was removed" : `${data.removed_characters} characters were removed`;
+  const changed = data.removed_characters ? `The text was changed: ${removed}.` : "The text was changed.";
+  return [
+    data.text_changed ? `${changed} Set unicode to true to send it as written.` : null,
+    data.ignored_fields ? `These fields are not read: ${data.ignored_fields.join(", ")}.` : null,
+  ].filter(Boolean);
+}
+
 /** Sends a request and shows its answer. The message_id of a send is put where its report is asked for. */
 async function tried(request) {
   const headers = {};
@@ -256,11 +266,13 @@ async function tried(request) {
     const response = await fetch(request.path, { method: request.method, headers, body: request.body, credentials: "omit", cache: "no-store" });
     const text = await response.text();
     const report = document.getElementById("report-message_id");
-    if (request.body && response.ok) report.value = JSON.parse(text).data.message_id;
+    const data = request.body && response.ok ? JSON.parse(text).data : {};
+    if (data.message_id) report.value = data.message_id;
     const took = Math.round(performance.now() - started);
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
     return element("div", {},
       element("p", {}, element("span", { class: `status ${response.ok ? "good" : "bad"}` }, `${response.status} ${response.statusText}`), ` in ${took} ms`),
+      ...deviations(data).map((deviation) => element("p", { class: "notice" }, deviation)),
       block("Body", indented(text), painted),
       block("Headers", lines));
   } catch (fault) {

@@ -26,11 +26,11 @@ pub(super) const TAGS: [(&str, &str); 3] = [
 ];
 
 /// Codes that every operation can answer.
-const COMMON: [&str; 6] = [
-    "API-1001", "API-1002", "API-1003", "API-1007", "API-3004", "API-5003",
+const COMMON: [&str; 7] = [
+    "API-1001", "API-1002", "API-1003", "API-1007", "API-2018", "API-3004", "API-5003",
 ];
 /// Codes of a report besides.
-const OF_REPORTS: [&str; 2] = ["API-2000", "API-2007"];
+const OF_REPORTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
 /// Codes of a send besides.
 const OF_SENDS: [&str; 17] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
@@ -190,7 +190,8 @@ fn report(variant: &str, environment: Environment, message_id: ParameterIn) -> O
     let draft = Draft {
         id: "report",
         summary: "Read a delivery report",
-        about: "The latest status of every recipient of one message. At most 60 reads in any 60 seconds.",
+        about: "The latest status of every recipient of one message. At most 60 reads in any 60 seconds. Where the address does \
+                not name the message, the fields may be in a JSON body of the GET.",
         codes: &OF_REPORTS,
         success: answers::report(environment),
     };

@@ -46,7 +46,8 @@ pub(super) const FIELDS: [Field; 10] = [
         required: true,
         kind: Kind::Numbers,
         about: "Phone numbers in international format (`2348031234567`), separated by commas, or a JSON array of strings or \
-                integers. `0803…`, `+234…` and bare ten digits are understood too. Duplicates are sent once and charged once. \
+                integers. `0803…`, `+234…` and bare ten digits are understood too, with white space, hyphens, dots and brackets of \
+                every kind between them. Whatever else is in an array counts as an invalid number. Duplicates are sent once and charged once. \
                 Forms and query strings may repeat `to` or `to[]`.",
     },
     Field {
@@ -70,7 +71,8 @@ pub(super) const FIELDS: [Field; 10] = [
         name: "unicode",
         required: false,
         kind: Kind::Flag,
-        about: "False makes curly quotes, accented letters and the like plain and removes emoji. True or 1 sends the text exactly \
+        about: "False makes curly quotes, accented letters and the like plain, and removes emoji and whatever has no plain \
+                equivalent; `text_changed` and `removed_characters` in the answer report it. True or 1 sends the text exactly \
                 as written, at the price of Unicode pages where it needs them.",
     },
     Field {
@@ -95,7 +97,7 @@ pub(super) const FIELDS: [Field; 10] = [
             longest: MAX_REFERENCE_CHARACTERS,
             example: "order-1042",
         },
-        about: "Your own reference, at most 255 characters; returned in reports and callbacks.",
+        about: "Your own reference, at most 255 characters; returned in reports and callbacks. A JSON number is kept as text.",
     },
     Field {
         name: "dnd",
@@ -182,7 +184,8 @@ const SEND_REQUEST: &str = "SendRequest";
 /// The schemas of requests, by name.
 pub(super) fn schemas() -> Vec<(&'static str, RefOr<Schema>)> {
     let object = ObjectBuilder::new().description(Some(
-        "A message to send. Unknown fields are ignored; null is absent.",
+        "A message to send. Unknown fields are ignored and named in the answer; null is absent. A field that is given twice with \
+         different values is refused.",
     ));
     let object = FIELDS.iter().fold(object, |object, field| {
         let object = object.property(field.name, field.schema());
