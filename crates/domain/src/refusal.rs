@@ -150,6 +150,17 @@ pub enum Refusal {
         /// Allowed size.
         limit_bytes: usize,
     },
+    /// The head of the request is too large.
+    #[error(
+        "The head of the request is larger than {}, or has more than {headers} headers. Send long texts in the body.",
+        size(*bytes)
+    )]
+    HeadTooLarge {
+        /// Headers that are allowed.
+        headers: usize,
+        /// Allowed size.
+        bytes: usize,
+    },
     /// The wallet cannot pay.
     #[error(
         "Insufficient wallet balance: {needed} NGN are needed, {available} NGN are available. Add credit."

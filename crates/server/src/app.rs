@@ -97,7 +97,7 @@ pub async fn serve(
             config.http.places.connections,
         ),
         trusted_proxies: config.http.trusted_proxies.into(),
-        codes: config.http.code_prefix,
+        codes: config.http.code_prefix.clone(),
     });
 
     let scheme = if config.http.tls.is_some() {
@@ -113,6 +113,7 @@ pub async fn serve(
         listener,
         config.http.tls,
         config.http.places,
+        config.http.code_prefix,
         router,
         async {
             // A sender that is gone asks for the end just as one that speaks.

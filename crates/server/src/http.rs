@@ -33,7 +33,7 @@ pub use codes::Codes;
 pub use serve::{Places, serve};
 
 use axum::Router;
-use axum::middleware::from_fn;
+use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
 use axum::routing::{MethodRouter, get};
 use domain::Environment;
@@ -106,7 +106,7 @@ pub fn router(state: State) -> Router {
         .route("/metrics", get(probes::metrics))
         .fallback(error::unknown_path)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .layer(from_fn(observe::observe))
+        .layer(from_fn_with_state(state.codes.clone(), observe::observe))
         .with_state(state)
 }
 

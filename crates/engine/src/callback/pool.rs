@@ -20,6 +20,8 @@ const MAX_IDLE: Duration = Duration::from_secs(15);
 const MAX_KEPT: usize = 1024;
 /// What a connection may buffer of an answer, bytes.
 const MAX_BUFFER: usize = 32 * 1024;
+/// Headers of an answer: as many as are read of a request.
+const MAX_HEADERS: usize = 256;
 
 /// A connection that speaks HTTP/1.1; dropping it closes it, whatever the receiver is still saying.
 pub(super) struct Connection {
@@ -32,6 +34,7 @@ impl Connection {
     pub(super) async fn start(wire: Box<dyn Wire>) -> Result<Self, Fault> {
         let (requests, connection) = http1::Builder::new()
             .max_buf_size(MAX_BUFFER)
+            .max_headers(MAX_HEADERS)
             .handshake(TokioIo::new(wire))
             .await
             .map_err(Fault::Broken)?;

@@ -4,6 +4,7 @@
 use super::body;
 use super::codes::Codes;
 use super::envelope::text;
+use super::serve::{HEAD_BYTES, MAX_HEADERS};
 use super::{Api, observe};
 use axum::Json;
 use axum::extract::{Request, State};
@@ -112,6 +113,8 @@ table! {
         as Refusal::CallbackUrl("it must begin with http:// or https://".to_owned());
     Refusal::BodyTooLarge { .. } => "API-2017" PAYLOAD_TOO_LARGE "Request body too large",
         as Refusal::BodyTooLarge { limit_bytes: 10 << 20 };
+    Refusal::HeadTooLarge { .. } => "API-2018" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
+        as Refusal::HeadTooLarge { headers: MAX_HEADERS, bytes: HEAD_BYTES as usize };
     Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
         as Refusal::InsufficientFunds {
             needed: domain::Money::from_naira(600),
@@ -215,11 +218,17 @@ impl Failure {
         }
     }
 
-    /// The answer, in the shape and with the codes that the caller's clients read.
-    pub(super) fn answer(&self, shape: Shape, codes: &Codes) -> Response {
+    /// Counts a failure that is answered.
+    pub(super) fn count(&self) {
         let kind = self.kind();
         metrics::counter!("ogene_http_refusals_total", "code" => kind.code, "reason" => kind.description)
             .increment(1);
+    }
+
+    /// The answer, in the shape and with the codes that the caller's clients read.
+    pub(super) fn answer(&self, shape: Shape, codes: &Codes) -> Response {
+        let kind = self.kind();
+        self.count();
         let envelope = self.envelope(shape).with(codes);
         let mut response = (kind.status, Json(envelope)).into_response();
         response.extensions_mut().insert(observe::Code(kind.code));
@@ -296,7 +305,7 @@ pub(super) struct ErrorEnvelope {
 
 impl ErrorEnvelope {
     /// The same with the codes of the installation, also in the message.
-    fn with(mut self, codes: &Codes) -> Self {
+    pub(super) fn with(mut self, codes: &Codes) -> Self {
         let code = match self.code {
             Cow::Borrowed(code) => codes.of(code),
             written @ Cow::Owned(_) => written,
@@ -345,6 +354,15 @@ struct LegacyErrorData {
 /// Answers every path that is no route.
 pub(super) async fn unknown_path(State(state): State<super::State>, request: Request) -> Response {
     by_the_router(Refusal::UnknownPath, &state.codes, request)
+}
+
+/// Answers a request with more headers than are read.
+pub(super) fn head_too_large(codes: &Codes, request: Request) -> Response {
+    let refusal = Refusal::HeadTooLarge {
+        headers: MAX_HEADERS,
+        bytes: HEAD_BYTES as usize,
+    };
+    by_the_router(refusal, codes, request)
 }
 
 /// Answers every method that a path does not have; the router adds `Allow`.
@@ -417,6 +435,7 @@ mod tests {
         API-2014 422 Too many recipients
         API-2015 400 Unusable callback URL
         API-2017 413 Request body too large
+        API-2018 431 Request head too large
         API-3001 402 Insufficient wallet balance
         API-3002 422 No valid recipient
         API-3004 429 Rate limit exceeded

@@ -2,9 +2,12 @@
 //! log and a measure. Of the request only method and route are written, and whose it is: never a query string, a token,
 //! a number or a text.
 
+use super::codes::Codes;
 use super::envelope::text;
+use super::error;
+use super::serve::MAX_HEADERS;
 use crate::logs::{LineLimit, Verdict};
-use axum::extract::{MatchedPath, Request};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -40,14 +43,18 @@ pub(super) struct Code(pub(super) &'static str);
 pub(super) struct Refused(pub(super) Arc<Caller>);
 
 /// The one layer around all routes.
-pub(super) async fn observe(request: Request, next: Next) -> Response {
+pub(super) async fn observe(State(codes): State<Codes>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let request_id = request_id(request.headers().get(REQUEST_ID));
     let method = known(request.method());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let private = request.uri().path().starts_with("/api");
 
-    let mut response = CURRENT.scope(request_id.clone(), next.run(request)).await;
+    let mut response = if request.headers().len() > MAX_HEADERS {
+        error::head_too_large(&codes, request)
+    } else {
+        CURRENT.scope(request_id.clone(), next.run(request)).await
+    };
 
     let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
     let status = response.status();
@@ -177,6 +184,11 @@ fn request_id(given: Option<&HeaderValue>) -> HeaderValue {
 fn is_harmless(id: &[u8]) -> bool {
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
     (1..=MAX_REQUEST_ID_BYTES).contains(&id.len()) && id.iter().all(allowed)
+}
+
+/// An id for an answer to what is no request.
+pub(super) fn new_request_id() -> String {
+    text_of(&own_request_id()).to_owned()
 }
 
 /// A count, hashed under a key that the process drew at its start: different from all others, and no

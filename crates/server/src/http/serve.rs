@@ -1,11 +1,15 @@
 //! The server loop: connections in, requests to the router, and an orderly end.
 
+mod refusals;
+
+use super::codes::Codes;
 use axum::Router;
 use axum::extract::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use refusals::Completed;
 use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
@@ -28,7 +32,9 @@ const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_STREAMS: u32 = 200;
 /// The longest head of a request, whatever it speaks: room for the longest address that there can be, as texts of emoji are
 /// long in a query string.
-const HEAD_BYTES: u32 = 64 << 10;
+pub(super) const HEAD_BYTES: u32 = 64 << 10;
+/// Headers of a request: proxies and gateways add some to those of the client.
+pub(super) const MAX_HEADERS: usize = 256;
 /// How long a connection may take to end once it should: what is open is finished, what is written is read.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no room for another connection.
@@ -51,6 +57,7 @@ pub async fn serve(
     listener: TcpListener,
     tls: Option<rustls::ServerConfig>,
     places: Places,
+    codes: Codes,
     router: Router,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
@@ -68,6 +75,7 @@ pub async fn serve(
                 peer: Peer(peer),
                 idle: places.idle,
                 tls: tls.clone(),
+                codes: codes.clone(),
                 router: router.clone(),
                 stopping: stopping.clone(),
                 _permit: permit,
@@ -126,6 +134,7 @@ struct Connection {
     peer: Peer,
     idle: Duration,
     tls: Option<TlsAcceptor>,
+    codes: Codes,
     router: Router,
     stopping: watch::Receiver<()>,
     _permit: OwnedSemaphorePermit,
@@ -155,6 +164,7 @@ impl Connection {
         let Self {
             peer,
             idle,
+            codes,
             router,
             mut stopping,
             _permit,
@@ -171,6 +181,7 @@ impl Connection {
                 answer
             }
         });
+        let stream = Completed::new(stream, codes);
         let builder = builder(idle);
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         // hyper's own limits leave out who has not said which version of HTTP it speaks, who keeps HTTP/2 open
@@ -247,6 +258,7 @@ fn builder(idle: Duration) -> Builder<TokioExecutor> {
         .http1()
         .timer(TokioTimer::new())
         .max_buf_size(HEAD_BYTES as usize)
+        .max_headers(MAX_HEADERS)
         .header_read_timeout(idle);
     builder
         .http2()
@@ -287,7 +299,14 @@ mod tests {
             connections: 10,
             idle: Duration::from_mins(1),
         };
-        let server = tokio::spawn(serve(listener, None, places, router, shutdown));
+        let server = tokio::spawn(serve(
+            listener,
+            None,
+            places,
+            Codes::default(),
+            router,
+            shutdown,
+        ));
         Running {
             address,
             stop,

@@ -134,6 +134,18 @@ async fn a_receiver_that_says_when_is_not_asked_before() {
 }
 
 #[tokio::test]
+async fn an_answer_of_256_headers_is_read() {
+    let ogene = Ogene::start().await;
+    let receiver = Receiver::start().await;
+    receiver.react([Reaction::Headers(256)]);
+    ogene.sent(called_back(MTN, "Hello", &receiver)).await;
+    receiver.called(1).await;
+    // It is not repeated.
+    barrier(&ogene, AIRTEL, &receiver).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn redirects_and_refusals_end_a_callback() {
     let ogene = Ogene::start().await;
     let receiver = Receiver::start().await;

@@ -1,6 +1,7 @@
 //! Every code of the table with its HTTP status and its envelope (interface-spec.md 7; decisions.md, "Error codes").
 
 use crate::kit::http::{Answer, Request, ask_and_stay, try_ask};
+use crate::kit::http2;
 use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, to, until, with};
 use domain::{AccountStatus, SenderStatus};
 use serde_json::{Value, json};
@@ -126,9 +127,17 @@ async fn beyond_limits(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
     };
     vec![
         ("too large", ogene.ask(&large).await),
+        ("too many headers", ogene.ask(&with_headers(257)).await),
         ("rate limit", ogene.ask(&sandbox("2348000000009")).await),
         ("overloaded", ogene.ask(&sandbox("2348000000008")).await),
     ]
+}
+
+/// A request with so many headers, those of every request included.
+fn with_headers(count: usize) -> Request {
+    (2..count).fold(Request::get("/api/v2/balance"), |request, number| {
+        request.header(&format!("X-Proxy-{number}"), "1")
+    })
 }
 
 async fn poor() -> Ogene {
@@ -175,6 +184,7 @@ async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
         insufficient: 402 {"status":"error","code":"API-3001","message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
         none valid: 422 {"status":"error","code":"API-3002","message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","error":{"message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","code":"API-3002","description":"No valid recipient"}}
         too large: 413 {"status":"error","code":"API-2017","message":"The request body is larger than 10 MiB. Split the list of recipients.","error":{"message":"The request body is larger than 10 MiB. Split the list of recipients.","code":"API-2017","description":"Request body too large"}}
+        too many headers: 431 {"status":"error","code":"API-2018","message":"The head of the request is larger than 64 KiB, or has more than 256 headers. Send long texts in the body.","error":{"message":"The head of the request is larger than 64 KiB, or has more than 256 headers. Send long texts in the body.","code":"API-2018","description":"Request head too large"}}
         rate limit: 429 {"status":"error","code":"API-3004","message":"The rate limit of 1000 requests a minute is reached. Retry after 60 s.","error":{"message":"The rate limit of 1000 requests a minute is reached. Retry after 60 s.","code":"API-3004","description":"Rate limit exceeded"}}
         overloaded: 503 {"status":"error","code":"API-5003","message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","error":{"message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","code":"API-5003","description":"Service unavailable"}}
         "#);
@@ -574,5 +584,65 @@ async fn codes_have_the_configured_prefix_wherever_they_leave() {
         let codes = standard.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         assert_eq!(codes.count(), 0, "{}", answer.text());
     }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_request_may_have_256_headers() {
+    let ogene = Ogene::start().await;
+    let request = with_headers(255).bearer(&ogene.shop.token);
+    let answer = ogene.ask(&request).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_request_by_http_2_may_have_256_headers() {
+    let ogene = Ogene::start().await;
+    for (count, status) in [(256, 401), (257, 431)] {
+        let fields = vec![("x-proxy", "1"); count];
+        let answered = http2::ask(ogene.address, "/api/v2/balance", &fields).await;
+        assert_eq!(answered, status, "{count}");
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_never_reaches_the_router_is_refused_in_json_too() {
+    let ogene = Setup::new().set("http.code_prefix", r#""SMS-""#);
+    let ogene = ogene.start().await;
+    let long = "x".repeat(70_000);
+    let get = Request::get("/api/v2/balance");
+    let table = [
+        (with_headers(257), 431, "SMS-2018"),
+        (with_headers(3_000), 431, "SMS-2018"),
+        (get.clone().header("X-Long", &long), 431, "SMS-2018"),
+        (
+            Request::get(&format!("/api/v2/sms?body={long}")),
+            431,
+            "SMS-2018",
+        ),
+        (get.clone().header("X Y", "1"), 400, "SMS-2000"),
+        (Request::new("G\u{1}T", "/api/v2/balance"), 400, "SMS-2000"),
+    ];
+    let mut ids = BTreeSet::new();
+    for (request, status, code) in table {
+        let answer = ogene.ask(&request).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code));
+        let answered = answer.json();
+        assert_eq!(answered["message"], answered["error"]["message"]);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert!(ids.insert(answer.header("x-request-id").expect("an id").to_owned()));
+    }
+    // Behind an answer on the same connection as well.
+    let mut stream = TcpStream::connect(ogene.address)
+        .await
+        .expect("a connection");
+    let known = get.clone().bearer(&ogene.shop.token);
+    assert_eq!(ask_and_stay(&mut stream, &known).await.status, 200);
+    assert_eq!(
+        ask_and_stay(&mut stream, &with_headers(300)).await.code(),
+        "SMS-2018"
+    );
     ogene.end().await;
 }

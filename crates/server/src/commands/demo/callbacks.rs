@@ -35,6 +35,7 @@ pub(super) async fn receive() -> io::Result<SocketAddr> {
         listener,
         None,
         PLACES,
+        crate::http::Codes::default(),
         router,
         std::future::pending::<()>(),
     ));

@@ -41,6 +41,8 @@ pub(crate) enum Reaction {
     Later(u64),
     /// With a redirection to the receiver itself.
     Redirect,
+    /// With 200 and so many headers, those that every answer has included.
+    Headers(usize),
     /// Never.
     Silence,
 }
@@ -152,6 +154,14 @@ async fn receive(
             [(header::LOCATION, uri.to_string())],
         )
             .into_response(),
+        Reaction::Headers(count) => {
+            // The server adds `content-length` and `date`.
+            let headers = (2..count).map(|number| {
+                let name = format!("x-proxy-{number}").parse().expect("a name");
+                (name, header::HeaderValue::from_static("1"))
+            });
+            HeaderMap::from_iter(headers).into_response()
+        }
         Reaction::Silence => std::future::pending().await,
     }
 }
