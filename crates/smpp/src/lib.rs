@@ -33,7 +33,7 @@ pub use frame::{
     BrokenLength, Frame, HEADER_OCTETS, Header, MAX_FRAME_OCTETS, MAX_SEQUENCE, first_frame,
     next_sequence,
 };
-pub use long::udh;
+pub use long::{Segment, udh};
 pub use pdu::{
     Address, Bind, BindKind, DeliverSm, MAX_SHORT_MESSAGE_OCTETS, ShortMessage, SubmitSm, esm_class,
 };

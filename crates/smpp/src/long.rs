@@ -1,4 +1,12 @@
-//! Long messages: the user data header that joins their pages (3GPP TS 23.040, section 9.2.3.24.1).
+//! Long messages: the user data header that joins their pages (3GPP TS 23.040, section 9.2.3.24.1), and the optional
+//! parameters that some SMSCs use instead of it (SMPP 3.4, section 5.3.2.22 ff.).
+
+use crate::pdu::{ShortMessage, esm_class};
+use crate::tlv::tag;
+
+/// Information elements of a user data header: concatenation with a reference of one octet, and of two.
+const CONCATENATED: u8 = 0x00;
+const CONCATENATED_WIDE: u8 = 0x08;
 
 /// The header of a page: 8-bit reference, number of pages, number of this page from 1. It stands
 /// before the text, with [`UDHI`](crate::esm_class::UDHI) set, and leaves room for 153 septets or 67
@@ -7,10 +15,161 @@ pub const fn udh(reference: u8, total: u8, number: u8) -> [u8; 6] {
     [5, 0, 3, reference, total, number]
 }
 
+/// The place of a message among those that were cut from one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Segment {
+    /// What all segments of one message have in common.
+    pub reference: u16,
+    /// How many segments there are: at least two.
+    pub total: u8,
+    /// Which of them this is: 1 to `total`.
+    pub number: u8,
+}
+
+impl Segment {
+    /// The place of this message, if it is one of several segments: by its user data header, or by its SAR parameters.
+    pub fn of(message: &ShortMessage) -> Option<Self> {
+        let (header, _) = split_header(message);
+        let segment = header.and_then(in_header).or_else(|| in_tlvs(message))?;
+        let is_one = segment.total > 1 && (1..=segment.total).contains(&segment.number);
+        is_one.then_some(segment)
+    }
+}
+
+/// The elements of the user data header of a message, if it has one, and the text behind them.
+pub(crate) fn split_header(message: &ShortMessage) -> (Option<&[u8]>, &[u8]) {
+    let octets = message.text();
+    if message.esm_class & esm_class::UDHI != 0
+        && let [length, rest @ ..] = octets
+        && let Some((header, text)) = rest.split_at_checked(usize::from(*length))
+        && elements(header)
+            .map(|(_, value)| value.len() + 2)
+            .sum::<usize>()
+            == header.len()
+    {
+        return (Some(header), text);
+    }
+    // Some set the flag without a header.
+    (None, octets)
+}
+
+/// The information elements of a header: kind and value. They end where one claims more than there is.
+fn elements(mut header: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        let (&[kind, length], rest) = header.split_first_chunk::<2>()?;
+        let (value, rest) = rest.split_at_checked(usize::from(length))?;
+        header = rest;
+        Some((kind, value))
+    })
+}
+
+fn in_header(header: &[u8]) -> Option<Segment> {
+    elements(header).find_map(|element| match element {
+        (CONCATENATED, &[reference, total, number]) => Some(Segment {
+            reference: reference.into(),
+            total,
+            number,
+        }),
+        (CONCATENATED_WIDE, &[high, low, total, number]) => Some(Segment {
+            reference: u16::from_be_bytes([high, low]),
+            total,
+            number,
+        }),
+        _ => None,
+    })
+}
+
+fn in_tlvs(message: &ShortMessage) -> Option<Segment> {
+    let octet = |tag| message.tlv(tag).and_then(|value| value.last().copied());
+    let (high, low) = match message.tlv(tag::SAR_MSG_REF_NUM)? {
+        [.., high, low] => (*high, *low),
+        [low] => (0, *low),
+        [] => return None,
+    };
+    Some(Segment {
+        reference: u16::from_be_bytes([high, low]),
+        total: octet(tag::SAR_TOTAL_SEGMENTS)?,
+        number: octet(tag::SAR_SEGMENT_SEQNUM)?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::tlv::Tlv;
+
     #[test]
     fn a_user_data_header_has_these_octets() {
         assert_eq!(super::udh(0xAB, 3, 2), [0x05, 0x00, 0x03, 0xAB, 3, 2]);
+    }
+
+    fn message(esm_class: u8, octets: &[u8], tlvs: Vec<Tlv>) -> ShortMessage {
+        ShortMessage {
+            esm_class,
+            short_message: octets.to_vec().into(),
+            tlvs,
+            ..ShortMessage::default()
+        }
+    }
+
+    #[test]
+    fn a_segment_is_told_by_header_or_parameters() {
+        let sar = |total: u8, number: u8| {
+            vec![
+                Tlv::new(tag::SAR_MSG_REF_NUM, &[1, 2][..]),
+                Tlv::new(tag::SAR_TOTAL_SEGMENTS, vec![total]),
+                Tlv::new(tag::SAR_SEGMENT_SEQNUM, vec![number]),
+            ]
+        };
+        let table = [
+            (
+                0x44,
+                &b"\x05\x00\x03\x07\x02\x01id:1"[..],
+                vec![],
+                Some((7, 2, 1)),
+                &b"id:1"[..],
+            ),
+            (
+                0x44,
+                b"\x06\x08\x04\x01\x02\x03\x03x",
+                vec![],
+                Some((0x102, 3, 3)),
+                b"x",
+            ),
+            (
+                0x44,
+                b"\x09\x05\x02ab\x00\x03\x07\x02\x02x",
+                vec![],
+                Some((7, 2, 2)),
+                b"x",
+            ),
+            (0x04, b"id:1", sar(2, 2), Some((0x102, 2, 2)), b"id:1"),
+            // Of one segment, numbers beyond the total, a flag without a header.
+            (0x44, b"\x05\x00\x03\x07\x01\x01x", vec![], None, b"x"),
+            (0x44, b"\x05\x00\x03\x07\x02\x03x", vec![], None, b"x"),
+            (0x04, b"x", sar(2, 0), None, b"x"),
+            (
+                0x44,
+                b"id:1 stat:DELIVRD",
+                vec![],
+                None,
+                b"id:1 stat:DELIVRD",
+            ),
+            (
+                0x04,
+                b"\x05\x00\x03\x07\x02\x01x",
+                vec![],
+                None,
+                b"\x05\x00\x03\x07\x02\x01x",
+            ),
+            (0x40, b"", vec![], None, b""),
+        ];
+        for (esm_class, octets, tlvs, expected, text) in table {
+            let message = message(esm_class, octets, tlvs);
+            let found = Segment::of(&message);
+            let found = found.map(|found| (found.reference, found.total, found.number));
+            assert_eq!(found, expected, "{octets:?}");
+            assert_eq!(split_header(&message).1, text);
+        }
     }
 }

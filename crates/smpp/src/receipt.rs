@@ -3,13 +3,16 @@
 //!
 //! A receipt is a `deliver_sm` or `data_sm` whose text looks like
 //! `id:… sub:… dlvrd:… submit date:… done date:… stat:… err:… text:…`, or that says the same in
-//! optional parameters, or both. Where they differ, the parameters win for the id and the state;
-//! the text alone has the error and the dates.
+//! optional parameters, or both. Where they differ, both ids are given, that of the parameters first; the state is that of
+//! the text, unless only the parameter's is final; the text alone has the error and the dates.
 
 mod ids;
+mod parts;
+mod plain;
 mod text;
 
 pub use ids::ReceiptIds;
+pub use parts::join;
 
 use crate::codec;
 use crate::pdu::{DeliverSm, esm_class};
@@ -21,6 +24,9 @@ use text::Fields;
 pub struct Receipt {
     /// The carrier's id of the message, as it came; compare it by [`ReceiptIds::receipt_key`].
     pub id: String,
+    /// The id of the text, where the parameters name another one: SMSCs write their own id in one place and the one of the
+    /// response in the other.
+    pub other_id: Option<String>,
     /// What became of the message.
     pub state: ReceiptState,
     /// The word of the text, or the name of the state when there is no text.
@@ -148,9 +154,13 @@ impl ReceiptState {
     }
 }
 
-/// Whether `esm_class` says that it is a receipt, be it one that can be read or not.
-pub const fn is_marked(deliver: &DeliverSm) -> bool {
-    deliver.esm_class & (esm_class::RECEIPT | esm_class::INTERMEDIATE) != 0
+/// Whether the SMSC marked it as a receipt, by `esm_class` or by [`tag::RECEIPTED_MESSAGE_ID`], be it one that can be read
+/// or not.
+pub fn is_marked(deliver: &DeliverSm) -> bool {
+    match deliver.esm_class & esm_class::TYPE_MASK {
+        0 => parameter_id(deliver).is_some(),
+        kind => kind & (esm_class::RECEIPT | esm_class::INTERMEDIATE) != 0,
+    }
 }
 
 /// The receipt in a `deliver_sm` or `data_sm`; `None` for an ordinary message, an acknowledgement of
@@ -162,18 +172,28 @@ pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
     if !marked && kind != 0 {
         return None;
     }
-    let fields = Fields::find(deliver.text());
-    let tlv_id = deliver
-        .tlv(tag::RECEIPTED_MESSAGE_ID)
-        .map(clean)
-        .filter(|id| !id.is_empty());
-    if !marked && tlv_id.is_none() && !fields.look_like_a_receipt() {
+    let text = plain::text(deliver);
+    let mut fields = Fields::find(&text);
+    let second;
+    if fields.id.is_none() && fields.state.is_none() {
+        second = plain::second_reading(deliver).unwrap_or_default();
+        fields = Fields::find(&second);
+    }
+    let parameter = deliver.tlv(tag::MESSAGE_STATE).and_then(state_number);
+    if !marked && (fields.id.is_none() || (fields.state.is_none() && parameter.is_none())) {
         return None;
     }
-    let (state, raw_state) = state(deliver, &fields, intermediate)?;
+    let (state, raw_state) = state(parameter, fields.state, intermediate)?;
+    let (id, other_id) = match (parameter_id(deliver), fields.id.map(word)) {
+        (Some(id), other) => {
+            let other = other.filter(|other| *other != id);
+            (id, other)
+        }
+        (None, id) => (id?, None),
+    };
     Some(Receipt {
-        marked: marked || tlv_id.is_some(),
-        id: tlv_id.or_else(|| fields.id.map(codec::text))?,
+        id,
+        other_id,
         state,
         raw_state,
         error: fields
@@ -183,32 +203,65 @@ pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
         submit_date: fields.submit_date.map(codec::text),
         done_date: fields.done_date.map(codec::text),
         intermediate,
+        marked,
     })
 }
 
+fn parameter_id(deliver: &DeliverSm) -> Option<String> {
+    let id = deliver.tlv(tag::RECEIPTED_MESSAGE_ID).map(clean);
+    id.filter(|id| !id.is_empty())
+}
+
+/// The number in a `message_state`, which some write in two octets of either order, or as a digit of ASCII.
+fn state_number(value: &[u8]) -> Option<u8> {
+    let start = value.iter().position(|&octet| octet != 0);
+    let Some(start) = start else {
+        return (!value.is_empty()).then_some(0);
+    };
+    match value.get(start..)? {
+        [digit @ b'0'..=b'9', rest @ ..] if is_padding(rest) => Some(digit - b'0'),
+        [number, rest @ ..] if is_padding(rest) => Some(*number),
+        _ => None,
+    }
+}
+
+fn is_padding(octets: &[u8]) -> bool {
+    octets.iter().all(|&octet| octet == 0)
+}
+
+/// The state, and the word for it: of the parameter and the text the one that is final, and the text where both are. What
+/// neither knows is the carrier's own, and final; an intermediate receipt need not name one.
 fn state(
-    deliver: &DeliverSm,
-    fields: &Fields<'_>,
+    parameter: Option<u8>,
+    word: Option<&[u8]>,
     intermediate: bool,
 ) -> Option<(ReceiptState, String)> {
-    let number = deliver
-        .tlv(tag::MESSAGE_STATE)
-        .and_then(|value| value.first().copied());
-    let known = number.and_then(ReceiptState::from_number);
-    match (known, fields.state.map(codec::text)) {
-        (Some(state), Some(word)) => Some((state, word)),
-        (None, Some(word)) => Some((ReceiptState::from_word(&word), word)),
-        (Some(state), None) => {
-            let word = state.word().to_owned();
-            Some((state, word))
+    let named = |state: ReceiptState| {
+        let word = state.word().to_owned();
+        (state, word)
+    };
+    let known = parameter.and_then(ReceiptState::from_number);
+    let Some(word) = word.map(codec::text) else {
+        let own = parameter.map(|number| ReceiptState::Other(number.to_string()));
+        let silent = intermediate.then_some(ReceiptState::Enroute);
+        return known.or(own).or(silent).map(named);
+    };
+    let text = ReceiptState::from_word(&word);
+    match known.filter(ReceiptState::is_final) {
+        Some(state) if !text.is_final() || matches!(text, ReceiptState::Other(_)) => {
+            Some(named(state))
         }
-        (None, None) => {
-            // A number of the carrier's own, or an intermediate receipt that says nothing more.
-            let other = number.map(|number| ReceiptState::Other(number.to_string()));
-            let state = other.or_else(|| intermediate.then_some(ReceiptState::Enroute))?;
-            let word = state.word().to_owned();
-            Some((state, word))
-        }
+        _ => Some((text, word)),
+    }
+}
+
+/// An id of the text. In the GSM default alphabet an underscore has another octet than in a response, which is ASCII.
+fn word(octets: &[u8]) -> String {
+    let text = codec::text(octets);
+    if text.contains('\u{11}') {
+        text.replace('\u{11}', "_")
+    } else {
+        text
     }
 }
 

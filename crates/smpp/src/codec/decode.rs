@@ -5,6 +5,12 @@ use crate::command::Command;
 use crate::pdu::BindKind;
 use crate::tlv::Tlvs;
 
+/// The lowest tag of an optional parameter (SMPP 3.4, section 5.3.2).
+const LOWEST_TAG: u16 = 0x0005;
+
+/// Zeros that are skipped before optional parameters.
+const MAX_STRAY_NULS: usize = 4;
+
 /// Decodes the body of a PDU with this command. Never panics, whatever the octets are.
 pub fn decode(command: Command, body: &[u8]) -> Result<Pdu<'_>, Malformed> {
     let mut fields = Fields(body);
@@ -99,7 +105,7 @@ impl<'a> Fields<'a> {
             data_coding,
             default_message,
             short_message,
-            tlvs: Tlvs::Wire(self.0),
+            tlvs: Tlvs::Wire(without_nuls(self.0)),
         })
     }
 
@@ -144,6 +150,33 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// The optional parameters without the zeros that some SMSCs write before them, as if the text ended with a NUL that its
+/// length does not count. The first tag may begin with a zero as well: what can be read as it stands is left so.
+fn without_nuls(octets: &[u8]) -> &[u8] {
+    if octets.first() != Some(&0) || are_parameters(octets) {
+        return octets;
+    }
+    let zeros = octets.iter().take(MAX_STRAY_NULS);
+    let zeros = zeros.take_while(|&&octet| octet == 0).count();
+    let mut rests = (1..=zeros).filter_map(|skipped| octets.get(skipped..));
+    rests.find(|rest| are_parameters(rest)).unwrap_or(octets)
+}
+
+/// Whether these octets are parameters from the first to the last, each with a tag that SMPP gives or leaves to vendors.
+fn are_parameters(mut octets: &[u8]) -> bool {
+    while let Some((&[t0, t1, l0, l1], rest)) = octets.split_first_chunk::<4>() {
+        let length = usize::from(u16::from_be_bytes([l0, l1]));
+        let Some(rest) = rest.get(length..) else {
+            return false;
+        };
+        if u16::from_be_bytes([t0, t1]) < LOWEST_TAG {
+            return false;
+        }
+        octets = rest;
+    }
+    octets.is_empty()
+}
+
 /// Where the first NUL is. Eight octets are looked at together: texts are too short for a call to pay.
 fn nul_at(octets: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -165,6 +198,26 @@ fn nul_at(octets: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn zeros_before_the_parameters_are_skipped() {
+        let state = &[0x04, 0x27, 0, 1, 2][..];
+        let id = &[0x00, 0x1E, 0, 3, b'1', b'2', 0][..];
+        for (zeros, parameters) in [
+            (0, [state, id]),
+            (1, [state, id]),
+            (1, [id, state]),
+            (4, [id, state]),
+        ] {
+            let octets = [vec![0; zeros], parameters.concat()].concat();
+            assert_eq!(without_nuls(&octets), parameters.concat(), "{zeros}");
+        }
+        // What is not understood either way is left, and so is what can be read as it stands.
+        let odd = [0, 0x04, 0x27, 0, 9, 2];
+        for octets in [&odd[..], id, &[], &[0], &[0, 0, 0, 0, 0, 0, 0]] {
+            assert_eq!(without_nuls(octets), octets);
+        }
+    }
 
     proptest! {
         #[test]

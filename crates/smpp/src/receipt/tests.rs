@@ -4,6 +4,7 @@ use crate::tlv::Tlv;
 use ReceiptState::{
     Accepted, Deleted, Delivered, Enroute, Expired, Other, Rejected, Undeliverable, Unknown,
 };
+use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -193,18 +194,207 @@ fn every_word_has_its_state() {
     }
 }
 
+fn id(value: &str) -> Tlv {
+    Tlv::new(tag::RECEIPTED_MESSAGE_ID, value.to_owned())
+}
+
+fn state(value: &[u8]) -> Tlv {
+    Tlv::new(tag::MESSAGE_STATE, value.to_vec())
+}
+
 #[test]
-fn parameters_win_for_id_and_state_and_the_text_has_the_rest() {
-    let tlvs = vec![
-        Tlv::new(tag::RECEIPTED_MESSAGE_ID, &b"ABC\0"[..]),
-        Tlv::new(tag::MESSAGE_STATE, &[5][..]),
+fn both_ids_are_given_where_text_and_parameter_differ() {
+    let table = [
+        (vec![id("ABC\0")], "ABC", Some("0123456789")),
+        (vec![id("0123456789")], "0123456789", None),
+        (vec![id("\0")], "0123456789", None),
+        (vec![], "0123456789", None),
     ];
-    let receipt = parse(&deliver(0x04, USUAL, tlvs)).unwrap();
+    for (tlvs, first, other) in table {
+        let receipt = parse(&deliver(0x04, USUAL, tlvs)).unwrap();
+        assert_eq!((&*receipt.id, receipt.other_id.as_deref()), (first, other));
+        assert_eq!(receipt.done_date.as_deref(), Some("2611201201"));
+    }
+}
+
+#[test]
+fn the_final_state_counts_and_that_of_the_text_where_both_are() {
+    let table: &[(&str, &[u8], ReceiptState)] = &[
+        ("DELIVRD", &[0], Delivered),
+        ("DELIVRD", &[1], Delivered),
+        ("DELIVRD", &[6], Delivered),
+        ("DELIVRD", &[0, 2], Delivered),
+        ("DELIVRD", &[2, 0], Delivered),
+        ("DELIVRD", &[], Delivered),
+        ("DELIVRD", &[77], Delivered),
+        ("DELIVRD", &[5], Delivered),
+        ("UNDELIV", &[2], Undeliverable),
+        ("ENROUTE", &[2], Delivered),
+        ("ACCEPTD", &[0, 5], Undeliverable),
+        ("ENROUTE", &[6], Enroute),
+        ("ENROUTE", &[77], Enroute),
+        // A word of the carrier's own says less than a state of the protocol.
+        ("OK", &[2], Delivered),
+        ("DND", &[1], Other("DND".into())),
+        ("", &[2], Delivered),
+        ("", &[0, 2], Delivered),
+        ("", &[5, 0], Undeliverable),
+        ("", b"2", Delivered),
+        ("", &[0], Enroute),
+        ("", &[6], Accepted),
+        ("", &[77], Other("77".into())),
+    ];
+    for (word, parameter, expected) in table {
+        let text = match *word {
+            "" => "id:77 sub:001 dlvrd:001 err:000 text:".to_owned(),
+            word => format!("id:77 stat:{word} err:000"),
+        };
+        for esm_class in [0x04, 0x00] {
+            let receipt = parse(&deliver(esm_class, &text, vec![state(parameter)])).unwrap();
+            assert_eq!(receipt.state, *expected, "{word} {parameter:?}");
+            assert_eq!((&*receipt.id, receipt.marked), ("77", esm_class != 0));
+        }
+    }
+}
+
+#[test]
+fn a_receipt_without_a_readable_state_is_none() {
+    for parameter in [
+        vec![],
+        vec![state(&[])],
+        vec![state(&[1, 2])],
+        vec![state(&[0, 2, 3])],
+    ] {
+        let text = "id:77 sub:001 dlvrd:001 err:000 text:";
+        assert_eq!(parse(&deliver(0x04, text, parameter.clone())), None);
+        assert_eq!(parse(&deliver(0x00, text, parameter)), None);
+    }
+}
+
+/// A text as UTF-16.
+fn utf16(text: &str, octets: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(octets).collect()
+}
+
+#[test]
+fn the_text_is_read_in_any_alphabet() {
+    let text = USUAL.replace("Hello", "مرحبا بك في المتجر");
+    // Eight septets in seven octets.
+    let mut packed = Vec::new();
+    let (mut bits, mut count) = (0_u32, 0);
+    for septet in USUAL.bytes() {
+        bits |= u32::from(septet) << count;
+        count += 7;
+        while count >= 8 {
+            packed.push((bits & 0xFF).try_into().unwrap());
+            bits >>= 8;
+            count -= 8;
+        }
+    }
+    packed.push(bits.try_into().unwrap());
+    let texts = [
+        ("UCS-2", 8, utf16(&text, u16::to_be_bytes)),
+        (
+            "UCS-2 said to be the default",
+            0,
+            utf16(USUAL, u16::to_be_bytes),
+        ),
+        ("the other order", 8, utf16(&text, u16::to_le_bytes)),
+        (
+            "a byte order mark",
+            8,
+            utf16(&format!("\u{FEFF}{USUAL}"), u16::to_be_bytes),
+        ),
+        (
+            "with a zero at the end",
+            8,
+            [utf16(USUAL, u16::to_be_bytes), vec![0]].concat(),
+        ),
+        ("Latin-1", 3, USUAL.replace("Hello", "\u{1}").into_bytes()),
+        ("ASCII said to be UCS-2", 8, USUAL.as_bytes().to_vec()),
+        ("packed septets", 0, packed),
+        ("UTF-8", 4, text.clone().into_bytes()),
+    ];
+    for (alphabet, data_coding, octets) in texts {
+        for in_payload in [false, true] {
+            let payload = Tlv::new(tag::MESSAGE_PAYLOAD, octets.clone());
+            let message = DeliverSm {
+                data_coding,
+                short_message: if in_payload {
+                    Bytes::new()
+                } else {
+                    octets.clone().into()
+                },
+                ..deliver(
+                    0x04,
+                    "",
+                    if in_payload {
+                        vec![payload]
+                    } else {
+                        Vec::new()
+                    },
+                )
+            };
+            let receipt = parse(&message).expect(alphabet);
+            let expected = "0123456789 Delivered 000 2611201200 2611201201";
+            assert_eq!(told(&receipt), expected, "{alphabet}");
+        }
+    }
+}
+
+#[test]
+fn a_payload_is_read_where_the_short_message_says_nothing() {
+    let payload = vec![Tlv::new(tag::MESSAGE_PAYLOAD, USUAL.as_bytes())];
+    let receipt = parse(&deliver(0x04, " ", payload)).unwrap();
+    assert_eq!(receipt.id, "0123456789");
+}
+
+#[test]
+fn an_underscore_of_the_gsm_alphabet_is_one_of_ascii() {
+    assert_eq!(receipt("id:a\u{11}1 stat:DELIVRD").id, "a_1");
+}
+
+/// A text cut after so many octets, with headers that join the parts.
+fn cut(text: &str, at: usize) -> [DeliverSm; 2] {
+    let part = |number: u8, part: &[u8]| DeliverSm {
+        short_message: [&crate::udh(7, 2, number)[..], part].concat().into(),
+        ..deliver(0x44, "", Vec::new())
+    };
+    let (first, second) = text.as_bytes().split_at(at);
+    [part(1, first), part(2, second)]
+}
+
+#[test]
+fn a_receipt_is_read_wherever_it_was_cut() {
+    for at in 0..=USUAL.len() {
+        let joined = join(&cut(USUAL, at));
+        let read = parse(&joined).unwrap();
+        assert_eq!(read, receipt(USUAL), "{at}");
+        assert_eq!(joined.esm_class, 0x04);
+    }
+}
+
+#[test]
+fn of_a_receipt_that_lacks_a_part_only_whole_words_count() {
+    let state_at = USUAL.find("DELIVRD").unwrap();
+    for at in 0..=USUAL.len() {
+        let [first, second] = cut(USUAL, at);
+        let read = parse(&join(&[first]));
+        if at > state_at + "DELIVRD".len() {
+            let read = read.expect("it has id and state");
+            assert_eq!((&*read.id, read.state), ("0123456789", Delivered));
+        } else {
+            assert_eq!(read, None, "{at}");
+        }
+        assert_eq!(parse(&join(&[second])), None, "{at}");
+    }
+    // The parameters are whole in any part.
+    let [_, mut second] = cut(USUAL, 20);
+    second.tlvs = vec![id("77"), state(&[2])];
     assert_eq!(
-        told(&receipt),
-        "ABC Undeliverable 000 2611201200 2611201201"
+        told(&parse(&join(&[second])).unwrap()),
+        "77 Delivered - - -"
     );
-    assert_eq!(receipt.raw_state, "DELIVRD");
 }
 
 #[test]
@@ -262,8 +452,8 @@ fn the_kind_of_a_message_decides_what_is_a_receipt() {
         let found = found.map(|receipt| (receipt.marked, receipt.intermediate));
         assert_eq!(found, expected, "{esm_class:#x} {text}");
     }
-    let named = vec![Tlv::new(tag::RECEIPTED_MESSAGE_ID, "0123456789")];
-    assert!(parse(&deliver(0x00, USUAL, named)).unwrap().marked);
+    let named = deliver(0x00, USUAL, vec![id("0123456789")]);
+    assert!(parse(&named).unwrap().marked && is_marked(&named));
 }
 
 #[test]
