@@ -2,6 +2,7 @@
 
 use super::script::{Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, ReceiptStyle};
 use crate::codec::{AddressFields, Pdu, Sm, encode};
+use crate::long::udh;
 use crate::pdu::{ShortMessage, esm_class};
 use crate::receipt::{ReceiptIds, ReceiptState};
 use crate::status::CommandStatus;
@@ -22,6 +23,8 @@ pub(super) struct Due {
     pub(super) id: u64,
     pub(super) state: ReceiptState,
     pub(super) intermediate: bool,
+    /// The segment that it is: 1 or 2 of two, or 0 where it is whole.
+    pub(super) segment: u8,
     /// Type and plan of the sender, then of the recipient.
     pub(super) kinds: [u8; 4],
     /// The sender's digits, then the recipient's.
@@ -38,11 +41,22 @@ impl Due {
             id,
             state,
             intermediate: false,
+            segment: 0,
             kinds: [from.ton, from.npi, to.ton, to.npi],
             digits: [from.digits, to.digits].concat().into(),
             source_octets: from.digits.len(),
             submitted_at_s,
         }
+    }
+
+    /// What of it is written as a `deliver_sm` of its own.
+    pub(super) fn segments(self, style: &ReceiptStyle) -> impl Iterator<Item = Self> {
+        let two = style.has(Quirk::TwoParts) || style.has(Quirk::TwoPartsSar);
+        let numbers = if two { 1..=2 } else { 0..=0 };
+        numbers.map(move |segment| Self {
+            segment,
+            ..self.clone()
+        })
     }
 
     /// The intermediate receipt that comes before this one.
@@ -97,38 +111,51 @@ fn receipt(
     sequence: u32,
     now_s: u64,
 ) -> Result<(), CommandStatus> {
-    let id = receipt_id(style.ids, due.id);
-    let text = match style.form {
-        ReceiptForm::Text | ReceiptForm::Both => text(due, style, &id, now_s),
-        ReceiptForm::Tlv => String::new(),
+    let mut text = match style.form {
+        ReceiptForm::Text | ReceiptForm::Both => encoded(&text(due, style, now_s), style),
+        ReceiptForm::Tlv => Vec::new(),
     };
     let data_sm = style.has(Quirk::DataSm);
     let in_payload = style.has(Quirk::Payload) || data_sm;
-    let mut tlvs = Vec::new();
-    if style.form != ReceiptForm::Text {
-        // With its NUL, as the protocol wants it.
-        push_tlv(
-            &mut tlvs,
-            tag::RECEIPTED_MESSAGE_ID,
-            &[id.as_bytes(), &[0]].concat(),
-        );
-        push_tlv(&mut tlvs, tag::MESSAGE_STATE, &[due.state.number()]);
+    let mut tlvs = parameters(due, style);
+    let mut esm_class = match (style.has(Quirk::Unmarked), due.intermediate) {
+        (true, _) => 0,
+        (false, true) => esm_class::INTERMEDIATE,
+        (false, false) => esm_class::RECEIPT,
+    };
+    if due.segment > 0 {
+        // Between two octets of a letter of UCS-2 nothing is cut.
+        let second = text.split_off(text.len() / 4 * 2);
+        text = if due.segment == 1 { text } else { second };
+        let [reference, ..] = due.id.to_le_bytes();
+        if style.has(Quirk::TwoPartsSar) {
+            push_tlv(&mut tlvs, tag::SAR_MSG_REF_NUM, &[0, reference]);
+            push_tlv(&mut tlvs, tag::SAR_TOTAL_SEGMENTS, &[2]);
+            push_tlv(&mut tlvs, tag::SAR_SEGMENT_SEQNUM, &[due.segment]);
+        } else {
+            esm_class |= esm_class::UDHI;
+            text.splice(..0, udh(reference, 2, due.segment));
+        }
     }
     if in_payload && !text.is_empty() {
-        push_tlv(&mut tlvs, tag::MESSAGE_PAYLOAD, text.as_bytes());
+        push_tlv(&mut tlvs, tag::MESSAGE_PAYLOAD, &text);
+    }
+    if style.has(Quirk::NulBeforeTlvs) {
+        tlvs.insert(0, 0);
     }
     let (source, destination) = due.digits.split_at(due.source_octets);
     let [from_ton, from_npi, to_ton, to_npi] = due.kinds;
     let message = Sm {
         // A receipt goes the other way.
-        source: address(to_ton, to_npi, destination),
-        destination: address(from_ton, from_npi, source),
-        esm_class: match (style.has(Quirk::Unmarked), due.intermediate) {
-            (true, _) => 0,
-            (false, true) => esm_class::INTERMEDIATE,
-            (false, false) => esm_class::RECEIPT,
+        source: if style.has(Quirk::NamedSource) {
+            address(5, 0, b"Receipts")
+        } else {
+            address(to_ton, to_npi, destination)
         },
-        short_message: if in_payload { b"" } else { text.as_bytes() },
+        destination: address(from_ton, from_npi, source),
+        esm_class,
+        data_coding: if style.has(Quirk::Ucs2) { 8 } else { 0 },
+        short_message: if in_payload { b"" } else { &text },
         tlvs: Tlvs::Wire(&tlvs),
         ..Sm::default()
     };
@@ -138,6 +165,48 @@ fn receipt(
         Pdu::Deliver(message)
     };
     encode(out, CommandStatus::ROK, sequence, &pdu)
+}
+
+/// The optional parameters with id and state.
+fn parameters(due: &Due, style: &ReceiptStyle) -> Vec<u8> {
+    let mut tlvs = Vec::new();
+    if style.form == ReceiptForm::Text {
+        return tlvs;
+    }
+    let id = if style.has(Quirk::OwnParameterId) {
+        own_id(due.id)
+    } else {
+        receipt_id(style.ids, due.id)
+    };
+    // With its NUL, as the protocol wants it.
+    let id = [id.as_bytes(), &[0]].concat();
+    push_tlv(&mut tlvs, tag::RECEIPTED_MESSAGE_ID, &id);
+    let says_less = [
+        (Quirk::StateScheduled, 0),
+        (Quirk::StateEnroute, 1),
+        (Quirk::StateAccepted, 6),
+    ];
+    let says_less = says_less.into_iter().find(|(quirk, _)| style.has(*quirk));
+    let state = says_less.map_or(due.state.number(), |(_, state)| state);
+    if style.has(Quirk::WideState) {
+        push_tlv(&mut tlvs, tag::MESSAGE_STATE, &[0, state]);
+    } else {
+        push_tlv(&mut tlvs, tag::MESSAGE_STATE, &[state]);
+    }
+    tlvs
+}
+
+/// An id that no response has.
+fn own_id(id: u64) -> String {
+    format!("smsc-{id}")
+}
+
+fn encoded(text: &str, style: &ReceiptStyle) -> Vec<u8> {
+    if style.has(Quirk::Ucs2) {
+        text.encode_utf16().flat_map(u16::to_be_bytes).collect()
+    } else {
+        text.as_bytes().to_vec()
+    }
 }
 
 fn address(ton: u8, npi: u8, digits: &[u8]) -> AddressFields<'_> {
@@ -151,7 +220,12 @@ fn push_tlv(out: &mut Vec<u8>, tag: u16, value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-fn text(due: &Due, style: &ReceiptStyle, id: &str, now_s: u64) -> String {
+fn text(due: &Due, style: &ReceiptStyle, now_s: u64) -> String {
+    let id = if style.has(Quirk::OwnTextId) {
+        own_id(due.id)
+    } else {
+        receipt_id(style.ids, due.id)
+    };
     let delivered = u8::from(due.state == ReceiptState::Delivered);
     let state = due.state.word();
     let error = if due.state.is_final() && delivered == 0 {
@@ -170,7 +244,10 @@ fn text(due: &Due, style: &ReceiptStyle, id: &str, now_s: u64) -> String {
     push_date(&mut text, style.dates, due.submitted_at_s);
     let _ = write!(text, " {done}:");
     push_date(&mut text, style.dates, now_s);
-    let _ = write!(text, " stat:{state} err:{error}");
+    if !style.has(Quirk::NoStat) {
+        let _ = write!(text, " stat:{state}");
+    }
+    let _ = write!(text, " err:{error}");
     match style.labels {
         ReceiptLabels::Usual => text.push_str(" text:"),
         ReceiptLabels::CapitalText => text.push_str(" Text:"),
@@ -178,7 +255,7 @@ fn text(due: &Due, style: &ReceiptStyle, id: &str, now_s: u64) -> String {
         ReceiptLabels::Capitals => {
             text.push_str(" text:");
             // The id keeps its case: labels have no digits and ids no labels.
-            text = capitals(&text, id);
+            text = capitals(&text, &id);
         }
     }
     text
@@ -244,6 +321,7 @@ mod tests {
             id: 305_419_896,
             state: ReceiptState::Undeliverable,
             intermediate: false,
+            segment: 0,
             kinds: [5, 0, 1, 1],
             digits: b"Ogene2348031234567".as_slice().into(),
             source_octets: 5,
@@ -270,6 +348,9 @@ mod tests {
                         Quirk::DataSm,
                         Quirk::Unmarked,
                         Quirk::Shuffle,
+                        Quirk::NulBeforeTlvs,
+                        Quirk::WideState,
+                        Quirk::NamedSource,
                     ] {
                         let style = ReceiptStyle {
                             form,
@@ -295,7 +376,8 @@ mod tests {
                         assert_eq!(receipt.state, due.state, "{style:?}");
                         let dated = receipt.done_date.as_deref() == Some("261121000101");
                         assert_eq!(dated, form != ReceiptForm::Tlv, "{style:?}");
-                        assert_eq!(sm.source.digits, b"2348031234567");
+                        let named = quirk == Quirk::NamedSource;
+                        assert_eq!(sm.source.digits == b"2348031234567", !named);
                     }
                 }
             }

@@ -49,7 +49,12 @@ words!(
 words!(
     Quirk, "quirk",
     "payload" => Payload, "data-sm" => DataSm, "unmarked" => Unmarked, "duplicate" => Duplicate,
-    "shuffle" => Shuffle, "before-response" => BeforeResponse, "intermediate" => Intermediate
+    "shuffle" => Shuffle, "before-response" => BeforeResponse, "intermediate" => Intermediate,
+    "ucs2" => Ucs2, "state-scheduled" => StateScheduled, "state-enroute" => StateEnroute,
+    "state-accepted" => StateAccepted, "wide-state" => WideState, "own-parameter-id" => OwnParameterId,
+    "own-text-id" => OwnTextId, "no-stat" => NoStat, "nul-before-tlvs" => NulBeforeTlvs,
+    "two-parts" => TwoParts, "two-parts-sar" => TwoPartsSar, "named-source" => NamedSource,
+    "one-id-per-message" => OneIdPerMessage, "one-id-for-all" => OneIdForAll
 );
 
 /// A status in decimal or, after `0x`, in hex.

@@ -212,6 +212,34 @@ pub enum Quirk {
     BeforeResponse,
     /// An intermediate one, ENROUTE, comes before the last.
     Intermediate,
+    /// The text is UCS-2.
+    Ucs2,
+    /// `message_state` is 0, SCHEDULED, whatever the text has.
+    StateScheduled,
+    /// `message_state` is 1, ENROUTE, whatever the text has.
+    StateEnroute,
+    /// `message_state` is 6, ACCEPTED, whatever the text has.
+    StateAccepted,
+    /// `message_state` has two octets.
+    WideState,
+    /// `receipted_message_id` is another id than that of the response, which the text has.
+    OwnParameterId,
+    /// The text has another id than that of the response, which `receipted_message_id` has.
+    OwnTextId,
+    /// The text has no `stat:`.
+    NoStat,
+    /// A NUL stands before the optional parameters.
+    NulBeforeTlvs,
+    /// They come in two segments, which user data headers join.
+    TwoParts,
+    /// They come in two segments, which SAR parameters join.
+    TwoPartsSar,
+    /// They come from the name of a service instead of the number of the recipient.
+    NamedSource,
+    /// All pages of a message to a recipient have one id, and one receipt.
+    OneIdPerMessage,
+    /// All pages have the same id.
+    OneIdForAll,
 }
 
 impl ReceiptStyle {

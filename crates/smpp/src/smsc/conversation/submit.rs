@@ -4,10 +4,11 @@ use super::{Conversation, End, Response};
 use crate::codec::{Pdu, Sm, encode_empty};
 use crate::command::Command;
 use crate::frame::Header;
+use crate::long::Segment;
 use crate::receipt::ReceiptState;
 use crate::smsc::Received;
 use crate::smsc::letter::{self, Due, Letter};
-use crate::smsc::script::{Fate, Fault, Quirk};
+use crate::smsc::script::{Fate, Fault, Quirk, Script};
 use crate::status::CommandStatus;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -139,23 +140,47 @@ impl Conversation {
         receipt_after: Duration,
     ) -> u64 {
         self.stats.accepted += 1;
-        let id = self.server.next_message_id();
+        let script = Arc::clone(&self.script);
+        let (id, is_last) = self.message_id(&script, submit);
         self.record(submit, Some(id));
         let asked = state.filter(|state| wants_receipt(submit.registered_delivery, state));
-        let Some(state) = asked else { return id };
-        let script = Arc::clone(&self.script);
+        let Some(state) = asked.filter(|_| is_last) else {
+            return id;
+        };
         let due = Due::of(submit, id, state, self.server.unix_s(&script, now));
         let at = now + receipt_after + script.receipt_delay.pick(&mut self.chance);
-        if script.receipts.has(Quirk::Intermediate) {
-            let first = Letter::Receipt(Box::new(due.first()));
-            self.fresh.push((at, first));
+        let first = script
+            .receipts
+            .has(Quirk::Intermediate)
+            .then(|| due.first());
+        let twin = script.receipts.has(Quirk::Duplicate).then(|| due.clone());
+        for due in [first, twin, Some(due)].into_iter().flatten() {
+            let segments = due.segments(&script.receipts);
+            let letters = segments.map(|due| (at, Letter::Receipt(Box::new(due))));
+            self.fresh.extend(letters);
         }
-        if script.receipts.has(Quirk::Duplicate) {
-            let twin = Letter::Receipt(Box::new(due.clone()));
-            self.fresh.push((at, twin));
-        }
-        self.fresh.push((at, Letter::Receipt(Box::new(due))));
         id
+    }
+
+    /// The id of a message, and whether a receipt of that id follows it: where pages share one, it follows the last.
+    fn message_id(&self, script: &Script, submit: &Sm<'_>) -> (u64, bool) {
+        if script.receipts.has(Quirk::OneIdForAll) {
+            return (script.last_message_id, true);
+        }
+        let long = script.receipts.has(Quirk::OneIdPerMessage);
+        match Segment::of(&submit.to_owned()).filter(|_| long) {
+            Some(place) => {
+                // Equal for all pages of a message to a number, and for few others.
+                let number = submit.destination.digits.iter().fold(0_u64, |sum, &digit| {
+                    sum.wrapping_mul(10).wrapping_add(u64::from(digit & 0x0F))
+                });
+                let id = number
+                    .wrapping_mul(1_000)
+                    .wrapping_add(place.reference.into());
+                (id, place.number == place.total)
+            }
+            None => (self.server.next_message_id(), true),
+        }
     }
 
     fn refuse(&mut self, header: Header, submit: &Sm<'_>, status: CommandStatus, now: Instant) {
