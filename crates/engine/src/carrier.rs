@@ -57,6 +57,8 @@ pub(crate) struct Carrier {
     bound: Mutex<BTreeSet<i64>>,
     /// Whether this node was taken for dead, and its desk does not know yet.
     lapsed: AtomicBool,
+    /// Whether the log has named receipts of it that could mean too many pages.
+    unclear_logged: AtomicBool,
 }
 
 impl Carrier {
@@ -80,6 +82,7 @@ impl Carrier {
             slots: Sender::default(),
             bound: Mutex::default(),
             lapsed: AtomicBool::new(false),
+            unclear_logged: AtomicBool::new(false),
         }
     }
 
@@ -130,6 +133,19 @@ impl Carrier {
         }
         self.lapsed.store(true, Ordering::Relaxed);
         self.wake.notify_one();
+    }
+
+    /// Counts a receipt whose id more pages have than can be told apart, and logs the first.
+    pub(crate) fn note_unclear(&self) {
+        crate::measure::unclear(&self.name);
+        if !self.unclear_logged.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                carrier.name = &*self.name,
+                "a receipt is answered and settles nothing, since the carrier gave its id to more pages than it tells apart; \
+                 more of them are only counted, as ogene_receipts_unclear_total. Ask the carrier for an id of its own for \
+                 each message"
+            );
+        }
     }
 
     fn take_lapse(&self) -> bool {

@@ -131,6 +131,11 @@ pub(crate) fn bind_failed(carrier: &str, reason: String) {
         .increment(1);
 }
 
+/// A receipt whose id more pages have than can be told apart.
+pub(crate) fn unclear(carrier: &str) {
+    counter!("ogene_receipts_unclear_total", "carrier" => carrier.to_owned()).increment(1);
+}
+
 /// What a refusal is called. A carrier may make up four thousand million codes, and each would be kept for ever: those
 /// that the protocol has no name for go together.
 pub(crate) fn status_word(status: CommandStatus) -> String {

@@ -115,6 +115,10 @@ impl Shared {
     /// Hands on what a change of the store has made: callbacks, and work for carriers.
     pub(crate) fn settled(self: &Arc<Self>, settled: Settled) {
         measure::settled(&settled.outcomes);
+        let unclear = settled.unclear.iter();
+        unclear
+            .filter_map(|name| self.carrier(name))
+            .for_each(|carrier| carrier.note_unclear());
         let now_ms = self.clock.now_ms();
         let due = settled.work.iter().filter(|(_, due_ms)| *due_ms <= now_ms);
         due.filter_map(|(name, _)| self.carrier(name))

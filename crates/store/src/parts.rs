@@ -3,27 +3,26 @@
 //! A part lies in the bucket of its carrier's id, which is all that a receipt tells, and names the bucket in
 //! which its delivery lives. It shares its row with those whose ids are next to it (`stored`).
 
+mod matched;
 pub(crate) mod stored;
 
 use crate::Store;
 use crate::batches::Progress;
 use crate::db::{Change, Tx};
 use crate::error::Result;
-use crate::receipts::{CarrierReport, Receipt};
+use crate::receipts::CarrierReport;
 use crate::rows::bucket_of_id;
 use crate::sql::{execute_rows, fetch_rows, find_rows};
 use domain::{Bucket, MessageId, Recipient};
-use std::collections::hash_map::Entry;
+pub(crate) use matched::{Matched, Meant, look_up};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use stored::{apart, decode, encode, split, together};
+use stored::{apart, each, encode, split, together};
 
-/// Ids come again at some SMSCs: older pages than this are not meant.
-const SAME_ID_FOR_MS: i64 = 7 * 86_400_000;
-
-/// A row of so many octets takes no more pages: a carrier that counts needs less than half of it, and one that gives the
-/// same id again and again would have it written whole with each.
-const FULL_OCTETS: i64 = 1_024;
+/// A row of so many octets takes no more pages (decision 0035): single messages under ids in base 62, one after the other,
+/// need less, and a carrier that gives the same id again and again would have it written whole with each.
+const FULL_OCTETS: usize = 2_048;
 
 /// A page that a carrier has an id for.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -53,64 +52,7 @@ pub(crate) struct Named<'a> {
     pub(crate) part: Part,
 }
 
-/// The pages that some receipts may mean.
-#[derive(Debug, Default)]
-pub(crate) struct Matched {
-    /// By the place of the first receipt with an id.
-    parts: HashMap<usize, Vec<Part>>,
-    /// That place, by those of all others with the id.
-    first: HashMap<usize, usize>,
-}
-
-impl Matched {
-    /// The page that a receipt means: its id, and its number where it tells one; of several
-    /// what a response said of it, and the youngest. A guess was made where no response had named the id yet.
-    pub(crate) fn find(&self, place: usize, receipt: &Receipt) -> Option<&Part> {
-        let first = self.first.get(&place).unwrap_or(&place);
-        self.parts
-            .get(first)?
-            .iter()
-            .filter(|part| {
-                receipt
-                    .recipient
-                    .is_none_or(|number| number == part.recipient)
-            })
-            .max_by_key(|part| (!part.is_guess, part.message))
-    }
-}
-
 type Id<'r> = (&'r str, &'r str);
-
-/// Looks up the pages that some receipts may mean.
-pub(crate) async fn look_up<'r>(
-    tx: &mut Tx,
-    store: &Store,
-    now_ms: i64,
-    receipts: impl Iterator<Item = (usize, &'r Receipt)>,
-) -> Result<Matched> {
-    let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
-    let mut matched = Matched::default();
-    // An id is looked up once: many receipts may have one, and many pages.
-    let mut places: HashMap<Id<'r>, usize> = HashMap::with_capacity(receipts.size_hint().0);
-    for (place, receipt) in receipts {
-        match places.entry((&receipt.carrier, &receipt.carrier_id)) {
-            Entry::Occupied(first) => {
-                matched.first.insert(place, *first.get());
-            }
-            Entry::Vacant(first) => {
-                first.insert(place);
-            }
-        }
-    }
-    matched.parts.reserve(places.len());
-    under(tx, store, places, |&place, part| {
-        if part.message >= oldest {
-            matched.parts.entry(place).or_default().push(part);
-        }
-    })
-    .await?;
-    Ok(matched)
-}
 
 /// Which of these pages receipts have adopted before their response named them: their places, and the pages that they
 /// were taken for.
@@ -127,7 +69,7 @@ pub(crate) async fn guesses(
             .push(place);
     }
     let mut guesses = BTreeSet::new();
-    under(tx, store, places, |places, guess| {
+    let mut guessed = |places: &[usize], guess: &Part| {
         let is_meant = |place: &usize| {
             let told = pages.get(*place).map(|page| &page.part);
             told.is_some_and(|told| told.leg == guess.leg && told.delivery() == guess.delivery())
@@ -136,29 +78,68 @@ pub(crate) async fn guesses(
             let meant = places.iter().copied().filter(is_meant);
             guesses.extend(meant.map(|place| (place, guess.page)));
         }
+    };
+    let full = under(tx, store, places, |places, guess| guessed(places, &guess)).await?;
+    let full = full.into_iter().flat_map(|(_, places)| places);
+    let apart: Vec<(usize, &Named<'_>)> = full
+        .filter_map(|place| Some((place, pages.get(place)?)))
+        .collect();
+    let ids = apart.iter();
+    let ids: Vec<(Id<'_>, Recipient)> = ids
+        .map(|(_, page)| ((page.carrier, page.id), page.part.recipient))
+        .collect();
+    lying_apart(tx, store, &ids, |at, guess| {
+        if let Some((place, _)) = apart.get(at) {
+            guessed(&[*place], &guess);
+        }
     })
     .await?;
     Ok(guesses.into_iter().collect())
 }
 
-/// Reads the pages under some ids, and hands on each with what its id stands for.
-async fn under<T>(
+/// Reads the pages under some ids, and hands on each with what its id stands for. Gives the ids of whose pages some may lie
+/// apart, by their recipients.
+async fn under<'r, T>(
     tx: &mut Tx,
     store: &Store,
-    ids: HashMap<Id<'_>, T>,
+    ids: HashMap<Id<'r>, T>,
     mut found: impl FnMut(&T, Part),
-) -> Result<()> {
-    let embedded = store.db.is_embedded();
-    let mut stems: BTreeMap<Id<'_>, Vec<(u8, T)>> = BTreeMap::new();
+) -> Result<Vec<(Id<'r>, T)>> {
+    let mut stems: BTreeMap<Id<'r>, Vec<(u8, Id<'r>, T)>> = BTreeMap::new();
     for ((carrier, id), wanted) in ids {
         let (stem, last) = split(id);
-        stems
-            .entry((carrier, stem))
-            .or_default()
-            .push((last, wanted));
+        let of_stem = stems.entry((carrier, stem)).or_default();
+        of_stem.push((last, (carrier, id), wanted));
     }
-    let stems: Vec<(Id<'_>, Vec<(u8, T)>)> = stems.into_iter().collect();
-    let placed: Vec<(i64, &Id<'_>)> = (0..).zip(stems.iter().map(|(stem, _)| stem)).collect();
+    let (stems, wanted): (Vec<_>, Vec<_>) = stems.into_iter().unzip();
+    let mut full = BTreeSet::new();
+    for (place, pages) in rows(tx, store, &stems).await? {
+        let Some(wanted) = wanted.get(place) else {
+            continue;
+        };
+        if is_full(&pages) {
+            full.insert(place);
+        }
+        each(&pages, |last, part| {
+            for (_, _, of) in wanted.iter().filter(|(sign, ..)| *sign == last) {
+                found(of, part.clone());
+            }
+        })?;
+    }
+    let all = wanted.into_iter().enumerate();
+    let all = all.filter(|(place, _)| full.contains(place));
+    let all = all.flat_map(|(_, wanted)| wanted);
+    Ok(all.map(|(_, id, wanted)| (id, wanted)).collect())
+}
+
+/// The rows of some stems: the place of each stem, and pages.
+async fn rows<S: AsRef<str>>(
+    tx: &mut Tx,
+    store: &Store,
+    stems: &[(&str, S)],
+) -> Result<Vec<(usize, Vec<u8>)>> {
+    let embedded = store.db.is_embedded();
+    let placed: Vec<(i64, &(&str, S))> = (0..).zip(stems).collect();
     let rows: Vec<(i64, Vec<u8>)> = find_rows!(
         tx,
         &placed,
@@ -170,82 +151,146 @@ async fn under<T>(
             let (place, (carrier, stem)) = row;
             query
                 .bind(*place)
-                .bind(bucket_of_id(carrier, stem, embedded).0)
+                .bind(bucket_of_id(carrier, stem.as_ref(), embedded).0)
                 .bind(*carrier)
-                .bind(*stem)
+                .bind(stem.as_ref())
         }
     );
-    for (place, pages) in rows {
-        let place = usize::try_from(place).unwrap_or(usize::MAX);
-        let Some((_, wanted)) = stems.get(place) else {
-            continue;
-        };
-        for (last, part) in decode(&pages)? {
-            for (_, of) in wanted.iter().filter(|(sign, _)| *sign == last) {
-                found(of, part.clone());
-            }
-        }
-    }
-    Ok(())
+    let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
+    let rows = rows.into_iter();
+    Ok(rows.map(|(at, pages)| (place(at), pages)).collect())
 }
 
-/// Keeps the carrier's ids of submitted pages, unless they are there.
+/// Reads the pages that lie apart with some recipients, and hands on each with the place of its recipient; gives the places
+/// of those who have more than are kept.
+async fn lying_apart(
+    tx: &mut Tx,
+    store: &Store,
+    all: &[(Id<'_>, Recipient)],
+    mut found: impl FnMut(usize, Part),
+) -> Result<BTreeSet<usize>> {
+    // Ids of one stem share the rows.
+    let mut places: BTreeMap<(&str, String), Vec<usize>> = BTreeMap::new();
+    for (place, &((carrier, id), recipient)) in all.iter().enumerate() {
+        let stem = (carrier, apart(split(id).0, recipient));
+        places.entry(stem).or_default().push(place);
+    }
+    let (stems, places): (Vec<(&str, String)>, Vec<Vec<usize>>) = places.into_iter().unzip();
+    let mut full = BTreeSet::new();
+    for (row, pages) in rows(tx, store, &stems).await? {
+        let places = places.get(row).map_or(&[][..], Vec::as_slice);
+        if is_full(&pages) {
+            full.extend(places);
+        }
+        each(&pages, |last, part| {
+            for &place in places {
+                let is_it = |((_, id), _): &(Id<'_>, Recipient)| split(id).1 == last;
+                if all.get(place).is_some_and(is_it) {
+                    found(place, part.clone());
+                }
+            }
+        })?;
+    }
+    Ok(full)
+}
+
+/// Keeps the carrier's ids of submitted pages, unless they are there. Where a stem has many, pages lie apart by recipients;
+/// where a recipient has as many, no more are kept: their receipts could not be told from each other.
 pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Result<()> {
     let embedded = store.db.is_embedded();
-    let rows = packed(parts.iter(), embedded, together);
-    if write(tx, &rows, FULL_OCTETS).await? == rows.len() as u64 {
-        return Ok(());
+    let mut rows: BTreeMap<Key<'_>, Vec<&Named<'_>>> = BTreeMap::new();
+    for named in parts {
+        let key = Key::of(named, embedded);
+        rows.entry(key).or_default().push(named);
     }
-    // Some were there, or found their row full.
-    let refused = refused(tx, &rows).await?;
-    let left = parts
-        .iter()
-        .filter(|named| refused.contains(&Key::of(named, embedded, together)));
-    write(tx, &packed(left, embedded, apart), i64::MAX).await?;
+    let mut surplus = Vec::new();
+    let mut written: Vec<Row<'_>> = Vec::with_capacity(rows.len());
+    for (key, mut pages) in rows {
+        let mut octets = packed(&pages);
+        if octets.len() > FULL_OCTETS {
+            // As many as fill the row.
+            let enough = (1..).map(|tens| 10 * tens);
+            let enough = enough.take_while(|&count| count < pages.len());
+            let filled = |count: &usize| packed(&pages[..*count]).len() >= FULL_OCTETS;
+            if let Some(count) = enough.into_iter().find(filled) {
+                surplus.extend(pages.split_off(count));
+                octets = packed(&pages);
+            }
+        }
+        written.push((key, octets));
+    }
+    if write(tx, &written).await? < written.len() as u64 {
+        // Some were there, or found their row full.
+        let refused = refused(tx, &written).await?;
+        let is_refused = |named: &&Named<'_>| refused.contains(&Key::of(named, embedded));
+        surplus.retain(|named| !is_refused(named));
+        surplus.extend(parts.iter().filter(is_refused));
+    }
+    let mut rows: BTreeMap<Key<'_>, Vec<&Named<'_>>> = BTreeMap::new();
+    for named in surplus {
+        let key = Key::apart(named, embedded);
+        rows.entry(key).or_default().push(named);
+    }
+    let rows: Vec<Row<'_>> = rows
+        .into_iter()
+        .map(|(key, pages)| (key, packed(&pages)))
+        .collect();
+    write(tx, &rows).await?;
     Ok(())
 }
 
 /// Where a row of pages lies.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 struct Key<'a> {
     bucket: i64,
     carrier: &'a str,
-    stem: &'a str,
+    stem: Cow<'a, str>,
     accepted_at_ms: i64,
 }
 
 impl<'a> Key<'a> {
-    fn of(named: &Named<'a>, embedded: bool, moment: fn(&Part) -> i64) -> Self {
+    /// With the pages of its stem.
+    fn of(named: &Named<'a>, embedded: bool) -> Self {
         let (stem, _) = split(named.id);
+        Self::under(named, Cow::Borrowed(stem), embedded)
+    }
+
+    /// With those of its recipient.
+    fn apart(named: &Named<'a>, embedded: bool) -> Self {
+        let (stem, _) = split(named.id);
+        let stem = apart(stem, named.part.recipient);
+        Self::under(named, Cow::Owned(stem), embedded)
+    }
+
+    fn under(named: &Named<'a>, stem: Cow<'a, str>, embedded: bool) -> Self {
         Self {
-            bucket: bucket_of_id(named.carrier, stem, embedded).0,
+            bucket: bucket_of_id(named.carrier, &stem, embedded).0,
             carrier: named.carrier,
             stem,
-            accepted_at_ms: moment(&named.part),
+            accepted_at_ms: together(&named.part),
         }
     }
 }
 
+/// A row in the order of its key, so that two nodes lock them in the same one.
 type Row<'a> = (Key<'a>, Vec<u8>);
 
-/// The rows that pages make, in the order of their keys, so that two nodes lock them in the same one.
-fn packed<'a>(
-    parts: impl Iterator<Item = &'a Named<'a>>,
-    embedded: bool,
-    moment: fn(&Part) -> i64,
-) -> Vec<Row<'a>> {
-    let mut rows: BTreeMap<Key<'_>, Vec<(u8, Part)>> = BTreeMap::new();
-    for named in parts {
-        let row = rows.entry(Key::of(named, embedded, moment)).or_default();
-        row.push((split(named.id).1, named.part.clone()));
-    }
-    rows.into_iter()
-        .map(|(key, pages)| (key, encode(&pages)))
-        .collect()
+fn packed(pages: &[&Named<'_>]) -> Vec<u8> {
+    let pages = pages.iter();
+    let pages = pages.map(|named| (split(named.id).1, named.part.clone()));
+    encode(&pages.collect::<Vec<_>>())
 }
 
-/// Writes rows, or adds to those that are there, are shorter and do not say it already; gives how many it wrote.
-async fn write(tx: &mut Tx, rows: &[Row<'_>], shorter_than: i64) -> Result<u64> {
+/// Whether a row takes no more pages.
+fn is_full(pages: &[u8]) -> bool {
+    pages.len() >= FULL_OCTETS
+}
+
+/// Writes rows, or adds to those that are there, are not full and do not say it already; gives how many it wrote.
+async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
     let both = match tx {
         // It makes a text of two blobs.
         Tx::Sqlite(_) => "cast(parts.pages || excluded.pages as blob)",
@@ -257,6 +302,7 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>], shorter_than: i64) -> Result<u64> 
          on conflict (bucket, carrier, stem, accepted_at_ms) do update set pages = {both}
          where length(parts.pages) < {{1}} and {place} = 0"
     );
+    let full = i64::try_from(FULL_OCTETS).unwrap_or(i64::MAX);
     Ok(execute_rows!(
         tx,
         rows,
@@ -267,11 +313,11 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>], shorter_than: i64) -> Result<u64> 
             query
                 .bind(key.bucket)
                 .bind(key.carrier)
-                .bind(key.stem)
+                .bind(&*key.stem)
                 .bind(key.accepted_at_ms)
                 .bind(&pages[..])
         },
-        after | query | query.bind(shorter_than)
+        after | query | query.bind(full)
     ))
 }
 
@@ -299,14 +345,14 @@ async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>
             .bind(*place)
             .bind(key.bucket)
             .bind(key.carrier)
-            .bind(key.stem)
+            .bind(&*key.stem)
             .bind(key.accepted_at_ms)
             .bind(&pages[..])
     });
     let refused = refused.into_iter();
     Ok(refused
         .filter_map(|(place,)| rows.get(usize::try_from(place).ok()?))
-        .map(|(key, _)| *key)
+        .map(|(key, _)| key.clone())
         .collect())
 }
 

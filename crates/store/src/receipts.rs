@@ -12,7 +12,7 @@ mod settle;
 use crate::batches::Progress;
 use crate::db::Db;
 use crate::error::Result;
-use crate::parts::{self, KeepParts, Matched};
+use crate::parts::{self, KeepParts, Matched, Meant};
 use crate::settle::{CallbackRoom, Planner, Settled, Terrain};
 use crate::{Error, Store};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Recipient};
@@ -63,6 +63,8 @@ pub struct Receipt {
     pub carrier: Arc<str>,
     /// The carrier's id of the page, in the form in which responses are kept.
     pub carrier_id: String,
+    /// Another id of it, where the receipt names two: the page has either.
+    pub other_id: Option<String>,
     /// The number that the message went to, as far as the receipt tells.
     pub recipient: Option<Recipient>,
     /// The sender ID that it came from.
@@ -133,6 +135,15 @@ impl News {
     }
 }
 
+/// A report in the portions that are settled apart.
+struct Portions {
+    portions: Vec<Portion>,
+    /// Places of receipts that mean nobody.
+    lost: Vec<usize>,
+    /// The carriers of those that could mean too many.
+    unclear: Vec<Arc<str>>,
+}
+
 impl Store {
     /// Keeps what carriers said and settles the recipients concerned, durably. Gives the places of the receipts that
     /// found no recipient and were parked. What was settled is added to `settled`, also where the rest fails: it stays
@@ -188,7 +199,11 @@ impl Store {
             let (store, report) = (self.clone(), Arc::clone(report));
             self.db.change(KeepParts { store, report }).await?;
         }
-        let (portions, mut lost) = self.portions(&news).await?;
+        let Portions {
+            portions,
+            mut lost,
+            unclear,
+        } = self.portions(&news).await?;
         let mut running = JoinSet::new();
         for portion in portions {
             let store = self.clone();
@@ -212,11 +227,12 @@ impl Store {
         if !park.is_empty() {
             self.db.change(park).await?;
         }
+        settled.unclear.extend(unclear);
         Ok(parked)
     }
 
     /// What is settled together, and the receipts that mean nobody.
-    async fn portions(&self, news: &Arc<News>) -> Result<(Vec<Portion>, Vec<usize>)> {
+    async fn portions(&self, news: &Arc<News>) -> Result<Portions> {
         let report = &news.report;
         Db::in_time(async {
             let mut tx = self.db.read().await?;
@@ -231,15 +247,17 @@ impl Store {
                 let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
                 portion.progress.push(index);
             }
-            let mut unmatched = Vec::new();
+            let (mut unmatched, mut unclear) = (Vec::new(), Vec::new());
             for place in 0..news.count() {
-                match parts.find(place, news.receipt(place)) {
-                    Some(part) => {
+                let receipt = news.receipt(place);
+                match parts.find(place, receipt) {
+                    Meant::Pages([part, ..]) => {
                         let bucket = self.bound(part.home);
                         let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
                         portion.receipts.push(place);
                     }
-                    None => unmatched.push(place),
+                    Meant::Unclear => unclear.push(Arc::clone(&receipt.carrier)),
+                    Meant::Nobody | Meant::Pages([]) => unmatched.push(place),
                 }
             }
             let homes = adopt::homes(&mut tx, news, &unmatched).await?;
@@ -265,7 +283,11 @@ impl Store {
                     None => lost.push(place),
                 }
             }
-            Ok((portions.into_values().collect(), lost))
+            Ok(Portions {
+                portions: portions.into_values().collect(),
+                lost,
+                unclear,
+            })
         })
         .await
     }

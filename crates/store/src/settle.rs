@@ -97,6 +97,8 @@ pub struct Settled {
     pub outcomes: Vec<(Gateway, String, DeliveryStatus)>,
     /// Carriers that have new work, with when it is due.
     pub work: Vec<(Arc<str>, i64)>,
+    /// The carriers of receipts whose id more pages have than can be told apart: they settle nobody. Each receipt counts.
+    pub unclear: Vec<Arc<str>>,
 }
 
 impl Settled {
@@ -106,6 +108,7 @@ impl Settled {
         self.more_callbacks |= other.more_callbacks;
         self.outcomes.extend(other.outcomes);
         self.work.extend(other.work);
+        self.unclear.extend(other.unclear);
     }
 }
 

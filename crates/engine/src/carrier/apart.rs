@@ -183,6 +183,7 @@ mod tests {
         let receipt = |place: i64| Receipt {
             carrier: "mtn".into(),
             carrier_id: place.to_string(),
+            other_id: None,
             recipient: None,
             sender: "AdaFoods".to_owned(),
             word: ReceiptWord::Final(DeliveryStatus::Delivered),

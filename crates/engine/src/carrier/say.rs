@@ -119,9 +119,13 @@ pub(super) fn receipt(
             ReceiptWord::Final(DeliveryStatus::Failed)
         }
     };
+    let carrier_id = kept_id(ids.receipt_key(&receipt.id));
+    let other_id = receipt.other_id.as_deref();
+    let other_id = other_id.map(|other| kept_id(ids.receipt_key(other)));
     Receipt {
         carrier: Arc::clone(carrier),
-        carrier_id: kept_id(ids.receipt_key(&receipt.id)),
+        other_id: other_id.filter(|other| *other != carrier_id),
+        carrier_id,
         // Source and destination are swapped in a receipt.
         recipient: parse_international(&deliver.source.digits),
         sender: deliver.destination.digits.clone(),

@@ -229,6 +229,7 @@ mod tests {
         let receipt = |(carrier, id): (&str, &str)| Receipt {
             carrier: carrier.into(),
             carrier_id: id.to_owned(),
+            other_id: None,
             recipient: None,
             sender: "AdaFoods".to_owned(),
             word: ReceiptWord::Final(DeliveryStatus::Delivered),

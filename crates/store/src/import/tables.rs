@@ -224,6 +224,7 @@ pub(super) const TABLES: [Table; 17] = [
             ("sender", Text),
             ("state", Text),
             ("error", Text),
+            ("other_id", Text),
         ],
         chunk: CHUNK,
     },

@@ -31,10 +31,10 @@ pub(super) fn together(part: &Part) -> i64 {
     at_ms - at_ms.rem_euclid(HOUR_MS)
 }
 
-/// Where it lies when they have become too many: in the same hour, alone with its recipient.
-pub(super) fn apart(part: &Part) -> i64 {
-    let digits = i64::try_from(part.recipient.digits()).unwrap_or(i64::MAX);
-    together(part) + digits % HOUR_MS
+/// The stem under which a page lies when those of its stem have become too many: with others of its recipient alone. No
+/// carrier has reason to write this sign into an id; one that does names pages of that recipient.
+pub(super) fn apart(stem: &str, recipient: Recipient) -> String {
+    format!("{stem}\u{1}{}", recipient.digits())
 }
 
 /// The latest moment of a row whose messages were all accepted before a time, in Unix milliseconds.
@@ -76,11 +76,18 @@ pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
 ///
 /// [`Error::Unreadable`] where the octets end too early or a number is too large.
 pub(crate) fn decode(octets: &[u8]) -> Result<Vec<(u8, Part)>> {
-    read(octets).ok_or_else(|| Error::Unreadable(format!("pages of {} octets", octets.len())))
+    let mut pages = Vec::with_capacity(ID_OCTETS);
+    each(octets, |last, part| pages.push((last, part)))?;
+    Ok(pages)
 }
 
-fn read(mut octets: &[u8]) -> Option<Vec<(u8, Part)>> {
-    let mut pages = Vec::with_capacity(ID_OCTETS);
+/// Hands on what [`decode`] gives, one page after the other.
+pub(super) fn each(octets: &[u8], found: impl FnMut(u8, Part)) -> Result<()> {
+    read(octets, found)
+        .ok_or_else(|| Error::Unreadable(format!("pages of {} octets", octets.len())))
+}
+
+fn read(mut octets: &[u8], mut found: impl FnMut(u8, Part)) -> Option<()> {
     while !octets.is_empty() {
         let (id, rest) = octets.split_at_checked(ID_OCTETS)?;
         octets = rest;
@@ -99,10 +106,10 @@ fn read(mut octets: &[u8]) -> Option<Vec<(u8, Part)>> {
                 page: signed(page / 2)?,
                 is_guess: page % 2 == 1,
             };
-            pages.push((last, part));
+            found(last, part);
         }
     }
-    Some(pages)
+    Some(())
 }
 
 fn put(octets: &mut Vec<u8>, mut number: u64) {

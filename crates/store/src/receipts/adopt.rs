@@ -6,7 +6,7 @@ use crate::db::Tx;
 use crate::deliveries::stored;
 use crate::doubts::Doubts;
 use crate::error::Result;
-use crate::parts::{self, Named, Part};
+use crate::parts::{self, Matched, Meant, Named, Part};
 use crate::rows::{bucket_list, message_id, number, recipient};
 use crate::settle::Case;
 use crate::sql::{fetch_rows, on};
@@ -99,21 +99,12 @@ impl Portion {
                 left.push(place);
                 continue;
             };
-            // Another node may have heard it meanwhile, or this one in a commit whose answer was lost: the row is
-            // locked now, and the id names its page. Whoever else it names finds it when it is looked at again.
-            let meant = match self.named(tx, receipt).await? {
-                Some(part) if part.message != message => None,
-                Some(part) => Some((part.leg, part.page)),
-                None => Some((leg, page)),
-            };
-            let case = cases.get_mut(&(message, recipient));
-            let (Some((leg, page)), Some(case)) = (meant, case) else {
+            let Some(case) = cases.get_mut(&(message, recipient)) else {
                 left.push(place);
                 continue;
             };
-            case.hear(receipt, leg, page);
             // It names the page from now on: a second receipt finds it by its id.
-            let part = Part {
+            let guess = Part {
                 home: case.bucket,
                 message,
                 recipient,
@@ -121,7 +112,30 @@ impl Portion {
                 page,
                 is_guess: true,
             };
-            guesses.push(Named { carrier, id, part });
+            // Another node may have heard it meanwhile, or this one in a commit whose answer was lost: the row is
+            // locked now, and the id names its page. Whoever else it names finds it when it is looked at again.
+            let named = self.named(tx, receipt).await?;
+            let meant = match named.find(0, receipt) {
+                Meant::Pages(pages) => pages,
+                Meant::Nobody => std::slice::from_ref(&guess),
+                Meant::Unclear => &[],
+            };
+            if meant.first().is_none_or(|part| part.message != message) {
+                left.push(place);
+                continue;
+            }
+            case.hear(receipt, meant);
+            let ids = [Some(id), receipt.other_id.as_deref()];
+            for part in meant {
+                guesses.extend(ids.into_iter().flatten().map(|id| Named {
+                    carrier,
+                    id,
+                    part: Part {
+                        is_guess: true,
+                        ..part.clone()
+                    },
+                }));
+            }
             adopted.insert((carrier, id, recipient), (message, leg, page));
         }
         // All at once: rows are shared, and each node locks them in the order of their keys.
@@ -159,14 +173,13 @@ impl Portion {
         Ok(())
     }
 
-    /// The page that the id of a receipt has come to name.
-    async fn named(&self, tx: &mut Tx, receipt: &Receipt) -> Result<Option<Part>> {
+    /// The pages that the ids of a receipt have come to name.
+    async fn named(&self, tx: &mut Tx, receipt: &Receipt) -> Result<Matched> {
         if receipt.carrier_id.is_empty() {
-            return Ok(None);
+            return Ok(Matched::default());
         }
         let receipts = [(0, receipt)].into_iter();
-        let parts = parts::look_up(tx, &self.store, self.news.report.now_ms, receipts).await?;
-        Ok(parts.find(0, receipt).cloned())
+        parts::look_up(tx, &self.store, self.news.report.now_ms, receipts).await
     }
 
     /// A page of the message to `recipient` that has been in doubt longest with the receipt's carrier; its case is

@@ -16,7 +16,6 @@ const MOST_AGAIN: i64 = 2_000;
 
 /// A receipt that waits.
 pub(super) struct Parked {
-    bucket: i64,
     received_at_ms: i64,
     number: i64,
     pub(super) receipt: Receipt,
@@ -33,17 +32,18 @@ struct ParkedRow {
     sender: String,
     state: String,
     error: Option<String>,
+    other_id: Option<String>,
 }
 
 impl ParkedRow {
     fn parked(self) -> Result<Parked> {
         Ok(Parked {
-            bucket: self.bucket.into(),
             received_at_ms: self.received_at_ms,
             number: self.number,
             receipt: Receipt {
                 carrier: self.carrier.into(),
                 carrier_id: self.carrier_id,
+                other_id: self.other_id,
                 recipient: (self.recipient != 0).then(|| recipient(self.recipient)),
                 sender: self.sender,
                 word: named(ReceiptWord::from_name, &self.state)?,
@@ -53,11 +53,16 @@ impl ParkedRow {
     }
 }
 
-/// Each once, as they came: of two that do not agree the first counts.
+/// Each once, as they came: of two that do not agree the first counts. A receipt with two ids waits under both, and is one.
 fn parked_in_order(mut rows: Vec<ParkedRow>) -> Result<Vec<Parked>> {
     let moment = |row: &ParkedRow| (row.received_at_ms, row.number, row.bucket);
     rows.sort_unstable_by_key(moment);
-    rows.dedup_by_key(|row| moment(row));
+    rows.dedup_by(|one, first| {
+        let is_twin = one.other_id.as_ref() == Some(&first.carrier_id)
+            && first.other_id.as_ref() == Some(&one.carrier_id);
+        (one.received_at_ms, one.number) == (first.received_at_ms, first.number)
+            && (one.bucket == first.bucket || is_twin)
+    });
     rows.into_iter().map(ParkedRow::parked).collect()
 }
 
@@ -91,7 +96,7 @@ impl Store {
     ) -> Result<(Vec<Parked>, Option<i64>)> {
         let rows: Vec<ParkedRow> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error
+                "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
                  from parked_receipts where bucket = $1 and received_at_ms >= $2
                  order by received_at_ms, number limit $3",
             )
@@ -130,7 +135,7 @@ impl Store {
             tx,
             &named,
             3,
-            "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error
+            "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
              from parked_receipts where (bucket, carrier, carrier_id) in (values {keys})",
             |query, named| query
                 .bind(bucket_of_id(named.carrier, named.id, embedded).0)
@@ -154,7 +159,7 @@ impl Store {
         // SQLite goes through a cross join in the order in which it is written, so it looks for each recipient.
         let sql = format!(
             "with v (recipient) as (values {{rows}})
-             select bucket, carrier, carrier_id, received_at_ms, number, p.recipient, sender, state, error
+             select bucket, carrier, carrier_id, received_at_ms, number, p.recipient, sender, state, error, other_id
              from v cross join parked_receipts p
              where p.recipient = v.recipient and bucket in ({buckets}) and carrier = {{1}}
                  and received_at_ms >= {{2}} and lower(sender) = lower({{3}})"
@@ -218,35 +223,38 @@ impl Change for Park {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let report = &self.news.report;
-        let numbered: Vec<(i64, &Receipt)> = (report.first_number..)
-            .zip(self.places.iter().map(|&place| self.news.receipt(place)))
+        let numbered =
+            (report.first_number..).zip(self.places.iter().map(|&place| self.news.receipt(place)));
+        let numbered: Vec<_> = numbered
+            .flat_map(|(number, receipt)| ids(receipt).map(move |ids| (number, receipt, ids)))
             .collect();
         let embedded = self.store.db.is_embedded();
         execute_rows!(
             tx,
             &numbered,
-            9,
+            10,
             "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
-                 sender, state, error)
+                 sender, state, error, other_id)
              values {rows} on conflict do nothing",
             |query, row| {
-                let (count, receipt) = row;
+                let (count, receipt, (id, other)) = row;
                 query
-                    .bind(bucket_of_id(&receipt.carrier, &receipt.carrier_id, embedded).0)
+                    .bind(bucket_of_id(&receipt.carrier, id, embedded).0)
                     .bind(&*receipt.carrier)
-                    .bind(&receipt.carrier_id)
+                    .bind(*id)
                     .bind(report.now_ms)
                     .bind(*count)
                     .bind(receipt.recipient.map_or(0, number))
                     .bind(&receipt.sender)
                     .bind(receipt.word.as_str())
                     .bind(&receipt.error)
+                    .bind(*other)
             }
         );
-        let found: Vec<&Parked> = self
-            .found
-            .iter()
-            .filter_map(|&place| self.news.parked.get(place))
+        let found = self.found.iter();
+        let found = found.filter_map(|&place| self.news.parked.get(place));
+        let found: Vec<_> = found
+            .flat_map(|parked| ids(&parked.receipt).map(move |(id, _)| (parked, id)))
             .collect();
         execute_rows!(
             tx,
@@ -254,13 +262,23 @@ impl Change for Park {
             5,
             "delete from parked_receipts
              where (bucket, carrier, carrier_id, received_at_ms, number) in (values {keys})",
-            |query, parked| query
-                .bind(parked.bucket)
-                .bind(&*parked.receipt.carrier)
-                .bind(&parked.receipt.carrier_id)
-                .bind(parked.received_at_ms)
-                .bind(parked.number)
+            |query, row| {
+                let (parked, id) = row;
+                query
+                    .bind(bucket_of_id(&parked.receipt.carrier, id, embedded).0)
+                    .bind(&*parked.receipt.carrier)
+                    .bind(*id)
+                    .bind(parked.received_at_ms)
+                    .bind(parked.number)
+            }
         );
         Ok(())
     }
+}
+
+/// The ids under which a receipt waits, each with the other one.
+fn ids(receipt: &Receipt) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let (id, other) = (receipt.carrier_id.as_str(), receipt.other_id.as_deref());
+    let first = std::iter::once((id, other));
+    first.chain(other.map(|other| (other, Some(id))))
 }

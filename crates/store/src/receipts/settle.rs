@@ -7,7 +7,7 @@ use crate::db::{Change, Tx};
 use crate::deliveries::stored;
 use crate::doubts::Doubts;
 use crate::error::Result;
-use crate::parts::Part;
+use crate::parts::{Meant, Part};
 use crate::settle::{self, Case, Owed, Settled};
 use crate::{Store, callbacks, parts, sweep};
 use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, MessageId, Recipient};
@@ -228,30 +228,34 @@ impl Portion {
         }
         let matched = self.matched(tx).await?;
         let terrain = self.news.report.terrain();
-        let places = self.receipts.iter();
-        let mut found: Vec<(usize, Option<&Part>)> = places
-            .map(|&place| (place, matched.find(place, self.news.receipt(place))))
-            .collect();
+        let mut found: Vec<(usize, &[Part])> = Vec::with_capacity(self.receipts.len());
+        let mut unclear = Vec::new();
+        for &place in &self.receipts {
+            let receipt = self.news.receipt(place);
+            match matched.find(place, receipt) {
+                Meant::Unclear => unclear.push(Arc::clone(&receipt.carrier)),
+                meant => found.push((place, meant.pages().unwrap_or_default())),
+            }
+        }
         let usual = self.usual(&found);
         let messages = settle::messages(tx, &usual).await?;
         let (mut settled, ended) =
             settle::deliver(tx, &terrain, self.bucket, usual, &messages).await?;
+        settled.unclear = unclear;
         let is_left = |part: &Part| !ended.contains(&(part.message, part.recipient));
-        found.retain(|(_, part)| part.is_none_or(is_left));
-        let parts = found.iter().filter_map(|(_, part)| *part);
+        found.retain(|(_, pages)| pages.first().is_none_or(is_left));
+        let parts = found.iter().filter_map(|(_, pages)| pages.first());
         let mut keys: Vec<_> = parts.map(Part::delivery).collect();
         keys.sort_unstable();
         keys.dedup();
         let mut cases = stored(tx, self.bucket, &keys).await?.cases;
         let mut unmatched = Vec::new();
-        for (place, part) in found {
-            let receipt = self.news.receipt(place);
-            let found = part.and_then(|part| {
-                let case = cases.get_mut(&(part.message, part.recipient))?;
-                Some((part, case))
-            });
-            match found {
-                Some((part, case)) => case.hear(receipt, part.leg, part.page),
+        for (place, pages) in found {
+            let case = pages
+                .first()
+                .and_then(|part| cases.get_mut(&(part.message, part.recipient)));
+            match case {
+                Some(case) => case.hear(self.news.receipt(place), pages),
                 None => unmatched.push(place),
             }
         }
@@ -265,10 +269,10 @@ impl Portion {
 
     /// What most receipts say: the only one of a recipient tells that the one page of its one leg is delivered.
     /// Whether it was one page and one leg is seen where it is written.
-    fn usual(&self, found: &[(usize, Option<&Part>)]) -> Vec<Case> {
+    fn usual(&self, found: &[(usize, &[Part])]) -> Vec<Case> {
         let mut heard: BTreeMap<_, Vec<(&Part, &Receipt)>> = BTreeMap::new();
-        for &(place, part) in found {
-            if let Some(part) = part {
+        for &(place, pages) in found {
+            for part in pages {
                 let receipts = heard.entry(part.delivery()).or_default();
                 receipts.push((part, self.news.receipt(place)));
             }
@@ -307,9 +311,11 @@ impl Case {
         self.late && self.events.iter().all(is_over)
     }
 
-    /// Adds what a receipt says of a page.
-    pub(super) fn hear(&mut self, receipt: &Receipt, leg: i64, page: i64) {
-        self.events.push(receipt.word.event(leg, page));
+    /// Adds what a receipt says of pages.
+    pub(super) fn hear(&mut self, receipt: &Receipt, pages: &[Part]) {
+        let events = pages.iter();
+        let events = events.map(|part| receipt.word.event(part.leg, part.page));
+        self.events.extend(events);
         self.error = receipt.error.clone().or_else(|| self.error.take());
     }
 }

@@ -119,6 +119,7 @@ async fn a_receipt_that_came_before_the_doubt_ends_it(kit: &Kit) {
     );
     let stranger = Receipt {
         carrier_id: "lost-2".to_owned(),
+        other_id: None,
         sender: "OTHER".to_owned(),
         ..early.clone()
     };

@@ -698,6 +698,7 @@ pub(crate) fn receipt(carrier_id: &str, recipient: Recipient, status: DeliverySt
     Receipt {
         carrier: CARRIER.into(),
         carrier_id: carrier_id.to_owned(),
+        other_id: None,
         recipient: Some(recipient),
         sender: SENDER.to_owned(),
         word: ReceiptWord::Final(status),

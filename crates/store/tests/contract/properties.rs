@@ -529,6 +529,7 @@ impl World<'_> {
         let receipt = Receipt {
             carrier: carrier.into(),
             carrier_id: heard.id.clone(),
+            other_id: None,
             recipient: Some(to),
             sender: SENDER.to_owned(),
             word,

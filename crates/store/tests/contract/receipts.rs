@@ -33,8 +33,16 @@ twins!(
     many_receipts_settle_in_one_report,
     reports_at_the_same_moment_count_every_page_once,
     outcomes_name_gateway_and_carrier,
+    pages_that_have_one_id_are_settled_together,
+    a_receipt_with_two_ids_means_the_page_of_either,
+    a_receipt_with_two_ids_waits_for_the_response_of_either,
+    a_receipt_with_two_ids_adopts_one_page_under_both,
 );
 spread!(
+    pages_that_have_one_id_are_settled_together,
+    a_receipt_with_two_ids_means_the_page_of_either,
+    a_receipt_with_two_ids_waits_for_the_response_of_either,
+    a_receipt_with_two_ids_adopts_one_page_under_both,
     a_submitted_recipient_has_a_delivery_and_its_pages,
     a_receipt_settles_its_recipient_once,
     a_receipt_in_the_same_report_as_its_response_is_matched,
@@ -564,4 +572,155 @@ async fn outcomes_name_gateway_and_carrier(kit: &Kit) {
         DeliveryStatus::Delivered,
     );
     assert_eq!(settled.outcomes, [wanted]);
+}
+
+async fn pages_that_have_one_id_are_settled_together(kit: &Kit) {
+    let base = Sending {
+        recipients: 2,
+        pages: 3,
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    let with_id = |claimed: &Claimed| {
+        let recipients = claimed.batch.recipients.iter();
+        let ids = |to| vec![page_id(to, 1); 3];
+        Progress {
+            submitted: recipients.map(|&to| (to, ids(to))).collect(),
+            ..silence(claimed)
+        }
+    };
+    let progress = claimed.iter().map(with_id).collect();
+    kit.report(report(progress, vec![])).await;
+    // With its number and without.
+    let [first, second] = message.draft.recipients[..] else {
+        panic!()
+    };
+    let nameless = Receipt {
+        recipient: None,
+        ..delivered(second)
+    };
+    let (settled, parked) = kit
+        .report(report(vec![], vec![delivered(first), nameless]))
+        .await;
+    assert_eq!((settled.outcomes.len(), parked), (2, 0));
+    let ends = [Some(DeliveryStatus::Delivered); 2];
+    assert_eq!(kit.statuses(&message).await, ends);
+    // What comes once more for each page changes nothing.
+    let (settled, parked) = kit
+        .report(report(vec![], vec![undelivered(first); 2]))
+        .await;
+    assert_eq!((settled.outcomes.len(), parked), (0, 0));
+    assert_eq!(kit.statuses(&message).await, ends);
+}
+
+/// The carrier's own id besides that of the response, in either place.
+fn with_two_ids(receipt: Receipt, own: &str, own_first: bool) -> Receipt {
+    if own_first {
+        Receipt {
+            carrier_id: own.to_owned(),
+            other_id: Some(receipt.carrier_id),
+            ..receipt
+        }
+    } else {
+        Receipt {
+            other_id: Some(own.to_owned()),
+            ..receipt
+        }
+    }
+}
+
+async fn a_receipt_with_two_ids_means_the_page_of_either(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let message = Sending {
+        recipients: 4,
+        ..base
+    }
+    .message(&kit.store);
+    kit.submit(&message).await;
+    let receipts = message.draft.recipients.iter().enumerate();
+    let receipts = receipts.map(|(place, &to)| {
+        let receipt = Receipt {
+            // Also where it names no number.
+            recipient: (place < 2).then_some(to),
+            ..delivered(to)
+        };
+        with_two_ids(receipt, &format!("own-{place}"), place % 2 == 0)
+    });
+    let (settled, parked) = kit.report(report(vec![], receipts.collect())).await;
+    assert_eq!((settled.outcomes.len(), parked), (4, 0));
+    let ends = [Some(DeliveryStatus::Delivered); 4];
+    assert_eq!(kit.statuses(&message).await, ends);
+}
+
+async fn a_receipt_with_two_ids_waits_for_the_response_of_either(kit: &Kit) {
+    let base = sending(kit.account(100).await);
+    let message = Sending {
+        recipients: 2,
+        ..base
+    }
+    .message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    let receipts = message.draft.recipients.iter().enumerate();
+    let receipts: Vec<Receipt> = receipts
+        .map(|(place, &to)| with_two_ids(delivered(to), &format!("own-{place}"), place == 0))
+        .collect();
+    let (_, parked) = kit.report(report(vec![], receipts)).await;
+    assert_eq!(parked, 2);
+    let waiting = "select count(*) from parked_receipts";
+    assert_eq!(kit.numbers(waiting).await, [4], "each under both ids");
+    let progress = claimed.iter().map(taken).collect();
+    let (settled, _) = kit.report(report(progress, vec![])).await;
+    assert_eq!(settled.outcomes.len(), 2);
+    let ends = [Some(DeliveryStatus::Delivered); 2];
+    assert_eq!(kit.statuses(&message).await, ends);
+    assert_eq!(kit.numbers(waiting).await, [0]);
+}
+
+async fn a_receipt_with_two_ids_adopts_one_page_under_both(kit: &Kit) {
+    let base = Sending {
+        pages: 2,
+        ..sending(kit.account(100).await)
+    };
+    let message = base.message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    let to = message.draft.recipients[0];
+    let receipts = |own_first| vec![with_two_ids(delivered(to), "own-1", own_first)];
+    // It comes before the response is given up, so it waits under both ids.
+    let (_, parked) = kit.report(report(vec![], receipts(true))).await;
+    assert_eq!(parked, 1);
+    let lost: Vec<Progress> = claimed.iter().map(doubted_alone).collect();
+    kit.report(report(lost, vec![])).await;
+    assert_eq!(
+        kit.numbers("select count(*) from parked_receipts").await,
+        [0]
+    );
+    // The same page again, whichever id it is known by.
+    kit.report(report(vec![], receipts(false))).await;
+    kit.report(report(
+        vec![],
+        vec![receipt("own-1", to, DeliveryStatus::Delivered)],
+    ))
+    .await;
+    let statuses = kit.statuses(&message).await;
+    assert_ne!(
+        statuses,
+        [Some(DeliveryStatus::Delivered)],
+        "one page of two"
+    );
+    kit.report(report(
+        vec![],
+        vec![receipt("second", to, DeliveryStatus::Delivered)],
+    ))
+    .await;
+    let ends = [Some(DeliveryStatus::Delivered)];
+    assert_eq!(kit.statuses(&message).await, ends);
+}
+
+/// The response was lost, and nothing goes out again.
+fn doubted_alone(claimed: &Claimed) -> Progress {
+    Progress {
+        doubted: claimed.batch.recipients.clone(),
+        ..silence(claimed)
+    }
 }

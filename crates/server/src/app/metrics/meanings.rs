@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 17] = [
+const COUNTERS: [(&str, &str); 18] = [
     (
         "ogene_messages_accepted_total",
         "Sends that were accepted, charged where they are live.",
@@ -31,6 +31,10 @@ const COUNTERS: [(&str, &str); 17] = [
     (
         "ogene_receipts_parked_total",
         "Receipts that found nobody when they came, as their response was still to come or the id is not ours.",
+    ),
+    (
+        "ogene_receipts_unclear_total",
+        "Receipts that settle nothing, since the carrier gave their id to more pages than can be told apart.",
     ),
     (
         "ogene_receipts_unreadable_total",

@@ -1,0 +1,237 @@
+//! Which pages receipts mean.
+
+use super::{Id, Part, lying_apart, under};
+use crate::Store;
+use crate::db::Tx;
+use crate::error::Result;
+use crate::receipts::Receipt;
+use domain::{MessageId, Recipient};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+
+/// Ids come again at some SMSCs: older pages than this are not meant.
+const SAME_ID_FOR_MS: i64 = 7 * 86_400_000;
+
+/// What a receipt means.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Meant<'a> {
+    /// No page has its id.
+    Nobody,
+    /// Pages of one leg of one message to one recipient: more than one where the carrier gave them all one id.
+    Pages(&'a [Part]),
+    /// More pages have its id than can be told apart by what it says.
+    Unclear,
+}
+
+impl<'a> Meant<'a> {
+    pub(crate) fn pages(self) -> Option<&'a [Part]> {
+        match self {
+            Self::Pages(pages) => Some(pages),
+            Self::Nobody | Self::Unclear => None,
+        }
+    }
+}
+
+/// The pages that some receipts may mean. A receipt may name two ids; an id of it is named by a slot, which follows from the
+/// place of the receipt.
+#[derive(Debug, Default)]
+pub(crate) struct Matched {
+    /// By the slot of the first receipt with an id, in the order of what says which page is meant.
+    parts: HashMap<usize, Vec<Part>>,
+    /// That slot, by those of all others with the id.
+    first: HashMap<usize, usize>,
+    /// Slots of ids that have too many pages, and the recipients who have too many of them; no recipient stands for a
+    /// receipt that names none.
+    unclear: BTreeSet<(usize, Option<Recipient>)>,
+}
+
+fn slots(place: usize) -> [usize; 2] {
+    [2 * place, 2 * place + 1]
+}
+
+/// In what order the pages under an id lie: those of a recipient together, and the last of them are meant. A guess was made
+/// where no response had named the id yet.
+fn order(part: &Part) -> (Recipient, bool, MessageId, i64, i64) {
+    let Part {
+        recipient,
+        is_guess,
+        message,
+        leg,
+        page,
+        ..
+    } = *part;
+    (recipient, !is_guess, message, leg, page)
+}
+
+fn are_together(one: &Part, other: &Part) -> bool {
+    let names = |part: &Part| (part.recipient, part.is_guess, part.message, part.leg);
+    names(one) == names(other)
+}
+
+impl Matched {
+    /// The pages that a receipt means: those with one of its ids, and its number where it tells one; of several messages
+    /// what a response said of it, and the youngest.
+    pub(crate) fn find(&self, place: usize, receipt: &Receipt) -> Meant<'_> {
+        let mut found = Meant::Nobody;
+        for slot in slots(place) {
+            match self.under(slot, receipt.recipient) {
+                Meant::Nobody => {}
+                Meant::Unclear => found = Meant::Unclear,
+                pages @ Meant::Pages(_) => return pages,
+            }
+        }
+        found
+    }
+
+    fn under(&self, slot: usize, recipient: Option<Recipient>) -> Meant<'_> {
+        let slot = *self.first.get(&slot).unwrap_or(&slot);
+        if self.unclear.contains(&(slot, recipient)) {
+            return Meant::Unclear;
+        }
+        let mut parts = self.parts.get(&slot).map_or(&[][..], Vec::as_slice);
+        if let Some(recipient) = recipient {
+            let start = parts.partition_point(|part| part.recipient < recipient);
+            let end = parts.partition_point(|part| part.recipient <= recipient);
+            parts = parts.get(start..end).unwrap_or_default();
+        }
+        let mut groups = parts.chunk_by(are_together);
+        let last = |group: &&[Part]| group.last().map(|part| (!part.is_guess, part.message));
+        let Some(youngest) = groups.clone().max_by_key(last) else {
+            return Meant::Nobody;
+        };
+        let is_other = |group: &[Part]| {
+            let recipient = |group: &[Part]| group.last().map(|part| part.recipient);
+            last(&group) == last(&youngest) && recipient(group) != recipient(youngest)
+        };
+        if groups.any(is_other) {
+            return Meant::Unclear;
+        }
+        Meant::Pages(youngest)
+    }
+}
+
+/// Who is looked for under an id.
+struct Wanted {
+    slot: usize,
+    /// Whether a receipt names no recipient.
+    anybody: bool,
+    recipients: Recipients,
+}
+
+/// Most ids are those of one receipt.
+enum Recipients {
+    One(Option<Recipient>),
+    Many(BTreeSet<Recipient>),
+}
+
+impl Recipients {
+    fn insert(&mut self, recipient: Recipient) {
+        match self {
+            Self::One(one) if one.is_none_or(|one| one == recipient) => *one = Some(recipient),
+            Self::One(one) => *self = Self::Many(one.iter().copied().chain([recipient]).collect()),
+            Self::Many(all) => drop(all.insert(recipient)),
+        }
+    }
+
+    fn contains(&self, recipient: Recipient) -> bool {
+        match self {
+            Self::One(one) => *one == Some(recipient),
+            Self::Many(all) => all.contains(&recipient),
+        }
+    }
+
+    fn all(&self) -> Vec<Recipient> {
+        match self {
+            Self::One(one) => one.iter().copied().collect(),
+            Self::Many(all) => all.iter().copied().collect(),
+        }
+    }
+}
+
+/// Looks up the pages that some receipts may mean.
+pub(crate) async fn look_up<'r>(
+    tx: &mut Tx,
+    store: &Store,
+    now_ms: i64,
+    receipts: impl Iterator<Item = (usize, &'r Receipt)>,
+) -> Result<Matched> {
+    let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
+    let mut matched = Matched::default();
+    // An id is looked up once: many receipts may have one, and many pages.
+    let mut ids: HashMap<Id<'r>, Wanted> = HashMap::with_capacity(receipts.size_hint().0);
+    for (place, receipt) in receipts {
+        let names = [Some(&receipt.carrier_id), receipt.other_id.as_ref()];
+        for (slot, id) in slots(place).into_iter().zip(names) {
+            let Some(id) = id else { continue };
+            let wanted = match ids.entry((&receipt.carrier, id)) {
+                Entry::Occupied(first) => {
+                    let first = first.into_mut();
+                    matched.first.insert(slot, first.slot);
+                    first
+                }
+                Entry::Vacant(first) => first.insert(Wanted {
+                    slot,
+                    anybody: false,
+                    recipients: Recipients::One(None),
+                }),
+            };
+            match receipt.recipient {
+                Some(recipient) => wanted.recipients.insert(recipient),
+                None => wanted.anybody = true,
+            }
+        }
+    }
+    matched.parts.reserve(ids.len());
+    let full = under(tx, store, ids, |wanted, part| {
+        let is_wanted = wanted.anybody || wanted.recipients.contains(part.recipient);
+        if is_wanted && part.message >= oldest {
+            matched.parts.entry(wanted.slot).or_default().push(part);
+        }
+    })
+    .await?;
+    if !full.is_empty() {
+        matched.look_apart(tx, store, oldest, &full).await?;
+    }
+    for parts in matched.parts.values_mut().filter(|all| all.len() > 1) {
+        parts.sort_unstable_by_key(order);
+        parts.dedup();
+    }
+    Ok(matched)
+}
+
+impl Matched {
+    /// Adds what lies apart by recipients. What names none of them could mean any.
+    async fn look_apart(
+        &mut self,
+        tx: &mut Tx,
+        store: &Store,
+        oldest: MessageId,
+        full: &[(Id<'_>, Wanted)],
+    ) -> Result<()> {
+        let (mut all, mut slots) = (Vec::new(), Vec::new());
+        for (id, wanted) in full {
+            if wanted.anybody {
+                self.unclear.insert((wanted.slot, None));
+            }
+            for recipient in wanted.recipients.all() {
+                all.push((*id, recipient));
+                slots.push(wanted.slot);
+            }
+        }
+        let parts = &mut self.parts;
+        let too_many = lying_apart(tx, store, &all, |place, part| {
+            if let Some(slot) = slots.get(place)
+                && part.message >= oldest
+            {
+                parts.entry(*slot).or_default().push(part);
+            }
+        })
+        .await?;
+        for place in too_many {
+            if let (Some(slot), Some((_, recipient))) = (slots.get(place), all.get(place)) {
+                self.unclear.insert((*slot, Some(*recipient)));
+            }
+        }
+        Ok(())
+    }
+}
