@@ -5,11 +5,12 @@ use super::done::Done;
 use super::hand::{Answer, Fate, Hand, Later, LaterKind, Tag};
 use super::link::{LinkEvent, LinkId, Wire};
 use super::say::{self, Asked};
+use super::segments::{Origin, Segments};
 use super::slots::Slots;
 use crate::Shared;
 use crate::measure::CarrierMeasures;
 use domain::{Pace, SubmitFault};
-use smpp::{CloseReason, CommandStatus, DeliverSm, Event, Outcome, ReceiptIds, StatusClass};
+use smpp::{CloseReason, Event, Outcome, ReceiptIds, StatusClass};
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::Arc;
@@ -39,6 +40,8 @@ pub(super) struct Heard {
     /// The connection that it came on, while that lasts.
     pub(super) link: Option<LinkId>,
     pub(super) sequence: u32,
+    /// The other segments that are answered with it, where it was cut.
+    pub(super) segments: Vec<Origin>,
 }
 
 /// Which steps are under way in the background: one of each kind at a time.
@@ -56,13 +59,16 @@ pub(super) struct Desk {
     pub(super) shared: Arc<Shared>,
     pub(super) carrier: Arc<Carrier>,
     pub(super) measures: CarrierMeasures,
-    ids: ReceiptIds,
+    pub(super) ids: ReceiptIds,
     pub(super) hand: Hand,
     pub(super) pace: Pace,
     pub(super) wires: BTreeMap<LinkId, Bound>,
     pub(super) slots: Slots,
     /// Receipts that are not committed yet.
     pub(super) receipts: Vec<Heard>,
+    /// Receipts that wait for their other segments: those that the carrier marked as receipts, and what may be one.
+    pub(super) marked_segments: Segments,
+    pub(super) other_segments: Segments,
     pub(super) done: mpsc::UnboundedSender<Done>,
     pub(super) busy: Busy,
     /// What waits in hand waits for a place in a window: a response is what it needs, not time.
@@ -100,6 +106,7 @@ pub(crate) async fn run(
                 // Whether this node still holds what it was given is a matter of time.
                 desk.reslot();
                 desk.fail_over();
+                desk.time_out_segments();
             }
             // The sender is the carrier's, which lives as long as its desk.
             _ = given.changed() => desk.reslot(),
@@ -148,6 +155,8 @@ impl Desk {
             hand: Hand::default(),
             wires: BTreeMap::new(),
             receipts: Vec::new(),
+            marked_segments: Segments::default(),
+            other_segments: Segments::default(),
             busy: Busy::default(),
             crowded: false,
             down_since_ms: steady_ms,
@@ -224,6 +233,7 @@ impl Desk {
                     .iter_mut()
                     .filter(|heard| heard.link == Some(link))
                     .for_each(|heard| heard.link = None);
+                self.forget_segments(link);
                 self.count_wires();
             }
             LinkEvent::Events { link, events } => {
@@ -254,7 +264,7 @@ impl Desk {
                     self.answered(tag, answer);
                 }
             }
-            Event::Deliver { sequence, deliver } => self.delivered(link, sequence, &deliver),
+            Event::Deliver { sequence, deliver } => self.delivered((link, sequence), *deliver),
             Event::Closed(CloseReason::Unbound) => {
                 tracing::info!(
                     carrier.name = &*self.carrier.name,
@@ -270,50 +280,6 @@ impl Desk {
                     "carrier connection ended"
                 );
             }
-        }
-    }
-
-    /// The receipt that it is, where its carrier is believed to have written it.
-    fn receipt(&self, deliver: &DeliverSm) -> Option<Receipt> {
-        let read = smpp::receipt::parse(deliver)?;
-        let settings = self.carrier.settings.as_ref();
-        let unmarked = settings.is_none_or(|settings| settings.unmarked_receipts);
-        (read.marked || unmarked).then(|| say::receipt(&self.carrier.name, deliver, read, self.ids))
-    }
-
-    /// A receipt waits for its commit. An ordinary message is answered and dropped: nobody asked for it. So is a receipt
-    /// that cannot be read, or it would come again for ever.
-    fn delivered(&mut self, link: LinkId, sequence: u32, deliver: &DeliverSm) {
-        if let Some(receipt) = self.receipt(deliver) {
-            self.measures.receipt(&receipt);
-            self.receipts.push(Heard {
-                receipt,
-                link: Some(link),
-                sequence,
-            });
-            return;
-        }
-        if smpp::receipt::is_marked(deliver) {
-            self.unreadable(deliver);
-        } else {
-            self.measures.inbound();
-        }
-        if let Some(bound) = self.wires.get(&link) {
-            bound.wire.answer(vec![(sequence, CommandStatus::ROK)]);
-        }
-    }
-
-    /// The first is told, without what stands in it; those that follow are counted.
-    fn unreadable(&mut self, deliver: &DeliverSm) {
-        if self.measures.unreadable() {
-            tracing::warn!(
-                carrier.name = &*self.carrier.name,
-                smpp.esm_class = deliver.esm_class,
-                smpp.data_coding = deliver.data_coding,
-                smpp.octets = deliver.text().len(),
-                "a receipt names no message or no state, and is answered and dropped; more of them are only counted, as \
-                 ogene_receipts_unreadable_total"
-            );
         }
     }
 

@@ -53,6 +53,14 @@ impl Desk {
                     .or_insert_with(|| (bound.wire.clone(), Vec::new()));
                 answers.1.push((place, heard.sequence));
             }
+            for (link, sequence) in heard.segments {
+                if let Some(bound) = self.wires.get(&link) {
+                    let answers = answers
+                        .entry(Some(link))
+                        .or_insert_with(|| (bound.wire.clone(), Vec::new()));
+                    answers.1.push((place, sequence));
+                }
+            }
         }
         let teller = Teller {
             carrier: Arc::clone(&self.carrier.name),

@@ -4,7 +4,7 @@ use crate::kit::receiver::Receiver;
 use crate::kit::wire::{receipt, rule};
 use crate::kit::{MTN, Ogene, SENDER, Setup, to, until, wire, with};
 use serde_json::json;
-use smpp::smsc::{Delay, Fate, Quirk, ReceiptStyle, Rule, Script};
+use smpp::smsc::{Delay, Fate, Quirk, ReceiptForm, ReceiptStyle, Rule, Script};
 use smpp::{CommandStatus, DeliverSm, ReceiptState};
 use std::time::Duration;
 
@@ -374,5 +374,101 @@ async fn an_ordinary_message_from_a_handset_is_answered_and_changes_nothing() {
     .await;
     assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
     assert_eq!(wire::count(&ogene.smsc().received(), "2348031234511"), 1);
+    ogene.end().await;
+}
+
+/// A simulator whose receipts are odd in these ways.
+fn odd(form: ReceiptForm, quirks: &[Quirk]) -> Script {
+    Script {
+        receipts: ReceiptStyle {
+            form,
+            quirks: quirks.to_vec(),
+            ..ReceiptStyle::default()
+        },
+        ..script()
+    }
+}
+
+#[tokio::test]
+async fn every_odd_receipt_settles_its_recipient() {
+    use Quirk::{
+        DataSm, NoStat, NulBeforeTlvs, OneIdForAll, OneIdPerMessage, OwnParameterId, OwnTextId,
+        Payload, Shuffle, StateAccepted, StateEnroute, StateScheduled, TwoParts, TwoPartsSar, Ucs2,
+        Unmarked, WideState,
+    };
+    use ReceiptForm::{Both, Text, Tlv};
+    let cases: &[(ReceiptForm, &[Quirk])] = &[
+        (Text, &[Ucs2]),
+        (Text, &[Ucs2, Payload]),
+        (Both, &[StateScheduled]),
+        (Both, &[StateEnroute]),
+        (Both, &[StateAccepted]),
+        (Both, &[StateEnroute, WideState]),
+        (Tlv, &[WideState]),
+        (Both, &[WideState, NoStat]),
+        (Both, &[OwnParameterId]),
+        (Both, &[OwnTextId]),
+        (Both, &[NoStat]),
+        (Tlv, &[NulBeforeTlvs]),
+        (Both, &[NulBeforeTlvs, NoStat]),
+        (Text, &[TwoParts]),
+        (Text, &[TwoParts, Ucs2, Shuffle]),
+        (Text, &[TwoParts, Unmarked]),
+        (Text, &[TwoPartsSar]),
+        (Text, &[TwoPartsSar, DataSm]),
+        (Both, &[OneIdPerMessage]),
+        (Both, &[OneIdForAll]),
+    ];
+    let ogene = Setup::new().script(script()).start().await;
+    let mut expected = 0;
+    for (round, (form, quirks)) in (100..).zip(cases) {
+        ogene.smsc().set_script(odd(*form, quirks));
+        // Three pages each.
+        let numbers = format!("2348031{round}501,2348031{round}502");
+        let id = ogene.sent_id(to(&numbers, &"x".repeat(400))).await;
+        let outcome = ogene.outcome(&id).await;
+        assert_eq!(outcome, ["delivrd", "undeliv"], "{form:?} {quirks:?}");
+        expected += 18;
+    }
+    assert_eq!(
+        ogene.total().await.to_string(),
+        (1_000 - expected).to_string()
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_carrier_that_waits_for_the_answer_of_a_segment_gets_it() {
+    let ogene = Setup::new()
+        .set("carriers.mtn.binds", "1")
+        .script(Script {
+            receipt_window: 1,
+            ..odd(ReceiptForm::Text, &[Quirk::TwoParts])
+        })
+        .start()
+        .await;
+    let id = ogene.sent_id(to("2348031234501", "Hello")).await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    until("both segments are answered", async || {
+        (ogene.smsc().stats().answered == 2).then_some(())
+    })
+    .await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_receipt_without_a_readable_state_is_counted_and_settles_none() {
+    let ogene = Setup::new()
+        .script(odd(ReceiptForm::Text, &[Quirk::NoStat]))
+        .start()
+        .await;
+    let id = ogene.sent_id(to("2348031234501", "Hello")).await;
+    until("it is answered", async || {
+        (ogene.smsc().stats().answered == 1).then_some(())
+    })
+    .await;
+    assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
+    let unreadable = ogene.metric("ogene_receipts_unreadable_total", &[]).await;
+    assert!(unreadable >= 1);
     ogene.end().await;
 }
