@@ -14,7 +14,7 @@ impl Desk {
         if !read.marked && !self.takes_unmarked() {
             return None;
         }
-        Some(say::receipt(&self.carrier.name, deliver, read, self.ids))
+        say::receipt(&self.carrier.name, deliver, read, self.ids)
     }
 
     fn takes_unmarked(&self) -> bool {

@@ -101,13 +101,19 @@ pub(super) fn fault(status: CommandStatus) -> SubmitFault {
     }
 }
 
-/// What the receipt that was read in a `deliver_sm` says.
+/// What the receipt that was read in a `deliver_sm` says. A receipt without a mark has to name its recipient: anybody whom
+/// the carrier lets write from a name could end any message by its id otherwise.
 pub(super) fn receipt(
     carrier: &Arc<str>,
     deliver: &DeliverSm,
     receipt: smpp::receipt::Receipt,
     ids: ReceiptIds,
-) -> Receipt {
+) -> Option<Receipt> {
+    // Source and destination are swapped in a receipt.
+    let recipient = parse_international(&deliver.source.digits);
+    if recipient.is_none() && !receipt.marked {
+        return None;
+    }
     let word = match &receipt.state {
         _ if receipt.intermediate => ReceiptWord::Pending,
         ReceiptState::Enroute | ReceiptState::Accepted => ReceiptWord::Pending,
@@ -122,16 +128,15 @@ pub(super) fn receipt(
     let carrier_id = kept_id(ids.receipt_key(&receipt.id));
     let other_id = receipt.other_id.as_deref();
     let other_id = other_id.map(|other| kept_id(ids.receipt_key(other)));
-    Receipt {
+    Some(Receipt {
         carrier: Arc::clone(carrier),
         other_id: other_id.filter(|other| *other != carrier_id),
         carrier_id,
-        // Source and destination are swapped in a receipt.
-        recipient: parse_international(&deliver.source.digits),
+        recipient,
         sender: deliver.destination.digits.clone(),
         word,
         error: receipt.error,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -153,12 +158,39 @@ mod tests {
                     ..DeliverSm::default()
                 };
                 let read = smpp::receipt::parse(&deliver).unwrap();
-                receipt(&"mtn".into(), &deliver, read, ids).carrier_id
+                let read = receipt(&"mtn".into(), &deliver, read, ids);
+                read.unwrap().carrier_id
             };
             let response = kept_id(ids.response_key(&long));
             assert!(response.len() <= MAX_KEY_OCTETS, "{}", response.len());
             assert_eq!(read(&long), response);
             assert_ne!(read(&(long.clone() + "1")), response);
+        }
+    }
+
+    #[test]
+    fn an_unmarked_receipt_is_one_of_its_recipient_or_none() {
+        let text = "id:77 stat:DELIVRD";
+        let table = [
+            (0, "2348031234567", true),
+            (0, "+234 803 123 4567", true),
+            (0, "08031234567", true),
+            (0, "Ogene", false),
+            (0, "", false),
+            (0, "5050", false),
+            (esm_class::RECEIPT, "Ogene", true),
+            (esm_class::RECEIPT, "", true),
+        ];
+        for (esm_class, source, expected) in table {
+            let deliver = DeliverSm {
+                source: smpp::Address::international(source),
+                esm_class,
+                short_message: text.into(),
+                ..DeliverSm::default()
+            };
+            let read = smpp::receipt::parse(&deliver).unwrap();
+            let found = receipt(&"mtn".into(), &deliver, read, ReceiptIds::Exact);
+            assert_eq!(found.is_some(), expected, "{esm_class} {source}");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::kit::wire::{receipt, rule};
 use crate::kit::{MTN, Ogene, SENDER, Setup, to, until, wire, with};
 use serde_json::json;
 use smpp::smsc::{Delay, Fate, Quirk, ReceiptForm, ReceiptStyle, Rule, Script};
-use smpp::{CommandStatus, DeliverSm, ReceiptState};
+use smpp::{Address, CommandStatus, DeliverSm, ReceiptState};
 use std::time::Duration;
 
 /// The last digits of a number, what the carrier does with it, and the status that follows.
@@ -470,5 +470,44 @@ async fn a_receipt_without_a_readable_state_is_counted_and_settles_none() {
     assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
     let unreadable = ogene.metric("ogene_receipts_unreadable_total", &[]).await;
     assert!(unreadable >= 1);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_unmarked_receipt_from_a_name_settles_none() {
+    let quirks = [Quirk::Unmarked, Quirk::NamedSource];
+    let ogene = Setup::new()
+        .set("carriers.mtn.binds", "1")
+        .script(odd(ReceiptForm::Text, &quirks))
+        .start()
+        .await;
+    let id = ogene.sent_id(to("2348031234502", "Hello")).await;
+    let received = ogene.received(1).await.remove(0);
+    // Nor does one of another number, or of none.
+    for source in [
+        Address::international("2348039999999"),
+        Address::alphanumeric("Ogene"),
+        Address::default(),
+    ] {
+        let forged = DeliverSm {
+            source,
+            esm_class: 0,
+            ..wire::written(&received, "UNDELIV")
+        };
+        ogene.smsc().send("ogene", forged);
+    }
+    until("all are answered", async || {
+        (ogene.smsc().stats().answered == 4).then_some(())
+    })
+    .await;
+    assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
+    assert_eq!(ogene.total().await.to_string(), "994");
+    // That of its recipient does.
+    let own = DeliverSm {
+        esm_class: 0,
+        ..wire::written(&received, "UNDELIV")
+    };
+    ogene.smsc().send("ogene", own);
+    assert_eq!(ogene.outcome(&id).await, ["undeliv"]);
     ogene.end().await;
 }
