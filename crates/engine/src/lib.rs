@@ -174,7 +174,8 @@ impl Engine {
         let node = i64::try_from(world.chance.number() >> 2)
             .unwrap_or(0)
             .max(1);
-        let connectors = tls::connectors(&settings.carriers)?;
+        let connectors = settings.carriers.iter().map(tls::connector);
+        let connectors: Vec<_> = connectors.collect::<Result<_, _>>()?;
         let most_guesses = settings.limits.unknown_tokens_per_minute;
         let customers = Arc::new(Customers::new(store.clone(), most_guesses).await?);
         let nodes = Nodes::join(&store, &world.clock, node).await?;

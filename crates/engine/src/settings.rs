@@ -2,8 +2,8 @@
 
 use crate::callback::CallbackSettings;
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
+use tokio_rustls::rustls::pki_types::CertificateDer;
 
 /// Everything.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Retention {
 }
 
 /// What is too much.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Sends of an account in any 60 seconds.
     pub sends_per_minute: u32,
@@ -65,7 +65,7 @@ pub enum BindMode {
 }
 
 /// One SMSC account.
-#[derive(Clone)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct CarrierSettings {
     /// Its name in the configuration.
     pub name: String,
@@ -91,8 +91,9 @@ pub struct CarrierSettings {
     pub response_timeout: Duration,
     /// Whether the connection is encrypted.
     pub tls: bool,
-    /// The authority that signed the carrier's certificate, where it is none that the system knows.
-    pub tls_ca: Option<PathBuf>,
+    /// The authorities that may have signed the carrier's certificate, or that certificate itself; those of the system
+    /// where there is none.
+    pub tls_ca: Vec<CertificateDer<'static>>,
     /// How ids in receipts are written.
     pub receipt_ids: smpp::ReceiptIds,
     /// Whether what reads like a receipt is one without a mark.

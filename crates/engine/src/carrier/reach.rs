@@ -170,7 +170,7 @@ mod tests {
             enquire_link: Duration::from_secs(30),
             response_timeout: Duration::from_mins(1),
             tls: false,
-            tls_ca: None,
+            tls_ca: Vec::new(),
             receipt_ids: ReceiptIds::Exact,
             unmarked_receipts: true,
             bind_mode: BindMode::Transceiver,

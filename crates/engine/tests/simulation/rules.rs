@@ -71,7 +71,7 @@ fn carrier(name: &str, wide: bool, dice: &mut Dice) -> CarrierSettings {
         enquire_link: Duration::from_secs(5),
         response_timeout: Duration::from_secs(4),
         tls: false,
-        tls_ca: None,
+        tls_ca: Vec::new(),
         receipt_ids: smpp::ReceiptIds::Exact,
         unmarked_receipts: true,
         bind_mode: dice.pick(&[BindMode::Transceiver, BindMode::TransmitterAndReceiver]),

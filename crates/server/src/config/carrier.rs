@@ -6,6 +6,7 @@ use super::tls;
 use engine::{BindMode, CarrierSettings, SANDBOX};
 use smpp::ReceiptIds;
 use std::ops::RangeInclusive;
+use rustls::pki_types::CertificateDer;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -60,8 +61,9 @@ pub struct Carrier {
     pub response_timeout: Duration,
     /// Whether the connection is TLS.
     pub tls: bool,
-    /// The authority that signed the SMSC's certificate, PEM; the system's where absent.
-    pub tls_ca: Option<PathBuf>,
+    /// The authorities that may have signed the SMSC's certificate, or that certificate itself; the system's where there is
+    /// none.
+    pub tls_ca: Vec<CertificateDer<'static>>,
     /// Whether it replaces the sender ID.
     pub rewrites_sender: bool,
     /// How ids of receipts answer to those of responses.
@@ -106,7 +108,7 @@ impl Carrier {
                 .time("response_timeout", CARRIER_TIMES)
                 .unwrap_or(DEFAULT_RESPONSE_TIMEOUT),
             tls,
-            tls_ca: authority(&mut section, tls),
+            tls_ca: authorities(&mut section, tls),
             rewrites_sender: section.get("rewrites_sender").unwrap_or_default(),
             receipt_ids: section
                 .one_of("receipt_ids", &ReceiptIds::WORDS)
@@ -201,17 +203,22 @@ fn password(section: &mut Section<'_>) -> Option<Secret> {
     Some(password)
 }
 
-fn authority(section: &mut Section<'_>, tls: bool) -> Option<PathBuf> {
+fn authorities(section: &mut Section<'_>, tls: bool) -> Vec<CertificateDer<'static>> {
     let place = section.place_of("tls_ca");
-    let file: PathBuf = section.get("tls_ca")?;
-    if !tls {
+    let Some(file) = section.get::<PathBuf>("tls_ca") else {
+        return Vec::new();
+    };
+    let certificates = if tls {
+        tls::authorities(&file)
+    } else {
         let fault =
             "is for TLS, which is off: set `tls = true`, or leave this out to connect without TLS";
+        Err(fault.to_owned())
+    };
+    certificates.unwrap_or_else(|fault| {
         section.fault_at(&place, "tls_ca", fault);
-    } else if let Err(text) = tls::certificates(&file) {
-        section.fault_at(&place, "tls_ca", text);
-    }
-    Some(file)
+        Vec::new()
+    })
 }
 
 pub(super) fn as_usize(count: u32) -> usize {

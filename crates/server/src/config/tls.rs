@@ -23,11 +23,17 @@ pub(super) fn server(files: &TlsFiles) -> Result<ServerConfig, String> {
         .map_err(|error| fault(&files.certificate, error))
 }
 
-/// The certificates of a file, of which there is at least one.
+/// The certificates of a file by which a server is known, of which there is at least one.
 ///
 /// # Errors
 /// Why the file cannot be used.
-pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let all = certificates(file)?;
+    store::trust(&all).map_err(|error| fault(file, error))?;
+    Ok(all)
+}
+
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let all: Vec<_> = CertificateDer::pem_file_iter(file)
         .and_then(Iterator::collect)
         .map_err(|error| fault(file, error))?;
