@@ -5,6 +5,7 @@
 mod door;
 mod pace;
 
+use crate::live::Live;
 use crate::shared::CLAIM_MS;
 use crate::velocity::Counted;
 use crate::{Error, Shared, measure};
@@ -160,6 +161,7 @@ async fn until(
 /// A send on its way through the commit.
 struct Entering {
     draft: Arc<Draft>,
+    live: Arc<Live>,
     id: MessageId,
     batches: Vec<Batch>,
     counted: Option<Counted>,
@@ -212,7 +214,7 @@ async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: 
         .map(|entering| NewMessage {
             id: entering.id,
             draft: Arc::clone(&entering.draft),
-            terms: shared.plan.terms(entering.draft.gateway),
+            terms: entering.live.plan.terms(entering.draft.gateway),
             batches: entering.batches.clone(),
         })
         .collect();
@@ -234,7 +236,7 @@ async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: 
         Err(error) => {
             let error = Arc::new(error);
             for entering in entering {
-                give_back(shared, &entering.batches);
+                give_back(shared, &entering.live, &entering.batches);
                 drop(entering.counted);
                 let _ = entering.answer.send(Err(Error::Store(Arc::clone(&error))));
             }
@@ -245,14 +247,14 @@ async fn accept_together(shared: &Arc<Shared>, entering: Vec<Entering>, now_ms: 
 /// Makes the batches of a send. Those for which their carrier has room now are claimed with the commit
 /// itself, and go out as soon as it is durable. There are none of a send whose time is over.
 fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Option<Entering> {
-    let draft = waiting.draft;
+    let (draft, live) = (waiting.draft, waiting.live);
     let id = shared.message_ids.next(now_ms);
     if !waiting.turn.begin(id) {
         return None;
     }
-    let mut batches = shared.plan.batches(&draft, bucket, id, now_ms);
+    let mut batches = live.plan.batches(&draft, bucket, id, now_ms);
     for batch in &mut batches {
-        let carrier = shared.carrier(&batch.carrier);
+        let carrier = live.carrier(&batch.carrier);
         let able = batch.due_at_ms <= now_ms && shared.nodes.holds();
         if able && carrier.is_some_and(|carrier| carrier.try_take(batch)) {
             batch.claimed_by = shared.node;
@@ -261,6 +263,7 @@ fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Opti
     }
     Some(Entering {
         draft: Arc::new(draft),
+        live,
         id,
         batches,
         counted: waiting.counted,
@@ -268,9 +271,10 @@ fn enter(shared: &Shared, waiting: Waiting, bucket: Bucket, now_ms: i64) -> Opti
     })
 }
 
-fn answered(shared: &Shared, entering: Entering, answer: Accepted) {
+fn answered(shared: &Arc<Shared>, entering: Entering, answer: Accepted) {
     let Entering {
         draft,
+        live,
         id,
         batches,
         counted,
@@ -278,7 +282,7 @@ fn answered(shared: &Shared, entering: Entering, answer: Accepted) {
     } = entering;
     let balance = match answer {
         Accepted::No(refusal) => {
-            give_back(shared, &batches);
+            give_back(shared, &live, &batches);
             drop(counted);
             let _ = sender.send(Err(refusal.into()));
             return;
@@ -288,7 +292,7 @@ fn answered(shared: &Shared, entering: Entering, answer: Accepted) {
     if let Some(counted) = counted {
         counted.keep();
     }
-    dispatch(shared, &draft, batches);
+    dispatch(shared, &live, &draft, batches);
     let sandbox = draft.environment == Environment::Sandbox;
     let sent = Sent {
         message_id: id,
@@ -310,7 +314,8 @@ fn answered(shared: &Shared, entering: Entering, answer: Accepted) {
     let _ = sender.send(Ok(sent));
 }
 
-fn dispatch(shared: &Shared, draft: &Draft, batches: Vec<Batch>) {
+/// Hands over what was claimed to the carriers that had room for it, and tells of the rest those that there are by now.
+fn dispatch(shared: &Arc<Shared>, live: &Live, draft: &Draft, batches: Vec<Batch>) {
     let content = Arc::new(Content {
         account: draft.account,
         environment: draft.environment,
@@ -319,26 +324,25 @@ fn dispatch(shared: &Shared, draft: &Draft, batches: Vec<Batch>) {
         body: draft.text.as_str().to_owned(),
     });
     for batch in batches {
-        let Some(carrier) = shared.carrier(&batch.carrier) else {
-            continue;
-        };
-        if batch.claimed_by == shared.node {
-            carrier.hand(Claimed {
-                batch,
-                content: Arc::clone(&content),
-            });
-        } else {
-            shared.arrived(carrier);
+        if batch.claimed_by == shared.node
+            && let Some(carrier) = live.carrier(&batch.carrier)
+        {
+            let content = Arc::clone(&content);
+            if let Err(left) = carrier.hand(Claimed { batch, content }) {
+                shared.release(vec![left.batch], shared.clock.now_ms(), None);
+            }
+        } else if let Some(carrier) = shared.carrier(&batch.carrier) {
+            shared.arrived(&carrier);
         }
     }
 }
 
-fn give_back(shared: &Shared, batches: &[Batch]) {
+fn give_back(shared: &Shared, live: &Live, batches: &[Batch]) {
     for batch in batches
         .iter()
         .filter(|batch| batch.claimed_by == shared.node)
     {
-        if let Some(carrier) = shared.carrier(&batch.carrier) {
+        if let Some(carrier) = live.carrier(&batch.carrier) {
             carrier.budget.give(batch.recipients.len());
         }
     }

@@ -1,6 +1,7 @@
 //! What an operator does. All of it works on the database, whether or not a server runs.
 
 mod callbacks;
+mod configuration;
 mod content;
 mod operator;
 mod velocity;
@@ -9,6 +10,7 @@ pub use callbacks::{
     Replay, callback_attempts, create_secret, dead_callbacks, dead_origins, list_secrets,
     replay_callbacks, revoke_secrets, rotate_secret,
 };
+pub use configuration::reload_configuration;
 pub use content::{add_content_rule, list_content_rules, remove_content_rule};
 pub use operator::Operator;
 pub use velocity::{paused_blocks, release_block};

@@ -43,7 +43,8 @@ pub(crate) struct Carrier {
     /// `None` for the simulated carrier of the sandbox.
     pub(crate) settings: Option<Arc<CarrierSettings>>,
     pub(crate) budget: Budget,
-    handed: Mutex<Vec<Claimed>>,
+    /// What the desk is to take, as long as there is one.
+    handed: Mutex<Option<Vec<Claimed>>>,
     wake: Notify,
     /// Whether due batches may wait in the database.
     backlog: AtomicBool,
@@ -61,6 +62,8 @@ pub(crate) struct Carrier {
     lapsed: AtomicBool,
     /// Whether the log has named receipts of it that could mean too many pages.
     unclear_logged: AtomicBool,
+    /// Whether the desk is to end.
+    closing: Sender<bool>,
 }
 
 impl Carrier {
@@ -75,7 +78,7 @@ impl Carrier {
             name,
             settings: settings.map(Arc::new),
             budget: Budget::new(recipients),
-            handed: Mutex::default(),
+            handed: Mutex::new(Some(Vec::new())),
             wake: Notify::new(),
             backlog: AtomicBool::new(true),
             urgent: AtomicBool::new(true),
@@ -85,6 +88,7 @@ impl Carrier {
             bound: Mutex::default(),
             lapsed: AtomicBool::new(false),
             unclear_logged: AtomicBool::new(false),
+            closing: Sender::default(),
         }
     }
 
@@ -161,17 +165,31 @@ impl Carrier {
         self.is_up() && first && self.budget.try_take(batch.recipients.len(), batch.priority)
     }
 
-    /// Hands over batches that are claimed for this node, room taken.
-    pub(crate) fn hand(&self, claimed: Claimed) {
-        self.handed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(claimed);
+    /// Hands over a batch that is claimed for this node, room taken; gives it back where the desk has ended.
+    pub(crate) fn hand(&self, claimed: Claimed) -> Result<(), Box<Claimed>> {
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(handed) = &mut *handed else {
+            return Err(Box::new(claimed));
+        };
+        handed.push(claimed);
         self.wake.notify_one();
+        Ok(())
     }
 
     fn take_handed(&self) -> Vec<Claimed> {
-        std::mem::take(&mut *self.handed.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        handed.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// From now on nothing can be handed over; gives what was.
+    fn end(&self) -> Vec<Claimed> {
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        handed.take().unwrap_or_default()
+    }
+
+    /// Has the desk finish what is in flight, unbind and end.
+    pub(crate) fn close(&self) {
+        self.closing.send_replace(true);
     }
 
     /// Tells that batches wait in the database.

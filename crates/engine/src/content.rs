@@ -8,14 +8,14 @@ use tokio::sync::watch;
 
 /// What is known of it.
 pub(crate) struct Content {
-    configured: Prohibited,
+    configured: RwLock<Prohibited>,
     all: RwLock<Arc<Prohibited>>,
 }
 
 impl Content {
     pub(crate) async fn load(store: &Store, configured: Prohibited) -> store::Result<Arc<Self>> {
         let content = Self {
-            configured,
+            configured: RwLock::new(configured),
             all: RwLock::default(),
         };
         content.read(store).await?;
@@ -39,10 +39,37 @@ impl Content {
         }
     }
 
+    /// Puts other phrases of the configuration in the place of those that hold.
+    pub(crate) async fn configure(
+        &self,
+        store: &Store,
+        configured: Prohibited,
+    ) -> store::Result<()> {
+        let before = {
+            let mut held = self
+                .configured
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *held, configured)
+        };
+        let read = self.read(store).await;
+        if read.is_err() {
+            *self
+                .configured
+                .write()
+                .unwrap_or_else(PoisonError::into_inner) = before;
+        }
+        read
+    }
+
     async fn read(&self, store: &Store) -> store::Result<()> {
         let rules = store.content_rules().await?;
         let phrases: Vec<String> = rules.into_iter().map(|rule| rule.phrase).collect();
-        let all = Arc::new(self.configured.with(&phrases));
+        let configured = self
+            .configured
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let all = Arc::new(configured.with(&phrases));
         *self.all.write().unwrap_or_else(PoisonError::into_inner) = all;
         Ok(())
     }

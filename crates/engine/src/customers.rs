@@ -9,6 +9,7 @@ use domain::token::{self, Terms, TokenHash};
 use domain::{AccountId, Customer, Refusal, sender};
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Outage, Revision, Store};
@@ -55,25 +56,38 @@ pub(crate) struct Customers {
     known: Mutex<Known>,
     guesses: Mutex<Guesses>,
     /// Unknown tokens from one address in a minute.
-    most_guesses: u32,
+    most_guesses: AtomicU32,
     revision: watch::Sender<Revision>,
+    /// How often nodes were asked to read their configuration again.
+    reloads: watch::Sender<i64>,
 }
 
 impl Customers {
     pub(crate) async fn new(store: Store, most_guesses: u32) -> Result<Self, store::Error> {
-        let revision = watch::Sender::new(store.revision().await?);
+        let revision = store.revision().await?;
         Ok(Self {
             store,
             known: Mutex::default(),
             guesses: Mutex::default(),
-            most_guesses,
-            revision,
+            most_guesses: AtomicU32::new(most_guesses),
+            revision: watch::Sender::new(revision),
+            reloads: watch::Sender::new(revision.reloads),
         })
     }
 
     /// The revision, for others who remember what it tells of.
     pub(crate) fn revision(&self) -> watch::Receiver<Revision> {
         self.revision.subscribe()
+    }
+
+    /// How often nodes were asked to read their configuration again.
+    pub(crate) fn reloads(&self) -> watch::Receiver<i64> {
+        self.reloads.subscribe()
+    }
+
+    /// From now on an address may come with so many unknown tokens in a minute.
+    pub(crate) fn limit_guesses(&self, most: u32) {
+        self.most_guesses.store(most, Ordering::Relaxed);
     }
 
     /// The account behind a token, for a request of `client`.
@@ -125,7 +139,7 @@ impl Customers {
         self.guesses
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .unknown(client, self.most_guesses, now_ms)
+            .unknown(client, self.most_guesses.load(Ordering::Relaxed), now_ms)
     }
 
     async fn look_up(&self, hash: TokenHash, forgotten: u64) -> Result<Option<Arc<Caller>>, Error> {
@@ -180,6 +194,11 @@ impl Customers {
             let changed = self.store.changed_accounts(then, now).await?;
             self.forget(changed.as_ref());
         }
+        self.reloads.send_if_modified(|reloads| {
+            let is_asked = *reloads != now.reloads;
+            *reloads = now.reloads;
+            is_asked
+        });
         // What was only audited wakes nobody, but need not be looked through at the next change.
         self.revision.send_if_modified(|seen| {
             *seen = now;

@@ -2,9 +2,11 @@
 
 use crate::accept::Door;
 use crate::content::Content;
+use crate::live::Live;
 use crate::settings::GuardSettings;
 use crate::velocity::Velocity;
 use crate::{Error, Sent, Shared};
+use arc_swap::ArcSwapOption;
 use domain::{Draft, Environment, Prohibited, Rulebook, masked};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -17,7 +19,8 @@ use tokio::task::JoinHandle;
 pub(crate) struct Guards {
     content: Arc<Content>,
     /// Nothing where no operator has limited it.
-    velocity: Option<Arc<Velocity>>,
+    velocity: Arc<ArcSwapOption<Velocity>>,
+    revision: watch::Receiver<Revision>,
 }
 
 impl Guards {
@@ -29,21 +32,45 @@ impl Guards {
         tasks: &mut Vec<JoinHandle<()>>,
     ) -> store::Result<Self> {
         let store = &shared.store;
-        let by = By {
-            actor: format!("node:{}", shared.node).into(),
-            at_ms: shared.clock.now_ms(),
-        };
-        store
-            .configure_limits(limits(&settings, &shared.plan.rules), by)
-            .await?;
+        tell(shared, &settings, &shared.live().plan.rules).await?;
         let content = Content::load(store, settings.prohibited).await?;
         let velocity = Velocity::load(store, settings.velocity, &shared.clock, shared.node).await?;
         let following = Arc::clone(&content).follow(store.clone(), revision.clone());
         tasks.push(tokio::spawn(following));
         if let Some(velocity) = &velocity {
-            tasks.push(tokio::spawn(Arc::clone(velocity).follow(revision)));
+            tasks.push(tokio::spawn(Arc::clone(velocity).follow(revision.clone())));
         }
-        Ok(Self { content, velocity })
+        Ok(Self {
+            content,
+            velocity: Arc::new(ArcSwapOption::new(velocity)),
+            revision,
+        })
+    }
+
+    /// Puts other settings in the place of those that hold. Gives a task that follows what is paused, where nothing was
+    /// limited before.
+    pub(crate) async fn reload(
+        &self,
+        shared: &Shared,
+        settings: GuardSettings,
+        rules: &Rulebook,
+    ) -> store::Result<Option<JoinHandle<()>>> {
+        let (store, limits) = (&shared.store, settings.velocity);
+        tell(shared, &settings, rules).await?;
+        let held = self.velocity.load_full();
+        let added = match (&held, limits.are_set()) {
+            (None, true) => Velocity::load(store, limits, &shared.clock, shared.node).await?,
+            (None, false) | (Some(_), _) => None,
+        };
+        self.content.configure(store, settings.prohibited).await?;
+        let following = added
+            .clone()
+            .map(|added| added.follow(self.revision.clone()));
+        match held {
+            Some(held) if limits.are_set() => held.limit(limits),
+            Some(_) | None => self.velocity.store(added),
+        }
+        Ok(following.map(tokio::spawn))
     }
 
     /// What no text may hold now.
@@ -52,16 +79,31 @@ impl Guards {
     }
 
     /// Lets a draft through the door, where it does not go where too much went already.
-    pub(crate) async fn pass(&self, draft: Draft, door: &Door) -> Result<Sent, Error> {
-        let counted = match (&self.velocity, draft.environment) {
+    pub(crate) async fn pass(
+        &self,
+        draft: Draft,
+        live: Arc<Live>,
+        door: &Door,
+    ) -> Result<Sent, Error> {
+        let counted = match (self.velocity.load_full(), draft.environment) {
             (Some(velocity), Environment::Live) => {
                 let counted = velocity.check(draft.account, &draft.recipients, draft.fingerprint);
                 Some(counted.await?)
             }
             (None, _) | (_, Environment::Sandbox) => None,
         };
-        door.send(draft, counted).await
+        door.send(draft, live, counted).await
     }
+}
+
+/// Tells the audit what is set.
+async fn tell(shared: &Shared, settings: &GuardSettings, rules: &Rulebook) -> store::Result<bool> {
+    let by = By {
+        actor: format!("node:{}", shared.node).into(),
+        at_ms: shared.clock.now_ms(),
+    };
+    let limits = limits(settings, rules);
+    shared.store.configure_limits(limits, by).await
 }
 
 /// What is set of all that holds sends back, by its key in the configuration, as the audit keeps it.

@@ -7,6 +7,7 @@
 //! | sends become messages, in groups | `accept`, with the batches from `plan` |
 //! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
 //! | outcomes are POSTed | `callback` |
+//! | what holds of the configuration, and what replaces it | `live`, `reload` |
 //! | who else works on the database | `nodes` |
 //! | what time does; what is kept no longer; what a node that is gone left | `sweep`, `retention`, `recover` |
 //! | what an operator does | `admin` |
@@ -24,6 +25,7 @@ mod content;
 mod customers;
 mod follow;
 mod guards;
+mod live;
 mod measure;
 mod network;
 mod nodes;
@@ -31,6 +33,7 @@ mod plan;
 mod rate;
 mod recover;
 mod refusals;
+mod reload;
 mod report;
 mod retention;
 mod sandbox;
@@ -49,26 +52,28 @@ pub use customers::Caller;
 pub use domain::rate::{Rate, RateKind};
 pub use network::{Asked, Network, Wire};
 pub use plan::SANDBOX;
+pub use reload::Reloaded;
 pub use report::Report;
 pub use settings::{BindMode, CarrierSettings, GuardSettings, Limits, Retention, Settings};
 pub use store::Outage;
 pub use world::World;
 
+use arc_swap::ArcSwap;
 use callback::Callbacks;
 use carrier::Carrier;
 use customers::Customers;
 use domain::rate::RateKey;
 use domain::{Environment, Purse, Refusal, SendFields};
 use guards::Guards;
+use live::Live;
 use nodes::Nodes;
 use plan::Plan;
 pub(crate) use shared::Shared;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::Store;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
@@ -130,18 +135,18 @@ pub struct Engine {
     customers: Arc<Customers>,
     rates: Arc<rate::Rates>,
     guards: Guards,
-    limits: Limits,
     door: accept::Door,
     open: Arc<AtomicBool>,
-    /// Tells each carrier that the engine closes.
-    closing: Arc<[watch::Sender<bool>]>,
     tasks: Arc<Mutex<Tasks>>,
+    /// One reload at a time.
+    reloading: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// What runs in the background.
 #[derive(Default)]
 struct Tasks {
-    carriers: Vec<JoinHandle<()>>,
+    /// With the names of those that they run.
+    carriers: Vec<(Arc<str>, JoinHandle<()>)>,
     others: Vec<JoinHandle<()>>,
 }
 
@@ -149,14 +154,15 @@ struct Tasks {
 fn run_carriers(
     shared: &Arc<Shared>,
     connectors: Vec<Option<TlsConnector>>,
-    closing: &[watch::Sender<bool>],
-) -> Vec<JoinHandle<()>> {
+) -> Vec<(Arc<str>, JoinHandle<()>)> {
     let connectors = connectors.into_iter().chain([None]);
-    let carriers = shared.carriers.iter().zip(connectors).zip(closing);
+    let live = shared.live();
+    let carriers = live.carriers.iter().zip(connectors);
     carriers
-        .map(|((carrier, tls), closing)| {
-            let (shared, carrier) = (Arc::clone(shared), Arc::clone(carrier));
-            tokio::spawn(carrier::run(shared, carrier, tls, closing.subscribe()))
+        .map(|(carrier, tls)| {
+            let (shared, name) = (Arc::clone(shared), Arc::clone(&carrier.name));
+            let running = carrier::run(shared, Arc::clone(carrier), tls);
+            (name, tokio::spawn(running))
         })
         .collect()
 }
@@ -189,10 +195,14 @@ impl Engine {
             .into_iter()
             .map(|carrier| Arc::new(Carrier::new(carrier.name.as_str().into(), Some(carrier))));
         let shared = Arc::new(Shared {
-            plan: Plan::new(settings.rules, numbers),
+            live: ArcSwap::from_pointee(Live {
+                plan: Plan::new(settings.rules, numbers),
+                carriers: named.chain([sandbox]).collect(),
+                limits: settings.limits,
+                retention: settings.retention,
+            }),
             message_ids: chance::MessageIds::new(&world.chance),
             turns: carrier::Turns::default(),
-            carriers: named.chain([sandbox]).collect(),
             callbacks,
             nodes,
             follower: tokio::sync::Mutex::new(follow::Follower::new(&world.clock)),
@@ -209,13 +219,7 @@ impl Engine {
         let rates = Arc::new(rate::Rates::new(&store));
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
-        // One for each: who else waits on the same one would be told in any order.
-        let closing: Arc<[_]> = shared
-            .carriers
-            .iter()
-            .map(|_| watch::Sender::new(false))
-            .collect();
-        tasks.carriers = run_carriers(&shared, connectors, &closing);
+        tasks.carriers = run_carriers(&shared, connectors);
         let following = Arc::clone(&rates).follow(shared.clock.clone());
         tasks.others.extend(sweep::start(&shared));
         tasks.others.extend(nodes::start(&shared, &rates));
@@ -223,18 +227,17 @@ impl Engine {
             accepting,
             tokio::spawn(Arc::clone(&customers).follow()),
             tokio::spawn(following),
-            tokio::spawn(retention::run(Arc::clone(&shared), settings.retention)),
+            tokio::spawn(retention::run(Arc::clone(&shared))),
         ]);
         Ok(Self {
             shared,
             customers,
             rates,
             guards,
-            limits: settings.limits,
             door,
             open: Arc::new(AtomicBool::new(true)),
-            closing,
             tasks: Arc::new(Mutex::new(tasks)),
+            reloading: Arc::default(),
         })
     }
 
@@ -256,10 +259,11 @@ impl Engine {
         environment: Environment,
         kind: RateKind,
     ) -> Result<Rate, Error> {
+        let limits = self.shared.live().limits;
         let limit = match kind {
-            RateKind::Send => self.limits.sends_per_minute,
-            RateKind::Report => self.limits.reports_per_minute,
-            RateKind::Read => self.limits.reads_per_minute,
+            RateKind::Send => limits.sends_per_minute,
+            RateKind::Report => limits.reports_per_minute,
+            RateKind::Read => limits.reads_per_minute,
         };
         let key = RateKey {
             account: caller.customer.account.id,
@@ -290,15 +294,16 @@ impl Engine {
         if !self.open.load(Ordering::Relaxed) {
             return Err(Refusal::Unavailable { retry_after_s: 5 }.into());
         }
+        let live = self.shared.live.load_full();
         let draft = domain::draft(
             fields,
             &caller.customer,
             environment,
-            &self.shared.plan.rules,
+            &live.plan.rules,
             &self.guards.prohibited(),
         )?;
-        accept::steer(&draft, self.limits.sends_per_minute)?;
-        self.guards.pass(draft, &self.door).await
+        accept::steer(&draft, live.limits.sends_per_minute)?;
+        self.guards.pass(draft, live, &self.door).await
     }
 
     /// What the wallet holds; the sandbox has a simulated one.
@@ -344,15 +349,25 @@ impl Engine {
         self.door.refuse_at_once();
     }
 
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
     pub async fn shutdown(&self) {
         self.open.store(false, Ordering::Relaxed);
-        for closing in &*self.closing {
-            closing.send_replace(true);
-        }
-        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let tasks = {
+            // A reload either starts its carriers before this, or finds that it is too late.
+            let mut tasks = self.tasks();
+            self.shared
+                .live()
+                .carriers
+                .iter()
+                .for_each(|one| one.close());
+            std::mem::take(&mut *tasks)
+        };
         let carriers = async {
-            for task in tasks.carriers {
+            for (_, task) in tasks.carriers {
                 if task.await.is_err() {
                     tracing::error!("the task of a carrier ended in a panic");
                 }

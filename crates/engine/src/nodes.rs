@@ -77,6 +77,11 @@ impl Nodes {
         })
     }
 
+    /// Whether there may be others.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     /// Whether what is claimed is certainly still this node's own.
     pub(crate) fn holds(&self) -> bool {
         !self.is_shared || self.known().beaten.elapsed() < LEASE
@@ -138,9 +143,7 @@ pub(crate) fn start(shared: &Arc<Shared>, rates: &Arc<Rates>) -> [JoinHandle<()>
 /// Beats, watches, and takes over, until the engine ends.
 async fn run(shared: Arc<Shared>, rates: Arc<Rates>) {
     if !shared.nodes.is_shared {
-        for carrier in &shared.carriers {
-            carrier.hold_all();
-        }
+        shared.live().carriers.iter().for_each(|one| one.hold_all());
         return;
     }
     let mut watch = Watch::default();
@@ -190,7 +193,8 @@ async fn turn(shared: &Arc<Shared>, watch: &mut Watch, count: u32) -> store::Res
     let stood_still = nodes.known().beaten.elapsed() > DEAD_AFTER;
     if !known {
         tracing::warn!("this node was taken for dead: what it had in hand is in doubt");
-        shared.carriers.iter().for_each(|carrier| carrier.lapse());
+        let live = shared.live();
+        live.carriers.iter().for_each(|carrier| carrier.lapse());
     }
     // Only now: nothing that it had may be taken for its own again.
     nodes.known().beaten = began;
@@ -235,10 +239,10 @@ async fn within<T>(answer: impl Future<Output = store::Result<T>>) -> store::Res
 
 /// Takes and gives back connections, so that the nodes have as many each.
 async fn share_binds(shared: &Arc<Shared>, alive: &[i64]) -> store::Result<()> {
-    let node = shared.nodes.node;
+    let (node, live) = (shared.nodes.node, shared.live.load_full());
     let mut binds = within(shared.store.binds()).await?;
     let mut taken = false;
-    for carrier in &shared.carriers {
+    for carrier in &live.carriers {
         let Some(settings) = &carrier.settings else {
             continue;
         };
@@ -254,7 +258,7 @@ async fn share_binds(shared: &Arc<Shared>, alive: &[i64]) -> store::Result<()> {
     if taken {
         binds = within(shared.store.binds()).await?;
     }
-    for carrier in &shared.carriers {
+    for carrier in &live.carriers {
         if let Some(settings) = &carrier.settings {
             let all = binds.get(&*carrier.name).map_or(&[][..], Vec::as_slice);
             let holders = holders(&binds, carrier, settings.binds);
@@ -289,7 +293,14 @@ async fn hold(
     let up_elsewhere = binds
         .iter()
         .any(|bind| bind.bound && bind.node != node && alive.contains(&bind.node));
-    let mine: Vec<&Bind> = binds.iter().filter(|bind| bind.node == node).collect();
+    let slots = carrier.settings.as_ref().map_or(0, |all| all.binds);
+    let slots = i64::try_from(slots).unwrap_or(i64::MAX);
+    let mine = binds.iter().filter(|bind| bind.node == node);
+    let (mine, beyond): (Vec<&Bind>, Vec<&Bind>) = mine.partition(|bind| bind.slot <= slots);
+    // A reload has left it fewer than it had.
+    for bind in beyond {
+        within(shared.store.free_bind(bind.clone())).await?;
+    }
     let kept = mine.len().saturating_sub(back);
     let slots = mine.iter().take(kept).map(|bind| bind.slot).collect();
     carrier.hold(slots, up_elsewhere);

@@ -16,11 +16,11 @@ pub(crate) struct Plan {
     pub(crate) rules: Rulebook,
     carriers: Vec<Arc<str>>,
     sandbox: Arc<str>,
-    numbers: Numbers,
+    numbers: Arc<Numbers>,
 }
 
 impl Plan {
-    pub(crate) fn new(rules: Rulebook, numbers: Numbers) -> Self {
+    pub(crate) fn new(rules: Rulebook, numbers: impl Into<Arc<Numbers>>) -> Self {
         let carriers = rules
             .carriers
             .iter()
@@ -30,8 +30,13 @@ impl Plan {
             rules,
             carriers,
             sandbox: SANDBOX.into(),
-            numbers,
+            numbers: numbers.into(),
         }
+    }
+
+    /// The plan by other rules, with numbers that go on where those of this one end.
+    pub(crate) fn with(&self, rules: Rulebook) -> Self {
+        Self::new(rules, Arc::clone(&self.numbers))
     }
 
     /// Numbers for what the caller makes itself.
@@ -188,7 +193,7 @@ impl Plan {
         })
     }
 
-    /// The carrier that comes after this one for a number.
+    /// The carrier that comes after this one for a number: the first, where this one is not configured any more.
     pub(crate) fn carrier_after(
         &self,
         gateway: Gateway,
@@ -196,11 +201,12 @@ impl Plan {
         recipient: Recipient,
         carrier: &str,
     ) -> Option<Arc<str>> {
-        let rules = self.rules.leg(gateway, leg)?;
-        let after = rules.preference.after(
-            self.rules.network_of(recipient),
-            self.rules.carrier(carrier)?,
-        )?;
+        let preference = &self.rules.leg(gateway, leg)?.preference;
+        let network = self.rules.network_of(recipient);
+        let after = match self.rules.carrier(carrier) {
+            Some(carrier) => preference.after(network, carrier)?,
+            None => *preference.carriers(network).first()?,
+        };
         self.carriers.get(after).cloned()
     }
 

@@ -119,20 +119,19 @@ fn portions_by<T>(
 
 fn doubt(shared: &Shared, claimed: Claimed, now_ms: i64) -> Progress {
     let (batch, gateway) = (&claimed.batch, claimed.content.gateway);
-    let resend = shared.plan.resend_at(gateway, batch, now_ms);
+    let live = shared.live();
+    let resend = live.plan.resend_at(gateway, batch, now_ms);
     let resend = resend.map(|due_at_ms| Batch {
         claimed_by: WAITING,
         claimed_until_ms: 0,
         due_at_ms,
-        id: shared.plan.numbers(1),
+        id: live.plan.numbers(1),
         kind: BatchKind::Resend,
         tries: 0,
         ..batch.clone()
     });
     let awaited = batch.recipients.iter().copied();
-    let second_leg = shared
-        .plan
-        .second_leg_timer(batch, gateway, awaited, now_ms);
+    let second_leg = live.plan.second_leg_timer(batch, gateway, awaited, now_ms);
     Progress {
         doubted: batch.recipients.clone(),
         again: resend.into_iter().chain(second_leg).collect(),

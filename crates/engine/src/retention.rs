@@ -93,10 +93,11 @@ struct Place {
 }
 
 /// Runs until the engine ends.
-pub(crate) async fn run(shared: Arc<Shared>, retention: Retention) {
+pub(crate) async fn run(shared: Arc<Shared>) {
     let mut places = HashMap::new();
     let outage = Outage::of("old data cannot be removed");
     loop {
+        let retention = shared.live().retention;
         let pause = match outage.note(remove(&shared, retention, &mut places).await) {
             Some(true) => BUSY_EVERY,
             Some(false) => IDLE_EVERY,

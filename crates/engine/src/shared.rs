@@ -3,9 +3,10 @@
 use crate::callback::Callbacks;
 use crate::carrier::{Carrier, Turns};
 use crate::follow::Follower;
+use crate::live::Live;
 use crate::nodes::Nodes;
-use crate::plan::Plan;
 use crate::{Chance, Clock, Network, chance, measure};
+use arc_swap::{ArcSwap, Guard};
 use domain::Priority;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,8 @@ static RELEASES: Outage = Outage::of("batches cannot be given back");
 /// What the parts of the engine share.
 pub(crate) struct Shared {
     pub(crate) store: Store,
-    pub(crate) plan: Plan,
+    /// What holds of the configuration.
+    pub(crate) live: ArcSwap<Live>,
     pub(crate) clock: Clock,
     pub(crate) chance: Chance,
     pub(crate) network: Arc<dyn Network>,
@@ -31,7 +33,6 @@ pub(crate) struct Shared {
     pub(crate) follower: tokio::sync::Mutex<Follower>,
     pub(crate) message_ids: chance::MessageIds,
     pub(crate) callbacks: Callbacks,
-    pub(crate) carriers: Vec<Arc<Carrier>>,
     /// At committing what they said.
     pub(crate) turns: Turns,
 }
@@ -51,9 +52,14 @@ where
 }
 
 impl Shared {
-    /// The carrier of that name; there are few.
-    pub(crate) fn carrier(&self, name: &str) -> Option<&Arc<Carrier>> {
-        self.carriers.iter().find(|carrier| &*carrier.name == name)
+    /// What holds of the configuration at this moment: a reload replaces it as a whole.
+    pub(crate) fn live(&self) -> Guard<Arc<Live>> {
+        self.live.load()
+    }
+
+    /// The carrier of that name.
+    pub(crate) fn carrier(&self, name: &str) -> Option<Arc<Carrier>> {
+        self.live().carrier(name).cloned()
     }
 
     /// Tells all nodes that batches of a carrier wait in the database.
@@ -65,7 +71,7 @@ impl Shared {
     /// Makes second legs that go out now.
     pub(crate) fn planner(self: &Arc<Self>, now_ms: i64) -> Planner {
         let shared = Arc::clone(self);
-        Arc::new(move |wanted| shared.plan.second_leg(wanted, now_ms))
+        Arc::new(move |wanted| shared.live().plan.second_leg(wanted, now_ms))
     }
 
     pub(crate) fn claim(
@@ -82,7 +88,7 @@ impl Shared {
             until_ms: now_ms + CLAIM_MS,
             recipients,
             priority,
-            next_id: self.plan.numbers(self.store.split_ids()),
+            next_id: self.live().plan.numbers(self.store.split_ids()),
         }
     }
 
@@ -108,7 +114,7 @@ impl Shared {
                 .map(|batch| carrier.as_ref().unwrap_or(&batch.carrier));
             names
                 .filter_map(|name| shared.carrier(name))
-                .for_each(|carrier| shared.arrived(carrier));
+                .for_each(|carrier| shared.arrived(&carrier));
         });
     }
 
@@ -122,39 +128,10 @@ impl Shared {
         let now_ms = self.clock.now_ms();
         let due = settled.work.iter().filter(|(_, due_ms)| *due_ms <= now_ms);
         due.filter_map(|(name, _)| self.carrier(name))
-            .for_each(|carrier| self.arrived(carrier));
+            .for_each(|carrier| self.arrived(&carrier));
         self.callbacks.offer(settled.callbacks);
         if settled.more_callbacks {
             self.callbacks.wake();
         }
-    }
-
-    /// Whether anything that goes to this carrier could go to another that is up.
-    pub(crate) fn has_alternative(&self, carrier: &Carrier) -> bool {
-        let rules = &self.plan.rules;
-        let Some(index) = rules.carrier(&carrier.name) else {
-            return false;
-        };
-        let lists = rules.gateways.iter().flat_map(|rules| {
-            let preference = &rules.preference;
-            preference
-                .networks
-                .iter()
-                .flatten()
-                .chain([&preference.default])
-        });
-        lists
-            .filter(|list| list.contains(&index))
-            .flatten()
-            .any(|&other| {
-                let name = rules
-                    .carriers
-                    .get(other)
-                    .map(|carrier| carrier.name.as_str());
-                other != index
-                    && name
-                        .and_then(|name| self.carrier(name))
-                        .is_some_and(|other| other.is_up_anywhere())
-            })
     }
 }

@@ -5,9 +5,9 @@ use crate::carrier::{move_strays, note_due};
 use crate::measure::{self, Depths};
 use crate::recover::portions;
 use domain::{Bucket, Gateway};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::{CALLBACK_STATES, CarrierReport, Claimed, Ended, Expiry, Outage, Progress, Settled};
 use tokio::task::JoinHandle;
@@ -41,7 +41,7 @@ const MEASURE_EVERY: Duration = Duration::from_secs(5);
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
 pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 9] {
     let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
-    let told = Arc::new(Mutex::default());
+    let (told, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
     [
         every(
             DUE_EVERY,
@@ -71,7 +71,10 @@ pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 9] {
             MEASURE_EVERY,
             Outage::of("queues cannot be measured"),
             shared,
-            |shared| async move { measure_all(&shared).await },
+            move |shared| {
+                let measured = Arc::clone(&measured);
+                async move { measure_all(&shared, &measured).await }
+            },
         ),
         every(
             GATHER_EVERY,
@@ -159,7 +162,7 @@ async fn expire_sent(
         let now_ms = until_ms(shared, begun_ms);
         let expiry = Expiry {
             gateway,
-            over_before_ms: shared.plan.rules.over_before(gateway, now_ms - GRACE_MS),
+            over_before_ms: over_before(shared, gateway, now_ms - GRACE_MS),
             now_ms,
             planner: shared.planner(now_ms),
         };
@@ -169,6 +172,11 @@ async fn expire_sent(
             return Ok(());
         }
     }
+}
+
+/// Whose time was over before then.
+fn over_before(shared: &Shared, gateway: Gateway, now_ms: i64) -> i64 {
+    shared.live().plan.rules.over_before(gateway, now_ms)
 }
 
 async fn expire_unsent(shared: &Arc<Shared>, bucket: Bucket, begun_ms: i64) -> store::Result<()> {
@@ -216,20 +224,21 @@ async fn forget_all(shared: &Arc<Shared>) -> store::Result<()> {
 }
 
 /// Each node measures its own buckets: the sum over the nodes is the whole.
-async fn measure_all(shared: &Arc<Shared>) -> store::Result<()> {
-    let names = shared
-        .carriers
-        .iter()
-        .map(|carrier| carrier.name.to_string());
-    // Each is told of, when none is left too.
-    let none: BTreeMap<String, i64> = names.map(|name| (name, 0)).collect();
+async fn measure_all(shared: &Arc<Shared>, told: &Mutex<BTreeSet<String>>) -> store::Result<()> {
+    // Each is told of, when none is left too: also one that is not configured any more.
+    let none: BTreeMap<String, i64> = {
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let carriers = &shared.live().carriers;
+        told.extend(carriers.iter().map(|carrier| carrier.name.to_string()));
+        told.iter().map(|name| (name.clone(), 0)).collect()
+    };
     let mut depths = Depths {
         queued: none.clone(),
         held: none.clone(),
         in_doubt: none,
         callbacks: CALLBACK_STATES.map(|state| (state.to_owned(), 0)).into(),
     };
-    let quiet_until_ms = shared.plan.quiet_until(shared.clock.now_ms());
+    let quiet_until_ms = shared.live().plan.quiet_until(shared.clock.now_ms());
     for bucket in shared.my_buckets() {
         let queues = shared
             .store
@@ -246,6 +255,9 @@ async fn measure_all(shared: &Arc<Shared>) -> store::Result<()> {
             *depths.callbacks.entry(state).or_default() += count;
         }
     }
+    told.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .extend(depths.queued.keys().chain(depths.in_doubt.keys()).cloned());
     measure::depths(depths);
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::{Clock, Error, measure, within};
 use domain::velocity::{Block, Limits, Velocity as Counts, Verdict, paused};
 use domain::{AccountId, Fingerprint, Recipient, Refusal};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use store::{By, Outage, PausedBlock, Revision, Store};
 use tokio::sync::watch;
@@ -19,7 +19,7 @@ static PAUSES: Outage = Outage::of("blocks of numbers cannot be paused");
 
 /// What was sent lately, and what is paused.
 pub(crate) struct Velocity {
-    limits: Limits,
+    limits: RwLock<Limits>,
     counts: Mutex<Counts>,
     store: Store,
     clock: Clock,
@@ -61,7 +61,7 @@ impl Velocity {
             return Ok(None);
         }
         let velocity = Self {
-            limits,
+            limits: RwLock::new(limits),
             counts: Mutex::default(),
             store: store.clone(),
             clock: clock.clone(),
@@ -80,9 +80,8 @@ impl Velocity {
         fingerprint: Fingerprint,
     ) -> Result<Counted, Error> {
         let now_ms = self.clock.now_ms();
-        let verdict = self
-            .counts()
-            .judge(account, recipients, &self.limits, now_ms);
+        let limits = self.limits();
+        let verdict = self.counts().judge(account, recipients, &limits, now_ms);
         match verdict {
             Verdict::Goes => Ok(Counted {
                 velocity: Arc::clone(self),
@@ -118,7 +117,7 @@ impl Velocity {
             account,
             block,
             paused_at_ms: now_ms,
-            until_ms: now_ms.saturating_add(self.limits.pause_ms),
+            until_ms: now_ms.saturating_add(self.limits().pause_ms),
         };
         let by = By {
             actor: Arc::clone(&self.actor),
@@ -167,6 +166,15 @@ impl Velocity {
             .collect();
         self.counts().set_paused(paused);
         Ok(())
+    }
+
+    fn limits(&self) -> Limits {
+        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts other limits in the place of those that hold; what was counted stays.
+    pub(crate) fn limit(&self, limits: Limits) {
+        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {

@@ -1,15 +1,19 @@
 //! The revision, which tells a running server that something about accounts has changed, and the audit, which says whose.
 
 use crate::Store;
-use crate::audit;
-use crate::db::{Db, STARTED, Tx};
+use crate::audit::{self, By, Entry};
+use crate::db::{Change, Db, STARTED, Tx};
 use crate::error::Result;
 use crate::sql::{on, read};
 use domain::AccountId;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// How many entries of the audit are looked at for whose what has changed is. Where there are more, it may be anybody's.
 const MOST_ENTRIES: i64 = 1_000;
+/// The mark that counts how often nodes were asked to read their configuration again, and what the audit calls it.
+const RELOADS: &str = "reloads";
+const RELOAD: &str = "config.reload";
 
 /// How far changes have come of accounts, tokens, sender IDs, secrets of callbacks, paused blocks and content rules.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -21,6 +25,8 @@ pub struct Revision {
     pub number: i64,
     /// The latest entry of the audit, which has one for each change, and others.
     pub audited: i64,
+    /// How often an operator has asked all nodes to read their configuration again.
+    pub reloads: i64,
 }
 
 impl Revision {
@@ -50,6 +56,38 @@ pub(crate) async fn touch(tx: &mut Tx) -> Result<()> {
     Ok(())
 }
 
+struct AskReload {
+    by: By,
+}
+
+impl Change for AskReload {
+    type Output = i64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<i64> {
+        let asked: i64 = on!(tx, |connection| sqlx::query_scalar(
+            "insert into marks (name, value) values ($1, 1)
+             on conflict (name) do update set value = marks.value + 1 returning value",
+        )
+        .bind(RELOADS)
+        .fetch_one(connection)
+        .await?);
+        let entry = Entry {
+            by: &self.by,
+            verb: RELOAD,
+            account: None,
+            object: "",
+            before: Value::Null,
+            after: json!({ "asked": asked }),
+        };
+        audit::enter(tx, entry).await?;
+        Ok(asked)
+    }
+
+    async fn stands(&self, tx: &mut Tx, _asked: &i64) -> Result<bool> {
+        audit::is_kept(tx, &self.by, RELOAD, "").await
+    }
+}
+
 impl Store {
     /// How far changes have come by now.
     pub async fn revision(&self) -> Result<Revision> {
@@ -60,9 +98,10 @@ impl Store {
         let sql = format!(
             "select {server},
                  coalesce((select value from marks where name = 'revision'), 0),
-                 coalesce((select value from marks where name = $1), 0)"
+                 coalesce((select value from marks where name = $1), 0),
+                 coalesce((select value from marks where name = '{RELOADS}'), 0)"
         );
-        let (server, number, audited) = read!(self.db, |connection| {
+        let (server, number, audited, reloads) = read!(self.db, |connection| {
             sqlx::query_as(sqlx::AssertSqlSafe(sql))
                 .bind(audit::COUNT)
                 .fetch_one(connection)
@@ -72,7 +111,13 @@ impl Store {
             server,
             number,
             audited,
+            reloads,
         })
+    }
+
+    /// Asks all nodes to read their configuration again; gives how often that was asked.
+    pub async fn ask_reload(&self, by: By) -> Result<i64> {
+        self.db.change(AskReload { by }).await
     }
 
     /// The accounts that were changed between two revisions; `None` where these may be any.
@@ -109,6 +154,7 @@ mod tests {
             server,
             number,
             audited,
+            reloads: 0,
         };
         let then = revision(7, 3, 9);
         for (now, is_another, is_told) in [

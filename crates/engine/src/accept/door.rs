@@ -2,6 +2,7 @@
 
 use super::pace::Pace;
 use super::{Sent, run};
+use crate::live::Live;
 use crate::refusals::Refusals;
 use crate::velocity::Counted;
 use crate::{Error, Shared};
@@ -35,6 +36,8 @@ const ASK_AGAIN_S: u64 = 5;
 /// A draft that waits for its commit.
 pub(crate) struct Waiting {
     pub(super) draft: Draft,
+    /// What it was drafted by.
+    pub(super) live: Arc<Live>,
     /// Nothing where nothing is limited.
     pub(super) counted: Option<Counted>,
     since: Instant,
@@ -141,9 +144,14 @@ impl Door {
     /// Waits until the draft is a durable message, or is refused. A full queue refuses when it is its turn
     /// ([`Refusals`]), and nothing is kept of the draft until then; a database that does not answer refuses after a
     /// while: what has not begun by then is not accepted any more, and of what has it is told that it may stand.
-    pub(crate) async fn send(&self, draft: Draft, counted: Option<Counted>) -> Result<Sent, Error> {
+    pub(crate) async fn send(
+        &self,
+        draft: Draft,
+        live: Arc<Live>,
+        counted: Option<Counted>,
+    ) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
-        let Some(turn) = self.admit(draft, counted, answer) else {
+        let Some(turn) = self.admit(draft, live, counted, answer) else {
             return Err(self.refuse().await.into());
         };
         in_time(result, &turn).await
@@ -153,6 +161,7 @@ impl Door {
     fn admit(
         &self,
         draft: Draft,
+        live: Arc<Live>,
         counted: Option<Counted>,
         answer: oneshot::Sender<Result<Sent, Error>>,
     ) -> Option<Turn> {
@@ -167,6 +176,7 @@ impl Door {
         let turn = Turn::default();
         let waiting = Waiting {
             draft,
+            live,
             counted,
             since: Instant::now(),
             turn: turn.clone(),
@@ -232,8 +242,14 @@ pub(super) fn group(
 mod tests {
     use super::super::pace::Lap;
     use super::*;
+    use crate::chance::Numbers;
+    use crate::plan::Plan;
     use crate::velocity::tests::without_database;
-    use domain::{AccountId, Environment, Gateway, Money, Priority, Recipient, Text};
+    use crate::{Chance, Limits, Retention};
+    use domain::{
+        AccountId, CodeWords, Environment, Gateway, Money, NumberPlan, Priority, Recipient,
+        Rulebook, Text,
+    };
     use tokio::time::{advance, timeout};
 
     fn message() -> MessageId {
@@ -253,6 +269,23 @@ mod tests {
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("it was accepted"),
         }
+    }
+
+    fn live() -> Arc<Live> {
+        let rules = Rulebook {
+            plan: NumberPlan::nigeria(),
+            carriers: Vec::new(),
+            gateways: Vec::new(),
+            code_words: CodeWords::standard(),
+            max_recipients: 1,
+            private_callbacks: false,
+        };
+        Arc::new(Live {
+            plan: Plan::new(rules, Numbers::new(0, &Chance::seeded(1))),
+            carriers: Vec::new(),
+            limits: Limits::default(),
+            retention: Retention::default(),
+        })
     }
 
     /// A send to so many.
@@ -282,7 +315,7 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), None, oneshot::channel().0)
+            door.admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
         for _ in 0..10 {
@@ -290,7 +323,7 @@ mod tests {
         }
         assert!(!admitted(FEW_RECIPIENTS + 1));
         assert!(admitted(FEW_RECIPIENTS));
-        let refused = door.send(draft(100), None).await;
+        let refused = door.send(draft(100), live(), None).await;
         assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
         drop(waiting.recv().await);
         assert!(admitted(MOST_WAITING / 10));
@@ -302,7 +335,7 @@ mod tests {
         let (queue, _waiting) = mpsc::channel(3);
         let door = Door::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), None, oneshot::channel().0)
+            door.admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
         assert_eq!(door.room(), MOST_WAITING);
@@ -316,7 +349,10 @@ mod tests {
 
         let (queue, _waiting) = mpsc::channel(1);
         let door = Door::new(queue);
-        assert!(door.admit(draft(1), None, oneshot::channel().0).is_some());
+        assert!(
+            door.admit(draft(1), live(), None, oneshot::channel().0)
+                .is_some()
+        );
         assert_eq!(door.room(), 0, "the queue has no room");
     }
 
@@ -325,7 +361,7 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), None, oneshot::channel().0)
+            door.admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
         // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
@@ -353,7 +389,7 @@ mod tests {
             let (answer, asked) = oneshot::channel();
             let mut draft = draft(recipients);
             draft.fingerprint[0] = u8::try_from(number).unwrap();
-            assert!(door.admit(draft, None, answer).is_some());
+            assert!(door.admit(draft, live(), None, answer).is_some());
             answers.push(asked);
         }
         let mut left = VecDeque::new();
@@ -375,12 +411,12 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = Door::new(queue);
         let (late, mut refused) = oneshot::channel();
-        assert!(door.admit(draft(1), None, late).is_some());
+        assert!(door.admit(draft(1), live(), None, late).is_some());
         advance(TURN_PATIENCE).await;
         let (soon, mut begun) = oneshot::channel();
         let mut other = draft(2);
         other.fingerprint[0] = 1;
-        assert!(door.admit(other, None, soon).is_some());
+        assert!(door.admit(other, live(), None, soon).is_some());
         let mut left: VecDeque<_> =
             [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
         let now = Instant::now() + Duration::from_millis(1);
@@ -410,17 +446,17 @@ mod tests {
         let door = Door::new(queue);
         let (answer, client) = oneshot::channel();
         let counted = Some(count().await.unwrap());
-        assert!(door.admit(draft(1), counted, answer).is_some());
+        assert!(door.admit(draft(1), live(), counted, answer).is_some());
         assert!(count().await.is_err(), "it may be accepted yet");
         drop(client);
         let mut left: VecDeque<_> = [waiting.try_recv().unwrap()].into();
         assert!(group(&mut left, Instant::now(), true).is_empty());
 
         let (answer, _client) = oneshot::channel();
-        assert!(door.admit(draft(1), None, answer).is_some());
+        assert!(door.admit(draft(1), live(), None, answer).is_some());
         let counted = Some(count().await.unwrap());
         let (answer, _client) = oneshot::channel();
-        assert!(door.admit(draft(1), counted, answer).is_none());
+        assert!(door.admit(draft(1), live(), counted, answer).is_none());
         assert!(count().await.is_ok());
     }
 
@@ -446,10 +482,10 @@ mod tests {
             advance(PATIENCE + Duration::from_secs(1)).await;
             slow
         };
-        let (told, _slow) = tokio::join!(door.send(draft(1), None), committing);
+        let (told, _slow) = tokio::join!(door.send(draft(1), live(), None), committing);
         assert_eq!(refusal(told), may_stand());
 
-        let told = refusal(door.send(draft(1), None).await);
+        let told = refusal(door.send(draft(1), live(), None).await);
         assert_eq!(told, UNAVAILABLE, "no commit began");
         let late = waiting.recv().await.unwrap();
         assert!(!late.turn.begin(message()), "nor does one any more");

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use store::Receipt;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio_rustls::TlsConnector;
 
 /// How often the desk looks at the state of things without a hint.
@@ -78,13 +78,9 @@ pub(super) struct Desk {
     pub(super) closing: bool,
 }
 
-/// Runs a carrier until the engine closes and all that is in hand is accounted for.
-pub(crate) async fn run(
-    shared: Arc<Shared>,
-    carrier: Arc<Carrier>,
-    tls: Option<TlsConnector>,
-    mut closing: watch::Receiver<bool>,
-) {
+/// Runs a carrier until it is closed and all that is in hand is accounted for.
+pub(crate) async fn run(shared: Arc<Shared>, carrier: Arc<Carrier>, tls: Option<TlsConnector>) {
+    let mut closing = carrier.closing.subscribe();
     let (events, mut arrived) = mpsc::channel(EVENT_QUEUE);
     // At most one report, one claim and one failover are under way.
     let (done, mut finished) = mpsc::unbounded_channel();
@@ -126,6 +122,7 @@ pub(crate) async fn run(
         }
         desk.step();
     }
+    desk.leave();
 }
 
 /// Waits for so long, or for ever.
@@ -322,7 +319,7 @@ impl Desk {
             now_ms,
             steady_ms: self.shared.clock.steady_ms(),
         };
-        let fate = say::fate(&self.shared.plan, &asked, answer, self.ids);
+        let fate = say::fate(&self.shared.live().plan, &asked, answer, self.ids);
         if matches!(fate, Fate::Doubted(_)) {
             self.measures.in_doubt();
         }
@@ -337,6 +334,20 @@ impl Desk {
         }
         self.reslot();
         self.put_back_unsent();
+    }
+
+    /// Gives back what was handed over while this ended: nobody sends it any more.
+    fn leave(&self) {
+        let left: Vec<_> = self
+            .carrier
+            .end()
+            .into_iter()
+            .map(|one| one.batch)
+            .collect();
+        if !left.is_empty() {
+            let now_ms = self.shared.clock.now_ms();
+            self.shared.release(left, now_ms, None);
+        }
     }
 
     pub(super) fn put_back_unsent(&mut self) {

@@ -29,7 +29,8 @@ impl Desk {
     pub(super) fn take(&mut self, claimed: Claimed) {
         let now_ms = self.shared.clock.now_ms();
         let (batch, content) = (&claimed.batch, &claimed.content);
-        let rules = self.shared.plan.rules.leg(content.gateway, batch.leg);
+        let live = self.shared.live();
+        let rules = live.plan.rules.leg(content.gateway, batch.leg);
         let left_ms = batch.expires_at_ms - now_ms;
         // What has waited, or goes out again, is not to arrive after it was given up and refunded.
         let validity_ms = rules.map_or(left_ms, |rules| rules.validity_ms.min(left_ms));
@@ -187,8 +188,7 @@ impl Desk {
     pub(super) fn take_claimed(&mut self, claimed: Claimed) {
         let now_ms = self.shared.clock.now_ms();
         let content = &claimed.content;
-        let plan = &self.shared.plan;
-        let due = plan.due(
+        let due = self.shared.live().plan.due(
             content.gateway,
             claimed.batch.leg,
             content.environment,

@@ -38,7 +38,7 @@ impl Desk {
         }
         let now_ms = self.shared.clock.now_ms();
         let most = self.shared.turns.most(now_ms);
-        let (progress, accounted) = self.hand.progress(&self.shared.plan, now_ms, most);
+        let (progress, accounted) = self.hand.progress(&self.shared.live().plan, now_ms, most);
         let most = self.receipts.len().min(most.max(accounted));
         if progress.is_empty() && most == 0 {
             // All news is of batches that are held back.
@@ -174,7 +174,7 @@ impl Shared {
         let report = CarrierReport {
             now_ms,
             progress,
-            first_number: self.plan.numbers(receipts.len()),
+            first_number: self.live().plan.numbers(receipts.len()),
             receipts,
             planner: self.planner(now_ms),
             node: self.node,

@@ -50,7 +50,7 @@ impl Desk {
         judges
             && !self.carrier.is_up_anywhere()
             && self.shared.clock.steady_ms() - self.down_since_ms >= FAIL_OVER_MS
-            && self.shared.has_alternative(&self.carrier)
+            && self.shared.live().has_alternative(&self.carrier)
     }
 }
 
@@ -64,8 +64,9 @@ async fn move_on(shared: Arc<Shared>, carrier: Arc<str>, now_ms: i64) -> store::
     let mut moved: BTreeMap<Option<Arc<str>>, Vec<Batch>> = BTreeMap::new();
     for Claimed { batch, content } in claimed {
         let others = batch.recipients.first().map(|&first| {
-            let plan = &shared.plan;
-            plan.other_carriers(content.gateway, batch.leg, first, &carrier)
+            let live = shared.live();
+            live.plan
+                .other_carriers(content.gateway, batch.leg, first, &carrier)
         });
         let other = others.into_iter().flatten().find(|name| {
             shared
@@ -89,7 +90,7 @@ async fn move_on(shared: Arc<Shared>, carrier: Arc<str>, now_ms: i64) -> store::
             MOVES.failed(&error);
             shared.release(batches, due_ms, other);
         } else if let Some(other) = other.and_then(|name| shared.carrier(&name)) {
-            shared.arrived(other);
+            shared.arrived(&other);
         }
     }
     Ok(more)
@@ -134,8 +135,8 @@ pub(crate) async fn move_strays(
             );
         }
         let name: Arc<str> = name.into();
-        let mut more = shared
-            .carriers
+        let carriers = &shared.live().carriers;
+        let mut more = carriers
             .iter()
             .any(|other| other.settings.is_some() && other.is_up_anywhere());
         while more {

@@ -1,0 +1,10 @@
+//! What an operator does about the configuration of nodes that run.
+
+use super::{Operator, Result};
+use store::Store;
+
+/// Asks all nodes that share the database to read their configuration again, each its own file; gives how often that was
+/// asked. They notice it within a second.
+pub async fn reload_configuration(store: &Store, operator: &Operator) -> Result<i64> {
+    Ok(store.ask_reload(operator.now()).await?)
+}
