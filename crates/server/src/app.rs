@@ -1,11 +1,18 @@
 //! Where the parts are joined: database, engine, HTTP. `serve` and the tests run the same function.
 
+mod certificate;
 pub(crate) mod lock;
 mod metrics;
+mod reload;
+
+pub use reload::Source;
 
 use crate::config::Config;
 use crate::http;
+use arc_swap::ArcSwap;
+use certificate::Certificate;
 use engine::{Clock, Engine, World};
+use reload::Reloading;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -61,15 +68,19 @@ pub enum Error {
         "the disk failed to keep what was written: see to it, and start again; what was answered is there"
     )]
     Disk,
+    /// TLS.
+    #[error("HTTPS cannot be served: {0}")]
+    Tls(#[from] rustls::Error),
     /// The HTTP server.
     #[error("the HTTP server stopped: {0}")]
     Http(#[source] io::Error),
 }
 
 /// Runs the service on `listener`, by that clock, until `shutdown` ends: then takes no more requests, finishes what
-/// is in flight, unbinds from the carriers, and returns.
+/// is in flight, unbinds from the carriers, and returns. What is read from `source` again takes the place of `config`.
 pub async fn serve(
     config: Config,
+    source: Source,
     clock: Clock,
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
@@ -84,48 +95,44 @@ pub async fn serve(
         ..World::system()?
     };
     let engine = Engine::start(store.clone(), config.settings(), world).await?;
+    let settings = Arc::new(ArcSwap::from_pointee(config.http_settings()));
     let router = http::router(http::State {
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),
-        body: http::BodyLimits {
-            bytes: config.limits.max_body_bytes,
-            time: config.http.body_timeout,
-            recipients: config.limits.max_recipients,
-        },
+        settings: Arc::clone(&settings),
         rooms: http::Rooms::new(
             config.limits.body_memory_bytes,
             config.http.places.connections,
         ),
-        trusted_proxies: config.http.trusted_proxies.into(),
         codes: config.http.code_prefix.clone(),
     });
+    let certificate = config.http.tls.clone().map(Certificate::new).map(Arc::new);
+    let tls = certificate.as_ref().map(Certificate::server).transpose()?;
 
-    let scheme = if config.http.tls.is_some() {
-        "https"
-    } else {
-        "http"
-    };
+    let scheme = if tls.is_some() { "https" } else { "http" };
     let address = listener.local_addr().map_err(Error::Http)?;
     tracing::info!(http.address = %format_args!("{scheme}://{address}"), "serving");
 
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = http::serve(
-        listener,
-        config.http.tls,
-        config.http.places,
-        config.http.code_prefix,
-        router,
-        async {
-            // A sender that is gone asks for the end just as one that speaks.
-            let _ = stopped.await;
-        },
-    );
+    let codes = config.http.code_prefix.clone();
+    let server = http::serve(listener, tls, config.http.places, codes, router, async {
+        // A sender that is gone asks for the end just as one that speaks.
+        let _ = stopped.await;
+    });
+    let reloading = Reloading {
+        running: config,
+        engine: engine.clone(),
+        settings,
+        certificate,
+    };
+    let reloading = tokio::spawn(reloading.run(source));
     tokio::pin!(server, shutdown);
     let ended = tokio::select! {
         ended = &mut server => Some(ended),
         () = &mut shutdown => None,
         () = store.ended() => return Err(Error::Disk),
     };
+    reloading.abort();
     let ended = if let Some(ended) = ended {
         ended
     } else {

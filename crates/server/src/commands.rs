@@ -74,12 +74,12 @@ enum Command {
     /// Run the service: API, carriers, receipts and callbacks
     #[command(
         after_help = "Stops on SIGTERM or Ctrl-C once what is in flight is finished, within 10 s; a second \
-        signal stops at once.\n\nExample: ogene serve --config /etc/ogene/ogene.toml"
+        signal stops at once. On SIGHUP it reads its configuration again (see `ogene config reload --help`).\n\nExample: ogene serve --config /etc/ogene/ogene.toml"
     )]
     Serve,
     /// Run everything with nothing to configure: service, SMSC simulator, an account with credit
     Demo(demo::Demo),
-    /// Print the default configuration, or check one
+    /// Print the default configuration, check one, or have running nodes read theirs again
     #[command(subcommand)]
     Config(config::Config),
     /// Make or upgrade the database (`serve` does this by itself)
@@ -204,7 +204,7 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
         match command {
             Command::Serve => serve::run(around).await,
             Command::Demo(demo) => demo.run(around).await,
-            Command::Config(command) => command.run(around),
+            Command::Config(command) => command.run(around).await,
             Command::Migrate(migrate) => migrate.run(around).await,
             Command::ImportSqlite(import) => import.run(around).await,
             Command::Backup(backup) => backup.run(around).await,

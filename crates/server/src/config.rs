@@ -7,6 +7,7 @@
 mod carrier;
 mod fault;
 mod gateway;
+mod restart;
 mod retention;
 mod secret;
 mod section;
@@ -21,16 +22,18 @@ mod velocity;
 pub use carrier::Carrier;
 pub use fault::{Fault, Place};
 pub use secret::Secret;
-pub use sections::{Callbacks, Http, Limits, Log, LogFormat};
+pub use sections::{Callbacks, Database, Http, Limits, Log, LogFormat};
+pub use tls::Tls;
 pub(crate) use value::duration;
 pub(crate) use variables::ours as our_variables;
 
+use crate::http;
 use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Prohibited, Rulebook};
 use fault::Faults;
 use section::Section;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Server, Target};
+use store::Target;
 
 /// Every key with its default and what it is for.
 pub const DEFAULT: &str = include_str!("config/default.toml");
@@ -46,7 +49,7 @@ pub struct Config {
     /// Where the embedded database lives.
     pub data_dir: PathBuf,
     /// The PostgreSQL database that is used instead.
-    pub database: Option<Server>,
+    pub database: Option<Database>,
     /// The API's address.
     pub http: Http,
     /// How much is taken at once.
@@ -127,7 +130,7 @@ impl Config {
     /// The database that everything is kept in.
     pub fn target(&self) -> Target {
         match &self.database {
-            Some(server) => Target::Postgres(server.clone()),
+            Some(database) => Target::Postgres(database.server.clone()),
             None => Target::Directory(self.data_dir.clone()),
         }
     }
@@ -159,6 +162,18 @@ impl Config {
                 velocity: self.velocity,
             },
             retention: self.retention,
+        }
+    }
+
+    /// What the HTTP side goes by.
+    pub(crate) fn http_settings(&self) -> http::Settings {
+        http::Settings {
+            body: http::BodyLimits {
+                bytes: self.limits.max_body_bytes,
+                time: self.http.body_timeout,
+                recipients: self.limits.max_recipients,
+            },
+            trusted_proxies: self.http.trusted_proxies.clone(),
         }
     }
 

@@ -32,6 +32,7 @@ pub use body::{Limits as BodyLimits, read_send};
 pub use codes::Codes;
 pub use serve::{Places, serve};
 
+use arc_swap::ArcSwap;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
@@ -49,14 +50,21 @@ pub struct State {
     pub engine: Engine,
     /// Writes all metrics as Prometheus text.
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
-    /// What is read of a request's body.
-    pub body: BodyLimits,
+    /// What a reload of the configuration replaces.
+    pub settings: Arc<ArcSwap<Settings>>,
     /// How much of all bodies is in memory at once.
     pub rooms: Rooms,
-    /// Proxies that are believed when they say whom they speak for.
-    pub trusted_proxies: Arc<[AddressRange]>,
     /// How codes are written.
     pub codes: Codes,
+}
+
+/// What holds of the configuration.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What is read of a request's body.
+    pub body: BodyLimits,
+    /// Proxies that are believed when they say whom they speak for.
+    pub trusted_proxies: Vec<AddressRange>,
 }
 
 /// What the handlers of one version of the interface need: the same functions serve live and sandbox. Every request
@@ -65,9 +73,8 @@ struct Api {
     engine: Engine,
     environment: Environment,
     shape: Shape,
-    body: BodyLimits,
+    settings: Arc<ArcSwap<Settings>>,
     rooms: Rooms,
-    trusted_proxies: Arc<[AddressRange]>,
     codes: Codes,
 }
 
@@ -77,9 +84,8 @@ impl Api {
             engine: state.engine.clone(),
             environment,
             shape,
-            body: state.body,
+            settings: Arc::clone(&state.settings),
             rooms: state.rooms.clone(),
-            trusted_proxies: Arc::clone(&state.trusted_proxies),
             codes: state.codes.clone(),
         })
     }

@@ -4,6 +4,7 @@ use super::Surroundings;
 use super::answer::{Answer, Failure};
 use crate::config::DEFAULT;
 use clap::Subcommand;
+use engine::admin;
 use serde_json::json;
 
 #[derive(Subcommand)]
@@ -16,15 +17,42 @@ pub(super) enum Config {
         after_help = "Exits with 2 when there is a fault.\n\nExample: ogene config check --config ogene.toml"
     )]
     Check,
+    /// Have all running nodes read their configuration again, each its own file
+    #[command(after_help = RELOAD_AFTER_HELP)]
+    Reload,
 }
 
+const RELOAD_AFTER_HELP: &str = "\
+The configuration that this command sees is checked first, and nothing is asked of anybody where it has a fault. Nodes
+notice within a second. Each logs `configuration reloaded`, or what is wrong with its own file: then it goes on as it was.
+SIGHUP (`systemctl reload ogene`) does the same for one node.
+
+Read again:       gateways with their prices, networks, content, velocity, retention, trusted_proxies, body_timeout, carriers,
+                  the certificate of http.tls, and limits but for two
+Needs a restart:  data_dir, database_url, database_connections, [log], [callbacks], limits.body_memory, limits.accept_queue,
+                  http.listen, http.code_prefix, http.max_connections, http.idle_timeout, and http.tls that was not set, or is not any more
+A carrier that did not change keeps its connections. One that changed finishes what is in flight, unbinds and binds again.
+One that is gone unbinds, and what waits for it goes to the next carrier of its gateway.
+
+Example: ogene config reload";
+
 impl Config {
-    pub(super) fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
         match self {
             Self::Default => Answer::new(DEFAULT, &json!({ "default": DEFAULT })),
             Self::Check => check(around),
+            Self::Reload => reload(around).await,
         }
     }
+}
+
+async fn reload(around: &Surroundings) -> Result<Answer, Failure> {
+    let (store, operator) = around.open().await?;
+    let asked = admin::reload_configuration(&store, &operator).await?;
+    Answer::new(
+        "All running nodes read their configuration again within a second; the log of each tells what came of it.",
+        &json!({ "asked": asked }),
+    )
 }
 
 fn check(around: &Surroundings) -> Result<Answer, Failure> {

@@ -62,7 +62,7 @@ pub(super) struct Demo {
 
 impl Demo {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let stop = signals::stop()?;
+        let stop = signals::stop_or_hangup()?;
         let temporary = tempfile::Builder::new().prefix("ogene-demo-").tempdir()?;
         let data_dir = self
             .data_dir
@@ -105,7 +105,8 @@ impl Demo {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
             _ => {}
         }
-        app::serve(config, operator.clock().clone(), listener, stop).await?;
+        let source = app::Source::fixed(config.clone());
+        app::serve(config, source, operator.clock().clone(), listener, stop).await?;
         smsc.stop().await;
         Ok(Answer::none())
     }

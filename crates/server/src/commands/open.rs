@@ -3,7 +3,7 @@
 use super::Surroundings;
 use super::answer::Failure;
 use crate::app;
-use crate::config::{Config, our_variables};
+use crate::config::{Config, Fault, our_variables};
 use domain::{AccountId, Money};
 use engine::Clock;
 use engine::admin::Operator;
@@ -16,6 +16,13 @@ use store::{Store, Target};
 impl Surroundings {
     /// The configuration, with the name of its file from `--config` or `OGENE_CONFIG`.
     pub(super) fn config(&self) -> Result<Config, Failure> {
+        self.reader()?().map_err(Failure::configuration)
+    }
+
+    /// What reads that configuration, as often as it is asked.
+    pub(super) fn reader(
+        &self,
+    ) -> Result<impl Fn() -> Result<Config, Vec<Fault>> + Send + Sync + 'static, Failure> {
         let variables = our_variables(&self.variables).map_err(Failure::configuration)?;
         let named = variables.iter().find(|(name, _)| name == "OGENE_CONFIG");
         let path = self
@@ -23,7 +30,7 @@ impl Surroundings {
             .config
             .clone()
             .or_else(|| named.map(|(_, path)| PathBuf::from(path)));
-        Config::load(path.as_deref(), variables).map_err(Failure::configuration)
+        Ok(move || Config::load(path.as_deref(), variables.iter().cloned()))
     }
 
     /// The database that the configuration names, which must be there, and who works with it.

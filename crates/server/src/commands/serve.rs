@@ -10,6 +10,8 @@ use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
 pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
+    // First of all: it is asked to read its configuration again from its start on.
+    let hangups = signals::hangups()?;
     let config = around.config()?;
     logs::start(&config.log);
     match &config.file {
@@ -23,7 +25,8 @@ pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
     }
     let stop = signals::stop()?;
     let listener = bind(config.http.listen, "`http.listen`").await?;
-    app::serve(config, Clock::system(), listener, stop).await?;
+    let source = app::Source::new(around.reader()?, hangups);
+    app::serve(config, source, Clock::system(), listener, stop).await?;
     tracing::info!("stopped");
     Answer::for_machines(&json!({ "stopped": true }))
 }

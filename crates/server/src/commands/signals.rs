@@ -1,9 +1,10 @@
 //! The signals that end a command that runs until it is told to stop.
 
 use crate::logs;
+use std::future::pending;
 use std::io;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
 
 /// Exit code after a second signal, when nothing is waited for any more.
 const AT_ONCE: i32 = 130;
@@ -11,6 +12,35 @@ const AT_ONCE: i32 = 130;
 /// Takes SIGINT and SIGTERM over from the system's own handling: what is given back ends with the first of
 /// them. A second one ends the process at once, whatever it is doing.
 pub(super) fn stop() -> io::Result<impl Future<Output = ()>> {
+    stop_with(None)
+}
+
+/// The same, and SIGHUP too: for what is run from a shell that may be closed, and has no configuration to read again.
+pub(super) fn stop_or_hangup() -> io::Result<impl Future<Output = ()>> {
+    stop_with(Some(signal(SignalKind::hangup())?))
+}
+
+/// Takes SIGHUP over: each gives one, but those that come before the last was looked at.
+pub(super) fn hangups() -> io::Result<mpsc::Receiver<()>> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    let (ask, asked) = mpsc::channel(1);
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            // One that waits is as good.
+            let _ = ask.try_send(());
+        }
+    });
+    Ok(asked)
+}
+
+async fn hung_up(hangup: &mut Option<Signal>) {
+    match hangup {
+        Some(hangup) => drop(hangup.recv().await),
+        None => pending().await,
+    }
+}
+
+fn stop_with(mut hangup: Option<Signal>) -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let (asked, stop) = oneshot::channel();
@@ -21,7 +51,11 @@ pub(super) fn stop() -> io::Result<impl Future<Output = ()>> {
                 _ = terminate.recv() => {}
             }
         };
-        next().await;
+        // A shell that is closed may send more than one, so a second of these ends nothing at once.
+        tokio::select! {
+            () = next() => {}
+            () = hung_up(&mut hangup) => {}
+        }
         // Whoever does not listen any more has stopped already.
         let _ = asked.send(());
         next().await;

@@ -155,7 +155,7 @@ fn one_of<T: Copy + Send + Sync + 'static>(
 impl Smsc {
     pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
         let json = around.global.json;
-        let stop = signals::stop()?;
+        let stop = signals::stop_or_hangup()?;
         let listener = TcpListener::bind(self.listen).await.map_err(|error| {
             Failure::new(format!(
                 "cannot listen on {}: {error}; choose another --listen",

@@ -39,6 +39,7 @@ fn every_command_of_the_design_is_understood() {
         "ogene demo --data-dir d --listen 127.0.0.1:0",
         "ogene config default",
         "ogene config check",
+        "ogene config reload",
         "ogene migrate",
         "ogene migrate --citus",
         "ogene import-sqlite --from data",

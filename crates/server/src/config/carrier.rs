@@ -4,9 +4,9 @@ use super::secret::Secret;
 use super::section::{Section, short};
 use super::tls;
 use engine::{BindMode, CarrierSettings, SANDBOX};
+use rustls::pki_types::CertificateDer;
 use smpp::ReceiptIds;
 use std::ops::RangeInclusive;
-use rustls::pki_types::CertificateDer;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,13 +1,13 @@
 //! The sections that stand once in a file.
 
 use super::carrier::as_usize;
+use super::secret::Secret;
 use super::section::Section;
-use super::tls;
+use super::tls::Tls;
 use super::value::{Read, Size, Time};
 use crate::http::{Codes, Places};
 use domain::client::AddressRange;
 use domain::{CodeWords, NumberPlan, Prohibited};
-use rustls::ServerConfig;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub struct Http {
     /// Where the API is served.
     pub listen: SocketAddr,
     /// With what it is served over TLS.
-    pub tls: Option<ServerConfig>,
+    pub tls: Option<Tls>,
     /// Proxies that are believed when they say whom they speak for.
     pub trusted_proxies: Vec<AddressRange>,
     /// How codes are written.
@@ -47,14 +47,6 @@ pub struct Http {
     pub places: Places,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,
-}
-
-/// PEM files.
-pub(super) struct TlsFiles {
-    /// The certificate, with its chain.
-    pub(super) certificate: PathBuf,
-    /// Its private key.
-    pub(super) key: PathBuf,
 }
 
 impl Http {
@@ -94,17 +86,14 @@ fn codes(section: &mut Section<'_>) -> Codes {
     })
 }
 
-fn https(section: &mut Section<'_>) -> Option<ServerConfig> {
+fn https(section: &mut Section<'_>) -> Option<Tls> {
     let place = section.place_of("tls");
     let mut tls = section.section("tls");
     let (certificate, key) = (tls.require("certificate"), tls.require("key"));
     tls.finish();
-    let files = TlsFiles {
-        certificate: certificate?,
-        key: key?,
-    };
-    match tls::server(&files) {
-        Ok(server) => Some(server),
+    let (certificate, key): (PathBuf, PathBuf) = (certificate?, key?);
+    match Tls::read(certificate, key) {
+        Ok(tls) => Some(tls),
         Err(text) => {
             section.fault_at(&place, "tls", text);
             None
@@ -190,7 +179,7 @@ impl Callbacks {
             );
             section.fault_at(&place, "retry_delays", text);
         }
-        if let Some(&delay) = retry_delays.iter().find(|one| !RETRY_DELAY.contains(one)) {
+        if let Some(&delay) = retry_delays.iter().find(|one| !RETRY_DELAY.contains(*one)) {
             let [least, most] = [*RETRY_DELAY.start(), *RETRY_DELAY.end()].map(Time);
             let text = format!(
                 "a delay must be from {least} to {most}, not {}",
@@ -295,13 +284,29 @@ pub(super) fn content(mut section: Section<'_>) -> (CodeWords, Prohibited) {
     (words, Prohibited::new(&prohibited.unwrap_or_default()))
 }
 
+/// The PostgreSQL database, as the configuration names it.
+#[derive(Clone, Debug)]
+pub struct Database {
+    /// With its password.
+    pub url: Secret,
+    /// Kept by this process.
+    pub connections: u32,
+    /// What is connected to by both.
+    pub server: Server,
+}
+
 /// `database_url` or `database_url_file`: the shared database, where the embedded one is not used.
-pub(super) fn database(root: &mut Section<'_>) -> Option<Server> {
+pub(super) fn database(root: &mut Section<'_>) -> Option<Database> {
     let place = root.place_of("database_url");
     let url = root.secret("database_url", "database_url_file");
     let connections = root.within("database_connections", CONNECTIONS);
-    match Server::new(url?.reveal(), connections.unwrap_or_default()) {
-        Ok(server) => Some(server),
+    let (url, connections) = (url?, connections.unwrap_or_default());
+    match Server::new(url.reveal(), connections) {
+        Ok(server) => Some(Database {
+            url,
+            connections,
+            server,
+        }),
         Err(fault) => {
             root.fault_at(&place, "database_url", fault);
             None

@@ -643,3 +643,70 @@ fn whatever_a_key_is_given_the_fault_names_it() {
     }
     assert!(named > 100, "{named}");
 }
+
+#[test]
+fn keys_that_need_a_restart_are_named_and_keep_their_value() {
+    let running = read("").expect("no fault");
+    let text = r#"
+        data_dir = "elsewhere"
+        database_url = "postgres://ada:hush@localhost/ogene"
+        [http]
+        listen = "127.0.0.1:9090"
+        max_connections = 7
+        idle_timeout = "7s"
+        body_timeout = "7s"
+        trusted_proxies = ["10.0.0.1"]
+        [limits]
+        body_memory = "1GiB"
+        max_body = "7MiB"
+        accept_queue = 7
+        sends_per_minute = 7
+        max_recipients = 7
+        [callbacks]
+        concurrency = 7
+        [log]
+        level = "debug"
+        [retention]
+        messages = "400d"
+        [content]
+        prohibited = ["casino"]
+    "#;
+    let mut again = read(text).expect("no fault");
+    assert_eq!(
+        again.keep(&running),
+        [
+            "data_dir",
+            "database_url",
+            "http.listen",
+            "http.max_connections",
+            "http.idle_timeout",
+            "limits.max_body",
+            "limits.body_memory",
+            "limits.accept_queue",
+            "retention",
+            "callbacks",
+            "log",
+        ]
+    );
+    assert!(again.database.is_none());
+    assert_eq!(again.data_dir, running.data_dir);
+    assert_eq!(again.http.listen, running.http.listen);
+    assert_eq!(again.callbacks, running.callbacks);
+    assert_eq!(again.limits.max_body_bytes, running.limits.max_body_bytes);
+    let applied = (
+        again.limits.sends_per_minute,
+        again.limits.max_recipients,
+        again.http.body_timeout,
+        again.http.trusted_proxies.len(),
+        again.prohibited.phrases().count(),
+    );
+    assert_eq!(applied, (7, 7, Duration::from_secs(7), 1, 1));
+    // What was kept is what the next file is compared with.
+    assert!(again.clone().keep(&again).is_empty());
+
+    let url = |end: &str| format!("database_url = \"postgres://ada@localhost/ogene\"\n{end}");
+    let running = read(&url("")).expect("no fault");
+    let mut again = read(&url("database_connections = 20")).expect("no fault");
+    assert_eq!(again.keep(&running), ["database_connections"]);
+    assert!(read(&url("")).expect("no fault").keep(&running).is_empty());
+}

@@ -1,26 +1,41 @@
 //! Certificates and keys from PEM files. They are read when the configuration is, so that a wrong one is a
 //! fault with a key and a line.
 
-use super::sections::TlsFiles;
-use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// TLS 1.2 and 1.3 with the certificate and key of `files`.
-///
-/// # Errors
-/// Which file cannot be used, and why.
-pub(super) fn server(files: &TlsFiles) -> Result<ServerConfig, String> {
-    let chain = certificates(&files.certificate)?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| fault(&files.key, error))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(|error| fault(&files.certificate, error))
+/// `http.tls`: PEM files, and what was read of them.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// The certificate, with its chain.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+    /// Both.
+    pub certified: Arc<CertifiedKey>,
+}
+
+impl Tls {
+    /// Reads both files.
+    ///
+    /// # Errors
+    /// Which file cannot be used, and why.
+    pub fn read(certificate: PathBuf, key: PathBuf) -> Result<Self, String> {
+        let chain = certificates(&certificate)?;
+        let private = PrivateKeyDer::from_pem_file(&key).map_err(|error| fault(&key, error))?;
+        let provider = rustls::crypto::ring::default_provider();
+        let certified = CertifiedKey::from_der(chain, private, &provider)
+            .map_err(|error| fault(&certificate, error))?;
+        Ok(Self {
+            certificate,
+            key,
+            certified: Arc::new(certified),
+        })
+    }
 }
 
 /// The certificates of a file by which a server is known, of which there is at least one.

@@ -202,7 +202,7 @@ impl Entry {
     async fn caller(&mut self, api: &Api) -> Result<Arc<Caller>, Response> {
         let token = self.token(api).await;
         let token = token.map_err(|failure| failure.answer(api.shape, &api.codes))?;
-        let client = client::address(&self.parts, &api.trusted_proxies);
+        let client = client::address(&self.parts, &api.settings.load().trusted_proxies);
         let found = api.engine.caller(token.as_deref(), client).await;
         found.map_err(|error| {
             let response = Failure::from(error).answer(api.shape, &api.codes);
@@ -242,8 +242,9 @@ impl Entry {
     async fn read_known(&mut self, api: &Api) -> Result<(Fields, Place), Refusal> {
         let mut place = api.rooms.known.place();
         let headers = &self.parts.headers;
+        let limits = api.settings.load().body;
         let bytes = match self.body.take() {
-            Some(body) => body::collect(headers, body, api.body, &mut place).await?,
+            Some(body) => body::collect(headers, body, limits, &mut place).await?,
             None => Vec::new(),
         };
         let room = api.engine.room();
@@ -251,7 +252,7 @@ impl Entry {
             drop((bytes, place));
             return Err(api.engine.refuse().await);
         }
-        Ok((body::understand(headers, bytes, api.body).await, place))
+        Ok((body::understand(headers, bytes, limits).await, place))
     }
 
     /// The fields of the body of a caller who is known, of a request that sends nothing.
@@ -260,8 +261,9 @@ impl Entry {
             return Ok(*early);
         }
         let mut place = api.rooms.known.place();
+        let limits = api.settings.load().body;
         let fields = match self.body.take() {
-            Some(body) => body::read(&self.parts, body, api.body, &mut place).await?,
+            Some(body) => body::read(&self.parts, body, limits, &mut place).await?,
             None => Fields::default(),
         };
         Ok((fields, place))
@@ -270,8 +272,9 @@ impl Entry {
     /// The fields of the body of a caller who is not known yet.
     async fn read_body(&mut self, api: &Api) -> Result<(Fields, Place), Refusal> {
         let mut place = api.rooms.unknown.place();
+        let limits = api.settings.load().body;
         let fields = match self.body.take() {
-            Some(body) => body::read(&self.parts, body, api.body, &mut place).await?,
+            Some(body) => body::read(&self.parts, body, limits, &mut place).await?,
             None => Fields::default(),
         };
         Ok((fields, place))

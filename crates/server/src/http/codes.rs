@@ -12,7 +12,7 @@ const DIGITS: usize = 4;
 const MAX_PREFIX: usize = 16;
 
 /// Writes codes with the prefix of the installation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Codes {
     /// `None` for the prefix of the interface.
     prefix: Option<Arc<str>>,

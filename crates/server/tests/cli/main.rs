@@ -30,6 +30,8 @@ mod postgres;
 #[expect(dead_code, reason = "the tests of many nodes use more of it")]
 mod process;
 #[cfg(test)]
+mod reload;
+#[cfg(test)]
 #[path = "../databases/schema.rs"]
 mod schema;
 #[cfg(test)]

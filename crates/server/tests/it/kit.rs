@@ -20,11 +20,12 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
 /// The sender ID that every customer of the kit may use.
@@ -139,6 +140,8 @@ impl Setup {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             shop: Customer::default(),
             smscs,
+            file: Arc::new(Mutex::new(lines.clone())),
+            asked: None,
             lines,
             config,
             clock: Clock::running(),
@@ -179,6 +182,9 @@ pub(crate) struct Ogene {
     smscs: BTreeMap<String, Smsc>,
     lines: String,
     config: Config,
+    /// What the service reads when it is asked to read its configuration again, and how it is asked.
+    file: Arc<Mutex<String>>,
+    asked: Option<mpsc::Sender<()>>,
     /// By which the service goes. It runs as the system's does until it is set.
     pub(crate) clock: Clock,
     running: Option<Running>,
@@ -225,6 +231,7 @@ enum End {
 /// Runs the service until it is ended; nothing comes back from a killed one.
 fn run(
     config: Config,
+    source: app::Source,
     clock: Clock,
     listener: TcpListener,
     stopped: oneshot::Receiver<End>,
@@ -251,7 +258,7 @@ fn run(
             }
         };
         tokio::select! {
-            ended = app::serve(config, clock, listener, shutdown) => Some(ended),
+            ended = app::serve(config, source, clock, listener, shutdown) => Some(ended),
             () = killed => None,
         }
     });
@@ -274,8 +281,17 @@ impl Ogene {
         let (stop, stopped) = oneshot::channel();
         let (done, ended) = oneshot::channel();
         let (config, clock) = (self.config.clone(), self.clock.clone());
+        let (ask, asked) = mpsc::channel(1);
+        let (file, data_dir) = (Arc::clone(&self.file), self.config.data_dir.clone());
+        let read = move || {
+            let config = Config::read(&file.lock().expect("no panic"), "it", [])?;
+            let data_dir = data_dir.clone();
+            Ok(Config { data_dir, ..config })
+        };
+        let source = app::Source::new(read, asked);
+        self.asked = Some(ask);
         std::thread::spawn(move || {
-            let _ = done.send(run(config, clock, listener, stopped));
+            let _ = done.send(run(config, source, clock, listener, stopped));
         });
         self.running = Some(Running { stop, ended });
         if self.config.http.tls.is_none() {
@@ -349,6 +365,42 @@ impl Ogene {
             data_dir: self.config.data_dir.clone(),
             ..Config::read(&self.lines, "it", []).expect("no fault")
         };
+    }
+
+    /// Sets keys in the configuration, written as in TOML, or takes them away where nothing is given.
+    pub(crate) fn edit(&mut self, keys: &[(&str, &str)]) {
+        let is_set = |line: &&str| {
+            let set = |(key, _): &(&str, &str)| line.starts_with(&format!("{key} = "));
+            !keys.iter().any(set)
+        };
+        let mut lines: Vec<String> = self
+            .lines
+            .lines()
+            .filter(is_set)
+            .map(str::to_owned)
+            .collect();
+        let given = keys.iter().filter(|(_, value)| !value.is_empty());
+        lines.extend(given.map(|(key, value)| format!("{key} = {value}")));
+        self.lines = lines.join("\n") + "\n";
+        self.file.lock().expect("no panic").clone_from(&self.lines);
+    }
+
+    /// The same, and has the service read it again.
+    pub(crate) async fn reload(&mut self, keys: &[(&str, &str)]) {
+        self.edit(keys);
+        let asked = self.asked.as_ref().expect("it runs");
+        asked.send(()).await.expect("it listens");
+    }
+
+    /// Starts a simulator for one more carrier, which is not configured yet; gives its address, as in TOML.
+    pub(crate) async fn simulate(&mut self, name: &str, script: Script) -> String {
+        let record = RECORD;
+        let smsc = Smsc::start(Script { record, ..script })
+            .await
+            .expect("a simulator");
+        let address = format!("\"{}\"", smsc.address());
+        self.smscs.insert(name.to_owned(), smsc);
+        address
     }
 
     /// Takes a table away from the service that runs, so that reading it fails.

@@ -35,6 +35,8 @@ mod outcomes;
 #[cfg(test)]
 mod reading;
 #[cfg(test)]
+mod reload;
+#[cfg(test)]
 mod restarts;
 #[cfg(test)]
 mod retention;

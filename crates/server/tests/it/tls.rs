@@ -1,19 +1,60 @@
 //! HTTPS where a certificate is configured, and nothing older than TLS 1.2 (interface-spec.md 1).
 
 use crate::kit::http::{Answer, Request, ask_on, try_ask};
-use crate::kit::{MTN, Ogene, Setup, to};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use crate::kit::{MTN, Ogene, Setup, to, until};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedKey, IsCa, KeyPair, generate_simple_self_signed,
+};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 struct Secured {
     ogene: Ogene,
     certificate: CertificateDer<'static>,
+    directory: TempDir,
+}
+
+impl Secured {
+    /// Puts another certificate, or something else, in the place of the one that is served.
+    fn write(&self, certificate: &str, key: &str) {
+        let file = |name| self.directory.path().join(name);
+        std::fs::write(file("c.pem"), certificate).expect("written");
+        std::fs::write(file("k.pem"), key).expect("written");
+    }
+
+    /// The certificate that a new connection is shown.
+    async fn shown(&self) -> CertificateDer<'static> {
+        let stream = connect(self, rustls::ALL_VERSIONS).await;
+        let (_, session) = stream.get_ref();
+        let shown = session.peer_certificates().expect("a certificate");
+        shown[0].clone().into_owned()
+    }
+}
+
+/// A client that takes any of these certificates.
+fn trusting(
+    certificates: &[&CertificateDer<'static>],
+    versions: &[&'static SupportedProtocolVersion],
+) -> TlsConnector {
+    let mut roots = RootCertStore::empty();
+    for &certificate in certificates {
+        roots.add(certificate.clone()).expect("a root");
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(versions)
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    TlsConnector::from(Arc::new(config))
 }
 
 async fn secured() -> Secured {
@@ -31,7 +72,22 @@ async fn secured() -> Secured {
     Secured {
         ogene,
         certificate: cert.der().clone(),
+        directory,
     }
+}
+
+async fn connect(
+    secured: &Secured,
+    versions: &[&'static SupportedProtocolVersion],
+) -> TlsStream<TcpStream> {
+    let stream = TcpStream::connect(secured.ogene.address)
+        .await
+        .expect("a connection");
+    let name = ServerName::try_from("localhost").expect("a name");
+    trusting(&[&secured.certificate], versions)
+        .connect(name, stream)
+        .await
+        .expect("TLS")
 }
 
 async fn ask(
@@ -39,22 +95,7 @@ async fn ask(
     versions: &[&'static SupportedProtocolVersion],
     request: &Request,
 ) -> Answer {
-    let mut roots = RootCertStore::empty();
-    roots.add(secured.certificate.clone()).expect("a root");
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(versions)
-        .expect("versions")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let stream = TcpStream::connect(secured.ogene.address)
-        .await
-        .expect("a connection");
-    let name = ServerName::try_from("localhost").expect("a name");
-    let stream = TlsConnector::from(Arc::new(config))
-        .connect(name, stream)
-        .await
-        .expect("TLS");
+    let stream = connect(secured, versions).await;
     ask_on(stream, request).await.expect("an answer")
 }
 
@@ -110,4 +151,129 @@ async fn tls_1_1_and_plain_http_are_refused() {
     let answer = ask(&secured, rustls::ALL_VERSIONS, &Request::get("/healthz")).await;
     assert_eq!(answer.status, 200);
     secured.ogene.end().await;
+}
+
+/// A certificate with its key that an authority signed, both as PEM.
+struct Renewing {
+    authority: rcgen::Issuer<'static, KeyPair>,
+    root: CertificateDer<'static>,
+}
+
+impl Renewing {
+    fn new() -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let root = params
+            .self_signed(&key)
+            .expect("a certificate")
+            .der()
+            .clone();
+        Self {
+            authority: rcgen::Issuer::new(params, key),
+            root,
+        }
+    }
+
+    fn certificate(&self) -> (String, String, CertificateDer<'static>) {
+        let key = KeyPair::generate().expect("a key");
+        let params = CertificateParams::new(["localhost".to_owned()]).expect("parameters");
+        let signed = params.signed_by(&key, &self.authority).expect("signed");
+        (signed.pem(), key.serialize_pem(), signed.der().clone())
+    }
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_served_without_a_restart() {
+    let renewing = Renewing::new();
+    let mut secured = secured().await;
+    secured.certificate = renewing.root.clone();
+    let mut served = Vec::new();
+    for _ in 0..2 {
+        let (certificate, key, der) = renewing.certificate();
+        secured.write(&certificate, &key);
+        until_shown(&secured, &der).await;
+        served.push(der);
+    }
+    assert_ne!(served[0], served[1]);
+
+    secured.write("broken", "");
+    // Asked to read everything again, it refuses the file as well, which changes nothing.
+    secured.ogene.reload(&[]).await;
+    secured.ogene.reload(&[]).await;
+    assert_eq!(secured.shown().await, served[1]);
+    let (certificate, key, der) = renewing.certificate();
+    secured.write(&certificate, &key);
+    secured.ogene.reload(&[]).await;
+    until_shown(&secured, &der).await;
+    secured.ogene.end().await;
+}
+
+async fn until_shown(secured: &Secured, certificate: &CertificateDer<'static>) {
+    until("the certificate is served", async || {
+        let stream = TcpStream::connect(secured.ogene.address).await.ok()?;
+        let name = ServerName::try_from("localhost").expect("a name");
+        let connector = trusting(&[&secured.certificate], rustls::ALL_VERSIONS);
+        // The one before is of another authority at first.
+        let stream = connector.connect(name, stream).await.ok()?;
+        let shown = stream.get_ref().1.peer_certificates()?.first()?.clone();
+        (shown == *certificate).then_some(())
+    })
+    .await;
+}
+
+/// Ends TLS before the simulator of a carrier, with a certificate as `openssl req -x509` makes it; gives that as PEM, and the
+/// address.
+async fn tls_before(smsc: SocketAddr) -> (String, SocketAddr) {
+    let key = KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::new(["localhost".to_owned()]).expect("parameters");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let certificate = params.self_signed(&key).expect("a certificate");
+    let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], private)
+        .expect("a pair");
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let mut theirs = acceptor.accept(stream).await?;
+                let mut ours = TcpStream::connect(smsc).await?;
+                tokio::io::copy_bidirectional(&mut theirs, &mut ours).await
+            });
+        }
+    });
+    (certificate.pem(), address)
+}
+
+#[tokio::test]
+async fn a_carriers_self_signed_certificate_in_tls_ca_is_trusted() {
+    let mut ogene = Setup::new().start().await;
+    ogene.bound("mtn", 2).await;
+    let (certificate, address) = tls_before(ogene.smsc().address()).await;
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("carrier.pem");
+    std::fs::write(&file, certificate).expect("written");
+    let (address, file) = (
+        format!("\"localhost:{}\"", address.port()),
+        format!("{file:?}"),
+    );
+    ogene
+        .reload(&[
+            ("carriers.mtn.address", &address),
+            ("carriers.mtn.tls", "true"),
+            ("carriers.mtn.tls_ca", &file),
+        ])
+        .await;
+    ogene.bound("mtn", 4).await;
+    let id = ogene.sent_id(to(MTN, "By TLS")).await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    ogene.end().await;
 }

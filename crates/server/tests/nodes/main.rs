@@ -37,6 +37,8 @@ mod proxy;
 #[cfg(test)]
 mod receiver;
 #[cfg(test)]
+mod reload;
+#[cfg(test)]
 #[path = "../databases/schema.rs"]
 mod schema;
 #[cfg(test)]

@@ -1,0 +1,144 @@
+//! The configuration is read again: on SIGHUP, when `ogene config reload` asks all nodes, and, of the certificate of HTTPS,
+//! when its file has changed.
+
+use super::certificate::{Certificate, Look};
+use crate::config::{Config, Fault};
+use crate::http;
+use arc_swap::ArcSwap;
+use engine::{Engine, Reloaded};
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How often it is looked whether a certificate was renewed.
+const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Reads a configuration.
+type Read = dyn Fn() -> Result<Config, Vec<Fault>> + Send + Sync;
+
+/// Where the configuration of a service comes from, for whoever asks that it be read again.
+pub struct Source {
+    read: Arc<Read>,
+    asked: mpsc::Receiver<()>,
+}
+
+impl Source {
+    /// What `read` gives is taken when something comes from `asked`, or all nodes are asked.
+    pub fn new(
+        read: impl Fn() -> Result<Config, Vec<Fault>> + Send + Sync + 'static,
+        asked: mpsc::Receiver<()>,
+    ) -> Self {
+        let read = Arc::new(read);
+        Self { read, asked }
+    }
+
+    /// Always that one: nothing changes.
+    pub fn fixed(config: Config) -> Self {
+        let (_, asked) = mpsc::channel(1);
+        Self::new(move || Ok(config.clone()), asked)
+    }
+}
+
+/// What a reload changes, and what it compares with.
+pub(super) struct Reloading {
+    pub(super) running: Config,
+    pub(super) engine: Engine,
+    pub(super) settings: Arc<ArcSwap<http::Settings>>,
+    pub(super) certificate: Option<Arc<Certificate>>,
+}
+
+impl Reloading {
+    /// Runs until it is aborted.
+    pub(super) async fn run(mut self, source: Source) {
+        let Source { read, mut asked } = source;
+        let mut everywhere = self.engine.reloads();
+        let mut looks = interval(CERTIFICATE_INTERVAL);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = next(&mut asked) => self.reload(&read, "SIGHUP").await,
+                // The sender is the engine's, which lives as long as this runs.
+                _ = everywhere.changed() => self.reload(&read, "ogene config reload").await,
+                _ = looks.tick() => self.look().await,
+            }
+        }
+    }
+
+    /// Reads the configuration again, and goes by it from now on; where that cannot be, everything stays as it is.
+    async fn reload(&mut self, read: &Arc<Read>, asked_by: &str) {
+        let read = Arc::clone(read);
+        let read = tokio::task::spawn_blocking(move || read()).await;
+        let mut config = match read {
+            Ok(Ok(config)) => config,
+            Ok(Err(faults)) => {
+                for fault in faults {
+                    tracing::error!(%fault, "configuration not reloaded: it has a fault; everything stays as it was");
+                }
+                return;
+            }
+            Err(error) => {
+                tracing::error!(%error, "configuration not reloaded: it could not be read");
+                return;
+            }
+        };
+        let kept = config.keep(&self.running);
+        let reloaded = match self.engine.reload(config.settings()).await {
+            Ok(reloaded) => reloaded,
+            Err(error) => {
+                tracing::error!(%error, "configuration not reloaded: everything stays as it was");
+                return;
+            }
+        };
+        self.settings.store(Arc::new(config.http_settings()));
+        if let (Some(certificate), Some(tls)) = (&self.certificate, &config.http.tls) {
+            certificate.replace(tls.clone());
+        }
+        for key in kept {
+            tracing::warn!(
+                config.key = key,
+                "configuration: this key needs a restart; the running value stays"
+            );
+        }
+        for note in &config.notes {
+            tracing::warn!("{note}");
+        }
+        log(asked_by, &config, &reloaded);
+        self.running = config;
+    }
+
+    /// Serves the certificate that its file holds by now.
+    async fn look(&self) {
+        let Some(certificate) = self.certificate.clone() else {
+            return;
+        };
+        match tokio::task::spawn_blocking(move || certificate.look()).await {
+            Ok(Look::Renewed) => tracing::info!("certificate renewed: it is served from now on"),
+            Ok(Look::Refused(reason)) => {
+                tracing::error!(%reason, "certificate not renewed: the one before is served on");
+            }
+            Ok(Look::Same) => {}
+            Err(error) => tracing::error!(%error, "certificate not looked at"),
+        }
+    }
+}
+
+/// Waits until somebody asks; for ever where nobody can any more.
+async fn next(asked: &mut mpsc::Receiver<()>) {
+    if asked.recv().await.is_none() {
+        pending().await
+    }
+}
+
+fn log(asked_by: &str, config: &Config, reloaded: &Reloaded) {
+    let file = config.file.as_ref().map(|file| file.display().to_string());
+    tracing::info!(
+        config.file = file.unwrap_or_default(),
+        config.asked_by = asked_by,
+        carriers.added = reloaded.added.join(","),
+        carriers.changed = reloaded.changed.join(","),
+        carriers.removed = reloaded.removed.join(","),
+        "configuration reloaded"
+    );
+}

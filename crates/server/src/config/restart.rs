@@ -1,0 +1,110 @@
+//! What of a configuration that is read again cannot be changed while the service runs.
+
+use super::{Config, Http, Limits};
+use crate::http::Places;
+
+/// Compares a configuration with the one that a process runs by.
+struct Kept(Vec<&'static str>);
+
+impl Kept {
+    /// Keeps the running value of a key, and notes the key where the new one differs.
+    fn keep<T: Clone + PartialEq>(&mut self, key: &'static str, new: &mut T, running: &T) {
+        if new != running {
+            self.0.push(key);
+            new.clone_from(running);
+        }
+    }
+}
+
+impl Config {
+    /// Takes over from the running configuration whatever only a start can change; gives the keys and sections that differ
+    /// there. Each field is named here, so that a new one is put on one side or the other.
+    pub fn keep(&mut self, running: &Self) -> Vec<&'static str> {
+        let Self {
+            file: _,
+            data_dir,
+            database,
+            http,
+            limits,
+            callbacks,
+            retention,
+            velocity: _,
+            log,
+            carriers: _,
+            gateways: _,
+            plan: _,
+            code_words: _,
+            prohibited: _,
+            notes: _,
+        } = self;
+        let mut kept = Kept(Vec::new());
+        kept.keep("data_dir", data_dir, &running.data_dir);
+        let named = |config: &Option<super::Database>| {
+            let named = config.as_ref();
+            named.map(|database| (database.url.clone(), database.connections))
+        };
+        let (new, old) = (named(database), named(&running.database));
+        if new.as_ref().map(|(url, _)| url) != old.as_ref().map(|(url, _)| url) {
+            kept.0.push("database_url");
+        } else if new != old {
+            kept.0.push("database_connections");
+        }
+        database.clone_from(&running.database);
+        keep_http(&mut kept, http, &running.http);
+        keep_limits(&mut kept, limits, &running.limits);
+        if callbacks != &running.callbacks {
+            // How long data is kept at least follows from how long callbacks are tried.
+            kept.keep("retention", retention, &running.retention);
+        }
+        kept.keep("callbacks", callbacks, &running.callbacks);
+        kept.keep("log", log, &running.log);
+        kept.0
+    }
+}
+
+fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
+    let Http {
+        listen,
+        tls,
+        trusted_proxies: _,
+        code_prefix,
+        places: Places { connections, idle },
+        body_timeout: _,
+    } = http;
+    kept.keep("http.listen", listen, &running.listen);
+    kept.keep("http.code_prefix", code_prefix, &running.code_prefix);
+    // Another certificate is taken over; that there is one is not.
+    if tls.is_some() != running.tls.is_some() {
+        kept.0.push("http.tls");
+        tls.clone_from(&running.tls);
+    }
+    kept.keep(
+        "http.max_connections",
+        connections,
+        &running.places.connections,
+    );
+    kept.keep("http.idle_timeout", idle, &running.places.idle);
+}
+
+fn keep_limits(kept: &mut Kept, limits: &mut Limits, running: &Limits) {
+    let Limits {
+        sends_per_minute: _,
+        reports_per_minute: _,
+        reads_per_minute: _,
+        unknown_tokens_per_minute: _,
+        max_recipients: _,
+        max_body_bytes,
+        body_memory_bytes,
+        accept_queue,
+    } = limits;
+    if body_memory_bytes != &running.body_memory_bytes {
+        // The largest body must find room in it.
+        kept.keep("limits.max_body", max_body_bytes, &running.max_body_bytes);
+    }
+    kept.keep(
+        "limits.body_memory",
+        body_memory_bytes,
+        &running.body_memory_bytes,
+    );
+    kept.keep("limits.accept_queue", accept_queue, &running.accept_queue);
+}
