@@ -27,10 +27,9 @@ impl Gateway {
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim() {
             "" | "0" | "1" => Some(Self::DirectRefund),
-            "2" | "6" => Some(Self::DirectCorporate),
+            "2" | "6" | "corporate" => Some(Self::DirectCorporate),
             "7" => Some(Self::International),
             "8" => Some(Self::Otp),
-            "corporate" => Some(Self::DirectCorporate),
             name => Self::from_name(name),
         }
     }

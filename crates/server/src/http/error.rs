@@ -310,8 +310,8 @@ impl ErrorEnvelope {
             Cow::Borrowed(code) => codes.of(code),
             written @ Cow::Owned(_) => written,
         };
-        self.code = code.clone();
-        self.error.code = code;
+        self.error.code.clone_from(&code);
+        self.code = code;
         let legacy = self.legacy.as_mut().map(|legacy| &mut legacy.data.message);
         for message in [&mut self.message, &mut self.error.message]
             .into_iter()

@@ -177,6 +177,16 @@ impl Fields {
         for name in of_reports.into_iter().flatten() {
             self.ignore(name.as_str());
         }
+        let is_given =
+            |field: &Option<String>| field.as_deref().is_some_and(|text| !text.trim().is_empty());
+        let (gateways, dnds) = (
+            [&self.send.gateway, &query.send.gateway],
+            [&self.send.dnd, &query.send.dnd],
+        );
+        // It is the older way to choose a gateway, and not looked at beside the newer one.
+        if gateways.into_iter().any(is_given) && dnds.into_iter().any(is_given) {
+            self.ignore(Name::Dnd.as_str());
+        }
         let (body, query) = (self.send, query.send);
         Ok(SendFields {
             from: body.from.or(query.from),

@@ -159,9 +159,9 @@ async fn a_report_is_read_at_every_alias_and_by_a_body_of_a_get() {
     let token = ogene.shop.token.as_str();
     let paths = ["delivery-reports", "sms/delivery-reports"];
     for root in ["/api/v2", "/api/sandbox/v2"] {
-        let send = Request::post(&format!("{root}/sms")).bearer(token);
-        let sent = ogene.ask(&send.json(&to(MTN, "Hello"))).await.json();
-        let id = sent["data"]["message_id"].as_str().expect("an id");
+        let request = Request::post(&format!("{root}/sms")).bearer(token);
+        let accepted = ogene.ask(&request.json(&to(MTN, "Hello"))).await.json();
+        let id = accepted["data"]["message_id"].as_str().expect("an id");
         let by_query = |path| Request::get(&format!("{root}/{path}?%20message_id={id}"));
         let by_body = |path, fields| Request::get(&format!("{root}/{path}")).json(&fields);
         let mut requests = vec![

@@ -291,6 +291,8 @@ async fn fields_that_nothing_reads_are_named_in_the_answer() {
             }
         }
     }
+    let both = with(to(MTN, "Both"), json!({"gateway": "otp", "dnd": 2}));
+    assert_eq!(ogene.sent(both).await["ignored_fields"], json!(["dnd"]));
     let data = ogene.sent(to(MTN, "Nothing else")).await;
     assert_eq!(data["ignored_fields"], Value::Null);
     ogene.end().await;

@@ -160,7 +160,7 @@ async fn receive(
                 let name = format!("x-proxy-{number}").parse().expect("a name");
                 (name, header::HeaderValue::from_static("1"))
             });
-            HeaderMap::from_iter(headers).into_response()
+            headers.collect::<HeaderMap>().into_response()
         }
         Reaction::Silence => std::future::pending().await,
     }
