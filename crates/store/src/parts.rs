@@ -297,28 +297,21 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
         Tx::Postgres(_) => "parts.pages || excluded.pages",
     };
     let place = place_of(tx, "excluded.pages");
+    // In the text, which has two forms then: over several rows, Citus finds no type for what is bound behind them.
     let sql = format!(
         "insert into parts (bucket, carrier, stem, accepted_at_ms, pages) values {{rows}}
          on conflict (bucket, carrier, stem, accepted_at_ms) do update set pages = {both}
-         where length(parts.pages) < {{1}} and {place} = 0"
+         where length(parts.pages) < {FULL_OCTETS} and {place} = 0"
     );
-    let full = i64::try_from(FULL_OCTETS).unwrap_or(i64::MAX);
-    Ok(execute_rows!(
-        tx,
-        rows,
-        5,
-        &sql,
-        |query, row| {
-            let (key, pages) = row;
-            query
-                .bind(key.bucket)
-                .bind(key.carrier)
-                .bind(&*key.stem)
-                .bind(key.accepted_at_ms)
-                .bind(&pages[..])
-        },
-        after | query | query.bind(full)
-    ))
+    Ok(execute_rows!(tx, rows, 5, &sql, |query, row| {
+        let (key, pages) = row;
+        query
+            .bind(key.bucket)
+            .bind(key.carrier)
+            .bind(&*key.stem)
+            .bind(key.accepted_at_ms)
+            .bind(&pages[..])
+    }))
 }
 
 /// Where some pages stand in a row, from one on, or zero.

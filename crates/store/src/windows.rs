@@ -109,7 +109,7 @@ pub(crate) async fn arm(
 ) -> Result<BTreeSet<Window>> {
     let closes_at_ms = now_ms + DUPLICATE_WINDOW_MS;
     if let Tx::Postgres(_) = tx {
-        return arm_shared(tx, windows, closes_at_ms, now_ms).await;
+        return arm_shared(tx, windows, closes_at_ms).await;
     }
     remembered.know(tx, now_ms).await?;
     let open = standing(tx, &remembered.open_of(windows, now_ms)).await?;
@@ -183,22 +183,19 @@ async fn arm_shared(
     tx: &mut Tx,
     windows: &[Window],
     closes_at_ms: i64,
-    now_ms: i64,
 ) -> Result<BTreeSet<Window>> {
-    let armed: Vec<(i16, Vec<u8>)> = fetch_rows!(
-        tx,
-        windows,
-        3,
-        "insert into recent_sends (bucket, fingerprint, expires_at_ms) values {rows}
+    // A window is closed where it was to close a window's length before the new one. Nothing is bound behind the rows:
+    // over several, Citus finds no type for it.
+    let sql = format!(
+        "insert into recent_sends (bucket, fingerprint, expires_at_ms) values {{rows}}
          on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
-             where recent_sends.expires_at_ms <= {1}
-         returning bucket, fingerprint",
-        |query, window| query
-            .bind(window.0.0)
-            .bind(&window.1[..])
-            .bind(closes_at_ms),
-        after | query | query.bind(now_ms)
+             where recent_sends.expires_at_ms <= excluded.expires_at_ms - {DUPLICATE_WINDOW_MS}
+         returning bucket, fingerprint"
     );
+    let armed: Vec<(i16, Vec<u8>)> = fetch_rows!(tx, windows, 3, &sql, |query, window| query
+        .bind(window.0.0)
+        .bind(&window.1[..])
+        .bind(closes_at_ms));
     armed.into_iter().map(window).collect()
 }
 

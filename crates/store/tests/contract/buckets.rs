@@ -106,6 +106,40 @@ fn led_statements() -> Vec<Statement> {
     all
 }
 
+/// Correlated subqueries over a list and several buckets, by how they start, and why.
+const ONE_SERVER: [(&str, &str); 1] = [(
+    "with v (carrier) as (values {{rows}}) select v.carrier from v where exists (",
+    "where there is one server; on Citus a join takes its place",
+)];
+
+#[test]
+fn upserts_of_many_rows_bind_nothing_behind_them() {
+    let is_upsert = |text: &str| text.starts_with("insert ") && text.contains("rows}");
+    let mut upserts = all_statements();
+    upserts.retain(|statement| is_upsert(&statement.text));
+    assert!(upserts.len() > 10, "only {} were found", upserts.len());
+    let bound = |text: &str| text.contains("{1}") || text.contains("{{1}}");
+    upserts.retain(|statement| bound(&statement.text));
+    let faults: Vec<_> = upserts.iter().map(|one| &one.text).collect();
+    assert!(
+        faults.is_empty(),
+        "over several rows Citus finds no type for what is bound: {faults:#?}"
+    );
+}
+
+#[test]
+fn no_list_over_several_buckets_has_a_correlated_subquery() {
+    let mut found = 0;
+    for Statement { place, text } in all_statements() {
+        let several = text.starts_with("with v (") && text.contains("in ({buckets})");
+        found += usize::from(several);
+        let is_correlated = text.contains("exists (") || text.contains("(select");
+        let excused = ONE_SERVER.iter().any(|(start, _)| text.starts_with(start));
+        assert!(!several || !is_correlated || excused, "{place}: {text}");
+    }
+    assert!(found > 2, "only {found} were found");
+}
+
 #[test]
 fn every_statement_on_a_message_table_names_its_bucket() {
     let faults: Vec<String> = led_statements()

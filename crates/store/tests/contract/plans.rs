@@ -8,7 +8,11 @@ use super::sources::crate_files;
 use std::fmt::Write as _;
 
 /// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
-const MAY_READ_MUCH: [(&str, &str); 26] = [
+const MAY_READ_MUCH: [(&str, &str); 27] = [
+    (
+        "with v (carrier) as (values {{rows}}) select distinct v.carrier",
+        "Citus alone",
+    ),
     (
         "select cast(extract(epoch from clock_timestamp())",
         "no table at all, and PostgreSQL alone",
@@ -108,7 +112,7 @@ const MAY_READ_MUCH: [(&str, &str); 26] = [
 
 /// Files whose statements are not looked at: `verify` and an import read everything by intent, migrations are
 /// few, and what is said to PostgreSQL alone has no plan here.
-const MAY_READ_ALL: [&str; 15] = [
+const MAY_READ_ALL: [&str; 17] = [
     "verify.rs",
     "import.rs",
     "migrate.rs",
@@ -120,6 +124,8 @@ const MAY_READ_ALL: [&str; 15] = [
     "commit.rs",
     "hints.rs",
     "open.rs",
+    "pooler.rs",
+    "server.rs",
     "unusable.rs",
     "citus.rs",
     "statistics.rs",
@@ -217,6 +223,8 @@ fn complete(text: &str, columns: &str, length: usize) -> String {
         .replace("in ({buckets})", "in (0)")
         .replace("{both}", "parts.pages || excluded.pages")
         .replace("{place}", "length(parts.pages)")
+        .replace("{FULL_OCTETS}", "1024")
+        .replace("{DUPLICATE_WINDOW_MS}", "60000")
         .replace("{}", "");
     if let Some(at) = text.find(rows) {
         let row = format!("({})", vec!["?"; row_width(&text[..at])].join(","));

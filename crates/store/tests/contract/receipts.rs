@@ -45,6 +45,7 @@ spread!(
     a_receipt_with_two_ids_adopts_one_page_under_both,
     a_submitted_recipient_has_a_delivery_and_its_pages,
     a_receipt_settles_its_recipient_once,
+    a_receipt_before_its_response_is_parked_and_matched_later,
     a_receipt_in_the_same_report_as_its_response_is_matched,
     a_refused_submit_is_refunded,
     many_receipts_settle_in_one_report,
