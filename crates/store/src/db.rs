@@ -6,8 +6,10 @@ pub(crate) mod files;
 mod lent;
 mod memory;
 mod open;
+mod pooler;
 mod server;
 mod unusable;
+mod url;
 
 pub(crate) use open::STARTED;
 pub use server::Server;

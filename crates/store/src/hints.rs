@@ -2,9 +2,9 @@
 //! misses one finds the work by looking, a little later.
 
 use crate::Store;
-use crate::db::{BUSY, Db, Lent};
+use crate::db::{Db, Lent};
 use crate::error::{Error, Result};
-use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::postgres::PgListener;
 
 const CHANNEL: &str = "ogene";
 
@@ -26,9 +26,9 @@ impl Store {
             return Ok(None);
         };
         // Of its own: one that has died without a word would keep its place among the others.
-        let own = PgPoolOptions::new()
+        let own = pool.options().clone();
+        let own = own
             .max_connections(1)
-            .acquire_timeout(BUSY)
             .connect_lazy_with(pool.connect_options().as_ref().clone());
         Db::in_time(async {
             let listener = PgListener::connect_with(&own).await;

@@ -472,7 +472,7 @@ fn a_database_url_names_a_postgresql_server_and_shows_nowhere() {
     assert!(!format!("{config:?}").contains("p4ss"));
     let misspelt = "database_url = \"postgres://h/d?pasword=p4ss\"\ndatabase_connections = 1";
     insta::assert_snapshot!(faults(misspelt), @r"
-    ogene.toml:1: database_url: has a parameter `pasword` that nothing reads
+    ogene.toml:1: database_url: has a parameter `pasword` that nothing reads: leave it out
     ogene.toml:2: database_connections: must be from 2 to 200, not 1
     ");
     insta::assert_snapshot!(faults("database_url = \"mysql://u:p4ss@h/d\""), @"ogene.toml:1: database_url: must begin with postgres://, as in postgres://ogene:password@localhost/ogene; leave it out to use the embedded database in `data_dir`");

@@ -25,6 +25,10 @@ mod moving;
 #[cfg(test)]
 mod opening;
 #[cfg(test)]
+mod pgbouncer;
+#[cfg(test)]
+mod pooler;
+#[cfg(test)]
 mod postgres;
 #[cfg(test)]
 #[expect(dead_code, reason = "the tests of many nodes use more of it")]

@@ -3,6 +3,7 @@
 use crate::AN_ACCOUNT;
 use crate::installation::Installation;
 use crate::postgres::Postgres;
+use crate::process::Process;
 use crate::schema::sql;
 
 /// PostgreSQL's own port.
@@ -10,7 +11,7 @@ const PORT: u16 = 5432;
 const PASSWORD: &str = "hush-hush";
 /// Who comes in: over the socket all but one, one of them by password alone; over TCP with TLS alone.
 const RULES: &str = "local all walled scram-sha-256\nlocal all barred reject\nlocal all all trust\n\
-                     hostssl all all 127.0.0.1/32 trust\n";
+                     hostssl all certified 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 trust\n";
 /// Roles, databases and schemas with one fault each; `able` has what it needs and no more.
 const FAULTS: &str = "
     create role walled login password 'another';
@@ -20,6 +21,7 @@ const FAULTS: &str = "
     create role lost login;
     create role reader login;
     create role hasty login;
+    create role certified login;
     create role crowded login connection limit 0;
     alter role lost set search_path = nowhere;
     alter role reader set default_transaction_read_only = on;
@@ -84,6 +86,9 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
     let remote = |mode: &str| format!("postgres://ogene@127.0.0.1:{port}/postgres?sslmode={mode}");
     let admin = local("ogene");
     make_faults(&admin);
+    let other = server.path().join("other.pem");
+    let authority = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("one");
+    std::fs::write(&other, authority.cert.pem()).expect("written");
     let table = [
         ("no socket", format!("{admin}&host=/nowhere")),
         (
@@ -97,6 +102,18 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
         ("encoding", server.url("ogene", "latin", port)),
         ("TLS required", remote("disable")),
         ("TLS untrusted", remote("verify-full")),
+        (
+            "TLS by another authority",
+            format!("{}&sslrootcert={}", remote("require"), other.display()),
+        ),
+        (
+            "no authority",
+            format!("{}&sslrootcert=/nowhere.pem", remote("require")),
+        ),
+        (
+            "client certificate",
+            remote("require").replace("ogene@", "certified@"),
+        ),
         ("no TLS", format!("{admin}&sslmode=require")),
         ("no right to connect", server.url("able", "private", port)),
         ("no right to create", local("able")),
@@ -127,6 +144,9 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
     encoding: the database latin is encoded in LATIN1, which lacks most characters: name one in `database_url` that was created with `encoding 'UTF8'`
     TLS required: PostgreSQL at 127.0.0.1:PORT does not admit ogene without TLS (no pg_hba.conf entry for host "127.0.0.1", user "ogene", database "postgres", no encryption): put `sslmode=require` into `database_url`
     TLS untrusted: TLS with PostgreSQL at 127.0.0.1:PORT failed (invalid peer certificate: UnknownIssuer): correct TLS at the server, or `sslmode` and `sslrootcert` in `database_url`
+    TLS by another authority: TLS with PostgreSQL at 127.0.0.1:PORT failed (invalid peer certificate: BadSignature): correct TLS at the server, or `sslmode` and `sslrootcert` in `database_url`
+    no authority: the file /nowhere.pem cannot be read (No such file or directory (os error 2)): correct `sslrootcert` in `database_url`
+    client certificate: PostgreSQL at 127.0.0.1:PORT asks certified for a client certificate (connection requires a valid client certificate): name one with `sslcert` and `sslkey` in `database_url`
     no TLS: TLS with PostgreSQL at DIRECTORY:PORT failed (server does not support TLS): correct TLS at the server, or `sslmode` and `sslrootcert` in `database_url`
     no right to connect: PostgreSQL at DIRECTORY:PORT refuses the role able (permission denied for database "private"): grant it what it lacks
     no right to create: the role able may not make tables in the schema public of postgres: `grant create on schema public to able`
@@ -181,6 +201,54 @@ fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it
     tcp_keepalives_count|3
     tls|true
     ");
+}
+
+#[test]
+fn an_address_of_ip_version_6_is_connected_to_as_it_stands() {
+    let fault = fault_of("postgres://ogene@[::1]:1/postgres");
+    let start = "PostgreSQL at [::1]:1 cannot be reached (";
+    assert!(fault.starts_with(start), "{fault}");
+    assert!(!fault.contains("lookup"), "{fault}");
+}
+
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn an_authority_named_with_sslmode_require_is_the_one_that_counts() {
+    let (server, port) = Postgres::start_with_tls(RULES);
+    let authority = server.certificate().display().to_string();
+    let url = format!(
+        "postgres://ogene@127.0.0.1:{port}/postgres?sslmode=require&sslrootcert={authority}"
+    );
+    let migrated = Installation::on(&url).json(&["migrate"]);
+    assert_eq!(migrated["up_to_date"], true);
+}
+
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn a_role_that_may_not_make_tables_serves_when_no_migration_is_due() {
+    let server = Postgres::start(&[]);
+    let admin = server.url("ogene", "postgres", PORT);
+    sql(
+        &admin,
+        "create role servant login; create schema served; grant usage on schema served to servant",
+    );
+    let url = within(&server.url("servant", "postgres", PORT), "served");
+    let ogene = Installation::on(&url);
+    let (code, sentence) = ogene.failure(&["migrate"]);
+    assert_eq!(code, Some(1));
+    let wanted = "`grant create on schema served to servant`";
+    assert!(sentence.contains(wanted), "{sentence}");
+    Installation::on(&within(&admin, "served")).json(&["migrate"]);
+    let rights = "select, insert, update, delete on all tables";
+    sql(
+        &admin,
+        &format!("grant {rights} in schema served to servant"),
+    );
+    assert_eq!(ogene.json(&["migrate"])["up_to_date"], true);
+    ogene.json(&AN_ACCOUNT);
+    let (mut process, _) = Process::serve(ogene.command(&["serve"]));
+    process.signal("TERM");
+    assert!(process.end().0.success());
 }
 
 #[test]

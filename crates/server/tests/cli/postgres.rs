@@ -43,6 +43,7 @@ impl Postgres {
                 "ssl=on".to_owned(),
                 format!("ssl_cert_file={}", certificate.display()),
                 format!("ssl_key_file={}", key.display()),
+                format!("ssl_ca_file={}", certificate.display()),
                 format!("hba_file={}", admission.display()),
             ];
             let settings: Vec<&str> = settings.iter().map(String::as_str).collect();

