@@ -99,7 +99,7 @@ impl Callbacks {
         let network = Arc::clone(&world.network);
         let connector = Connector::new(network, settings.allow_private_targets);
         let connector = connector.map_err(StartError::Tls)?;
-        let client = Client::new(connector, patience);
+        let client = Client::new(connector, patience, settings.concurrency);
         let (outcomes, finished) = mpsc::channel(OUTCOME_QUEUE);
         let secrets = Secrets::load(&store).await?;
         let desk = Arc::new(Desk::new(

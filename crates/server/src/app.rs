@@ -1,6 +1,7 @@
 //! Where the parts are joined: database, engine, HTTP. `serve` and the tests run the same function.
 
 mod certificate;
+mod files;
 pub(crate) mod lock;
 mod metrics;
 mod reload;
@@ -79,12 +80,14 @@ pub enum Error {
 /// Runs the service on `listener`, by that clock, until `shutdown` ends: then takes no more requests, finishes what
 /// is in flight, unbinds from the carriers, and returns. What is read from `source` again takes the place of `config`.
 pub async fn serve(
-    config: Config,
+    mut config: Config,
     source: Source,
     clock: Clock,
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
+    let configured = config.clone();
+    files::fit(&mut config);
     let metrics = metrics::install();
     let upkeep = tokio::spawn(metrics.clone().keep_up());
     // Held until the end: the embedded database has one serving process.
@@ -120,7 +123,7 @@ pub async fn serve(
         let _ = stopped.await;
     });
     let reloading = Reloading {
-        running: config,
+        running: configured,
         engine: engine.clone(),
         settings,
         certificate,

@@ -66,11 +66,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Keeps no connection yet.
-    pub(super) fn new(connector: Connector, patience: Patience) -> Self {
+    /// Keeps no connection yet, and later at most `max_kept`.
+    pub(super) fn new(connector: Connector, patience: Patience, max_kept: usize) -> Self {
         Self {
             connector,
-            pool: Pool::default(),
+            pool: Pool::new(max_kept),
             targets: Targets::default(),
             patience,
         }

@@ -48,7 +48,7 @@ fn dialled(url: &str, looks: Vec<Vec<IpAddr>>, allow_private: bool) -> (Fault, V
     };
     let connector = Connector::new(Arc::new(network.clone()), allow_private);
     let connector = connector.unwrap();
-    let client = Client::new(connector, Patience::default());
+    let client = Client::new(connector, Patience::default(), 8);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

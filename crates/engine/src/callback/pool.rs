@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 /// How long a connection is kept without use; shorter than most receivers keep theirs.
 const MAX_IDLE: Duration = Duration::from_secs(15);
-/// How many connections are kept without use altogether.
+/// How many connections are kept without use altogether, where as many callbacks may be in flight.
 const MAX_KEPT: usize = 1024;
 /// What a connection may buffer of an answer, bytes.
 const MAX_BUFFER: usize = 32 * 1024;
@@ -77,12 +77,20 @@ struct Idle {
 
 /// Open connections without a request on them, by receiver: all of a URL before its path. To one receiver there are no
 /// more than there were requests in flight, of all accounts that call it.
-#[derive(Default)]
 pub(super) struct Pool {
     idle: Mutex<Idle>,
+    max_kept: usize,
 }
 
 impl Pool {
+    /// Keeps at most so many connections, and never more than `MAX_KEPT`.
+    pub(super) fn new(max_kept: usize) -> Self {
+        Self {
+            idle: Mutex::default(),
+            max_kept: max_kept.min(MAX_KEPT),
+        }
+    }
+
     /// A connection to the receiver that was used last and is still open.
     pub(super) fn take(&self, receiver: &str) -> Option<Connection> {
         let mut idle = self.lock();
@@ -98,7 +106,7 @@ impl Pool {
     /// Keeps a connection whose answer has been read to its end, where there is room.
     pub(super) fn keep(&self, receiver: &str, connection: Connection) {
         let mut idle = self.lock();
-        if idle.count >= MAX_KEPT || connection.requests.is_closed() {
+        if idle.count >= self.max_kept || connection.requests.is_closed() {
             return;
         }
         let kept = Kept {

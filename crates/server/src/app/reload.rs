@@ -2,6 +2,7 @@
 //! when its file has changed.
 
 use super::certificate::{Certificate, Look};
+use super::files;
 use crate::config::{Config, Fault};
 use crate::http;
 use arc_swap::ArcSwap;
@@ -84,7 +85,9 @@ impl Reloading {
             }
         };
         let kept = config.keep(&self.running);
-        let reloaded = match self.engine.reload(config.settings()).await {
+        let mut fitting = config.clone();
+        files::fit(&mut fitting);
+        let reloaded = match self.engine.reload(fitting.settings()).await {
             Ok(reloaded) => reloaded,
             Err(error) => {
                 tracing::error!(%error, "configuration not reloaded: everything stays as it was");

@@ -1,5 +1,6 @@
 //! The server loop: connections in, requests to the router, and an orderly end.
 
+mod places;
 mod refusals;
 
 use super::codes::Codes;
@@ -9,16 +10,17 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use places::{Activity, Connections, Place, Seen};
 use refusals::Completed;
 use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
+use store::Outage;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, interval_at, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::Service;
@@ -43,7 +45,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How much of a server clients may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    /// Connections served at a time; more wait to be accepted.
+    /// Connections served at a time; where there are more, idle ones end, and the others wait.
     pub connections: usize,
     /// How long a connection may go without the whole head of a (next) request.
     pub idle: Duration,
@@ -62,15 +64,15 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let tls = tls.map(acceptor);
-    let room = Arc::new(Semaphore::new(places.connections));
+    let connections = Connections::new(places.connections);
     let (stop, stopping) = watch::channel(());
     let mut shutdown = pin!(shutdown);
     loop {
         let next = tokio::select! {
-            next = accept(&listener, &room) => next?,
+            next = accept(&listener, &connections) => next,
             () = &mut shutdown => break,
         };
-        if let Some((stream, peer, permit)) = next {
+        if let Some((stream, peer, place)) = next {
             let connection = Connection {
                 peer: Peer(peer),
                 idle: places.idle,
@@ -78,7 +80,7 @@ pub async fn serve(
                 codes: codes.clone(),
                 router: router.clone(),
                 stopping: stopping.clone(),
-                _permit: permit,
+                place,
             };
             tokio::spawn(connection.run(stream));
         }
@@ -97,18 +99,18 @@ fn acceptor(mut config: rustls::ServerConfig) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// Waits for room and then for a connection. A fault that concerns only this connection, or that passes,
+/// Waits for a connection and then for its place. A fault that concerns only this connection, or that passes,
 /// gives `None`.
 async fn accept(
     listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> io::Result<Option<(TcpStream, IpAddr, OwnedSemaphorePermit)>> {
-    let permit = Arc::clone(room)
-        .acquire_owned()
-        .await
-        .map_err(io::Error::other)?;
+    connections: &Arc<Connections>,
+) -> Option<(TcpStream, IpAddr, Place)> {
+    static ACCEPTING: Outage = Outage::of("connections cannot be accepted");
     match listener.accept().await {
-        Ok((stream, peer)) => Ok(Some((stream, peer.ip(), permit))),
+        Ok((stream, peer)) => {
+            ACCEPTING.worked();
+            Some((stream, peer.ip(), connections.enter().await))
+        }
         Err(fault) => {
             let of_the_peer = matches!(
                 fault.kind(),
@@ -117,10 +119,12 @@ async fn accept(
                     | io::ErrorKind::ConnectionReset
             );
             if !of_the_peer {
-                tracing::warn!(error = %fault, "A connection cannot be accepted now");
+                ACCEPTING.failed(&fault);
+                // Mostly the system has no more files for this process.
+                connections.end_idle();
                 sleep(ACCEPT_PAUSE).await;
             }
-            Ok(None)
+            None
         }
     }
 }
@@ -137,7 +141,7 @@ struct Connection {
     codes: Codes,
     router: Router,
     stopping: watch::Receiver<()>,
-    _permit: OwnedSemaphorePermit,
+    place: Place,
 }
 
 impl Connection {
@@ -151,6 +155,7 @@ impl Connection {
         let handshake = tokio::select! {
             handshake = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => handshake,
             _ = self.stopping.changed() => return,
+            () = self.place.activity.ending() => return,
         };
         match handshake {
             // Boxed, as connections without TLS would have room for its state as well.
@@ -167,10 +172,10 @@ impl Connection {
             codes,
             router,
             mut stopping,
-            _permit,
+            place,
             ..
         } = self;
-        let activity = Arc::new(Activity::default());
+        let activity = Arc::clone(&place.activity);
         let service = service_fn(|mut request: Request<Incoming>| {
             let open = Activity::begin(&activity);
             request.extensions_mut().insert(peer);
@@ -187,7 +192,6 @@ impl Connection {
         // hyper's own limits leave out who has not said which version of HTTP it speaks, who keeps HTTP/2 open
         // by answering pings, and who does not read what was answered.
         let mut looks = interval_at(Instant::now() + idle, idle);
-        let mut used = false;
         let is_asked_to_stop = loop {
             tokio::select! {
                 ended = connection.as_mut() => {
@@ -197,58 +201,22 @@ impl Connection {
                     return;
                 }
                 _ = stopping.changed() => break true,
+                () = activity.ending() => {}
                 _ = looks.tick() => match activity.look() {
-                    Seen::Busy => used = true,
-                    Seen::Idle if used => break false,
-                    Seen::Idle => return,
+                    Seen::Busy => continue,
+                    Seen::Idle => {}
                 }
             }
+            // Idle, or its place is needed.
+            if activity.is_used() {
+                break false;
+            }
+            return;
         };
         connection.as_mut().graceful_shutdown();
         if timeout(GRACE, connection).await.is_err() && is_asked_to_stop {
-            tracing::warn!("A connection was cut: its request did not finish in time");
+            tracing::warn!("a connection was cut: its request did not finish in time");
         }
-    }
-}
-
-/// What goes on on a connection.
-#[derive(Default)]
-struct Activity {
-    /// Requests without an answer.
-    open: AtomicUsize,
-    /// Whether one has begun since the last look.
-    begun: AtomicBool,
-}
-
-/// What a look at a connection finds.
-enum Seen {
-    Busy,
-    Idle,
-}
-
-/// A request without an answer, or dropped before it had one.
-struct Open(Arc<Activity>);
-
-impl Activity {
-    fn begin(activity: &Arc<Self>) -> Open {
-        activity.open.fetch_add(1, Ordering::Relaxed);
-        activity.begun.store(true, Ordering::Relaxed);
-        Open(Arc::clone(activity))
-    }
-
-    fn look(&self) -> Seen {
-        let has_begun = self.begun.swap(false, Ordering::Relaxed);
-        if has_begun || self.open.load(Ordering::Relaxed) > 0 {
-            Seen::Busy
-        } else {
-            Seen::Idle
-        }
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -15,6 +15,8 @@ mod customer;
 #[cfg(test)]
 mod embedded;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod installation;
 #[cfg(test)]
 mod keeping;

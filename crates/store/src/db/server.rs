@@ -52,6 +52,11 @@ pub struct Server {
 }
 
 impl Server {
+    /// Connections that are kept to it at most.
+    pub fn connections(&self) -> usize {
+        usize::try_from(self.connections).unwrap_or(usize::MAX)
+    }
+
     /// Reads `postgres://role:password@host:port/database?sslmode=…`.
     ///
     /// # Errors

@@ -1,0 +1,140 @@
+//! The limit of the system on open files (`ulimit -n`), and what is served within it. Clients take what is left: carriers,
+//! callbacks and the database have theirs in reserve, so that nobody who holds connections can take it from them.
+
+use crate::config::{Carrier, Config};
+use engine::BindMode;
+use store::Target;
+
+/// Files of the process itself: standard streams, timers, signals, listeners, the lock, scrapes of the metrics, name servers.
+const OWN_FILES: usize = 40;
+/// Files of an embedded database: each connection has the database and its log open, and a backup both again.
+const EMBEDDED_FILES: usize = 24;
+/// Connections to PostgreSQL beside those of the pool.
+const EXTRA_CONNECTIONS: usize = 4;
+/// Files of a callback in flight: its connection, and one that is kept open for the next.
+const FILES_OF_CALLBACK: usize = 2;
+/// The part of what is to be shared that callbacks take at most: one of so many.
+const CALLBACK_SHARE: usize = 4;
+/// Clients that are served, whatever the limit: with fewer there is no service.
+const MIN_CONNECTIONS: usize = 8;
+const MIN_CALLBACKS: usize = 4;
+
+/// What wants files.
+#[derive(Clone, Copy, Debug)]
+struct Needs {
+    /// In reserve: for the process, the database and the carriers.
+    reserved: usize,
+    connections: usize,
+    callbacks: usize,
+}
+
+/// What is served.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Shares {
+    connections: usize,
+    callbacks: usize,
+}
+
+impl Needs {
+    fn of(config: &Config) -> Self {
+        let database = match config.target() {
+            Target::Directory(_) => EMBEDDED_FILES,
+            Target::Postgres(server) => server.connections() + EXTRA_CONNECTIONS,
+        };
+        let carriers: usize = config.carriers.iter().map(files_of).sum();
+        Self {
+            reserved: OWN_FILES + database + carriers,
+            connections: config.http.places.connections,
+            callbacks: config.callbacks.concurrency,
+        }
+    }
+
+    fn all(&self) -> usize {
+        let callbacks = self.callbacks.saturating_mul(FILES_OF_CALLBACK);
+        let all = self.reserved.saturating_add(self.connections);
+        all.saturating_add(callbacks)
+    }
+
+    /// What is served with so many files.
+    fn within(&self, limit: usize) -> Shares {
+        if self.all() <= limit {
+            return Shares {
+                connections: self.connections,
+                callbacks: self.callbacks,
+            };
+        }
+        let left = limit.saturating_sub(self.reserved);
+        let most = left / CALLBACK_SHARE / FILES_OF_CALLBACK;
+        let callbacks = most.max(MIN_CALLBACKS).min(self.callbacks);
+        let connections = left.saturating_sub(callbacks * FILES_OF_CALLBACK);
+        Shares {
+            connections: connections.max(MIN_CONNECTIONS).min(self.connections),
+            callbacks,
+        }
+    }
+}
+
+/// Connections of a carrier; one that is lost may be replaced before its file is closed.
+fn files_of(carrier: &Carrier) -> usize {
+    let of_bind = match carrier.bind_mode {
+        BindMode::Transceiver => 1,
+        BindMode::TransmitterAndReceiver => 2,
+    };
+    carrier.binds * of_bind + 1
+}
+
+/// Raises the limit as far as the process may, and lowers what is served to what is there, which is logged once.
+pub(super) fn fit(config: &mut Config) {
+    let limit = match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
+        Err(error) => {
+            tracing::warn!(%error, "the limit of open files cannot be read or raised");
+            return;
+        }
+    };
+    let needs = Needs::of(config);
+    let shares = needs.within(limit);
+    let needed = needs.all();
+    if needed > limit {
+        tracing::warn!(
+            files.limit = limit,
+            files.needed = needed,
+            http.max_connections = shares.connections,
+            callbacks.concurrency = shares.callbacks,
+            "the limit of open files (ulimit -n, LimitNOFILE) is too low for `http.max_connections` and \
+             `callbacks.concurrency`: both are lowered to what it has room for"
+        );
+    }
+    config.http.places.connections = shares.connections;
+    config.callbacks.concurrency = shares.callbacks;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carriers_callbacks_and_the_database_have_files_in_reserve() {
+        let needs = Needs {
+            reserved: 60,
+            connections: 10_000,
+            callbacks: 512,
+        };
+        let table = [
+            (1 << 20, 10_000, 512),
+            (11_084, 10_000, 512),
+            (11_083, 9_999, 512),
+            (4_096, 3_072, 482),
+            (1_024, 724, 120),
+            (256, 148, 24),
+            (64, 8, 4),
+        ];
+        for (limit, connections, callbacks) in table {
+            let shares = Shares {
+                connections,
+                callbacks,
+            };
+            assert_eq!(needs.within(limit), shares, "{limit}");
+        }
+    }
+}
