@@ -223,12 +223,13 @@ impl Store {
             return Err(error);
         }
         let park = Park::of(self, &news, &lost);
-        let parked = park.places.clone();
-        if !park.is_empty() {
-            self.db.change(park).await?;
-        }
         settled.unclear.extend(unclear);
-        Ok(parked)
+        if park.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parking = self.db.change(park).await?;
+        settled.unclear.extend(parking.unclear);
+        Ok(parking.places)
     }
 
     /// What is settled together, and the receipts that mean nobody.

@@ -32,6 +32,7 @@ Examples:
   ogene smsc --mix delivrd=90,undeliv=8,pending=2 --receipt-delay 1s..5s
   ogene smsc --rule 0002=undeliv --rule 0009=refuse:0x0B --fault 100=throttle
   ogene smsc --account ogene:secret --max-binds 2 --receipt-ids hex-response-decimal-receipt --quirk duplicate,shuffle
+  ogene smsc --receipt-form text --quirk ucs2,two-parts
 
 Stops on SIGTERM or Ctrl-C, and prints what it counted.";
 

@@ -511,3 +511,38 @@ async fn an_unmarked_receipt_from_a_name_settles_none() {
     assert_eq!(ogene.outcome(&id).await, ["undeliv"]);
     ogene.end().await;
 }
+
+#[tokio::test]
+async fn a_receipt_that_could_mean_several_pages_is_counted() {
+    let quirks = [Quirk::OneIdForAll, Quirk::NamedSource];
+    let ogene = Setup::new()
+        .script(odd(ReceiptForm::Both, &quirks))
+        .start()
+        .await;
+    let counted = "ogene_receipts_unclear_total";
+    let before = ogene.metric(counted, &[]).await;
+    let id = ogene
+        .sent_id(to("2348031234511,2348031234611", "Hello"))
+        .await;
+    let received = ogene.received(2).await;
+    for _ in 0..2 {
+        let unclear = DeliverSm {
+            source: Address::alphanumeric("Receipts"),
+            ..wire::written(&received[0], "UNDELIV")
+        };
+        ogene.smsc().send("ogene", unclear);
+    }
+    until("they are answered", async || {
+        (ogene.smsc().stats().answered == 2).then_some(())
+    })
+    .await;
+    let pending = "sent awaiting status";
+    assert_eq!(ogene.statuses(&id).await, [pending; 2]);
+    assert!(ogene.metric(counted, &[]).await >= before + 2);
+    // Those that name a number settle it.
+    for one in &received {
+        ogene.smsc().send("ogene", wire::written(one, "DELIVRD"));
+    }
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"; 2]);
+    ogene.end().await;
+}

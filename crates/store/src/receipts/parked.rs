@@ -8,11 +8,15 @@ use crate::rows::{bucket_list, bucket_of_id, id_bytes, named, number, recipient}
 use crate::sql::{execute_rows, fetch_rows, find_rows, on, read};
 use crate::{Progress, Store};
 use domain::Bucket;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Most receipts looked at again at a time.
 const MOST_AGAIN: i64 = 2_000;
+
+/// Most receipts that wait under one id. A carrier that gives every page one id could make each response look at any number
+/// of them otherwise.
+const MAX_PARKED_BY_ID: i64 = 5_000;
 
 /// A receipt that waits.
 pub(super) struct Parked {
@@ -126,7 +130,7 @@ impl Store {
     async fn parked_under_ids(&self, tx: &mut Tx, all: &[&Progress]) -> Result<Vec<ParkedRow>> {
         let embedded = self.db.is_embedded();
         let named: Vec<Named<'_>> = all.iter().flat_map(|one| submitted(one)).collect();
-        Ok(find_rows!(
+        let mut rows: Vec<ParkedRow> = find_rows!(
             tx,
             &named,
             3,
@@ -136,7 +140,14 @@ impl Store {
                 .bind(bucket_of_id(named.carrier, named.id, embedded).0)
                 .bind(named.carrier)
                 .bind(named.id)
-        ))
+        );
+        // Those of other numbers mean none of these pages, even under the same id.
+        let recipients: HashSet<i64> = named
+            .iter()
+            .map(|named| number(named.part.recipient))
+            .collect();
+        rows.retain(|row| row.recipient == 0 || recipients.contains(&row.recipient));
+        Ok(rows)
     }
 
     /// What came for recipients in doubt before the doubt did, but after their message: a lost response is
@@ -200,7 +211,7 @@ pub(super) struct Park {
     store: Store,
     news: Arc<News>,
     /// Places of receipts that are to wait.
-    pub(super) places: Vec<usize>,
+    places: Vec<usize>,
     /// Places among the parked of those that wait no longer.
     found: Vec<usize>,
 }
@@ -233,16 +244,71 @@ impl Park {
     }
 }
 
-impl Change for Park {
-    type Output = ();
+/// What was parked.
+#[derive(Debug, Default)]
+pub(super) struct Parking {
+    /// Places of the receipts that wait now.
+    pub(super) places: Vec<usize>,
+    /// The carriers of those that do not, as too many wait under their id.
+    pub(super) unclear: Vec<Arc<str>>,
+}
 
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+impl Park {
+    /// The ids among these under which no more receipts can wait.
+    async fn full<'r>(&self, tx: &mut Tx, receipts: &[&'r Receipt]) -> Result<HashSet<&'r str>> {
+        let embedded = self.store.db.is_embedded();
+        let all = receipts
+            .iter()
+            .flat_map(|receipt| ids(receipt).map(|(id, _)| (&*receipt.carrier, id)));
+        let all: BTreeSet<(&str, &str)> = all.collect();
+        let placed: Vec<(i64, (&str, &str))> = (0..).zip(all).collect();
+        let full: Vec<(i64,)> = fetch_rows!(
+            tx,
+            &placed,
+            4,
+            "with v (place, bucket, carrier, carrier_id) as (values {rows})
+             select v.place from v join parked_receipts as parked
+                 on parked.bucket = v.bucket and parked.carrier = v.carrier and parked.carrier_id = v.carrier_id
+             group by v.place having count(*) >= {1}",
+            |query, row| {
+                let (place, (carrier, id)) = row;
+                query
+                    .bind(*place)
+                    .bind(bucket_of_id(carrier, id, embedded).0)
+                    .bind(*carrier)
+                    .bind(*id)
+            },
+            after | query | query.bind(MAX_PARKED_BY_ID)
+        );
+        let full = full.into_iter();
+        let full = full.filter_map(|(place,)| placed.get(usize::try_from(place).ok()?));
+        Ok(full.map(|(_, (_, id))| *id).collect())
+    }
+}
+
+impl Change for Park {
+    type Output = Parking;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Parking> {
         let report = &self.news.report;
-        let numbered =
-            (report.first_number..).zip(self.places.iter().map(|&place| self.news.receipt(place)));
-        let numbered: Vec<_> = numbered
-            .flat_map(|(number, receipt)| ids(receipt).map(move |ids| (number, receipt, ids)))
+        let receipts: Vec<&Receipt> = self
+            .places
+            .iter()
+            .map(|&place| self.news.receipt(place))
             .collect();
+        let full = self.full(tx, &receipts).await?;
+        let mut parking = Parking::default();
+        let mut numbered = Vec::with_capacity(receipts.len());
+        for (count, (&place, receipt)) in
+            (report.first_number..).zip(self.places.iter().zip(receipts))
+        {
+            if ids(receipt).any(|(id, _)| full.contains(id)) {
+                parking.unclear.push(Arc::clone(&receipt.carrier));
+            } else {
+                parking.places.push(place);
+                numbered.extend(ids(receipt).map(|ids| (count, receipt, ids)));
+            }
+        }
         let embedded = self.store.db.is_embedded();
         execute_rows!(
             tx,
@@ -287,7 +353,7 @@ impl Change for Park {
                     .bind(parked.number)
             }
         );
-        Ok(())
+        Ok(parking)
     }
 }
 

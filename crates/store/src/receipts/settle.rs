@@ -105,10 +105,14 @@ impl Change for Whole {
         let parked = self.store.parked_for(tx, &report).await?;
         let news = Arc::new(News { report, parked });
         let all = Portion::all(self.store.clone(), Arc::clone(&news));
-        let (settled, lost) = all.apply(tx).await?;
+        let (mut settled, lost) = all.apply(tx).await?;
         let park = Park::of(&self.store, &news, &lost);
-        park.apply(tx).await?;
-        Ok((settled, park.places))
+        if park.is_empty() {
+            return Ok((settled, Vec::new()));
+        }
+        let parking = park.apply(tx).await?;
+        settled.unclear.extend(parking.unclear);
+        Ok((settled, parking.places))
     }
 }
 

@@ -17,10 +17,12 @@ twins!(
     a_receipt_that_could_mean_too_many_pages_settles_none,
     a_receipt_of_a_recipient_with_too_many_pages_settles_none,
     pages_of_one_id_are_told_apart_by_number_at_any_count,
+    receipts_that_wait_under_one_id_have_a_bound,
 );
 spread!(
     a_receipt_that_could_mean_too_many_pages_settles_none,
     pages_of_one_id_are_told_apart_by_number_at_any_count,
+    receipts_that_wait_under_one_id_have_a_bound,
     ids_that_count_share_rows_and_each_means_its_own_page,
     an_id_that_comes_again_and_again_makes_no_row_without_end,
 );
@@ -330,4 +332,34 @@ async fn neighbours_of_several_accounts_are_found_after_an_import() {
     }
     source.finish().await;
     target.finish().await;
+}
+
+async fn receipts_that_wait_under_one_id_have_a_bound(kit: &Kit) {
+    let base = sending(kit.account(100_000).await);
+    // Of numbers of another platform, and one of ours that came too early.
+    let message = base.message(&kit.store);
+    let to = message.draft.recipients[0];
+    let early = receipt(CONSTANT, to, DeliveryStatus::Delivered);
+    let (_, parked) = kit.report(report(vec![], vec![early])).await;
+    assert_eq!(parked, 1);
+    let others = |count: u64| {
+        let numbers = (0..count).map(|number| Recipient::from_digits(2_348_099_000_000 + number));
+        let others = numbers.map(|to| receipt(CONSTANT, to, DeliveryStatus::Delivered));
+        report(vec![], others.collect())
+    };
+    let (settled, parked) = kit.report(others(4_999)).await;
+    assert_eq!((settled.unclear.len(), parked), (0, 4_999));
+    let (settled, parked) = kit.report(others(50)).await;
+    assert_eq!((settled.unclear.len(), parked), (50, 0));
+    let waiting = "select count(*) from parked_receipts";
+    assert_eq!(kit.numbers(waiting).await, [5_000]);
+    // The response of that one finds it.
+    let claimed = kit.accept_and_claim(&message).await;
+    let progress = Progress {
+        submitted: vec![(to, vec![CONSTANT.to_owned()])],
+        ..silence(&claimed[0])
+    };
+    let (settled, _) = kit.report(report(vec![progress], vec![])).await;
+    assert_eq!(settled.outcomes.len(), 1);
+    assert_eq!(kit.numbers(waiting).await, [4_999]);
 }
