@@ -1,6 +1,7 @@
 //! Nodes on a PostgreSQL of their own, with a carrier and a customer.
 
 use crate::customer::{Client, Customer, wait_until};
+use crate::failover::Replicated;
 use crate::installation::Installation;
 use crate::postgres::Postgres;
 use crate::process::Process;
@@ -10,6 +11,7 @@ use smpp::ReceiptState;
 use smpp::smsc::{Delay, Fate, Rule, Script, Smsc};
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -42,6 +44,39 @@ impl Drop for Held {
     }
 }
 
+/// The database of all nodes.
+pub(crate) enum Server {
+    /// One PostgreSQL.
+    Single(Postgres),
+    /// Two under Patroni, behind `HAProxy`.
+    Replicated(Replicated),
+}
+
+impl Server {
+    /// The URL that the nodes are configured with.
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Single(server) => server.url("ogene", "postgres", 5432),
+            Self::Replicated(servers) => servers.url().to_owned(),
+        }
+    }
+
+    /// Runs an action of the script that controls it.
+    pub(crate) fn act(&self, action: &str) {
+        match self {
+            Self::Single(server) => server.act(action),
+            Self::Replicated(servers) => servers.act(action),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Single(server) => server.path(),
+            Self::Replicated(servers) => servers.path(),
+        }
+    }
+}
+
 /// What ends with a test, the nodes first.
 pub(crate) struct Cluster {
     pub(crate) nodes: Vec<Node>,
@@ -50,7 +85,7 @@ pub(crate) struct Cluster {
     pub(crate) smsc: Smsc,
     pub(crate) receiver: Receiver,
     pub(crate) runtime: Runtime,
-    pub(crate) server: Postgres,
+    pub(crate) server: Server,
 }
 
 /// Answers after some time, and sends receipts some 50 ms later.
@@ -89,11 +124,15 @@ impl Cluster {
     }
 
     pub(crate) fn without_nodes(script: Script, binds: usize) -> Self {
+        Self::on(Server::Single(Postgres::start(&[])), script, binds)
+    }
+
+    /// A carrier and a customer on a server, and no node yet.
+    pub(crate) fn on(server: Server, script: Script, binds: usize) -> Self {
         let runtime = Runtime::new().expect("a runtime");
         let smsc = runtime.block_on(Smsc::start(script)).expect("started");
         let receiver = runtime.block_on(Receiver::start());
-        let server = Postgres::start(&[]);
-        let ogene = Installation::on(&server.url("ogene", "postgres", 5432));
+        let ogene = Installation::on(&server.url());
         ogene.configure(&format!(
             "[limits]\nsends_per_minute = 1000000\nreports_per_minute = 1000000\n\
              [callbacks]\nallow_private_targets = true\n\
@@ -144,12 +183,12 @@ impl Cluster {
     }
 
     pub(crate) fn sql(&self, text: &str) -> String {
-        sql(&self.server.url("ogene", "postgres", 5432), text)
+        sql(&self.server.url(), text)
     }
 
     /// Takes the locks of that statement, and keeps them. Whoever needs to be sure looks whether they are taken.
     pub(crate) fn hold(&self, locks: &str) -> Held {
-        let url = self.server.url("ogene", "postgres", 5432);
+        let url = self.server.url();
         let mut psql = Command::new("psql");
         psql.args(["--no-psqlrc", "--quiet", "--output", "/dev/null"]);
         psql.args(["--dbname", &url]).stdin(Stdio::piped());

@@ -13,6 +13,8 @@ mod crash;
 #[path = "../cli/customer.rs"]
 mod customer;
 #[cfg(test)]
+mod failover;
+#[cfg(test)]
 #[expect(dead_code, reason = "the tests of the commands use more of it")]
 #[path = "../cli/installation.rs"]
 mod installation;
