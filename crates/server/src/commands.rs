@@ -10,6 +10,7 @@ mod config;
 mod content;
 mod demo;
 mod import_sqlite;
+mod manual;
 mod migrate;
 mod open;
 mod restore;
@@ -61,7 +62,7 @@ struct Cli {
 #[derive(Args)]
 #[command(next_help_heading = "With every command")]
 struct Global {
-    /// The configuration file [default: ogene.toml, where there is one; also `OGENE_CONFIG`]
+    /// The configuration file [default: ogene.toml, else /etc/ogene/ogene.toml; also `OGENE_CONFIG`]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Print one JSON value, for machines
@@ -125,6 +126,12 @@ enum Command {
     /// Recompute every balance from the ledger and check every invariant
     #[command(after_help = VERIFY_AFTER_HELP)]
     Verify,
+    /// Print the completions of a shell
+    #[command(after_help = manual::COMPLETIONS_AFTER_HELP)]
+    Completions(manual::Completions),
+    /// Write the manual pages ogene(1), ogene-serve(1) and so on into a directory
+    #[command(after_help = manual::MANUAL_AFTER_HELP)]
+    Manual(manual::Manual),
 }
 
 const VERIFY_AFTER_HELP: &str = "\
@@ -219,6 +226,8 @@ fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
             Command::Audit(audit) => audit.run(around).await,
             Command::Smsc(smsc) => smsc.run(around).await,
             Command::Verify => verify::run(around).await,
+            Command::Completions(completions) => completions.run(),
+            Command::Manual(manual) => manual.run(),
         }
     });
     // What still blocks a thread is not waited for: the end was asked for within a time.

@@ -32,14 +32,15 @@ use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Prohibited, Rule
 use fault::Faults;
 use section::Section;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use store::Target;
 
 /// Every key with its default and what it is for.
 pub const DEFAULT: &str = include_str!("config/default.toml");
 
-/// The file that is read where none is named, when it is there.
-pub const FILE: &str = "ogene.toml";
+/// The files that are read where none is named: the first that exists. The second is that of the Debian package.
+pub const FILES: [&str; 2] = ["ogene.toml", "/etc/ogene/ogene.toml"];
 
 /// Everything an operator has settled.
 #[derive(Clone, Debug)]
@@ -77,7 +78,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the file `path`, or `ogene.toml` where there is one, or the defaults alone.
+    /// Reads the file `path`, or the first of [`FILES`] that exists, or the defaults alone.
     ///
     /// # Errors
     /// Every fault of the file and the variables.
@@ -85,14 +86,18 @@ impl Config {
         path: Option<&Path>,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, Vec<Fault>> {
-        let default = Path::new(FILE);
-        let path = path.or_else(|| default.exists().then_some(default));
-        let Some(path) = path else {
-            return Self::read("", FILE, variables);
+        let Some(path) = path.or_else(|| first_of(&FILES)) else {
+            return Self::read("", FILES[0], variables);
         };
         let name = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|error| {
-            let text = format!("cannot be read: {error}");
+            let hint = match error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "; run this as root or as the user of the service"
+                }
+                _ => "",
+            };
+            let text = format!("cannot be read: {error}{hint}");
             let (place, key) = (Place::File(name.clone()), String::new());
             vec![Fault { place, key, text }]
         })?;
@@ -225,6 +230,12 @@ impl Config {
         root.finish();
         config
     }
+}
+
+/// The first file that exists.
+fn first_of<'a>(files: &[&'a str]) -> Option<&'a Path> {
+    let mut paths = files.iter().map(|file| Path::new(*file));
+    paths.find(|path| path.exists())
 }
 
 /// What an operator should know of a configuration without fault.

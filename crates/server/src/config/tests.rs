@@ -710,3 +710,16 @@ fn keys_that_need_a_restart_are_named_and_keep_their_value() {
     assert_eq!(again.keep(&running), ["database_connections"]);
     assert!(read(&url("")).expect("no fault").keep(&running).is_empty());
 }
+
+#[test]
+fn the_first_configuration_file_that_exists_is_read() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let [here, system] = ["here.toml", "system.toml"].map(|name| directory.path().join(name));
+    let files = [&here, &system].map(|file| file.to_str().expect("text"));
+    assert_eq!(first_of(&files), None);
+    fs::write(&system, "").expect("written");
+    assert_eq!(first_of(&files), Some(system.as_path()));
+    fs::write(&here, "").expect("written");
+    assert_eq!(first_of(&files), Some(here.as_path()));
+    assert_eq!(FILES, ["ogene.toml", "/etc/ogene/ogene.toml"]);
+}
