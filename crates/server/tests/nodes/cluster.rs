@@ -69,6 +69,14 @@ impl Server {
         }
     }
 
+    /// The one PostgreSQL.
+    pub(crate) fn single(&self) -> &Postgres {
+        match self {
+            Self::Single(server) => server,
+            Self::Replicated(_) => panic!("there are two"),
+        }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Single(server) => server.path(),

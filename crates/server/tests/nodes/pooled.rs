@@ -9,7 +9,7 @@ use crate::pgbouncer::Pgbouncer;
 #[ignore = "needs ./test's PostgreSQL"]
 fn nodes_behind_a_pool_in_session_mode_send_and_settle_everything() {
     let mut cluster = Cluster::without_nodes(script(), BINDS);
-    let pooler = Pgbouncer::start(&cluster.server);
+    let pooler = Pgbouncer::start(cluster.server.single());
     for _ in 0..2 {
         cluster.join_by(&pooler.url("session"));
     }
