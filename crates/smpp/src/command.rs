@@ -22,6 +22,11 @@ macro_rules! commands {
                     _ => "unknown",
                 }
             }
+
+            /// Whether SMPP 3.4 names it.
+            pub const fn is_known(self) -> bool {
+                matches!(self.0, $($id)|*)
+            }
         }
     };
 }

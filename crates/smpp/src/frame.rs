@@ -8,9 +8,12 @@ use crate::{Command, CommandStatus};
 /// The header: length, command, status and sequence number, four octets each.
 pub const HEADER_OCTETS: usize = 16;
 
-/// The longest PDU that is taken or written. A `message_payload` may hold 64 KiB in theory; nothing
-/// that an SMSC sends comes near.
+/// The longest PDU that is taken whole, or written. A `message_payload` may hold 64 KiB in theory; nothing
+/// that an SMSC should send comes near.
 pub const MAX_FRAME_OCTETS: usize = 64 * 1024;
+
+/// The longest PDU that is taken in part: its first [`MAX_FRAME_OCTETS`] are read, the rest is skipped.
+pub const MAX_SKIPPED_FRAME_OCTETS: usize = 1024 * 1024;
 
 /// The largest sequence number; 1 follows it.
 pub const MAX_SEQUENCE: u32 = 0x7FFF_FFFF;
@@ -42,7 +45,7 @@ impl Frame<'_> {
     }
 }
 
-/// A `command_length` below 16 or above [`MAX_FRAME_OCTETS`]: the stream is out of step for good.
+/// A `command_length` below 16 or above what is read: the stream is out of step for good.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("broken command_length {0}")]
 pub struct BrokenLength(pub u32);
@@ -72,6 +75,42 @@ pub fn first_frame(octets: &[u8]) -> Result<Option<Frame<'_>>, BrokenLength> {
         },
         body,
     }))
+}
+
+/// The first frame in `octets`, and how many of its octets follow and are to be skipped: those beyond
+/// [`MAX_FRAME_OCTETS`] of a PDU with a known command, up to [`MAX_SKIPPED_FRAME_OCTETS`].
+pub(crate) fn first_frame_in_part(
+    octets: &[u8],
+) -> Result<Option<(Frame<'_>, usize)>, BrokenLength> {
+    let broken = match first_frame(octets) {
+        Ok(frame) => return Ok(frame.map(|frame| (frame, 0))),
+        Err(broken) => broken,
+    };
+    let end = usize::try_from(broken.0).unwrap_or(usize::MAX);
+    if !(HEADER_OCTETS..=MAX_SKIPPED_FRAME_OCTETS).contains(&end) {
+        return Err(broken);
+    }
+    let Some((head, _)) = octets.split_first_chunk::<HEADER_OCTETS>() else {
+        return Ok(None);
+    };
+    let [_, _, _, _, c0, c1, c2, c3, rest @ ..] = *head;
+    let command = Command(u32::from_be_bytes([c0, c1, c2, c3]));
+    if !command.is_known() {
+        return Err(broken);
+    }
+    let [s0, s1, s2, s3, n0, n1, n2, n3] = rest;
+    let Some(body) = octets.get(HEADER_OCTETS..MAX_FRAME_OCTETS) else {
+        return Ok(None);
+    };
+    let frame = Frame {
+        header: Header {
+            command,
+            status: CommandStatus(u32::from_be_bytes([s0, s1, s2, s3])),
+            sequence: u32::from_be_bytes([n0, n1, n2, n3]),
+        },
+        body,
+    };
+    Ok(Some((frame, end - MAX_FRAME_OCTETS)))
 }
 
 /// The sequence number after `sequence`.
@@ -107,6 +146,33 @@ mod tests {
                 first_frame(&length.to_be_bytes()),
                 Err(BrokenLength(length))
             );
+        }
+    }
+
+    #[test]
+    fn only_the_beginning_of_an_overlong_frame_is_taken() {
+        let pdu = |length: usize, command: Command| {
+            let mut octets = vec![b'x'; length.min(MAX_FRAME_OCTETS)];
+            octets[..4].copy_from_slice(&u32::try_from(length).unwrap().to_be_bytes());
+            octets[4..8].copy_from_slice(&command.0.to_be_bytes());
+            octets
+        };
+        let deliver = Command::DELIVER_SM;
+        for length in [MAX_FRAME_OCTETS + 1, MAX_SKIPPED_FRAME_OCTETS] {
+            let octets = pdu(length, deliver);
+            for cut in [8, 16, MAX_FRAME_OCTETS - 1] {
+                assert_eq!(first_frame_in_part(&octets[..cut]), Ok(None), "{cut}");
+            }
+            let (frame, rest) = first_frame_in_part(&octets).unwrap().unwrap();
+            assert_eq!(frame.octets() + rest, length);
+            assert_eq!(frame.header.command, deliver);
+        }
+        for (length, command) in [
+            (MAX_SKIPPED_FRAME_OCTETS + 1, deliver),
+            (MAX_FRAME_OCTETS + 1, Command(0x0BAD)),
+        ] {
+            let octets = pdu(length, command);
+            assert!(first_frame_in_part(&octets[..16]).is_err(), "{length}");
         }
     }
 

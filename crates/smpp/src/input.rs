@@ -1,6 +1,6 @@
 //! The read buffer of a connection: filled by large reads, emptied frame by frame.
 
-use crate::frame::{BrokenLength, Frame, MAX_FRAME_OCTETS, first_frame};
+use crate::frame::{BrokenLength, Frame, MAX_FRAME_OCTETS, first_frame_in_part};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,6 +15,8 @@ pub(crate) struct Input {
     octets: Box<[u8]>,
     start: usize,
     end: usize,
+    /// Octets still to come that belong to an overlong frame, and are dropped.
+    skipped: usize,
 }
 
 impl Input {
@@ -23,6 +25,7 @@ impl Input {
             octets: vec![0; INPUT_OCTETS].into(),
             start: 0,
             end: 0,
+            skipped: 0,
         }
     }
 
@@ -41,15 +44,26 @@ impl Input {
         ready!(Pin::new(stream).poll_read(cx, &mut room))?;
         let read = room.filled().len();
         self.end += read;
+        self.skip();
         Poll::Ready(Ok(read))
     }
 
-    /// Takes the next whole frame out.
+    /// Takes the next frame out: whole, or the beginning of one that is overlong.
     pub(crate) fn next_frame(&mut self) -> Result<Option<Frame<'_>>, BrokenLength> {
-        let frame = first_frame(&self.octets[self.start..self.end])?;
-        if let Some(frame) = &frame {
-            self.start += frame.octets();
-        }
-        Ok(frame)
+        let (start, end) = (self.start, self.end);
+        let Some((frame, rest)) = first_frame_in_part(&self.octets[start..end])? else {
+            return Ok(None);
+        };
+        self.start += frame.octets();
+        self.skipped = rest.saturating_sub(end - self.start);
+        self.start += rest - self.skipped;
+        Ok(Some(frame))
+    }
+
+    /// Drops what belongs to an overlong frame. Its frame was given already, so nothing else is in the buffer.
+    fn skip(&mut self) {
+        let dropped = self.skipped.min(self.end - self.start);
+        self.start += dropped;
+        self.skipped -= dropped;
     }
 }

@@ -106,6 +106,9 @@ impl ShortMessage {
     }
 }
 
+/// Octets of the longest password of a bind. SMPP 3.4 has room for 8, but SMSCs issue and take longer ones.
+pub const MAX_PASSWORD_OCTETS: usize = 64;
+
 /// What a client may do on a connection.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum BindKind {
@@ -154,7 +157,7 @@ impl BindKind {
 pub struct Bind {
     /// Who binds; at most 15 octets.
     pub system_id: String,
-    /// At most 8 octets.
+    /// At most [`MAX_PASSWORD_OCTETS`]; the protocol says 8, and SMSCs give longer ones.
     pub password: String,
     /// Usually empty; at most 12 octets.
     pub system_type: String,

@@ -33,7 +33,7 @@ pub struct BindOptions {
     pub kind: BindKind,
     /// Who we are; at most 15 octets.
     pub system_id: String,
-    /// At most 8 octets.
+    /// At most [`MAX_PASSWORD_OCTETS`](crate::MAX_PASSWORD_OCTETS).
     pub password: String,
     /// Usually empty; at most 12 octets.
     pub system_type: String,

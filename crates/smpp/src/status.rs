@@ -121,6 +121,11 @@ statuses! {
 }
 
 impl CommandStatus {
+    /// Whether the code is one of those that the protocol leaves to vendors.
+    pub const fn is_vendor(self) -> bool {
+        matches!(self.0, 0x400..=0x4FF)
+    }
+
     /// Whether the request was accepted.
     pub const fn is_ok(self) -> bool {
         self.0 == 0

@@ -20,6 +20,18 @@ pub mod tag {
     pub const MESSAGE_PAYLOAD: u16 = 0x0424;
     /// What became of the message, 1 octet.
     pub const MESSAGE_STATE: u16 = 0x0427;
+
+    /// The parameters that are kept of a `deliver_sm`: somebody reads them.
+    pub(crate) const READ: [u16; 8] = [
+        RECEIPTED_MESSAGE_ID,
+        SAR_MSG_REF_NUM,
+        SAR_TOTAL_SEGMENTS,
+        SAR_SEGMENT_SEQNUM,
+        SC_INTERFACE_VERSION,
+        NETWORK_ERROR_CODE,
+        MESSAGE_PAYLOAD,
+        MESSAGE_STATE,
+    ];
 }
 
 /// One optional parameter.

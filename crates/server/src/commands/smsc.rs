@@ -31,6 +31,7 @@ Examples:
   ogene smsc
   ogene smsc --mix delivrd=90,undeliv=8,pending=2 --receipt-delay 1s..5s
   ogene smsc --rule 0002=undeliv --rule 0009=refuse:0x0B --fault 100=throttle
+  ogene smsc --rule 0002=refuse:0x58 --fault 1000=unbind --fault 5000=flood:20000 --quirk long-error
   ogene smsc --account ogene:secret --max-binds 2 --receipt-ids hex-response-decimal-receipt --quirk duplicate,shuffle
   ogene smsc --receipt-form text --quirk ucs2,two-parts
 
@@ -70,12 +71,16 @@ struct Outcomes {
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = smsc::parse_delay)]
     receipt_delay: Delay,
     /// What goes wrong at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence,
-    /// lose-response, no-id, drop, half-open, wrong-sequence, garbage, broken-length; may be given again
+    /// lose-response, no-id, drop, half-open, wrong-sequence, garbage, broken-length, flood:COUNT (receipts of messages
+    /// that nobody sent), unbind (it unbinds, and answers half a second later); may be given again
     #[arg(long = "fault", value_name = "N=FAULT", value_parser = smsc::parse_fault)]
     faults: Vec<(u64, Fault)>,
     /// Submits a second that a connection may send; above it they are throttled (0x58)
     #[arg(long, value_name = "N")]
     max_per_second: Option<u32>,
+    /// Refuse every message that has a validity_period (0x62)
+    #[arg(long)]
+    refuse_validity: bool,
     /// Leave this many submits unanswered, then drop the connection
     #[arg(long, value_name = "N")]
     drop_at_window: Option<usize>,
@@ -116,7 +121,8 @@ struct Receipts {
     /// How their text is labelled
     #[arg(long, default_value = "usual", value_parser = one_of(ReceiptLabels::WORDS))]
     receipt_labels: ReceiptLabels,
-    /// Oddities, with commas between them
+    /// Oddities, with commas between them; long-error and long-address have 60,000 characters, overlong is a PDU of more than
+    /// 64 KiB
     #[arg(long = "quirk", value_delimiter = ',', value_parser = one_of(Quirk::WORDS))]
     quirks: Vec<Quirk>,
     /// Receipts without a response at a time, on a connection
@@ -205,6 +211,7 @@ impl Smsc {
             faults: outcomes.faults,
             max_per_second: outcomes.max_per_second,
             drop_at_window: outcomes.drop_at_window,
+            refuse_validity: outcomes.refuse_validity,
             binds: BindRules {
                 accounts: binds.accounts,
                 refuse: binds.refused_with,

@@ -3,14 +3,14 @@
 use super::{AddressFields, BindFields, Pdu, Sm};
 use crate::command::Command;
 use crate::frame::{HEADER_OCTETS, MAX_FRAME_OCTETS};
-use crate::pdu::MAX_SHORT_MESSAGE_OCTETS;
+use crate::pdu::{MAX_PASSWORD_OCTETS, MAX_SHORT_MESSAGE_OCTETS};
 use crate::status::CommandStatus;
 use crate::tlv::Tlvs;
 
 /// Octets of the longest `message_id`, without its NUL.
 const MAX_MESSAGE_ID_OCTETS: usize = 64;
-/// More than the mandatory fields of any PDU take: at most 110 octets, before the text of a message.
-const MAX_FIELDS_OCTETS: usize = 128;
+/// More than the mandatory fields of any PDU take: at most 138 octets, of a bind.
+const MAX_FIELDS_OCTETS: usize = 144;
 
 /// Appends a PDU to `out`. What SMPP 3.4 does not allow is refused with the status that names the
 /// fault, and `out` is left as it was.
@@ -198,7 +198,7 @@ impl Fields {
 
     fn bind(&mut self, bind: &BindFields<'_>) -> Result<(), CommandStatus> {
         self.text(bind.system_id, 15, CommandStatus::RINVSYSID)?;
-        self.text(bind.password, 8, CommandStatus::RINVPASWD)?;
+        self.text(bind.password, MAX_PASSWORD_OCTETS, CommandStatus::RINVPASWD)?;
         self.text(bind.system_type, 12, CommandStatus::RINVSYSTYP)?;
         self.octets([bind.interface_version, bind.addr_ton, bind.addr_npi]);
         self.text(bind.address_range, 40, CommandStatus::RBINDFAIL)

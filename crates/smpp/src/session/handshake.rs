@@ -8,6 +8,7 @@ use crate::codec::{self, BindFields, Pdu, encode, encode_empty};
 use crate::command::Command;
 use crate::frame::Frame;
 use crate::input::Input;
+use crate::limits::{MAX_SYSTEM_ID_OCTETS, text_within};
 use crate::pdu::Bind;
 use crate::status::CommandStatus;
 use std::future::poll_fn;
@@ -21,7 +22,7 @@ const INTERFACE_VERSION: u8 = 0x34;
 /// The sequence number of the bind itself.
 const BIND_SEQUENCE: u32 = 1;
 /// How much may come before the response to the bind.
-const MAX_EARLY_OCTETS: usize = 1024 * 1024;
+const MAX_EARLY_OCTETS: usize = 256 * 1024;
 
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
@@ -133,7 +134,7 @@ fn understand(
             Err(BindError::Refused(header.status))
         }
         Ok(Pdu::BindResp(_, fields)) => Ok(Some(Peer {
-            system_id: codec::text(fields.system_id),
+            system_id: text_within(fields.system_id, MAX_SYSTEM_ID_OCTETS),
             interface_version: fields.interface_version(),
         })),
         Ok(Pdu::GenericNack) => Err(BindError::Refused(CommandStatus::RBINDFAIL)),

@@ -21,13 +21,15 @@ const MAX_UNWRITTEN_SUBMIT_OCTETS: usize = 256 * 1024;
 const UNBIND_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the last octets may take to leave.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long open responses are waited for after the peer's `unbind`, before it is answered and once more after that.
+const PEER_UNBIND_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One session's state.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) output: Output,
     pub(super) events: Vec<Event>,
-    /// Octets of the `deliver_sm` among the events.
+    /// Octets that the `deliver_sm` among the events take in memory.
     pub(super) event_octets: usize,
     pub(super) counters: Counters,
     window: Window,
@@ -51,6 +53,8 @@ enum State {
     Draining(Instant),
     /// `unbind` is out; its response is waited for until then.
     Unbinding(Instant),
+    /// The peer asked to unbind with this sequence number. It is answered once all submits are, or at that time.
+    PeerUnbinding(u32, Instant),
     /// Over, once what is readable was read and what is answered was written, or at that time.
     Leaving(CloseReason, Instant),
 }
@@ -85,8 +89,17 @@ impl Link {
             {
                 self.window.room()
             }
-            State::Open | State::Draining(_) | State::Unbinding(_) | State::Leaving(..) => 0,
+            State::Open
+            | State::Draining(_)
+            | State::Unbinding(_)
+            | State::PeerUnbinding(..)
+            | State::Leaving(..) => 0,
         }
+    }
+
+    /// Whether the peer asked to unbind: no submit will be encoded any more.
+    pub(super) fn is_unbound_by_peer(&self) -> bool {
+        matches!(self.state, State::PeerUnbinding(..))
     }
 
     /// How many submits are unanswered.
@@ -150,7 +163,12 @@ impl Link {
             }
             State::Open | State::Draining(_) => self.probe(missed, now),
             State::Unbinding(deadline) if now >= deadline => self.leave(CloseReason::Unbound, now),
-            State::Unbinding(_) | State::Leaving(..) => {}
+            State::PeerUnbinding(sequence, deadline)
+                if self.window.open() == 0 || now >= deadline =>
+            {
+                self.answer_unbind(sequence, now);
+            }
+            State::Unbinding(_) | State::PeerUnbinding(..) | State::Leaving(..) => {}
         }
     }
 
@@ -158,12 +176,15 @@ impl Link {
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = match self.state {
             State::Open => None,
-            State::Draining(at) | State::Unbinding(at) | State::Leaving(_, at) => Some(at),
+            State::Draining(at)
+            | State::Unbinding(at)
+            | State::PeerUnbinding(_, at)
+            | State::Leaving(_, at) => Some(at),
         };
         let idle = (!self.probe_after.is_zero()).then(|| self.heard_at + self.probe_after);
         let alive = match self.state {
             State::Open | State::Draining(_) => self.probe_deadline.or(idle),
-            State::Unbinding(_) | State::Leaving(..) => None,
+            State::Unbinding(_) | State::PeerUnbinding(..) | State::Leaving(..) => None,
         };
         [state, alive, self.window.deadline(self.response_timeout)]
             .into_iter()
@@ -179,10 +200,34 @@ impl Link {
             (State::Unbinding(_), CloseReason::PeerClosed | CloseReason::PeerUnbound) => {
                 State::Leaving(CloseReason::Unbound, at)
             }
-            (State::Open | State::Draining(_) | State::Unbinding(_), _) => {
-                State::Leaving(reason, at)
+            (State::PeerUnbinding(..), CloseReason::PeerClosed) => {
+                State::Leaving(CloseReason::PeerUnbound, at)
             }
+            (
+                State::Open | State::Draining(_) | State::Unbinding(_) | State::PeerUnbinding(..),
+                _,
+            ) => State::Leaving(reason, at),
         };
+    }
+
+    /// The peer asked to unbind: many close as soon as that is answered, so what they still owe comes first.
+    fn on_unbind(&mut self, sequence: u32, now: Instant) {
+        match self.state {
+            State::Open | State::Draining(_) if self.window.open() > 0 => {
+                self.state = State::PeerUnbinding(sequence, now + PEER_UNBIND_TIMEOUT);
+            }
+            State::Open
+            | State::Draining(_)
+            | State::Unbinding(_)
+            | State::PeerUnbinding(..)
+            | State::Leaving(..) => self.answer_unbind(sequence, now),
+        }
+    }
+
+    fn answer_unbind(&mut self, sequence: u32, now: Instant) {
+        let command = Command::UNBIND.response();
+        self.empty(command, CommandStatus::ROK, sequence);
+        self.leave(CloseReason::PeerUnbound, now + PEER_UNBIND_TIMEOUT);
     }
 
     /// The stream is out of step: tell the peer, and leave.
@@ -195,9 +240,13 @@ impl Link {
     pub(super) fn ended(&self, drained: bool, now: Instant) -> Option<CloseReason> {
         match self.state {
             State::Leaving(reason, at) => {
-                (now >= at || (drained && self.output.is_done())).then_some(reason)
+                let owes = reason == CloseReason::PeerUnbound && self.window.open() > 0;
+                let is_done = drained && self.output.is_done() && !owes;
+                (now >= at || is_done).then_some(reason)
             }
-            State::Open | State::Draining(_) | State::Unbinding(_) => None,
+            State::Open | State::Draining(_) | State::Unbinding(_) | State::PeerUnbinding(..) => {
+                None
+            }
         }
     }
 

@@ -48,7 +48,7 @@ struct Inbox {
 #[derive(Debug, Default)]
 struct Outbox {
     events: Vec<Event>,
-    /// Octets of the `deliver_sm` among the events.
+    /// Octets that the `deliver_sm` among the events take in memory.
     unread_octets: usize,
     counters: Counters,
     finished: bool,

@@ -12,9 +12,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Reading stops while this many octets of `deliver_sm` wait for the caller, who may have many such heaps in a queue of
-/// its own; in memory they take some times that.
-pub(super) const MAX_UNREAD_OCTETS: usize = 256 * 1024;
+/// Reading stops while `deliver_sm` that take this many octets in memory wait for the caller, who may have some such heaps
+/// in a queue of its own.
+pub(super) const MAX_UNREAD_OCTETS: usize = 512 * 1024;
 /// Reading stops while this many octets wait to be written: the peer asks, but does not listen.
 const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
 /// Rounds before other tasks get their turn.
@@ -147,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
     fn obey(&mut self, cx: &Context<'_>, now: Instant) {
         let room = self.link.room();
         self.mailbox.take(room, &mut self.commands, cx);
-        if self.commands.unbind {
+        if self.commands.unbind || self.link.is_unbound_by_peer() {
             for submit in self.mailbox.stop_submits() {
                 self.link.give_back(&submit);
             }

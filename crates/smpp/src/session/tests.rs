@@ -378,17 +378,90 @@ async fn a_peers_unbind_is_answered_after_its_last_responses_count() {
     session.submit(submits(0..4)).unwrap();
     let open = smsc.submits(3).await;
     smsc.write(CommandStatus::ROK, 77, Pdu::Unbind).await;
-    smsc.accept(open[2]).await;
+    // No more is submitted, and the answer waits for what is owed.
+    assert!(smsc.is_silent_for(Duration::from_millis(900)).await);
+    for sequence in &open {
+        smsc.accept(*sequence).await;
+    }
     assert_eq!(smsc.expect(Command::UNBIND_RESP).await, 77);
     assert_eq!(
         rest(&mut events).await,
         [
-            accepted(2, open[2]),
-            submitted(0, Outcome::Unknown),
-            submitted(1, Outcome::Unknown),
             submitted(3, Outcome::NotSent),
+            accepted(0, open[0]),
+            accepted(1, open[1]),
+            accepted(2, open[2]),
             Event::Closed(CloseReason::PeerUnbound),
         ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn responses_after_the_answer_to_a_peers_unbind_count_too() {
+    let (session, mut events, mut smsc) = bound(options()).await;
+    session.submit(submits(0..2)).unwrap();
+    let open = smsc.submits(2).await;
+    let asked = Instant::now();
+    smsc.write(CommandStatus::ROK, 77, Pdu::Unbind).await;
+    assert_eq!(smsc.expect(Command::UNBIND_RESP).await, 77);
+    smsc.accept(open[1]).await;
+    assert_eq!(
+        rest(&mut events).await,
+        [
+            accepted(1, open[1]),
+            submitted(0, Outcome::Unknown),
+            Event::Closed(CloseReason::PeerUnbound),
+        ]
+    );
+    assert!(asked.elapsed() < Duration::from_secs(3), "it is bounded");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_overlong_pdu_is_read_in_part_and_the_next_is_whole() {
+    let (session, mut events, smsc) = bound(options()).await;
+    let message = submits(0..1).remove(0).pdu;
+    let mut octets = Vec::new();
+    for (sequence, filling) in [(1, 70_000), (2, 0), (3, 1_000_000)] {
+        let start = octets.len();
+        let pdu = Pdu::Deliver(Sm::of(&message));
+        encode(&mut octets, CommandStatus::ROK, sequence, &pdu).unwrap();
+        octets.extend(std::iter::repeat_n(0xFF, filling));
+        let length = u32::try_from(octets.len() - start).unwrap();
+        octets[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    }
+    let (mut reading, mut writing) = tokio::io::split(smsc.stream);
+    let writer = tokio::spawn(async move { writing.write_all(&octets).await });
+    let mut seen = Vec::new();
+    while seen.len() < 3 {
+        for event in events.next().await.unwrap() {
+            let Event::Deliver { sequence, deliver } = event else {
+                panic!("{event:?}")
+            };
+            assert_eq!(deliver.short_message, message.short_message);
+            session.answer(vec![(sequence, CommandStatus::ROK)]);
+            seen.push(sequence);
+        }
+    }
+    assert_eq!(seen, [1, 2, 3]);
+    writer.await.unwrap().unwrap();
+    let mut answers = [0; 3 * 17];
+    reading.read_exact(&mut answers).await.unwrap();
+    assert!(!session.is_closed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn little_is_kept_of_fields_that_are_far_too_long() {
+    let (session, mut events, mut smsc) = bound(options()).await;
+    session.submit(submits(0..1)).unwrap();
+    let open = smsc.submits(1).await[0];
+    let id = vec![b'7'; 60_000];
+    let command = Command::SUBMIT_SM.response();
+    smsc.write(CommandStatus::ROK, open, Pdu::Other(command, &id))
+        .await;
+    let message_id = "7".repeat(crate::MAX_MESSAGE_ID_OCTETS);
+    assert_eq!(
+        events.next().await.unwrap(),
+        [submitted(0, Outcome::Accepted { message_id })]
     );
 }
 
@@ -588,7 +661,7 @@ async fn a_caller_far_behind_stops_the_reading_but_loses_no_response() {
     let mut message = submits(0..1).remove(0).pdu;
     message.tlvs = vec![Tlv::new(tag::MESSAGE_PAYLOAD, vec![b'x'; 60_000])];
     // More than may wait, with what the pipe holds.
-    let count = 40;
+    let count = 300;
     let flood = tokio::spawn(async move {
         for sequence in 1..=count {
             smsc.write(CommandStatus::ROK, sequence, Pdu::Deliver(Sm::of(&message)))

@@ -62,6 +62,8 @@ pub(super) struct Conversation {
     submits: u64,
     /// Nothing is said any more.
     mute: bool,
+    /// `unbind` was sent.
+    is_unbinding: bool,
     second: (Instant, u32),
     stats: Stats,
 }
@@ -101,6 +103,7 @@ impl Conversation {
             sequence: 0,
             submits: 0,
             mute: false,
+            is_unbinding: false,
             second: (now, 0),
             stats: Stats::default(),
         }
@@ -120,6 +123,7 @@ impl Conversation {
                 self.respond(header, CommandStatus::ROK);
                 self.end = End::Flushing;
             }
+            Ok(Pdu::UnbindResp) if self.is_unbinding => self.end = End::Now,
             Ok(Pdu::EnquireLinkResp) => {}
             Ok(Pdu::Other(command, _)) if !command.is_response() => {
                 self.stats.odd_pdus += 1;

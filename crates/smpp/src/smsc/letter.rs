@@ -1,13 +1,20 @@
 //! How the simulator writes a receipt.
 
 use super::script::{Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, ReceiptStyle};
-use crate::codec::{AddressFields, Pdu, Sm, encode};
+use crate::codec::{AddressFields, Pdu, Sm, encode, encode_empty};
+use crate::command::Command;
 use crate::long::udh;
 use crate::pdu::{ShortMessage, esm_class};
 use crate::receipt::{ReceiptIds, ReceiptState};
 use crate::status::CommandStatus;
 use crate::tlv::{Tlvs, tag};
+use std::borrow::Cow;
 use std::fmt::Write as _;
+
+/// Characters of a field that is far too long.
+const LONG_CHARACTERS: usize = 60_000;
+/// A parameter of no known meaning, and its length; two of them make a PDU that is too long.
+const FILLING: (u16, usize) = (0x1400, 40_000);
 
 /// Something to be delivered to a client.
 #[derive(Debug)]
@@ -116,7 +123,7 @@ fn receipt(
         ReceiptForm::Tlv => Vec::new(),
     };
     let data_sm = style.has(Quirk::DataSm);
-    let in_payload = style.has(Quirk::Payload) || data_sm;
+    let in_payload = style.has(Quirk::Payload) || style.has(Quirk::LongError) || data_sm;
     let mut tlvs = parameters(due, style);
     let mut esm_class = match (style.has(Quirk::Unmarked), due.intermediate) {
         (true, _) => 0,
@@ -143,7 +150,13 @@ fn receipt(
     if style.has(Quirk::NulBeforeTlvs) {
         tlvs.insert(0, 0);
     }
+    if style.has(Quirk::Overlong) {
+        let (tag, octets) = FILLING;
+        push_tlv(&mut tlvs, tag, &vec![0; octets]);
+        push_tlv(&mut tlvs, tag, &vec![0; octets]);
+    }
     let (source, destination) = due.digits.split_at(due.source_octets);
+    let source = lengthened(source, style);
     let [from_ton, from_npi, to_ton, to_npi] = due.kinds;
     let message = Sm {
         // A receipt goes the other way.
@@ -152,7 +165,7 @@ fn receipt(
         } else {
             address(to_ton, to_npi, destination)
         },
-        destination: address(from_ton, from_npi, source),
+        destination: address(from_ton, from_npi, &source),
         esm_class,
         data_coding: if style.has(Quirk::Ucs2) { 8 } else { 0 },
         short_message: if in_payload { b"" } else { &text },
@@ -164,6 +177,10 @@ fn receipt(
     } else {
         Pdu::Deliver(message)
     };
+    if style.has(Quirk::LongAddress) || style.has(Quirk::Overlong) {
+        write_unchecked(out, &message, sequence);
+        return Ok(());
+    }
     encode(out, CommandStatus::ROK, sequence, &pdu)
 }
 
@@ -209,6 +226,37 @@ fn encoded(text: &str, style: &ReceiptStyle) -> Vec<u8> {
     }
 }
 
+/// The address of the sender, as long as the style has it.
+fn lengthened<'a>(source: &'a [u8], style: &ReceiptStyle) -> Cow<'a, [u8]> {
+    if style.has(Quirk::LongAddress) {
+        source.repeat(LONG_CHARACTERS / source.len().max(1)).into()
+    } else {
+        source.into()
+    }
+}
+
+/// Writes a `deliver_sm` whose fields may be longer than the protocol allows.
+fn write_unchecked(out: &mut Vec<u8>, message: &Sm<'_>, sequence: u32) {
+    let start = out.len();
+    encode_empty(out, Command::DELIVER_SM, CommandStatus::ROK, sequence);
+    out.push(0);
+    for address in [message.source, message.destination] {
+        out.extend_from_slice(&[address.ton, address.npi]);
+        out.extend_from_slice(address.digits);
+        out.push(0);
+    }
+    let text = message.short_message;
+    let length = u8::try_from(text.len()).unwrap_or(u8::MAX);
+    let coding = message.data_coding;
+    out.extend_from_slice(&[message.esm_class, 0, 0, 0, 0, 0, 0, coding, 0, length]);
+    out.extend_from_slice(&text[..usize::from(length)]);
+    if let Tlvs::Wire(octets) = message.tlvs {
+        out.extend_from_slice(octets);
+    }
+    let length = u32::try_from(out.len() - start).unwrap_or(u32::MAX);
+    out[start..start + 4].copy_from_slice(&length.to_be_bytes());
+}
+
 fn address(ton: u8, npi: u8, digits: &[u8]) -> AddressFields<'_> {
     AddressFields { ton, npi, digits }
 }
@@ -248,6 +296,9 @@ fn text(due: &Due, style: &ReceiptStyle, now_s: u64) -> String {
         let _ = write!(text, " stat:{state}");
     }
     let _ = write!(text, " err:{error}");
+    if style.has(Quirk::LongError) {
+        text.extend(std::iter::repeat_n('E', LONG_CHARACTERS - error.len()));
+    }
     match style.labels {
         ReceiptLabels::Usual => text.push_str(" text:"),
         ReceiptLabels::CapitalText => text.push_str(" Text:"),
@@ -351,6 +402,8 @@ mod tests {
                         Quirk::NulBeforeTlvs,
                         Quirk::WideState,
                         Quirk::NamedSource,
+                        Quirk::LongError,
+                        Quirk::LongAddress,
                     ] {
                         let style = ReceiptStyle {
                             form,

@@ -7,7 +7,7 @@
 //! | mix | `FATE=WEIGHT,…` | `delivrd=95,undeliv=5` |
 //! | delay | a time, or two | `200ms`, `1s..5s` |
 //! | receipts | the words of [`ReceiptForm`], [`ReceiptDates`], [`ReceiptLabels`], [`Quirk`] and [`ReceiptIds`](crate::ReceiptIds) | `tlv`, `twelve`, `capitals`, `before-response`, `numeric` |
-//! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `lose-response`, `no-id`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length` | `100=throttle` |
+//! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `lose-response`, `no-id`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length`, `flood:COUNT`, `unbind` | `100=throttle` |
 
 use super::script::{Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, Rule};
 use crate::receipt::ReceiptState;
@@ -54,7 +54,8 @@ words!(
     "state-accepted" => StateAccepted, "wide-state" => WideState, "own-parameter-id" => OwnParameterId,
     "own-text-id" => OwnTextId, "no-stat" => NoStat, "nul-before-tlvs" => NulBeforeTlvs,
     "two-parts" => TwoParts, "two-parts-sar" => TwoPartsSar, "named-source" => NamedSource,
-    "one-id-per-message" => OneIdPerMessage, "one-id-for-all" => OneIdForAll
+    "one-id-per-message" => OneIdPerMessage, "one-id-for-all" => OneIdForAll,
+    "long-error" => LongError, "long-address" => LongAddress, "overlong" => Overlong
 );
 
 /// A status in decimal or, after `0x`, in hex.
@@ -150,17 +151,25 @@ pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
         "wrong-sequence" => Fault::WrongSequence,
         "garbage" => Fault::Garbage,
         "broken-length" => Fault::BrokenLength,
-        other => match other.strip_prefix("refuse:") {
-            Some(status) => Fault::Refuse(parse_status(status)?),
-            None => {
-                return Err(format!(
-                    "\"{other}\" is no fault: throttle, queue-full, refuse:STATUS, silence, \
-                     lose-response, no-id, drop, half-open, wrong-sequence, garbage or broken-length"
-                ));
-            }
-        },
+        "unbind" => Fault::Unbind,
+        other => parse_valued_fault(other)?,
     };
     Ok((every, fault))
+}
+
+/// A fault that says more behind a colon.
+fn parse_valued_fault(text: &str) -> Result<Fault, String> {
+    match text.split_once(':') {
+        Some(("refuse", status)) => parse_status(status).map(Fault::Refuse),
+        Some(("flood", count)) => count
+            .parse()
+            .map(Fault::Flood)
+            .map_err(|_| format!("\"{count}\" is not a number of receipts")),
+        _ => Err(format!(
+            "\"{text}\" is no fault: throttle, queue-full, refuse:STATUS, silence, lose-response, no-id, \
+             drop, half-open, wrong-sequence, garbage, broken-length, flood:COUNT or unbind"
+        )),
+    }
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {
@@ -212,6 +221,7 @@ mod tests {
             parse_fault("100=throttle"),
             Ok((100, Fault::Refuse(CommandStatus::RTHROTTLED)))
         );
+        assert_eq!(parse_fault("1=flood:500"), Ok((1, Fault::Flood(500))));
         assert_eq!("before-response".parse(), Ok(Quirk::BeforeResponse));
         assert_eq!("twelve".parse(), Ok(ReceiptDates::Twelve));
     }
@@ -227,6 +237,7 @@ mod tests {
             parse_delay("2s..1s").unwrap_err(),
             parse_fault("0=drop").unwrap_err(),
             parse_fault("5=flood").unwrap_err(),
+            parse_fault("5=flood:many").unwrap_err(),
             "xml".parse::<ReceiptForm>().unwrap_err(),
         ] {
             assert!(wrong.starts_with('"') && wrong.len() > 20, "{wrong}");

@@ -28,6 +28,8 @@ pub struct Script {
     pub binds: BindRules,
     /// Leave `enquire_link` unanswered.
     pub ignore_enquire_link: bool,
+    /// Refuse every message that has a `validity_period` with `ESME_RINVEXPIRY`.
+    pub refuse_validity: bool,
     /// How many receipts may be unanswered on a connection.
     pub receipt_window: usize,
     /// How many received messages are kept for [`Smsc::received`](super::Smsc::received); the
@@ -55,6 +57,7 @@ impl Default for Script {
             drop_at_window: None,
             binds: BindRules::default(),
             ignore_enquire_link: false,
+            refuse_validity: false,
             receipt_window: 1_000,
             record: 0,
             last_message_id: 1_000_000_000,
@@ -109,6 +112,10 @@ pub enum Fault {
     Garbage,
     /// A PDU with a broken length comes before the answer.
     BrokenLength,
+    /// So many receipts of messages that nobody sent come before the answer.
+    Flood(u32),
+    /// The SMSC unbinds, and answers half a second later. It closes when its `unbind` is answered.
+    Unbind,
 }
 
 /// A time between two bounds, both included.
@@ -240,6 +247,12 @@ pub enum Quirk {
     OneIdPerMessage,
     /// All pages have the same id.
     OneIdForAll,
+    /// The text lies in `message_payload`, and its `err:` has 60,000 characters.
+    LongError,
+    /// The `destination_addr` has 60,000 characters.
+    LongAddress,
+    /// The PDU has more than 64 KiB.
+    Overlong,
 }
 
 impl ReceiptStyle {

@@ -5,6 +5,7 @@ use super::{FLUSH_TIMEOUT, Link, State};
 use crate::codec::{self, Pdu, Sm};
 use crate::command::Command;
 use crate::frame::{Frame, Header};
+use crate::limits::{self, MAX_MESSAGE_ID_OCTETS, text_within};
 use crate::session::{CloseReason, Event, Outcome};
 use crate::status::CommandStatus;
 use tokio::time::Instant;
@@ -15,17 +16,14 @@ impl Link {
         let header = frame.header;
         match codec::decode(header.command, frame.body) {
             Ok(Pdu::SubmitResp(id)) => self.on_response(header, id),
-            Ok(Pdu::Deliver(message)) => self.on_deliver(header, &message, frame.octets()),
+            Ok(Pdu::Deliver(message)) => self.on_deliver(header, &message),
             Ok(Pdu::Data(message)) => {
                 self.data_sequences.insert(header.sequence);
-                self.on_deliver(header, &message, frame.octets());
+                self.on_deliver(header, &message);
             }
             Ok(Pdu::EnquireLink) => self.respond(header, CommandStatus::ROK),
             Ok(Pdu::GenericNack) => self.on_nack(header, now),
-            Ok(Pdu::Unbind) => {
-                self.respond(header, CommandStatus::ROK);
-                self.leave(CloseReason::PeerUnbound, now + FLUSH_TIMEOUT);
-            }
+            Ok(Pdu::Unbind) => self.on_unbind(header.sequence, now),
             Ok(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(_)) => {
                 self.leave(CloseReason::Unbound, now + FLUSH_TIMEOUT);
             }
@@ -50,7 +48,7 @@ impl Link {
         self.counters.responses += 1;
         let outcome = if header.status.is_ok() {
             Outcome::Accepted {
-                message_id: codec::text(id),
+                message_id: text_within(id, MAX_MESSAGE_ID_OCTETS),
             }
         } else {
             Outcome::Rejected(header.status)
@@ -85,12 +83,13 @@ impl Link {
         }
     }
 
-    fn on_deliver(&mut self, header: Header, message: &Sm<'_>, octets: usize) {
+    fn on_deliver(&mut self, header: Header, message: &Sm<'_>) {
         self.counters.delivers += 1;
-        self.event_octets += octets;
+        let deliver = Box::new(limits::received(message));
+        self.event_octets += limits::octets_in_memory(&deliver);
         self.events.push(Event::Deliver {
             sequence: header.sequence,
-            deliver: Box::new(message.to_owned()),
+            deliver,
         });
     }
 

@@ -3,7 +3,7 @@
 use super::{Conversation, End, Response};
 use crate::codec::{Pdu, Sm, encode_empty};
 use crate::command::Command;
-use crate::frame::Header;
+use crate::frame::{Header, next_sequence};
 use crate::long::Segment;
 use crate::receipt::ReceiptState;
 use crate::smsc::Received;
@@ -15,6 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// How long after its `unbind` the SMSC answers what it still has.
+const ANSWER_AFTER_UNBIND: Duration = Duration::from_millis(500);
 /// How long a response is held back, so that its receipt comes first.
 const AFTER_RECEIPT: Duration = Duration::from_millis(20);
 
@@ -44,6 +46,10 @@ impl Conversation {
             .is_some_and(|limit| self.is_too_fast(limit, now))
         {
             self.refuse(header, submit, CommandStatus::RTHROTTLED, now);
+            return;
+        }
+        if script.refuse_validity && !submit.validity_period.is_empty() {
+            self.refuse(header, submit, CommandStatus::RINVEXPIRY, now);
             return;
         }
         match script.fault(self.submits) {
@@ -79,6 +85,15 @@ impl Conversation {
                 self.output.octets.extend_from_slice(&[0xFF; 16]);
                 self.decide(header, submit, now);
             }
+            Some(Fault::Flood(count)) => {
+                self.flood(count, submit, now);
+                self.decide(header, submit, now);
+            }
+            Some(Fault::Unbind) => {
+                self.write(next_sequence(u32::MAX), &Pdu::Unbind);
+                self.is_unbinding = true;
+                self.decide(header, submit, now);
+            }
         }
     }
 
@@ -108,6 +123,9 @@ impl Conversation {
         now: Instant,
     ) {
         let mut wait = self.script.response_delay.pick(&mut self.chance);
+        if self.is_unbinding {
+            wait = wait.max(ANSWER_AFTER_UNBIND);
+        }
         let mut receipt_after = wait;
         if self.script.receipts.has(Quirk::BeforeResponse) {
             wait = wait.max(AFTER_RECEIPT);
@@ -120,6 +138,16 @@ impl Conversation {
             message_id,
         };
         self.reply(response, now, wait);
+    }
+
+    /// Receipts with ids that no response names.
+    fn flood(&mut self, count: u32, submit: &Sm<'_>, now: Instant) {
+        let submitted_at_s = self.server.unix_s(&self.script, now);
+        for _ in 0..count {
+            let id = self.server.next_message_id();
+            let due = Due::of(submit, id, ReceiptState::Undeliverable, submitted_at_s);
+            self.fresh.push((now, Letter::Receipt(Box::new(due))));
+        }
     }
 
     /// Makes the message ours; what is told of it is its receipt alone.

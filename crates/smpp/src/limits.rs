@@ -1,0 +1,160 @@
+//! How much is kept of what a peer sends. A field of the protocol has a size, but nothing keeps a peer to it: each is cut
+//! as soon as it is read, before anything queues it.
+
+use crate::codec::{self, AddressFields, Sm};
+use crate::pdu::{Address, DeliverSm};
+use crate::tlv::{Tlv, tag};
+use bytes::Bytes;
+
+/// Octets kept of an address. The protocol allows 20, so an address that was cut equals none that was not.
+pub const MAX_ADDRESS_OCTETS: usize = 21;
+/// Octets kept of a `message_id`, in a response or in a receipt. The protocol allows 64; some SMSCs use more.
+pub const MAX_MESSAGE_ID_OCTETS: usize = 1_024;
+/// Octets kept of a text: a receipt is shorter, also in UCS-2 and with a long id.
+pub const MAX_TEXT_OCTETS: usize = 4_096;
+/// Octets kept of a `system_id`, which the protocol limits to 15.
+pub const MAX_SYSTEM_ID_OCTETS: usize = 16;
+/// Octets kept of any other field of a `deliver_sm`; the longest has 16.
+const MAX_FIELD_OCTETS: usize = 17;
+
+/// The beginning of a text, at most so many octets. A character is not cut in two.
+pub(crate) fn text_within(octets: &[u8], max: usize) -> String {
+    let Some(kept) = octets.get(..max).filter(|_| octets.len() > max) else {
+        return codec::text(octets);
+    };
+    // The last chunk alone may end in a part of a character.
+    let cut = match kept.utf8_chunks().last() {
+        Some(chunk) if is_cut(chunk.invalid()) => max - chunk.invalid().len(),
+        Some(_) | None => max,
+    };
+    codec::text(&kept[..cut])
+}
+
+/// Whether these octets begin a character of UTF-8 and do not end it.
+fn is_cut(octets: &[u8]) -> bool {
+    std::str::from_utf8(octets)
+        .is_err_and(|error| !octets.is_empty() && error.error_len().is_none())
+}
+
+/// An owned copy of a message that a peer delivered, each field cut to what it may mean. Parameters that nobody reads are
+/// left out, and of two with one tag the first counts.
+pub(crate) fn received(message: &Sm<'_>) -> DeliverSm {
+    let field = |octets| text_within(octets, MAX_FIELD_OCTETS);
+    let short_message = message.short_message;
+    DeliverSm {
+        service_type: field(message.service_type),
+        source: address(message.source),
+        destination: address(message.destination),
+        esm_class: message.esm_class,
+        protocol_id: message.protocol_id,
+        priority: message.priority,
+        schedule: field(message.schedule),
+        validity_period: field(message.validity_period),
+        registered_delivery: message.registered_delivery,
+        replace_if_present: message.replace_if_present,
+        data_coding: message.data_coding,
+        default_message: message.default_message,
+        short_message: Bytes::copy_from_slice(short_message),
+        tlvs: parameters(message),
+    }
+}
+
+fn address(fields: AddressFields<'_>) -> Address {
+    Address {
+        ton: fields.ton,
+        npi: fields.npi,
+        digits: text_within(fields.digits, MAX_ADDRESS_OCTETS),
+    }
+}
+
+fn parameters(message: &Sm<'_>) -> Vec<Tlv> {
+    let mut kept: Vec<Tlv> = Vec::new();
+    for (tag, value) in message.tlvs {
+        if tag::READ.contains(&tag) && kept.iter().all(|known| known.tag != tag) {
+            let max = match tag {
+                tag::MESSAGE_PAYLOAD => MAX_TEXT_OCTETS,
+                _ => MAX_MESSAGE_ID_OCTETS,
+            };
+            let value = &value[..value.len().min(max)];
+            kept.push(Tlv::new(tag, Bytes::copy_from_slice(value)));
+        }
+    }
+    kept
+}
+
+/// The memory that a message takes while it waits.
+pub(crate) fn octets_in_memory(message: &DeliverSm) -> usize {
+    let texts = [
+        &message.service_type,
+        &message.source.digits,
+        &message.destination.digits,
+        &message.schedule,
+        &message.validity_period,
+    ];
+    let tlvs = message.tlvs.iter();
+    size_of::<DeliverSm>()
+        + texts.map(String::len).iter().sum::<usize>()
+        + message.short_message.len()
+        + tlvs
+            .map(|tlv| size_of::<Tlv>() + tlv.value.len())
+            .sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tlv::Tlvs;
+
+    #[test]
+    fn a_text_is_cut_between_two_characters() {
+        for (octets, max, text) in [
+            ("abc".as_bytes(), 3, "abc"),
+            (b"abcd", 3, "abc"),
+            ("aé".as_bytes(), 2, "a"),
+            ("aéb".as_bytes(), 3, "aé"),
+            ("a€".as_bytes(), 3, "a"),
+            (b"\xFF\xFF\xFF", 2, "\u{FFFD}\u{FFFD}"),
+            (b"", 0, ""),
+        ] {
+            assert_eq!(text_within(octets, max), text, "{octets:?} {max}");
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_deliver_sm_is_cut_to_what_it_may_mean() {
+        let long = vec![b'7'; 60_000];
+        let address = AddressFields {
+            ton: 1,
+            npi: 1,
+            digits: &long,
+        };
+        let tlvs = [
+            Tlv::new(0x1400, long.clone()),
+            Tlv::new(tag::MESSAGE_PAYLOAD, long.clone()),
+            Tlv::new(tag::RECEIPTED_MESSAGE_ID, long.clone()),
+            Tlv::new(tag::RECEIPTED_MESSAGE_ID, long.clone()),
+            Tlv::new(tag::NETWORK_ERROR_CODE, long.clone()),
+        ];
+        let sm = Sm {
+            service_type: &long,
+            source: address,
+            destination: address,
+            schedule: &long,
+            validity_period: &long,
+            tlvs: Tlvs::List(&tlvs),
+            ..Sm::default()
+        };
+        let kept = received(&sm);
+        assert_eq!(kept.destination.digits, "7".repeat(MAX_ADDRESS_OCTETS));
+        let lengths = kept.tlvs.iter().map(|tlv| (tlv.tag, tlv.value.len()));
+        assert_eq!(
+            lengths.collect::<Vec<_>>(),
+            [
+                (tag::MESSAGE_PAYLOAD, MAX_TEXT_OCTETS),
+                (tag::RECEIPTED_MESSAGE_ID, MAX_MESSAGE_ID_OCTETS),
+                (tag::NETWORK_ERROR_CODE, MAX_MESSAGE_ID_OCTETS),
+            ]
+        );
+        assert!(octets_in_memory(&kept) < 8_000);
+    }
+}
