@@ -16,6 +16,10 @@ const SECOND_MS: i64 = 1_000;
 const BURST_MS: i64 = 50;
 /// See [`Pace::portion`]; less than the burst, or it would never be reached.
 const PORTION_MS: i64 = 20;
+/// A recipient who was throttled so often before tells nothing of the carrier: it alone may be meant.
+const MAX_THROTTLES_HEEDED: i64 = 3;
+/// Nor does one submit that is throttled among so many that were taken.
+const MIN_TAKEN_BETWEEN: u32 = 50;
 const SMALLEST_BURST: i64 = 10;
 /// The pace that a carrier without a limit falls to when it throttles for the first time.
 const FIRST_UNLIMITED: i64 = 1_000 * MILLI;
@@ -32,6 +36,8 @@ pub struct Pace {
     /// Until when what throttling took away was regained.
     recovered_ms: i64,
     paused_until_ms: i64,
+    /// Submits that the carrier took since it throttled one.
+    taken: u32,
 }
 
 impl Pace {
@@ -45,6 +51,7 @@ impl Pace {
             counted_ms: now_ms,
             recovered_ms: now_ms,
             paused_until_ms: 0,
+            taken: 0,
         };
         pace.tokens_micro = pace.rate.map_or(0, burst);
         pace
@@ -107,8 +114,19 @@ impl Pace {
         (now_ms + wait).max(self.paused_until_ms)
     }
 
-    /// The carrier said that it is too fast.
-    pub fn throttled(&mut self, now_ms: i64) {
+    /// The carrier took a submit.
+    pub fn taken(&mut self) {
+        self.taken = self.taken.saturating_add(1);
+    }
+
+    /// The carrier answered that it is too fast, for a recipient for whom it had done so that many times before.
+    pub fn throttled(&mut self, now_ms: i64, before: i64) {
+        let taken = std::mem::take(&mut self.taken);
+        // Where others are taken in between, one that is throttled again is meant alone.
+        let is_alone = before >= MAX_THROTTLES_HEEDED || (before > 0 && taken > 0);
+        if is_alone || taken >= MIN_TAKEN_BETWEEN {
+            return;
+        }
         // All that was on its way when the pace was still the old one says the same: it counts once.
         if now_ms < self.paused_until_ms {
             return;
@@ -228,22 +246,22 @@ mod tests {
     #[test]
     fn throttling_halves_the_pace_for_all_that_was_on_its_way_together() {
         let mut pace = Pace::new(Some(1_000), 0);
-        pace.throttled(5_000);
-        pace.throttled(5_999);
+        pace.throttled(5_000, 0);
+        pace.throttled(5_999, 0);
         assert_eq!((pace.rate, pace.room(5_999)), (Some(500_000), 0));
         assert_eq!(pace.next_ms(5_500, 1), 6_000);
         // One may try again at once; a twentieth is regained each second.
         assert_eq!(pace.room(6_000), 1);
         pace.room(7_000);
         assert_eq!(pace.rate, Some(525_000));
-        pace.throttled(7_000);
+        pace.throttled(7_000, 0);
         assert_eq!(pace.rate, Some(262_500));
         for second in 0..20 {
-            pace.throttled(10_000 + 1_000 * second);
+            pace.throttled(10_000 + 1_000 * second, 0);
         }
         assert_eq!(pace.rate, Some(1_000), "one a second is the slowest");
         let mut unlimited = Pace::new(None, 0);
-        unlimited.throttled(0);
+        unlimited.throttled(0, 0);
         assert_eq!(unlimited.rate, Some(500_000));
         for second in 1..=61 {
             unlimited.room(1_000 * second);
@@ -259,7 +277,7 @@ mod tests {
         pace.set_share(Some(900), 1, 3);
         assert_eq!((pace.limit, pace.rate), (Some(300_000), Some(300_000)));
         assert_eq!(pace.tokens_micro, 15_000_000, "no more than goes at once");
-        pace.throttled(0);
+        pace.throttled(0, 0);
         pace.set_share(Some(900), 3, 3);
         assert_eq!((pace.limit, pace.rate), (Some(900_000), Some(150_000)));
         pace.set_share(Some(300), 1, 3);
@@ -268,7 +286,7 @@ mod tests {
         assert_eq!((pace.limit, pace.rate), (Some(1), Some(1)));
         pace.set_share(None, 1, 1);
         assert_eq!((pace.limit, pace.rate), (None, None));
-        pace.throttled(5_000);
+        pace.throttled(5_000, 0);
         pace.set_share(None, 2, 0);
         assert_eq!((pace.limit, pace.rate), (None, Some(500_000)));
     }
@@ -281,7 +299,7 @@ mod tests {
         third.set_share(Some(1), 1, 3);
         third.spend(10);
         let mut slow = Pace::new(Some(1_000), 0);
-        (0..20).for_each(|second| slow.throttled(second * SECOND_MS));
+        (0..20).for_each(|second| slow.throttled(second * SECOND_MS, 0));
         let mut gone = 0;
         for now_ms in 20_000..140_000 {
             let room = third.room(now_ms);
@@ -296,13 +314,37 @@ mod tests {
     #[test]
     fn throttling_pauses_halves_and_recovers() {
         let mut pace = Pace::new(Some(1_000), 0);
-        pace.throttled(0);
-        pace.throttled(10);
+        pace.throttled(0, 0);
+        pace.throttled(10, 0);
         assert_eq!(run(&mut pace, 0, 1_000), 0);
         let first = run(&mut pace, 1_000, 2_000);
         assert!((400..=600).contains(&first), "{first}");
         run(&mut pace, 2_000, 60_000);
         let later = run(&mut pace, 60_000, 61_000);
         assert!(later >= 950, "{later}");
+    }
+
+    #[test]
+    fn a_recipient_that_is_throttled_for_good_slows_nobody() {
+        let mut pace = Pace::new(Some(1_000), 0);
+        for minute in 0..60 {
+            pace.throttled(60_000 * minute, MAX_THROTTLES_HEEDED);
+        }
+        pace.taken();
+        pace.throttled(3_600_000, 1);
+        // So do many of them among those that are taken.
+        let mut second = 0;
+        for _ in 0..1_000 {
+            (0..MIN_TAKEN_BETWEEN).for_each(|_| pace.taken());
+            second += 1;
+            pace.throttled(4_000_000 + 1_000 * second, 0);
+        }
+        assert_eq!(pace.rate, Some(1_000_000));
+        // Where few are taken in between it is the carrier that is too slow.
+        pace.taken();
+        pace.throttled(6_000_000, 0);
+        assert_eq!(pace.rate, Some(500_000));
+        pace.throttled(6_001_000, 1);
+        assert_eq!(pace.rate, Some(250_000));
     }
 }

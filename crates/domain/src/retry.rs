@@ -5,9 +5,9 @@ use crate::DeliveryStatus;
 /// Why a carrier did not take a message, in the terms of the trade.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SubmitFault {
-    /// No byte of it was written, or the bind was in the wrong state.
-    NotSent,
-    /// The link is too fast for the carrier.
+    /// The connection is not bound, or not to whom it should be, as the carrier has it.
+    NotBound,
+    /// The link, or what goes to this recipient, is too fast for the carrier.
     Throttled,
     /// The carrier's queue for this message is full.
     QueueFull,
@@ -30,8 +30,6 @@ pub enum Next {
     Again {
         /// Milliseconds.
         delay_ms: i64,
-        /// Whether this try counts towards the limit.
-        counts: bool,
     },
     /// Try the next carrier in order of preference, at once.
     NextCarrier,
@@ -42,14 +40,16 @@ pub enum Next {
 const TEMPORARY_DELAYS_MS: [i64; 3] = [5_000, 30_000, 120_000];
 const AMBIGUOUS_DELAYS_MS: [i64; 1] = [10_000];
 const QUEUE_FULL_FIRST_MS: i64 = 2_000;
-const QUEUE_FULL_MOST_MS: i64 = 60_000;
-const THROTTLED_DELAY_MS: i64 = 1_000;
+const THROTTLED_FIRST_MS: i64 = 1_000;
+/// The longest delay where a recipient is tried until its message expires.
+const MAX_DELAY_MS: i64 = 60_000;
 
 /// Decides after a fault; `tries` counts the faults before this one on the same carrier, and
 /// `another_carrier` tells whether one is left.
 ///
-/// The classes and delays are those of Kannel and Jasmin in the field, made finite: a queue that stays
-/// full is tried until the message expires, everything else a few times.
+/// The classes and delays are those of Kannel and Jasmin in the field, made finite: a queue that stays full and a
+/// recipient that stays throttled are tried until the message expires, with a delay that grows so that others are sent
+/// to meanwhile; everything else a few times.
 pub fn after_fault(fault: SubmitFault, tries: i64, another_carrier: bool) -> Next {
     let tries = usize::try_from(tries).unwrap_or(0);
     let onwards = |ended| {
@@ -60,28 +60,12 @@ pub fn after_fault(fault: SubmitFault, tries: i64, another_carrier: bool) -> Nex
         }
     };
     let again_or = |delays: &[i64], otherwise| match delays.get(tries) {
-        Some(&delay_ms) => Next::Again {
-            delay_ms,
-            counts: true,
-        },
+        Some(&delay_ms) => Next::Again { delay_ms },
         None => otherwise,
     };
     match fault {
-        SubmitFault::NotSent => Next::Again {
-            delay_ms: 0,
-            counts: false,
-        },
-        SubmitFault::Throttled => Next::Again {
-            delay_ms: THROTTLED_DELAY_MS,
-            counts: false,
-        },
-        SubmitFault::QueueFull => {
-            let doubled = QUEUE_FULL_FIRST_MS << tries.min(5);
-            Next::Again {
-                delay_ms: doubled.min(QUEUE_FULL_MOST_MS),
-                counts: true,
-            }
-        }
+        SubmitFault::NotBound | SubmitFault::Throttled => doubled(THROTTLED_FIRST_MS, tries),
+        SubmitFault::QueueFull => doubled(QUEUE_FULL_FIRST_MS, tries),
         SubmitFault::Temporary => again_or(&TEMPORARY_DELAYS_MS, onwards(DeliveryStatus::Failed)),
         SubmitFault::Ambiguous => again_or(&AMBIGUOUS_DELAYS_MS, onwards(DeliveryStatus::Failed)),
         SubmitFault::RecipientRejected | SubmitFault::OurFault => {
@@ -91,6 +75,12 @@ pub fn after_fault(fault: SubmitFault, tries: i64, another_carrier: bool) -> Nex
     }
 }
 
+/// The first delay, doubled with each try.
+fn doubled(first_ms: i64, tries: usize) -> Next {
+    let delay_ms = (first_ms << tries.min(6)).min(MAX_DELAY_MS);
+    Next::Again { delay_ms }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,29 +88,14 @@ mod tests {
     #[test]
     fn each_fault_is_answered_by_its_class() {
         use SubmitFault as F;
-        let again = |delay_ms| Next::Again {
-            delay_ms,
-            counts: true,
-        };
+        let again = |delay_ms| Next::Again { delay_ms };
         let table = [
-            (
-                F::NotSent,
-                9,
-                true,
-                Next::Again {
-                    delay_ms: 0,
-                    counts: false,
-                },
-            ),
-            (
-                F::Throttled,
-                9,
-                true,
-                Next::Again {
-                    delay_ms: 1_000,
-                    counts: false,
-                },
-            ),
+            (F::NotBound, 0, true, again(1_000)),
+            (F::NotBound, 9, true, again(60_000)),
+            (F::Throttled, 0, true, again(1_000)),
+            (F::Throttled, 1, true, again(2_000)),
+            (F::Throttled, 5, false, again(32_000)),
+            (F::Throttled, 500, true, again(60_000)),
             (F::QueueFull, 0, true, again(2_000)),
             (F::QueueFull, 2, true, again(8_000)),
             (F::QueueFull, 50, true, again(60_000)),

@@ -5,6 +5,7 @@
 //! is its next, and goes with what other carriers have lined up until their turn (`turns`). Receipts are answered
 //! after their commit.
 
+mod answered;
 mod apart;
 mod budget;
 mod desk;

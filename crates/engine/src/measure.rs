@@ -14,7 +14,7 @@ pub(crate) struct CarrierMeasures {
     accepted: Counter,
     not_sent: Counter,
     unknown: Counter,
-    /// By the code, those together that the protocol has no name for.
+    /// By the code, those together that are neither of the protocol nor of its range for vendors.
     rejected: HashMap<Option<u32>, Counter>,
     receipts: HashMap<ReceiptWord, Counter>,
     parked: Counter,
@@ -59,22 +59,27 @@ impl CarrierMeasures {
         }
     }
 
-    pub(crate) fn response(&mut self, outcome: &Outcome) {
+    /// Counts a response; gives whether it is the first with its status, where it is a refusal.
+    pub(crate) fn response(&mut self, outcome: &Outcome) -> bool {
         match outcome {
             Outcome::Accepted { .. } => self.accepted.increment(1),
             Outcome::NotSent => self.not_sent.increment(1),
             Outcome::Unknown => self.unknown.increment(1),
             Outcome::Rejected(status) => {
                 let carrier = &self.carrier;
+                let known = self.rejected.len();
+                let is_told_apart = status.is_known() || status.is_vendor();
                 self.rejected
-                    .entry(status.is_known().then_some(status.0))
+                    .entry(is_told_apart.then_some(status.0))
                     .or_insert_with(|| {
                         let status = status_word(*status);
                         counter!("ogene_responses_total", "carrier" => carrier.clone(), "status" => status)
                     })
                     .increment(1);
+                return self.rejected.len() > known;
             }
         }
+        false
     }
 
     pub(crate) fn receipt(&mut self, receipt: &Receipt) {
@@ -137,9 +142,9 @@ pub(crate) fn unclear(carrier: &str) {
 }
 
 /// What a refusal is called. A carrier may make up four thousand million codes, and each would be kept for ever: those
-/// that the protocol has no name for go together.
+/// that the protocol neither names nor leaves to vendors go together.
 pub(crate) fn status_word(status: CommandStatus) -> String {
-    if status.is_known() {
+    if status.is_known() || status.is_vendor() {
         format!("{} (0x{:X})", status.name(), status.0)
     } else {
         "other".to_owned()
@@ -267,8 +272,10 @@ mod tests {
         for status in known.into_iter().chain(made_up.map(CommandStatus)) {
             measures.response(&Outcome::Rejected(status));
         }
-        assert_eq!(measures.rejected.len(), known.len() + 1);
+        let vendors = 0x100;
+        assert_eq!(measures.rejected.len(), known.len() + vendors + 1);
         assert_eq!(status_word(known[0]), "ESME_RTHROTTLED (0x58)");
-        assert_eq!(status_word(CommandStatus(0x401)), "other");
+        assert_eq!(status_word(CommandStatus(0x401)), "vendor (0x401)");
+        assert_eq!(status_word(CommandStatus(0x500)), "other");
     }
 }

@@ -98,6 +98,8 @@ pub struct CarrierSettings {
     pub receipt_ids: smpp::ReceiptIds,
     /// Whether what reads like a receipt is one without a mark.
     pub unmarked_receipts: bool,
+    /// Whether messages ask for the validity that they have.
+    pub send_validity: bool,
     /// How it is bound.
     pub bind_mode: BindMode,
 }

@@ -2,15 +2,14 @@
 
 use super::Carrier;
 use super::done::Done;
-use super::hand::{Answer, Fate, Hand, Later, LaterKind, Tag};
+use super::hand::{Hand, Tag};
 use super::link::{LinkEvent, LinkId, Wire};
-use super::say::{self, Asked};
 use super::segments::{Origin, Segments};
 use super::slots::Slots;
 use crate::Shared;
 use crate::measure::CarrierMeasures;
-use domain::{Pace, SubmitFault};
-use smpp::{CloseReason, Event, Outcome, ReceiptIds, StatusClass};
+use domain::Pace;
+use smpp::{CloseReason, Event, ReceiptIds};
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::Arc;
@@ -22,10 +21,12 @@ use tokio_rustls::TlsConnector;
 
 /// How often the desk looks at the state of things without a hint.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Events that wait; connections that bring more wait themselves.
-const EVENT_QUEUE: usize = 64;
-/// Receipts in memory above which nothing more is read from the connections.
-const MOST_WAITING: usize = 20_000;
+/// Groups of events that wait; connections that bring more wait themselves. A group may hold as much as a session lets
+/// wait unread.
+const EVENT_QUEUE: usize = 8;
+/// The share of a carrier: while its receipts that are not committed take so much memory, nothing more is read from its
+/// connections.
+const MAX_WAITING_OCTETS: usize = 8 * 1024 * 1024;
 
 /// A connection in use.
 pub(super) struct Bound {
@@ -42,6 +43,21 @@ pub(super) struct Heard {
     pub(super) sequence: u32,
     /// The other segments that are answered with it, where it was cut.
     pub(super) segments: Vec<Origin>,
+}
+
+impl Heard {
+    /// The memory that it takes.
+    pub(super) fn octets(&self) -> usize {
+        let Receipt {
+            carrier_id,
+            other_id,
+            sender,
+            error,
+            ..
+        } = &self.receipt;
+        let others = [other_id, error].into_iter().flatten().map(String::len);
+        size_of::<Self>() + carrier_id.len() + sender.len() + others.sum::<usize>()
+    }
 }
 
 /// Which steps are under way in the background: one of each kind at a time.
@@ -66,6 +82,8 @@ pub(super) struct Desk {
     pub(super) slots: Slots,
     /// Receipts that are not committed yet.
     pub(super) receipts: Vec<Heard>,
+    /// The memory that they take.
+    pub(super) receipt_octets: usize,
     /// Receipts that wait for their other segments: those that the carrier marked as receipts, and what may be one.
     pub(super) marked_segments: Segments,
     pub(super) other_segments: Segments,
@@ -109,10 +127,10 @@ pub(crate) async fn run(shared: Arc<Shared>, carrier: Arc<Carrier>, tls: Option<
             Some(Ok(slot)) = desk.slots.tasks.join_next() => desk.slot_ended(slot),
             () = carrier.wake.notified() => {}
             Some(done) = finished.recv() => desk.finished(done),
-            Some(event) = arrived.recv(), if desk.receipts.len() < MOST_WAITING => desk.link_event(event),
+            Some(event) = arrived.recv(), if desk.has_room() => desk.link_event(event),
             () = rest(pause) => {}
         }
-        while desk.receipts.len() < MOST_WAITING
+        while desk.has_room()
             && let Ok(event) = arrived.try_recv()
         {
             desk.link_event(event);
@@ -152,6 +170,7 @@ impl Desk {
             hand: Hand::default(),
             wires: BTreeMap::new(),
             receipts: Vec::new(),
+            receipt_octets: 0,
             marked_segments: Segments::default(),
             other_segments: Segments::default(),
             busy: Busy::default(),
@@ -163,6 +182,11 @@ impl Desk {
             slots,
             done,
         }
+    }
+
+    /// Whether more receipts may come.
+    fn has_room(&self) -> bool {
+        self.receipt_octets < MAX_WAITING_OCTETS
     }
 
     fn is_idle(&self) -> bool {
@@ -255,8 +279,7 @@ impl Desk {
         match event {
             Event::Submitted { tag, outcome } => {
                 let tag = Tag::from_number(tag);
-                self.measures.response(&outcome);
-                self.check_bind(link, &outcome);
+                self.note_response(link, &outcome);
                 if let Some(answer) = self.hand.answered(tag, outcome) {
                     self.answered(tag, answer);
                 }
@@ -278,52 +301,6 @@ impl Desk {
                 );
             }
         }
-    }
-
-    /// A connection that says it is not bound has to be bound again, and so has one that refuses who is bound: what
-    /// waits does so for a bind then, or it would go out again at once, and be refused again, without end.
-    fn check_bind(&mut self, link: LinkId, outcome: &Outcome) {
-        if let Outcome::Rejected(status) = outcome
-            && matches!(
-                status.class(),
-                StatusClass::BindState | StatusClass::BindRefused
-            )
-            && let Some(bound) = self.wires.get_mut(&link)
-        {
-            bound.wire.unbind();
-            bound.submits = false;
-            self.count_wires();
-        }
-    }
-
-    pub(super) fn answered(&mut self, tag: Tag, answer: Answer) {
-        let Some((batch, content)) = self.hand.batch(tag) else {
-            return;
-        };
-        let Some(&recipient) = batch.recipients.get(usize::from(tag.recipient)) else {
-            return;
-        };
-        let now_ms = self.shared.clock.now_ms();
-        if let Answer::Rejected(status) = &answer
-            && say::fault(*status) == SubmitFault::Throttled
-        {
-            self.pace.throttled(self.shared.clock.steady_ms());
-        }
-        // Who ends waits for nobody, and is asked below what becomes of who waits in hand.
-        let room = self.closing || self.hand.held() < self.carrier.budget.held();
-        let asked = Asked {
-            batch: &batch,
-            content: &content,
-            recipient,
-            waits: self.hand.begun(tag).filter(|_| room),
-            now_ms,
-            steady_ms: self.shared.clock.steady_ms(),
-        };
-        let fate = say::fate(&self.shared.live().plan, &asked, answer, self.ids);
-        if matches!(fate, Fate::Doubted(_)) {
-            self.measures.in_doubt();
-        }
-        self.hand.decide(tag, fate);
     }
 
     /// Gives back what is not on the wire, and unbinds once the rest has its answer.
@@ -348,30 +325,5 @@ impl Desk {
             let now_ms = self.shared.clock.now_ms();
             self.shared.release(left, now_ms, None);
         }
-    }
-
-    pub(super) fn put_back_unsent(&mut self) {
-        let now_ms = self.shared.clock.now_ms();
-        for tag in self.hand.unsent() {
-            self.put_back(tag, now_ms);
-        }
-    }
-
-    pub(super) fn put_back(&mut self, tag: Tag, now_ms: i64) {
-        let Some((batch, _)) = self.hand.batch(tag) else {
-            return;
-        };
-        if self.hand.begun(tag).is_some() {
-            // From a row all pages would go out, also those that the carrier has.
-            self.answered(tag, Answer::Unknown);
-            return;
-        }
-        let later = Later {
-            due_at_ms: now_ms,
-            carrier: Arc::clone(&batch.carrier),
-            tries: batch.tries,
-            kind: LaterKind::Unsent,
-        };
-        self.hand.decide(tag, Fate::Later(later));
     }
 }

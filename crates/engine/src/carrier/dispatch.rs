@@ -34,11 +34,10 @@ impl Desk {
         let left_ms = batch.expires_at_ms - now_ms;
         // What has waited, or goes out again, is not to arrive after it was given up and refunded.
         let validity_ms = rules.map_or(left_ms, |rules| rules.validity_ms.min(left_ms));
-        let service_type = self
-            .carrier
-            .settings
-            .as_ref()
-            .map_or("", |settings| settings.service_type.as_str());
+        let settings = self.carrier.settings.as_ref();
+        let service_type = settings.map_or("", |settings| settings.service_type.as_str());
+        let sends_validity = settings.is_none_or(|settings| settings.send_validity);
+        let validity_ms = sends_validity.then_some(validity_ms);
         let pages = Pages::new(&claimed, service_type, validity_ms);
         let late = now_ms >= batch.expires_at_ms;
         for tag in self.hand.take(claimed, pages, !late) {

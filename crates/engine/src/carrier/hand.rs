@@ -27,7 +27,7 @@ pub(crate) enum Fate {
     Later(Later),
     /// It goes out again as soon as there is room: the pages of it that the carrier has not taken.
     AtOnce,
-    /// So do these, but from that steady time on.
+    /// So do these, but from that steady time on, and behind what waits then.
     AtTime(i64),
 }
 
@@ -108,8 +108,10 @@ pub(crate) struct Hand {
     slots: Vec<Option<Slot>>,
     free: Vec<u32>,
     ready: [VecDeque<(u32, u16)>; 3],
-    /// Recipients of whom a page was taken and another is to wait, with the steady time until which.
+    /// Recipients that are to wait, with the steady time until which.
     held: BTreeSet<(i64, Tag)>,
+    /// How often those have waited who had to.
+    waits: HashMap<(u32, u16), i64>,
     /// Recipients of several pages; those of one page need no memory but the window's.
     flights: HashMap<(u32, u16), Flight>,
     /// Slots with news, the oldest first.
@@ -205,14 +207,23 @@ impl Hand {
         self.held.len()
     }
 
-    /// Those whose time has come are the next.
+    /// Those whose time has come go behind what waits.
     pub(crate) fn wake(&mut self, steady_ms: i64) {
         while let Some(&(due_ms, tag)) = self.held.first()
             && due_ms <= steady_ms
         {
             self.held.pop_first();
-            self.decide(tag, Fate::AtOnce);
+            let slot = self.slots.get(tag.slot as usize).and_then(Option::as_ref);
+            if let Some(slot) = slot {
+                self.ready[slot.batch.priority as usize].push_back((tag.slot, tag.recipient));
+            }
         }
+    }
+
+    /// How often a recipient has waited for a time.
+    pub(crate) fn waits(&self, tag: Tag) -> i64 {
+        let waits = self.waits.get(&(tag.slot, tag.recipient));
+        waits.copied().unwrap_or_default()
     }
 
     /// The batch that a tag belongs to.
@@ -235,9 +246,10 @@ impl Hand {
         flight.land(usize::from(tag.page), outcome)
     }
 
-    /// Whether the carrier has taken some of a recipient's pages; then how often the others have waited since.
-    pub(crate) fn begun(&self, tag: Tag) -> Option<i64> {
-        self.flights.get(&(tag.slot, tag.recipient))?.begun()
+    /// Whether the carrier has taken some of a recipient's pages.
+    pub(crate) fn is_begun(&self, tag: Tag) -> bool {
+        let flight = self.flights.get(&(tag.slot, tag.recipient));
+        flight.is_some_and(Flight::is_begun)
     }
 
     /// Settles in memory what becomes of a recipient.
@@ -257,9 +269,7 @@ impl Hand {
             return;
         }
         if let Fate::AtTime(steady_ms) = fate {
-            if let Some(flight) = self.flights.get_mut(&(tag.slot, tag.recipient)) {
-                flight.wait();
-            }
+            *self.waits.entry((tag.slot, tag.recipient)).or_default() += 1;
             self.held.insert((steady_ms, tag));
             return;
         }
@@ -268,6 +278,9 @@ impl Hand {
         }
         if slot.pages.count() > 1 {
             self.flights.remove(&(tag.slot, tag.recipient));
+        }
+        if !self.waits.is_empty() {
+            self.waits.remove(&(tag.slot, tag.recipient));
         }
         slot.open -= 1;
         let news = &mut slot.news;
@@ -443,7 +456,7 @@ mod tests {
             }),
             ..campaign(1, 1)
         };
-        let pages = Pages::new(&claimed, "", 1_000);
+        let pages = Pages::new(&claimed, "", Some(1_000));
         assert_eq!(pages.count(), 2);
         let mut hand = Hand::default();
         hand.take(claimed, pages, true);
@@ -460,7 +473,8 @@ mod tests {
         let full = CommandStatus::RMSGQFUL;
         let answer = hand.answered(second, Outcome::Rejected(full));
         assert_eq!(answer, Some(Answer::Rejected(full)));
-        assert_eq!(hand.begun(second), Some(0));
+        assert!(hand.is_begun(second));
+        assert_eq!(hand.waits(second), 0);
         hand.decide(second, Fate::AtTime(2_000));
         hand.wake(1_999);
         assert_eq!((hand.held(), hand.waiting()), (1, 0));
@@ -468,10 +482,24 @@ mod tests {
         assert_eq!((hand.held(), hand.waiting()), (0, 1));
         let again = hand.next(Priority::Bulk).unwrap();
         assert_eq!(again.due().collect::<Vec<_>>(), [1]);
-        assert_eq!(hand.begun(second), Some(1));
+        assert_eq!(hand.waits(second), 1);
         hand.decide(second, Fate::AtTime(9_000));
         let unsent: Vec<_> = hand.unsent().iter().map(|tag| tag.recipient).collect();
         assert_eq!(unsent, [0], "they go back, too");
+    }
+
+    #[test]
+    fn whoever_had_to_wait_goes_behind_those_who_wait() {
+        let mut hand = with_campaigns(1..=1, 3);
+        let first = hand.next(Priority::Bulk).unwrap();
+        hand.decide(first.tag, Fate::AtTime(1_000));
+        hand.wake(1_000);
+        let order = std::iter::from_fn(|| hand.next(Priority::Bulk));
+        let order: Vec<u16> = order.map(|ready| ready.tag.recipient).collect();
+        assert_eq!(order, [1, 2, 0]);
+        assert_eq!(hand.waits(first.tag), 1);
+        hand.decide(first.tag, Fate::Submitted(vec!["1".to_owned()]));
+        assert_eq!(hand.waits(first.tag), 0, "nothing is left of it");
     }
 
     /// Some campaigns in hand, each to so many.
@@ -479,7 +507,7 @@ mod tests {
         let mut hand = Hand::default();
         for id in ids {
             let claimed = campaign(id, recipients);
-            let pages = Pages::new(&claimed, "", 1_000);
+            let pages = Pages::new(&claimed, "", Some(1_000));
             hand.take(claimed, pages, true);
         }
         hand

@@ -20,7 +20,8 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    pub(crate) fn new(claimed: &Claimed, service_type: &str, validity_ms: i64) -> Self {
+    /// Without a validity the carrier's own counts.
+    pub(crate) fn new(claimed: &Claimed, service_type: &str, validity_ms: Option<i64>) -> Self {
         let (batch, content) = (&claimed.batch, &claimed.content);
         let text = Text::from_stored(content.body.clone());
         let text = if batch.suffixed {
@@ -53,7 +54,7 @@ impl Pages {
             } else {
                 0
             },
-            validity_period: validity_period(validity_ms),
+            validity_period: validity_ms.map_or_else(String::new, validity_period),
             registered_delivery: FINAL_RECEIPT,
             data_coding: match text.alphabet() {
                 Alphabet::Gsm => 0,

@@ -173,6 +173,7 @@ mod tests {
             tls_ca: Vec::new(),
             receipt_ids: ReceiptIds::Exact,
             unmarked_receipts: true,
+            send_validity: true,
             bind_mode: BindMode::Transceiver,
         }
     }

@@ -65,12 +65,14 @@ impl Desk {
     fn received(&mut self, deliver: &DeliverSm, origin: Option<Origin>, segments: Vec<Origin>) {
         if let Some(receipt) = self.receipt(deliver) {
             self.measures.receipt(&receipt);
-            self.receipts.push(Heard {
+            let heard = Heard {
                 receipt,
                 link: origin.map(|(link, _)| link),
                 sequence: origin.map_or(0, |(_, sequence)| sequence),
                 segments,
-            });
+            };
+            self.receipt_octets += heard.octets();
+            self.receipts.push(heard);
             return;
         }
         if smpp::receipt::is_marked(deliver) {

@@ -1,21 +1,35 @@
 //! What a carrier says, in the terms of the trade.
 
 use super::hand::{Answer, Fate, Later, LaterKind};
+use crate::measure::status_word;
 use crate::plan::Plan;
 use domain::{
     DeliveryStatus, Next, Recipient, SubmitFault, after_fault, parse_international, short,
 };
-use smpp::{CommandStatus, DeliverSm, ReceiptIds, ReceiptState, StatusClass};
+use smpp::{
+    CommandStatus, DeliverSm, MAX_MESSAGE_ID_OCTETS, ReceiptIds, ReceiptState, StatusClass,
+};
 use std::sync::Arc;
 use store::{Batch, Content, Receipt, ReceiptWord};
+
+/// How often a recipient that is throttled waits in hand before it waits in a row: for some seconds in all.
+const MAX_SHORT_WAITS: i64 = 3;
+/// How often one waits in hand without room whose pages the carrier has in part: for two minutes in all.
+const MAX_WAITS_WITHOUT_ROOM: i64 = 7;
+/// Octets kept of a carrier's error code: some digits mostly, or a word.
+const MAX_ERROR_OCTETS: usize = 32;
 
 /// A recipient whom an answer is about.
 pub(super) struct Asked<'a> {
     pub(super) batch: &'a Batch,
     pub(super) content: &'a Content,
     pub(super) recipient: Recipient,
-    /// Where the carrier has some of the pages and the others may stay in hand: how often they have waited.
-    pub(super) waits: Option<i64>,
+    /// Whether the carrier has some of the pages.
+    pub(super) is_begun: bool,
+    /// How often it has waited in hand.
+    pub(super) waits: i64,
+    /// Whether there is room for more who wait in hand.
+    pub(super) has_room: bool,
     pub(super) now_ms: i64,
     pub(super) steady_ms: i64,
 }
@@ -30,6 +44,7 @@ pub(super) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptI
         waits,
         now_ms,
         steady_ms,
+        ..
     } = asked;
     let fault = match answer {
         Answer::Accepted(raw) => {
@@ -42,30 +57,29 @@ pub(super) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptI
                 Fate::Submitted(ids)
             };
         }
-        Answer::Unknown => {
-            let resend = plan.resend_at(content.gateway, batch, now_ms);
-            return Fate::Doubted(resend.map(|due_at_ms| Later {
-                due_at_ms,
-                carrier: Arc::clone(&batch.carrier),
-                tries: 0,
-                kind: LaterKind::Resend,
-            }));
-        }
+        Answer::Unknown => return doubted(plan, asked),
         Answer::NotSent => return Fate::AtOnce,
         Answer::Rejected(status) => status,
     };
     let kind = self::fault(fault);
-    if matches!(kind, SubmitFault::NotSent | SubmitFault::Throttled) {
-        return Fate::AtOnce;
+    if matches!(kind, SubmitFault::Throttled | SubmitFault::NotBound)
+        && asked.is_begun
+        && !asked.has_room
+        && waits >= MAX_WAITS_WITHOUT_ROOM
+    {
+        // It would hold the room of others for as long as its message is valid.
+        return doubted(plan, asked);
     }
     let other = plan.carrier_after(content.gateway, batch.leg, recipient, &batch.carrier);
-    let tries = batch.tries + waits.unwrap_or_default();
+    let tries = batch.tries + waits;
     match after_fault(kind, tries, other.is_some()) {
-        Next::Again { delay_ms, .. } if waits.is_some() => Fate::AtTime(steady_ms + delay_ms),
-        Next::Again { delay_ms, counts } => Fate::Later(Later {
+        Next::Again { delay_ms } if waits_in_hand(kind, asked) => {
+            Fate::AtTime(steady_ms + delay_ms)
+        }
+        Next::Again { delay_ms } => Fate::Later(Later {
             due_at_ms: now_ms + delay_ms,
             carrier: Arc::clone(&batch.carrier),
-            tries: batch.tries + i64::from(counts),
+            tries: tries + 1,
             kind: LaterKind::Retry,
         }),
         Next::NextCarrier => match other {
@@ -75,16 +89,57 @@ pub(super) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptI
                 tries: 0,
                 kind: LaterKind::Retry,
             }),
-            None => Fate::Ended(DeliveryStatus::Failed, fault.name().to_owned()),
+            None => Fate::Ended(DeliveryStatus::Failed, error_of(fault)),
         },
-        Next::Ended(status) => Fate::Ended(status, fault.name().to_owned()),
+        Next::Ended(status) => Fate::Ended(status, error_of(fault)),
+    }
+}
+
+/// A recipient whom the carrier may have taken, in part at least.
+fn doubted(plan: &Plan, asked: &Asked<'_>) -> Fate {
+    let &Asked { batch, content, .. } = asked;
+    let resend = plan.resend_at(content.gateway, batch, asked.now_ms);
+    Fate::Doubted(resend.map(|due_at_ms| Later {
+        due_at_ms,
+        carrier: Arc::clone(&batch.carrier),
+        tries: 0,
+        kind: LaterKind::Resend,
+    }))
+}
+
+/// Whether a recipient waits in hand for its next try, not in a row of the database. Throttling that passes costs no row;
+/// one that lasts holds no room that others need.
+fn waits_in_hand(kind: SubmitFault, asked: &Asked<'_>) -> bool {
+    let is_short = asked.batch.tries + asked.waits < MAX_SHORT_WAITS;
+    match kind {
+        SubmitFault::Throttled | SubmitFault::NotBound => {
+            asked.is_begun || (is_short && asked.has_room)
+        }
+        _ => asked.is_begun && asked.has_room,
+    }
+}
+
+/// The error of a recipient whom a carrier refused.
+fn error_of(status: CommandStatus) -> String {
+    if status.is_vendor() {
+        status_word(status)
+    } else {
+        status.name().to_owned()
     }
 }
 
 /// An id as it is kept. SMPP has 64 octets for one, but nothing keeps a carrier to that, and the database has no room in
 /// a key for any length. What a response and a receipt name is cut alike, so the receipt still finds its page.
-fn kept_id(id: String) -> String {
+/// The session cuts the id of a response before that, so the same is done to one that was found in a text.
+fn kept_id(mut id: String) -> String {
+    id.truncate(id.floor_char_boundary(MAX_MESSAGE_ID_OCTETS));
     short(id)
+}
+
+/// An error code as it is kept and shown.
+fn kept_error(mut error: String) -> String {
+    error.truncate(error.floor_char_boundary(MAX_ERROR_OCTETS));
+    error
 }
 
 /// The fault behind a `command_status`.
@@ -97,7 +152,7 @@ pub(super) fn fault(status: CommandStatus) -> SubmitFault {
         StatusClass::RecipientRejected => SubmitFault::RecipientRejected,
         StatusClass::SourceRejected => SubmitFault::SenderRejected,
         StatusClass::OurFault => SubmitFault::OurFault,
-        StatusClass::BindState | StatusClass::BindRefused => SubmitFault::NotSent,
+        StatusClass::BindState | StatusClass::BindRefused => SubmitFault::NotBound,
     }
 }
 
@@ -135,7 +190,7 @@ pub(super) fn receipt(
         recipient,
         sender: deliver.destination.digits.clone(),
         word,
-        error: receipt.error,
+        error: receipt.error.map(kept_error),
     })
 }
 
@@ -147,7 +202,7 @@ mod tests {
 
     #[test]
     fn an_id_of_any_length_has_room_in_a_key_and_still_finds_its_page() {
-        let long = "7F".repeat(2_000);
+        let long = "7F".repeat(400);
         let in_text = |id: &str| Tlv::new(tag::MESSAGE_PAYLOAD, format!("id:{id} stat:DELIVRD"));
         let in_parameter = |id: &str| Tlv::new(tag::RECEIPTED_MESSAGE_ID, id.to_owned());
         for ids in ReceiptIds::WORDS.map(|(_, ids)| ids) {

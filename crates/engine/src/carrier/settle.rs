@@ -46,6 +46,7 @@ impl Desk {
         }
         let (mut receipts, mut answers) = (Vec::with_capacity(most), BTreeMap::new());
         for (place, heard) in self.receipts.drain(..most).enumerate() {
+            self.receipt_octets -= heard.octets();
             receipts.push(heard.receipt);
             if let Some(bound) = heard.link.and_then(|link| self.wires.get(&link)) {
                 let answers: &mut (Wire, Vec<(usize, u32)>) = answers

@@ -74,6 +74,7 @@ fn carrier(name: &str, wide: bool, dice: &mut Dice) -> CarrierSettings {
         tls_ca: Vec::new(),
         receipt_ids: smpp::ReceiptIds::Exact,
         unmarked_receipts: true,
+        send_validity: true,
         bind_mode: dice.pick(&[BindMode::Transceiver, BindMode::TransmitterAndReceiver]),
     }
 }

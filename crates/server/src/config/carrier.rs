@@ -5,14 +5,13 @@ use super::section::{Section, short};
 use super::tls;
 use engine::{BindMode, CarrierSettings, SANDBOX};
 use rustls::pki_types::CertificateDer;
-use smpp::ReceiptIds;
+use smpp::{MAX_PASSWORD_OCTETS, ReceiptIds};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Characters that SMPP 3.4 allows in the fields of a bind, without the NUL at the end.
+/// Characters that SMPP 3.4 allows in the fields of a bind, without the NUL at the end; of a password carriers take more.
 const SYSTEM_ID_CHARACTERS: usize = 15;
-const PASSWORD_CHARACTERS: usize = 8;
 const SYSTEM_TYPE_CHARACTERS: usize = 12;
 const SERVICE_TYPE_CHARACTERS: usize = 5;
 
@@ -70,6 +69,8 @@ pub struct Carrier {
     pub receipt_ids: ReceiptIds,
     /// Whether what reads like a receipt is one, though nothing marks it.
     pub unmarked_receipts: bool,
+    /// Whether messages have a `validity_period`.
+    pub send_validity: bool,
 }
 
 impl Carrier {
@@ -114,6 +115,7 @@ impl Carrier {
                 .one_of("receipt_ids", &ReceiptIds::WORDS)
                 .unwrap_or(ReceiptIds::Exact),
             unmarked_receipts: section.get("unmarked_receipts").unwrap_or(true),
+            send_validity: section.get("send_validity").unwrap_or(true),
             name,
         };
         section.finish();
@@ -137,6 +139,7 @@ impl Carrier {
             tls_ca: self.tls_ca.clone(),
             receipt_ids: self.receipt_ids,
             unmarked_receipts: self.unmarked_receipts,
+            send_validity: self.send_validity,
             bind_mode: self.bind_mode,
             service_type: self.service_type.clone(),
         }
@@ -197,7 +200,7 @@ fn password(section: &mut Section<'_>) -> Option<Secret> {
     };
     let place = section.place_of(key);
     let password = section.secret("password", "password_file")?;
-    if let Err(fault) = short(password.reveal(), PASSWORD_CHARACTERS) {
+    if let Err(fault) = short(password.reveal(), MAX_PASSWORD_OCTETS) {
         section.fault_at(&place, key, fault);
     }
     Some(password)

@@ -234,7 +234,10 @@ impl<'a> Section<'a> {
 /// Whether a text fits a field of SMPP, which has room for so many octets.
 pub(super) fn short(text: &str, most: usize) -> Result<(), String> {
     if text.len() > most {
-        return Err(format!("has {} characters; SMPP allows {most}", text.len()));
+        return Err(format!(
+            "has {} characters; at most {most} are allowed",
+            text.len()
+        ));
     }
     if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Err("must be printable ASCII".to_owned());

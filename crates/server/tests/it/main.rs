@@ -31,6 +31,8 @@ mod limits;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod odd_carriers;
+#[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod reading;

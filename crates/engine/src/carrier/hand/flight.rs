@@ -12,8 +12,6 @@ pub(super) struct Flight {
     rejected: Option<CommandStatus>,
     not_sent: bool,
     unknown: bool,
-    /// How often it has waited since a page was taken.
-    waits: i64,
 }
 
 impl Flight {
@@ -28,7 +26,6 @@ impl Flight {
         *self = Self {
             ids,
             outstanding,
-            waits: self.waits,
             ..Self::default()
         };
         due
@@ -59,14 +56,9 @@ impl Flight {
         })
     }
 
-    /// Whether the carrier has taken some of the pages; then how often the others have waited since.
-    pub(super) fn begun(&self) -> Option<i64> {
-        self.ids.iter().any(Option::is_some).then_some(self.waits)
-    }
-
-    /// The pages that are left wait for a while.
-    pub(super) fn wait(&mut self) {
-        self.waits += 1;
+    /// Whether the carrier has taken some of the pages.
+    pub(super) fn is_begun(&self) -> bool {
+        self.ids.iter().any(Option::is_some)
     }
 }
 
@@ -88,10 +80,9 @@ mod tests {
         let throttled = CommandStatus::RTHROTTLED;
         let answer = flight.land(1, Outcome::Rejected(throttled));
         assert_eq!(answer, Some(Answer::Rejected(throttled)));
-        assert_eq!(flight.begun(), Some(0));
-        flight.wait();
+        assert!(flight.is_begun());
         assert_eq!(flight.set_out(3), 0b110);
-        assert_eq!(flight.begun(), Some(1));
+        assert!(flight.is_begun());
         assert_eq!(flight.land(2, taken("c")), None);
         let all = ["a", "b", "c"].map(str::to_owned).to_vec();
         assert_eq!(flight.land(1, taken("b")), Some(Answer::Accepted(all)));
@@ -112,6 +103,6 @@ mod tests {
         flight.set_out(2);
         assert_eq!(flight.land(0, Outcome::NotSent), None);
         assert_eq!(flight.land(1, Outcome::NotSent), Some(Answer::NotSent));
-        assert_eq!(flight.begun(), None);
+        assert!(!flight.is_begun());
     }
 }

@@ -37,6 +37,18 @@ impl LaterKind {
     }
 }
 
+impl LaterKind {
+    /// A retry stays behind what waits, or recipients that are refused for good would be tried before all others, again
+    /// and again. The others go out once more at most.
+    fn priority(self, of: Priority) -> Priority {
+        match (self, of) {
+            (_, Priority::Otp) => Priority::Otp,
+            (Self::Retry, of) => of,
+            (Self::Resend | Self::Unsent, Priority::Normal | Priority::Bulk) => Priority::Normal,
+        }
+    }
+}
+
 impl Later {
     pub(super) fn batch(self, of: &Batch, recipients: Vec<Recipient>, id: i64) -> Batch {
         Batch {
@@ -48,10 +60,7 @@ impl Later {
             kind: self.kind.after(of.kind),
             tries: self.tries,
             recipients,
-            priority: match of.priority {
-                Priority::Otp => Priority::Otp,
-                Priority::Normal | Priority::Bulk => Priority::Normal,
-            },
+            priority: self.kind.priority(of.priority),
             ..of.clone()
         }
     }
@@ -60,6 +69,21 @@ impl Later {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_retry_overtakes_nobody() {
+        use Priority::{Bulk, Normal, Otp};
+        for (later, of, priority) in [
+            (LaterKind::Retry, Bulk, Bulk),
+            (LaterKind::Retry, Normal, Normal),
+            (LaterKind::Retry, Otp, Otp),
+            (LaterKind::Resend, Bulk, Normal),
+            (LaterKind::Unsent, Bulk, Normal),
+            (LaterKind::Unsent, Otp, Otp),
+        ] {
+            assert_eq!(later.priority(of), priority, "{later:?} of {of:?}");
+        }
+    }
 
     #[test]
     fn a_resend_that_is_tried_again_stays_the_only_one() {

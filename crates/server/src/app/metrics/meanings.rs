@@ -21,7 +21,7 @@ const COUNTERS: [(&str, &str); 18] = [
     ),
     (
         "ogene_responses_total",
-        "What became of submits, a page each: the carrier's status, other for those without a name in the protocol, not_sent where the connection ended before, unknown where it ended without a response.",
+        "What became of submits, a page each: the status of the carrier, other for those that the protocol neither names nor leaves to vendors (0x400 to 0x4FF), not_sent where the connection ended before, unknown where it ended without a response.",
     ),
     (
         "ogene_bind_failures_total",
