@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_text_is_known_and_removed_characters_are_counted() {
+    fn a_changed_text_is_known_with_its_removed_characters() {
         let table = [
             ("Hello, world [€5]", false, (false, 0)),
             ("line\r\nline", false, (false, 0)),

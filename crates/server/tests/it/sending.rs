@@ -233,7 +233,7 @@ async fn names_of_fields_may_have_white_space_before_them() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_not_sent_as_written_is_reported_in_every_version() {
+async fn a_text_not_sent_as_written_is_reported_in_every_version() {
     let ogene = Ogene::start().await;
     let table = [
         ("Order 5", false, (false, 0), "Order 5"),

@@ -177,7 +177,7 @@ async fn a_repeated_field_is_one_value_or_a_fault_in_every_form() {
 }
 
 #[tokio::test]
-async fn more_fields_than_a_request_can_mean_end_the_reading_in_every_form() {
+async fn too_many_fields_end_the_reading_in_every_form() {
     let whole = |head: &str, piece: &str, tail: &str| {
         let times = ((9 << 20) - head.len() - tail.len()) / piece.len();
         [head, &piece.repeat(times), tail].concat()
