@@ -1,4 +1,4 @@
-//! What distributes the tables over the workers of Citus: a text for psql. It has not been run against Citus yet.
+//! What distributes the tables over the workers of Citus: a text for psql. Checked on Citus 13.2.2.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ const DISTRIBUTED: [&str; 11] = [
 const SHARDS: u32 = 140;
 
 const BEFORE: &str = r"-- Distributes the tables of ogene over the workers of Citus (11 or later).
--- NOT YET RUN AGAINST CITUS: try it on a copy first, and read docs/scaling.md.
+-- Checked on Citus 13.2.2. Try it on a copy first, and read docs/scaling.md.
 --
 -- Before: citus_set_coordinator_host and citus_add_node for each worker; `ogene migrate` for the tables.
 -- No node of ogene may run. Not in one transaction: each statement commits by itself.
@@ -126,6 +126,6 @@ mod tests {
         assert!(at("_table('accounts'") < at("_table('tokens'"));
         assert!(at("_table('accounts'") < at("_table('sender_ids'"));
         assert!(at("_table('wallets'") < at("colocate_with => 'wallets'"));
-        assert!(text.contains("NOT YET RUN AGAINST CITUS"));
+        assert!(text.contains("Checked on Citus 13.2.2"));
     }
 }

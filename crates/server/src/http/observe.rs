@@ -33,6 +33,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX_REQUEST_ID_BYTES: usize = 64;
 /// Lines a minute about requests of one account that have the same answer; callers who are not known count as one account.
 const MAX_REFUSAL_LINES: u32 = 60;
+/// The same of requests answered 503, whoever made them: it is not their fault, and while the database is away all are.
+const MAX_UNAVAILABLE_LINES: u32 = 1;
 
 /// The code of a refusal, left with its answer for the log.
 #[derive(Clone, Copy)]
@@ -115,9 +117,14 @@ impl Line<'_> {
         let caller = extensions.get::<Refused>().map(|Refused(caller)| caller);
         let code = extensions.get::<Code>().map(|Code(code)| *code);
         let account = caller.map(|caller| caller.customer.account.id.0);
-        let kind = (account, self.status, code.unwrap_or_default());
+        let (of_account, most) = if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            (None, MAX_UNAVAILABLE_LINES)
+        } else {
+            (account, MAX_REFUSAL_LINES)
+        };
+        let kind = (of_account, self.status, code.unwrap_or_default());
         let now = Instant::now().into_std();
-        let Verdict::Written { left_out } = LIMIT.count(kind, MAX_REFUSAL_LINES, now) else {
+        let Verdict::Written { left_out } = LIMIT.count(kind, most, now) else {
             return;
         };
         let outcome = if self.status == StatusCode::INTERNAL_SERVER_ERROR {

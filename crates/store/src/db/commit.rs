@@ -41,10 +41,7 @@ pub(super) async fn change<C: Change>(pool: &PgPool, change: &C) -> Result<C::Ou
     let mut runs = 1;
     loop {
         match run(pool, change).await {
-            Run::Done(output) => {
-                LOST.worked();
-                return Ok(output);
-            }
+            Run::Done(output) => return Ok(output),
             Run::Failed(error) if runs < MOST_RUNS && asks_again(&error) => runs += 1,
             Run::Stale(_) if runs < MOST_RUNS => runs += 1,
             Run::Failed(error) | Run::Stale(error) => return Err(error),
