@@ -141,12 +141,14 @@ pub struct Tariff {
 impl Tariff {
     /// The price of a page to a number of `network` for `account`.
     pub fn price(&self, account: AccountId, network: Option<u8>) -> Price {
-        let of_network =
-            || network.and_then(|index| self.networks.get(usize::from(index)).copied().flatten());
-        self.accounts
-            .get(&account)
-            .copied()
-            .or_else(of_network)
+        let own = self.accounts.get(&account).copied();
+        own.unwrap_or_else(|| self.list_price(network))
+    }
+
+    /// The price of a page to a number of `network` for accounts without a price of their own.
+    pub fn list_price(&self, network: Option<u8>) -> Price {
+        network
+            .and_then(|index| self.networks.get(usize::from(index)).copied().flatten())
             .unwrap_or(self.base)
     }
 }
@@ -318,6 +320,17 @@ impl Rulebook {
             None => Some(rules),
             Some(legs) => self.gateway(if leg < 2 { legs.first } else { legs.second }),
         }
+    }
+
+    /// The price of a page over `gateway` to a number of `network` for accounts without a price of their own. A gateway
+    /// with two legs has the dearer one's.
+    pub fn list_price(&self, gateway: Gateway, network: Option<u8>) -> Option<Price> {
+        let of = |leg| Some(self.leg(gateway, leg)?.tariff.list_price(network));
+        let (first, second) = (of(crate::FIRST_LEG)?, of(crate::SECOND_LEG)?);
+        Some(Price {
+            plain: first.plain.max(second.plain),
+            unicode: first.unicode.max(second.unicode),
+        })
     }
 
     /// Whether live messages have a carrier on `gateway`. Where none is configured, the sandbox still has gateways.

@@ -30,6 +30,7 @@ mod token;
 pub use body::room::Rooms;
 pub use body::{Limits as BodyLimits, read_send};
 pub use codes::Codes;
+pub use openapi::{Document, Installation};
 pub use serve::{Places, serve};
 
 use arc_swap::ArcSwap;
@@ -56,6 +57,8 @@ pub struct State {
     pub rooms: Rooms,
     /// How codes are written.
     pub codes: Codes,
+    /// The description of the interface.
+    pub document: Document,
 }
 
 /// What holds of the configuration.

@@ -1,34 +1,64 @@
 //! `/openapi.json`: the interface as `OpenAPI` 3.1, made from the same types that answer requests.
 
 mod answers;
+mod installation;
 mod operations;
+mod portable;
 mod request;
+
+pub use installation::Installation;
 
 use super::envelope::text;
 use super::error::{OURS, examples, kind};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, PoisonError, RwLock};
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
+use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
+/// The document as it is served; a clone is the same one.
+#[derive(Clone)]
+pub struct Document(Arc<RwLock<Bytes>>);
+
+impl Document {
+    /// Describes the interface as this installation offers it.
+    pub fn new(installation: &Installation) -> Self {
+        Self(Arc::new(RwLock::new(written(installation))))
+    }
+
+    /// Describes an installation whose configuration has changed.
+    pub fn replace(&self, installation: &Installation) {
+        let document = written(installation);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = document;
+    }
+
+    fn bytes(&self) -> Bytes {
+        let bytes = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        bytes.clone()
+    }
+}
+
+fn written(installation: &Installation) -> Bytes {
+    let document = serde_json::to_string(&build(installation)).unwrap_or_default();
+    installation.codes().within(&document).into_owned().into()
+}
+
 /// `GET /openapi.json`.
 pub(super) async fn document(State(state): State<super::State>) -> Response {
-    /// Made once: it changes with the program only.
-    static DOCUMENT: LazyLock<String> =
-        LazyLock::new(|| serde_json::to_string(&build()).unwrap_or_default());
     let headers = [
         (header::CONTENT_TYPE, text("application/json")),
         (header::CACHE_CONTROL, text("no-cache")),
     ];
-    (headers, state.codes.within(&DOCUMENT)).into_response()
+    (headers, state.document.bytes()).into_response()
 }
 
 const ABOUT: &str = "Sends SMS to Nigerian mobile numbers, charged to a prepaid wallet in naira. \
@@ -39,16 +69,27 @@ const BEARER: &str = "bearer";
 const HEADER: &str = "header";
 const QUERY: &str = "query";
 
-fn build() -> OpenApi {
+/// The whole document, in the form that generators of clients read alike.
+fn build(installation: &Installation) -> Value {
+    let document = serde_json::to_value(described(installation)).unwrap_or_default();
+    portable::rewritten(document)
+}
+
+fn described(installation: &Installation) -> OpenApi {
     let info = InfoBuilder::new()
         .title("Ogene bulk SMS API")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(ABOUT))
         .build();
+    let server = ServerBuilder::new()
+        .url("/")
+        .description(Some("The host that serves this document."))
+        .build();
     let mut document = OpenApiBuilder::new()
         .info(info)
-        .paths(operations::paths())
-        .components(Some(components()))
+        .servers(Some([server]))
+        .paths(operations::paths(installation))
+        .components(Some(components(installation)))
         .tags(Some(operations::TAGS.map(|(name, description)| {
             TagBuilder::new()
                 .name(name)
@@ -57,18 +98,22 @@ fn build() -> OpenApi {
         })))
         .security(Some(securities()))
         .build();
-    document.extensions = Some(Extensions::from_iter([("x-errors", errors())]));
+    let own = json!({ "limits": installation.limits(), "gateways": installation.offers() });
+    document.extensions = Some(Extensions::from_iter([
+        ("x-errors", errors()),
+        ("x-installation", own),
+    ]));
     document
 }
 
-fn components() -> utoipa::openapi::Components {
+fn components(installation: &Installation) -> utoipa::openapi::Components {
     let components = answers::failure_examples()
         .into_iter()
         .fold(ComponentsBuilder::new(), |components, (name, example)| {
             components.example(name, example)
         });
     components
-        .schemas_from_iter(request::schemas())
+        .schemas_from_iter(request::schemas(installation))
         .schemas_from_iter(answers::schemas())
         .security_scheme(
             BEARER,
@@ -137,7 +182,8 @@ mod tests {
     use crate::http::fields::Name;
 
     fn whole() -> Value {
-        serde_json::to_value(build()).unwrap()
+        let config = crate::config::Config::read("", "test", []).unwrap();
+        build(&Installation::of(&config))
     }
 
     #[test]
@@ -207,6 +253,71 @@ mod tests {
         /api/v2/sms/delivery-reports get
         /api/v2/sms/delivery-reports/{message_id} get
         "#);
+    }
+
+    /// Every schema of the document, with where it stands.
+    fn objects(
+        value: &Value,
+        place: &str,
+        visit: &mut dyn FnMut(&str, &serde_json::Map<String, Value>),
+    ) {
+        match value {
+            Value::Object(object) => {
+                visit(place, object);
+                for (key, inner) in object {
+                    objects(inner, &format!("{place}/{key}"), visit);
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    objects(item, place, visit);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    #[test]
+    fn generators_of_clients_find_nothing_they_stumble_over() {
+        let document = whole();
+        let mut operations = 0;
+        objects(&document, "", &mut |place, object| {
+            if let Some(kind) = object.get("type") {
+                assert!(!kind.is_array(), "{place} has several types");
+                let is_integer = kind == "integer";
+                assert!(
+                    !is_integer || object.contains_key("format"),
+                    "{place} has no format"
+                );
+            }
+            assert!(!object.contains_key("anyOf"), "{place} has anyOf");
+            if let Some(body) = object.get("requestBody") {
+                let content = body["content"].as_object().unwrap();
+                assert_eq!(content.len(), 1, "{place} has a body of several types");
+                assert!(content.contains_key("application/json"));
+            }
+            if object.contains_key("responses") && place.starts_with("/paths") {
+                operations += 1;
+                assert!(
+                    object.contains_key("operationId"),
+                    "{place} has no operationId"
+                );
+            }
+        });
+        assert!(operations > 20, "{operations}");
+        assert_eq!(document["servers"][0]["url"], "/");
+        let send = &document["components"]["schemas"]["SendRequest"]["properties"];
+        for (name, field) in send.as_object().unwrap() {
+            assert!(field.get("default").is_none(), "{name} has a default");
+        }
+        let to: Vec<_> = send["to"]["oneOf"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["type"].clone())
+            .collect();
+        assert_eq!(to, ["string", "array"]);
+        assert_eq!(send["to"]["oneOf"][1]["items"]["type"], "string");
     }
 
     #[test]

@@ -112,3 +112,78 @@ async fn every_metric_says_what_it_counts() {
     }
     ogene.end().await;
 }
+
+#[tokio::test]
+async fn the_document_describes_this_installation() {
+    let ogene = Setup::new()
+        .set("limits.sends_per_minute", "1234")
+        .set("limits.max_recipients", "77")
+        .set("limits.max_body", "\"2MiB\"")
+        .set("gateways.direct-refund.price", "\"4.25\"")
+        .set("gateways.direct-refund.unicode_price", "\"9.5\"")
+        .set("gateways.direct-refund.prices", "{ glo = \"5.00\" }")
+        .without("gateways.international")
+        .start()
+        .await;
+    let document = ogene.ask(&Request::get("/openapi.json")).await.json();
+    let own = &document["x-installation"];
+    assert_eq!(own["limits"]["sends_per_minute"], 1234);
+    assert_eq!(own["limits"]["max_recipients"], 77);
+    let gateways = own["gateways"].as_array().expect("gateways");
+    let names: Vec<_> = gateways.iter().map(|one| &one["gateway"]).collect();
+    let expected = ["direct-refund", "direct-corporate", "otp", "dual-backup"];
+    assert_eq!(names, expected);
+    assert_eq!(gateways[0]["price"], "4.25");
+    assert_eq!(gateways[0]["unicode_price"], "9.50");
+    assert_eq!(gateways[0]["networks"][0]["network"], "glo");
+    assert_eq!(gateways[3]["price"], "7.50", "the dearer leg's");
+
+    let send = &document["paths"]["/api/v2/sms"]["post"];
+    let about = send["description"].as_str().expect("a description");
+    assert!(about.contains("1,234 sends"), "{about}");
+    let body = send["requestBody"]["description"].as_str().expect("a body");
+    assert!(body.contains("2 MiB"), "{body}");
+    let fields = &document["components"]["schemas"]["SendRequest"]["properties"];
+    assert_eq!(fields["gateway"]["enum"], serde_json::json!(expected));
+    let to = fields["to"]["description"].as_str().expect("a description");
+    assert!(to.contains("At most 77"), "{to}");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn shorter_values_than_the_document_allows_are_refused() {
+    let ogene = Ogene::start().await;
+    let document = ogene.ask(&Request::get("/openapi.json")).await.json();
+    let fields = &document["components"]["schemas"]["SendRequest"]["properties"];
+    let shortest = |field: &Value| (field["minLength"].clone(), field["minItems"].clone());
+    let none = Value::Null;
+    for name in ["from", "body"] {
+        assert_eq!(shortest(&fields[name]), (1.into(), none.clone()), "{name}");
+    }
+    let to = &fields["to"]["oneOf"];
+    assert_eq!(shortest(&to[0]), (1.into(), none.clone()));
+    assert_eq!(shortest(&to[1]), (none, 1.into()));
+    for (field, value) in [
+        ("from", serde_json::json!("")),
+        ("body", serde_json::json!("")),
+        ("to", serde_json::json!("")),
+        ("to", serde_json::json!([])),
+        ("to", serde_json::json!([""])),
+    ] {
+        let mut message = crate::kit::to(crate::kit::MTN, "Long enough");
+        message[field] = value.clone();
+        let answer = ogene.send(message).await;
+        assert!(
+            [400, 422].contains(&answer.status),
+            "{field} {value}: {}",
+            answer.text()
+        );
+    }
+    let sent = ogene
+        .send(
+            serde_json::json!({ "from": crate::kit::SENDER, "to": [crate::kit::MTN], "body": "x" }),
+        )
+        .await;
+    assert_eq!(sent.status, 200, "{}", sent.text());
+    ogene.end().await;
+}

@@ -1,5 +1,6 @@
 //! Every operation: the five of the interface, live and in the sandbox, their aliases and the legacy send.
 
+use super::installation::{Installation, count};
 use super::{answers, request};
 use crate::http::error::Shape;
 use domain::Environment;
@@ -39,11 +40,12 @@ const OF_SENDS: [&str; 17] = [
 ];
 
 /// All paths.
-pub(super) fn paths() -> Paths {
+pub(super) fn paths(installation: &Installation) -> Paths {
     let mut paths = Paths::new();
-    interface(&mut paths, "/api/v2", Environment::Live);
-    interface(&mut paths, "/api/sandbox/v2", Environment::Sandbox);
-    legacy(&mut paths);
+    interface(&mut paths, "/api/v2", Environment::Live, installation);
+    let sandbox = Environment::Sandbox;
+    interface(&mut paths, "/api/sandbox/v2", sandbox, installation);
+    legacy(&mut paths, installation);
     paths
 }
 
@@ -51,7 +53,7 @@ pub(super) fn paths() -> Paths {
 struct Draft {
     id: &'static str,
     summary: &'static str,
-    about: &'static str,
+    about: String,
     codes: &'static [&'static str],
     success: Response,
 }
@@ -75,7 +77,12 @@ impl Draft {
     }
 }
 
-fn interface(paths: &mut Paths, prefix: &str, environment: Environment) {
+fn interface(
+    paths: &mut Paths,
+    prefix: &str,
+    environment: Environment,
+    installation: &Installation,
+) {
     let mut add = |path: &str, method: HttpMethod, operation: OperationBuilder| {
         paths.add_path_operation(format!("{prefix}{path}"), vec![method], operation.build());
     };
@@ -92,20 +99,24 @@ fn interface(paths: &mut Paths, prefix: &str, environment: Environment) {
         } else {
             alias("/sms")
         };
-        let post = send(variant, environment)
-            .request_body(Some(request::send_body()))
+        let post = send(variant, environment, installation)
+            .request_body(Some(request::send_body(installation)))
             .extensions(mark.clone());
-        let get = send(&format!("{variant}_by_query"), environment)
-            .parameters(Some(request::send_parameters()))
+        let get = send(&format!("{variant}_by_query"), environment, installation)
+            .parameters(Some(request::send_parameters(installation)))
             .extensions(mark);
         add(path, HttpMethod::Post, post);
         add(path, HttpMethod::Get, get);
     }
-    add("/balance", HttpMethod::Get, balance("", environment));
+    add(
+        "/balance",
+        HttpMethod::Get,
+        balance("", environment, installation),
+    );
     add(
         "/balance/get",
         HttpMethod::Get,
-        balance("_get", environment).extensions(alias("/balance")),
+        balance("_get", environment, installation).extensions(alias("/balance")),
     );
     let reports = [
         ("/delivery-reports", "", ParameterIn::Query),
@@ -131,29 +142,46 @@ fn interface(paths: &mut Paths, prefix: &str, environment: Environment) {
         add(
             path,
             HttpMethod::Get,
-            report(variant, environment, place).extensions(mark),
+            report(variant, environment, place, installation).extensions(mark),
         );
     }
-    add("/sender-ids", HttpMethod::Get, senders(environment));
-    add("/account", HttpMethod::Get, account(environment));
+    add(
+        "/sender-ids",
+        HttpMethod::Get,
+        senders(environment, installation),
+    );
+    add(
+        "/account",
+        HttpMethod::Get,
+        account(environment, installation),
+    );
 }
 
-fn send(variant: &str, environment: Environment) -> OperationBuilder {
+fn send(variant: &str, environment: Environment, installation: &Installation) -> OperationBuilder {
     let draft = Draft {
         id: "send",
         summary: "Send a message",
-        about: "Sends a text to one or many recipients. A refused send is neither sent nor charged. The same text to the same \
-                recipients within a minute is refused as a duplicate.",
+        about: format!(
+            "Sends a text to one or many recipients. A refused send is neither sent nor charged. The same text to the same \
+             recipients within a minute is refused as a duplicate. {}",
+            at_most(installation.limits().sends_per_minute, "sends"),
+        ),
         codes: &OF_SENDS,
         success: answers::accepted(environment),
     };
-    draft
-        .build(variant, environment)
-        .callback("delivery", callback())
+    let operation = draft.build(variant, environment).build();
+    let id = operation.operation_id.clone().unwrap_or_default();
+    OperationBuilder::from(operation).callback("delivery", callback(&id))
 }
 
-/// What is sent to a `callback_url` (interface-spec.md section 6).
-fn callback() -> utoipa::openapi::path::Callback {
+/// The limit of an operation, in a sentence.
+fn at_most(limit: u32, what: &str) -> String {
+    let limit = count(usize::try_from(limit).unwrap_or(usize::MAX));
+    format!("At most {limit} {what} in any 60 seconds.")
+}
+
+/// What is sent to a `callback_url` (interface-spec.md section 6). Its id is made from that of the send.
+fn callback(send: &str) -> utoipa::openapi::path::Callback {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(answers::UPDATE)))
         .example(answers::update())
@@ -163,6 +191,7 @@ fn callback() -> utoipa::openapi::path::Callback {
         .required(Some(Required::True))
         .build();
     let operation = OperationBuilder::new()
+        .operation_id(Some(format!("{send}_delivery_update")))
         .summary(Some("Final outcome of a recipient"))
         .description(Some(
             "Sent once a recipient's outcome is final. Any 2xx ends it; network errors, time-outs, 408, 425, 429 and 5xx are retried \
@@ -175,23 +204,40 @@ fn callback() -> utoipa::openapi::path::Callback {
     [("{$request.body#/callback_url}".to_owned(), item.into())].into()
 }
 
-fn balance(variant: &str, environment: Environment) -> OperationBuilder {
+fn of_reads(about: &str, installation: &Installation) -> String {
+    let limit = at_most(installation.limits().reads_per_minute, "reads");
+    format!("{about} {limit}")
+}
+
+fn balance(
+    variant: &str,
+    environment: Environment,
+    installation: &Installation,
+) -> OperationBuilder {
     let draft = Draft {
         id: "balance",
         summary: "Read the balance",
-        about: "What the wallet holds, by component. At most 300 reads in any 60 seconds.",
+        about: of_reads("What the wallet holds, by component.", installation),
         codes: &[],
         success: answers::balance(environment),
     };
     draft.build(variant, environment)
 }
 
-fn report(variant: &str, environment: Environment, message_id: ParameterIn) -> OperationBuilder {
+fn report(
+    variant: &str,
+    environment: Environment,
+    message_id: ParameterIn,
+    installation: &Installation,
+) -> OperationBuilder {
     let draft = Draft {
         id: "report",
         summary: "Read a delivery report",
-        about: "The latest status of every recipient of one message. At most 60 reads in any 60 seconds. Where the address does \
-                not name the message, the fields may be in a JSON body of the GET.",
+        about: format!(
+            "The latest status of every recipient of one message. Where the address does not name the message, the fields \
+             may be in a JSON body of the GET. {}",
+            at_most(installation.limits().reports_per_minute, "reads"),
+        ),
         codes: &OF_REPORTS,
         success: answers::report(environment),
     };
@@ -200,29 +246,32 @@ fn report(variant: &str, environment: Environment, message_id: ParameterIn) -> O
         .parameters(Some(request::report_parameters(message_id)))
 }
 
-fn senders(environment: Environment) -> OperationBuilder {
+fn senders(environment: Environment, installation: &Installation) -> OperationBuilder {
     let draft = Draft {
         id: "sender_ids",
         summary: "List sender IDs",
-        about: "The sender IDs of the account and where each stands. At most 300 reads in any 60 seconds.",
+        about: of_reads(
+            "The sender IDs of the account and where each stands.",
+            installation,
+        ),
         codes: &[],
         success: answers::senders(environment),
     };
     draft.build("", environment)
 }
 
-fn account(environment: Environment) -> OperationBuilder {
+fn account(environment: Environment, installation: &Installation) -> OperationBuilder {
     let draft = Draft {
         id: "account",
         summary: "Read the account",
-        about: "The profile of the account. At most 300 reads in any 60 seconds.",
+        about: of_reads("The profile of the account.", installation),
         codes: &[],
         success: answers::account(environment),
     };
     draft.build("", environment)
 }
 
-fn legacy(paths: &mut Paths) {
+fn legacy(paths: &mut Paths, installation: &Installation) {
     let send = |variant: &str| -> Operation {
         let operation = OperationBuilder::new()
             .tag(LEGACY)
@@ -237,9 +286,10 @@ fn legacy(paths: &mut Paths) {
         answers::with_failures(operation, &[&COMMON[..], &OF_SENDS].concat(), Shape::V1)
     };
     let path = "/api/v1/sms/create";
-    let post = OperationBuilder::from(send("")).request_body(Some(request::send_body()));
-    let get =
-        OperationBuilder::from(send("_by_query")).parameters(Some(request::send_parameters()));
+    let post =
+        OperationBuilder::from(send("")).request_body(Some(request::send_body(installation)));
+    let get = OperationBuilder::from(send("_by_query"))
+        .parameters(Some(request::send_parameters(installation)));
     paths.add_path_operation(path, vec![HttpMethod::Post], post.build());
     paths.add_path_operation(path, vec![HttpMethod::Get], get.build());
 }

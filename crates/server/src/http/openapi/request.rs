@@ -1,8 +1,11 @@
 //! What may be asked: the fields of a send and the parameters of a report, with their rules.
 
+use super::installation::{Installation, count, size};
 use domain::sender::MAX_SENDER_CHARACTERS;
 use domain::{Gateway, MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, token};
 use serde_json::{Value, json};
+use std::borrow::Cow;
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
@@ -16,10 +19,16 @@ pub(super) struct Field {
     about: &'static str,
 }
 
+/// Printable ASCII that is not blank.
+const SENDER_ID_PATTERN: &str = "^[ -~]*[!-~][ -~]*$";
+
 /// What a field may hold.
 enum Kind {
     Text {
         longest: usize,
+        example: &'static str,
+    },
+    SenderId {
         example: &'static str,
     },
     Address {
@@ -35,8 +44,7 @@ pub(super) const FIELDS: [Field; 10] = [
     Field {
         name: "from",
         required: true,
-        kind: Kind::Text {
-            longest: MAX_SENDER_CHARACTERS,
+        kind: Kind::SenderId {
             example: "AdaStores",
         },
         about: "Sender ID, at most 11 characters; registered and approved on the account. Compared without regard to case.",
@@ -45,10 +53,10 @@ pub(super) const FIELDS: [Field; 10] = [
         name: "to",
         required: true,
         kind: Kind::Numbers,
-        about: "Phone numbers in international format (`2348031234567`), separated by commas, or a JSON array of strings or \
-                integers. `0803…`, `+234…` and bare ten digits are understood too, with white space, hyphens, dots and brackets of \
-                every kind between them. Whatever else is in an array counts as an invalid number. Duplicates are sent once and charged once. \
-                Forms and query strings may repeat `to` or `to[]`.",
+        about: "Phone numbers in international format (`2348031234567`): a string of them, separated by commas, or an array of \
+                strings. `0803…`, `+234…` and bare ten digits are understood too, with white space, hyphens, dots and \
+                brackets of every kind between them, and JSON numbers in place of strings. Whatever else is in an array counts \
+                as an invalid number. Duplicates are sent once and charged once. Forms and query strings may repeat `to` or `to[]`.",
     },
     Field {
         name: "body",
@@ -118,17 +126,36 @@ pub(super) const FIELDS: [Field; 10] = [
 ];
 
 impl Field {
-    fn schema(&self) -> Schema {
+    /// The field's description, with the limits of this installation where it has some.
+    fn about(&self, installation: &Installation) -> Cow<'static, str> {
+        match self.kind {
+            Kind::Numbers => {
+                let most = count(installation.limits().max_recipients);
+                format!("{} At most {most} in one request.", self.about).into()
+            }
+            _ => self.about.into(),
+        }
+    }
+
+    fn schema(&self, installation: &Installation) -> Schema {
         let object = ObjectBuilder::new().description(Some(self.about));
         match self.kind {
             Kind::Text { longest, example } => {
                 let examples: &[&str] = if example.is_empty() { &[] } else { &[example] };
                 object
                     .schema_type(Type::String)
+                    .min_length(self.required.then_some(1))
                     .max_length(Some(longest))
                     .examples(examples.iter().copied())
                     .into()
             }
+            Kind::SenderId { example } => object
+                .schema_type(Type::String)
+                .min_length(Some(1))
+                .max_length(Some(MAX_SENDER_CHARACTERS))
+                .pattern(Some(SENDER_ID_PATTERN))
+                .examples([example])
+                .into(),
             Kind::Address { example } => object
                 .schema_type(Type::String)
                 .format(Some(custom("uri")))
@@ -136,14 +163,16 @@ impl Field {
                 .into(),
             Kind::Flag => object
                 .schema_type(Type::Boolean)
-                .default(Some(json!(false)))
+                .extensions(taken_as(&json!(false)))
                 .into(),
             Kind::Gateway => {
-                let names = Gateway::ALL.iter().map(|gateway| gateway.as_str());
+                let offers = installation.offers();
+                let names: Vec<&str> = offers.iter().map(|offer| offer.gateway).collect();
+                let default = json!(Gateway::DirectRefund.as_str());
                 object
                     .schema_type(Type::String)
                     .enum_values(Some(names))
-                    .default(Some(json!(Gateway::DirectRefund.as_str())))
+                    .extensions(taken_as(&default))
                     .into()
             }
             Kind::Choice(values) => {
@@ -151,28 +180,41 @@ impl Field {
                     .schema_type(Type::String)
                     .enum_values(Some(values.iter().copied()));
                 // Only the first of the names is what its absence means; the numbers have no such.
-                let default = values.first().filter(|first| !first.starts_with('1'));
-                object.default(default.map(|first| json!(first))).into()
+                match values.first().filter(|first| !first.starts_with('1')) {
+                    Some(first) => object.extensions(taken_as(&json!(first))).into(),
+                    None => object.into(),
+                }
             }
-            Kind::Numbers => self.numbers(),
+            Kind::Numbers => self.numbers(installation),
         }
     }
 
-    fn numbers(&self) -> Schema {
+    /// `oneOf`, since generators make nothing that works of `anyOf`, and no integers, since they take these as 32 bits.
+    fn numbers(&self, installation: &Installation) -> Schema {
         let list = ObjectBuilder::new()
             .schema_type(Type::String)
+            .min_length(Some(1))
             .examples(["2348031234567,2348021234567"]);
-        let one = OneOfBuilder::new()
-            .item(ObjectBuilder::new().schema_type(Type::String))
-            .item(ObjectBuilder::new().schema_type(Type::Integer));
+        let array = ArrayBuilder::new()
+            .items(
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .min_length(Some(1)),
+            )
+            .min_items(Some(1));
         OneOfBuilder::new()
-            .description(Some(self.about))
+            .description(Some(self.about(installation)))
             .item(list)
-            .item(ObjectBuilder::new().schema_type(Type::Integer))
-            .item(ArrayBuilder::new().items(one))
+            .item(array)
             .examples(["2348031234567"])
             .into()
     }
+}
+
+/// The value that an absent field is taken as. Not as `default`: generators for TypeScript take such a field as one that
+/// must be given.
+fn taken_as(value: &Value) -> Option<Extensions> {
+    Some(Extensions::from_iter([("x-default", value.clone())]))
 }
 
 fn custom(format: &str) -> utoipa::openapi::SchemaFormat {
@@ -182,13 +224,13 @@ fn custom(format: &str) -> utoipa::openapi::SchemaFormat {
 const SEND_REQUEST: &str = "SendRequest";
 
 /// The schemas of requests, by name.
-pub(super) fn schemas() -> Vec<(&'static str, RefOr<Schema>)> {
+pub(super) fn schemas(installation: &Installation) -> Vec<(&'static str, RefOr<Schema>)> {
     let object = ObjectBuilder::new().description(Some(
         "A message to send. Unknown fields are ignored and named in the answer; null is absent. A field that is given twice with \
          different values is refused.",
     ));
     let object = FIELDS.iter().fold(object, |object, field| {
-        let object = object.property(field.name, field.schema());
+        let object = object.property(field.name, field.schema(installation));
         if field.required {
             object.required(field.name)
         } else {
@@ -198,22 +240,22 @@ pub(super) fn schemas() -> Vec<(&'static str, RefOr<Schema>)> {
     vec![(SEND_REQUEST, object.into())]
 }
 
-/// The body of a send in the three forms that it may have.
-pub(super) fn send_body() -> RequestBody {
-    let content = |example: Option<Value>| {
-        ContentBuilder::new()
-            .schema(Some(Ref::from_schema_name(SEND_REQUEST)))
-            .example(example)
-            .build()
-    };
+/// The body of a send. Forms are described in words alone: of several content types generators make clients that do not
+/// compile, or send each field more than once.
+pub(super) fn send_body(installation: &Installation) -> RequestBody {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(SEND_REQUEST)))
+        .example(Some(send_example()))
+        .build();
+    let about = format!(
+        "JSON, at most {}. A URL-encoded form (`application/x-www-form-urlencoded`) or a multipart form \
+         (`multipart/form-data`) with the same fields is taken as well. The fields may also be in the query string; where \
+         both name one, the body's wins.",
+        size(installation.limits().max_body_bytes),
+    );
     RequestBodyBuilder::new()
-        .description(Some(
-            "JSON, a URL-encoded or a multipart form, at most 10 MiB. The fields may also be in the query string; where both name \
-             one, the body's wins.",
-        ))
-        .content("application/json", content(Some(send_example())))
-        .content("application/x-www-form-urlencoded", content(None))
-        .content("multipart/form-data", content(None))
+        .description(Some(about))
+        .content("application/json", content)
         .required(Some(Required::True))
         .build()
 }
@@ -229,22 +271,23 @@ pub(super) fn send_example() -> Value {
 }
 
 /// The fields of a send as parameters of a query string.
-pub(super) fn send_parameters() -> Vec<Parameter> {
+pub(super) fn send_parameters(installation: &Installation) -> Vec<Parameter> {
     let in_query = FIELDS.iter().filter(|field| field.name != "api_token");
     in_query
         .map(|field| {
             let schema = match field.kind {
                 Kind::Numbers => ObjectBuilder::new()
                     .schema_type(Type::String)
+                    .min_length(Some(1))
                     .examples(["2348031234567"])
                     .into(),
-                _ => field.schema(),
+                _ => field.schema(installation),
             };
             parameter(
                 field.name,
                 ParameterIn::Query,
                 field.required,
-                field.about,
+                &field.about(installation),
                 schema,
             )
         })
@@ -253,17 +296,17 @@ pub(super) fn send_parameters() -> Vec<Parameter> {
 
 /// The parameters of a delivery report.
 pub(super) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
-    let number = |default: u32, most: Option<u32>| {
+    let number = |default: u32| {
         ObjectBuilder::new()
             .schema_type(Type::Integer)
             .minimum(Some(1))
-            .maximum(most)
             .default(Some(json!(default)))
             .into()
     };
     let id = ObjectBuilder::new()
         .schema_type(Type::String)
         .format(Some(custom("uuid")))
+        .min_length(Some(1))
         .into();
     vec![
         parameter(
@@ -278,14 +321,14 @@ pub(super) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
             ParameterIn::Query,
             false,
             "Which page; one past the last is empty.",
-            number(1, None),
+            number(1),
         ),
         parameter(
             "per_page",
             ParameterIn::Query,
             false,
             "Recipients on a page; more than 1000 is taken as 1000.",
-            number(100, Some(1000)),
+            number(100),
         ),
     ]
 }
