@@ -16,6 +16,12 @@ def changed(fields):
         return fields
     known = len(repr(fields)) % 2 == 0
     places = {**(KNOWN if known else {}), "callback_url": NOWHERE}
+    # The schema does not say which characters of a list of numbers separate them, and that no text holds U+0000.
+    if "to" in fields and not any(part.isalnum() for part in str(fields["to"])):
+        places["to"] = KNOWN["to"]
+    for name in ("body", "customer_reference"):
+        if "\0" in str(fields.get(name, "")):
+            places[name] = str(fields[name]).replace("\0", "0")
     return {name: places.get(name, value) for name, value in fields.items()}
 
 
