@@ -63,6 +63,8 @@ pub(crate) struct Carrier {
     lapsed: AtomicBool,
     /// Whether the log has named receipts of it that could mean too many pages.
     unclear_logged: AtomicBool,
+    /// Whether the desk has begun.
+    running: AtomicBool,
     /// Whether the desk is to end.
     closing: Sender<bool>,
 }
@@ -89,6 +91,7 @@ impl Carrier {
             bound: Mutex::default(),
             lapsed: AtomicBool::new(false),
             unclear_logged: AtomicBool::new(false),
+            running: AtomicBool::new(false),
             closing: Sender::default(),
         }
     }
@@ -186,6 +189,11 @@ impl Carrier {
     fn end(&self) -> Vec<Claimed> {
         let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
         handed.take().unwrap_or_default()
+    }
+
+    /// Whether the desk has begun.
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.load(Ordering::Relaxed)
     }
 
     /// Has the desk finish what is in flight, unbind and end.

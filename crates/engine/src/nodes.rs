@@ -242,7 +242,9 @@ async fn share_binds(shared: &Arc<Shared>, alive: &[i64]) -> store::Result<()> {
     let (node, live) = (shared.nodes.node, shared.live.load_full());
     let mut binds = within(shared.store.binds()).await?;
     let mut taken = false;
-    for carrier in &live.carriers {
+    // One that is about to take another's place is given connections when that has given back its own.
+    let running = live.carriers.iter().filter(|carrier| carrier.is_running());
+    for carrier in running.clone() {
         let Some(settings) = &carrier.settings else {
             continue;
         };
@@ -258,7 +260,7 @@ async fn share_binds(shared: &Arc<Shared>, alive: &[i64]) -> store::Result<()> {
     if taken {
         binds = within(shared.store.binds()).await?;
     }
-    for carrier in &live.carriers {
+    for carrier in running {
         if let Some(settings) = &carrier.settings {
             let all = binds.get(&*carrier.name).map_or(&[][..], Vec::as_slice);
             let holders = holders(&binds, carrier, settings.binds);
@@ -293,14 +295,7 @@ async fn hold(
     let up_elsewhere = binds
         .iter()
         .any(|bind| bind.bound && bind.node != node && alive.contains(&bind.node));
-    let slots = carrier.settings.as_ref().map_or(0, |all| all.binds);
-    let slots = i64::try_from(slots).unwrap_or(i64::MAX);
-    let mine = binds.iter().filter(|bind| bind.node == node);
-    let (mine, beyond): (Vec<&Bind>, Vec<&Bind>) = mine.partition(|bind| bind.slot <= slots);
-    // A reload has left it fewer than it had.
-    for bind in beyond {
-        within(shared.store.free_bind(bind.clone())).await?;
-    }
+    let mine: Vec<&Bind> = binds.iter().filter(|bind| bind.node == node).collect();
     let kept = mine.len().saturating_sub(back);
     let slots = mine.iter().take(kept).map(|bind| bind.slot).collect();
     carrier.hold(slots, up_elsewhere);

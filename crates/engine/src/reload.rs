@@ -143,20 +143,26 @@ async fn succeed(
 ) {
     if let Some(ending) = ending {
         ended(ending).await;
+        give_back(&shared, &carrier.name).await;
     }
     carrier::run(shared, carrier, tls).await;
 }
 
-/// Waits for the end of a carrier that is not configured any more, and gives its connections back. Until then other nodes take
-/// it to be in use here, and do not move what waits for it.
+/// Waits for the end of a carrier that is not configured any more. Until its connections are given back other nodes take it to
+/// be in use here, and do not move what waits for it.
 async fn leave(shared: Arc<Shared>, name: String, ending: JoinHandle<()>) {
     ended(ending).await;
-    if !shared.nodes.is_shared() || shared.carrier(&name).is_some() {
+    give_back(&shared, &name).await;
+}
+
+/// Gives the connections of a carrier back that this node held until it ended.
+async fn give_back(shared: &Shared, carrier: &str) {
+    if !shared.nodes.is_shared() {
         return;
     }
     let free = async || {
         let binds = shared.store.binds().await?;
-        let ours = binds.get(&name).into_iter().flatten();
+        let ours = binds.get(carrier).into_iter().flatten();
         for bind in ours.filter(|bind| bind.node == shared.node) {
             shared.store.free_bind(bind.clone()).await?;
         }

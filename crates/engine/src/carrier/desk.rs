@@ -99,6 +99,7 @@ pub(super) struct Desk {
 /// Runs a carrier until it is closed and all that is in hand is accounted for.
 pub(crate) async fn run(shared: Arc<Shared>, carrier: Arc<Carrier>, tls: Option<TlsConnector>) {
     let mut closing = carrier.closing.subscribe();
+    carrier.running.store(true, Ordering::Relaxed);
     let (events, mut arrived) = mpsc::channel(EVENT_QUEUE);
     // At most one report, one claim and one failover are under way.
     let (done, mut finished) = mpsc::unbounded_channel();

@@ -1,6 +1,6 @@
 //! The configuration of nodes is read again while they run.
 
-use crate::cluster::{BINDS, Cluster, SYSTEM_ID};
+use crate::cluster::{Cluster, SYSTEM_ID};
 use crate::customer::wait_until;
 use std::fs;
 
@@ -10,9 +10,7 @@ const NUMBERS: u64 = 2_348_031_000_000;
 #[ignore = "needs ./test's PostgreSQL"]
 fn config_reload_reaches_every_node() {
     let mut cluster = Cluster::start_but_one();
-    wait_until("the connections are bound", || {
-        cluster.smsc.bound(SYSTEM_ID) == BINDS
-    });
+    cluster.wait_for_even_binds();
     let bound = cluster.smsc.stats().binds;
 
     let reload = |cluster: &mut Cluster, from: &str, to: &str| {
