@@ -7,6 +7,7 @@ mod lent;
 mod memory;
 mod open;
 mod pooler;
+mod relay;
 mod server;
 mod unusable;
 mod url;

@@ -5,6 +5,9 @@ use crate::installation::Installation;
 use crate::postgres::Postgres;
 use crate::process::Process;
 use crate::schema::sql;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+use std::fs;
+use std::path::Path;
 
 /// PostgreSQL's own port.
 const PORT: u16 = 5432;
@@ -266,4 +269,38 @@ fn a_server_that_could_lose_what_it_has_committed_is_refused_and_so_is_a_standby
     std::fs::write(server.path().join("data/standby.signal"), "").expect("written");
     server.restart();
     insta::assert_snapshot!(told(fault_of(&url)), @"PostgreSQL at DIRECTORY:5432 is a standby, where nothing can be written: name the primary in `database_url`");
+}
+
+/// As `openssl req -x509` makes it: psql trusts it where it is named, and so do we.
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn a_self_signed_certificate_in_sslrootcert_is_trusted() {
+    let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("parameters");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let (server, port) = Postgres::start_with_certificate(RULES, &params);
+    let named = |file: &Path| {
+        let host = format!("postgres://ogene@127.0.0.1:{port}/postgres");
+        let file = file.display();
+        ["verify-full", "verify-ca"].map(|mode| format!("{host}?sslmode={mode}&sslrootcert={file}"))
+    };
+    for url in named(&server.certificate()) {
+        let ogene = Installation::on(&url);
+        ogene.json(&["migrate"]);
+        ogene.json(&AN_ACCOUNT);
+        let (mut serving, _) = Process::serve(ogene.command(&["serve"]));
+        let tls = "select bool_and(ssl) from pg_stat_activity join pg_stat_ssl using (pid)
+             where application_name = 'ogene'";
+        assert_eq!(sql(&server.url("ogene", "postgres", port), tls).trim(), "t");
+        serving.signal("TERM");
+        assert!(serving.end().0.success());
+    }
+    // Another one that says the same of itself is not the named one.
+    let other = server.path().join("other.pem");
+    let key = KeyPair::generate().expect("a key");
+    let made = params.self_signed(&key).expect("a certificate");
+    fs::write(&other, made.pem()).expect("written");
+    for url in named(&other) {
+        let told = fault_of(&url);
+        assert!(told.contains("TLS with PostgreSQL"), "{told}");
+    }
 }

@@ -1,5 +1,6 @@
 //! A PostgreSQL of a test's own, to be set, ended and started again as the test likes.
 
+use rcgen::{CertificateParams, KeyPair};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,12 @@ impl Postgres {
 
     /// Starts one that listens on loopback too, asks for TLS there, and admits as `rules` say; gives its port.
     pub(super) fn start_with_tls(rules: &str) -> (Self, u16) {
+        let params = CertificateParams::new(["127.0.0.1".to_owned()]);
+        Self::start_with_certificate(rules, &params.expect("parameters"))
+    }
+
+    /// The same, with a certificate that is made like that and signs itself.
+    pub(super) fn start_with_certificate(rules: &str, params: &CertificateParams) -> (Self, u16) {
         const TRIES: usize = 5;
         for _ in 0..TRIES {
             let server = Self(tempfile::tempdir().expect("a directory"));
@@ -31,10 +38,10 @@ impl Postgres {
                 server.path().join("key.pem"),
                 server.path().join("admission"),
             );
-            let own = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]);
-            let own = own.expect("a certificate");
-            fs::write(&certificate, own.cert.pem()).expect("written");
-            fs::write(&key, own.signing_key.serialize_pem()).expect("written");
+            let pair = KeyPair::generate().expect("a key");
+            let own = params.self_signed(&pair).expect("a certificate");
+            fs::write(&certificate, own.pem()).expect("written");
+            fs::write(&key, pair.serialize_pem()).expect("written");
             private(&key);
             fs::write(&admission, rules).expect("written");
             let settings = [

@@ -1,5 +1,6 @@
 //! Opening PostgreSQL, and bringing the schema of either database up to date.
 
+use super::relay::{self, Relay};
 use super::server::{READ_BACK, Server};
 use super::unusable::{Facts, Fault};
 use super::{BUSY, Db, pooler};
@@ -7,6 +8,7 @@ use crate::error::{Error, Result};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -34,13 +36,17 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
         }));
     }
     // Not through the pool: it would take a refused connection for a server that starts, and wait.
-    let mut connection = connect(server).await?;
+    let (mut connection, relay) = connect(server).await?;
     pooler::refuse(server, &mut connection).await?;
     let is_spread = prepare(server, &mut connection).await?;
     connection.close().await?;
     let settings: Arc<str> = server.settings(is_spread).into();
     let incarnation = Arc::new(AtomicI64::new(0));
     let connected = Arc::clone(&incarnation);
+    let options = match &relay {
+        Some(relay) => relay.through(*server.options.clone()),
+        None => *server.options.clone(),
+    };
     let pool = PgPoolOptions::new()
         .max_connections(server.connections.saturating_sub(LISTENING).max(1))
         .acquire_timeout(BUSY)
@@ -54,6 +60,8 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
             })
         })
         .after_connect(move |connection, _| {
+            // It lives as long as the pool.
+            let _relay = &relay;
             let (connected, settings) = (Arc::clone(&connected), Arc::clone(&settings));
             Box::pin(async move {
                 set(connection, &settings).await?;
@@ -63,7 +71,7 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
                 Ok(())
             })
         })
-        .connect_lazy_with(*server.options.clone());
+        .connect_lazy_with(options);
     Ok(Db::Postgres {
         pool,
         incarnation,
@@ -71,12 +79,23 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
     })
 }
 
-/// A connection of its own.
-pub(super) async fn connect(server: &Server) -> Result<PgConnection> {
-    let connecting = timeout(BUSY, server.options.connect()).await;
-    connecting
-        .map_err(|_| server.unusable(Fault::Unreachable("no answer".to_owned())))?
-        .map_err(|error| server.judge(error))
+/// The first connection, and by what it goes where sqlx does not trust the server's certificate and we do.
+pub(super) async fn connect(server: &Server) -> Result<(PgConnection, Option<Relay>)> {
+    let late = |_| server.unusable(Fault::Unreachable("no answer".to_owned()));
+    match timeout(BUSY, server.options.connect())
+        .await
+        .map_err(late)?
+    {
+        Err(error) if relay::is_needed(server, &error) => {
+            let fault = |error: io::Error| server.unusable(Fault::Tls(error.to_string()));
+            let relay = Relay::start(server).map_err(fault)?;
+            let connecting = relay.through(*server.options.clone());
+            let connected = timeout(BUSY, connecting.connect()).await.map_err(late)?;
+            let connection = connected.map_err(|error| server.judge(error))?;
+            Ok((connection, Some(relay)))
+        }
+        connected => Ok((connected.map_err(|error| server.judge(error))?, None)),
+    }
 }
 
 /// Runs the statement that makes the settings of a connection.

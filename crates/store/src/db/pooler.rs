@@ -14,7 +14,7 @@ use tokio::time::timeout;
 /// Two sessions are compared. While the second is within a transaction, it has the connection of the first, or the first
 /// is given another one; before a server, or a pool in session mode, each keeps its own.
 pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<()> {
-    let mut second = match connect(server).await {
+    let (mut second, _relay) = match connect(server).await {
         Ok(second) => second,
         // It is not asked for more than there is: commands are run beside nodes that have all others.
         Err(Error::Unusable(unusable)) if unusable.is_full() => return Ok(()),

@@ -102,6 +102,12 @@ impl Server {
         format!("select {}", all.collect::<Vec<_>>().join(", "))
     }
 
+    /// The file that its URL names by that parameter.
+    pub(super) fn file(&self, parameter: &str) -> Option<&str> {
+        let named = self.files.iter().find(|(name, _)| *name == parameter);
+        named.map(|(_, path)| path.as_str())
+    }
+
     /// The first of its files that cannot be read: its parameter, its path, and why.
     pub(super) fn unreadable_file(&self) -> Option<(&'static str, String, String)> {
         self.files.iter().find_map(|(parameter, path)| {

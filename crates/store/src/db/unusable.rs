@@ -1,5 +1,6 @@
 //! Why a PostgreSQL server cannot be used, and what to do about it.
 
+use super::relay::{NO_TLS, UNREACHABLE};
 use super::server::{READ_BACK, Server};
 use crate::error::Error;
 use sqlx::postgres::PgDatabaseError;
@@ -351,6 +352,8 @@ fn not_postgres(reason: String) -> String {
 /// function tell.
 fn refused(code: &str, routine: Option<&str>, reason: String, is_plain: bool) -> Option<Fault> {
     Some(match code {
+        UNREACHABLE => Fault::Unreachable(reason),
+        NO_TLS => Fault::Tls(reason),
         "28P01" => Fault::Password,
         "28000" if routine == Some("InitializeSessionUserId") => Fault::Role(reason),
         // The one text that is compared: neither its code nor its routine is its own.
