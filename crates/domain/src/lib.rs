@@ -58,7 +58,7 @@ pub use number::{
 };
 pub use pace::Pace;
 pub use prohibited::{Prohibited, phrase};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, Simulated};
 pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use share::{Share, share};

@@ -25,6 +25,10 @@ named! {
         Report = "report",
         /// Balance, sender IDs, account.
         Read = "read",
+        /// Recipients that the sandbox simulates.
+        Recipient = "recipient",
+        /// Those of them for whom there is a callback.
+        Callback = "callback",
     }
 }
 
@@ -99,6 +103,18 @@ pub struct Reserved {
     pub room: u32,
     /// When the oldest counted slot is past, Unix milliseconds.
     pub reset_ms: i64,
+}
+
+impl Reserved {
+    /// What the limit says to a request for all that was asked for at once. What was granted of one that is refused is to
+    /// be given back.
+    pub fn rate(&self, asked: &Reservation) -> Rate {
+        if self.granted < asked.wanted {
+            Rate::refused(asked.limit, reset_s(self.reset_ms, asked.now_ms))
+        } else {
+            Rate::allowed(asked.limit, self.room)
+        }
+    }
 }
 
 /// Seconds until this time, when the oldest counted slot is past; at least one.

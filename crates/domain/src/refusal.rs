@@ -2,6 +2,7 @@
 
 use crate::velocity::Block;
 use crate::{MessageId, Money};
+use std::fmt;
 use std::net::IpAddr;
 
 /// Why a request is refused. The text is what the caller reads: it says what to do. It repeats nothing of the
@@ -222,6 +223,30 @@ pub enum Refusal {
         /// When there is room again, seconds.
         retry_after_s: u64,
     },
+    /// So many can never be simulated at once.
+    #[error(
+        "The sandbox simulates at most {limit} {what} of an account in any 60 seconds. Split the list. Nothing was \
+         simulated."
+    )]
+    SandboxTooMany {
+        /// Of what there are too many.
+        what: Simulated,
+        /// How many are simulated in any 60 seconds.
+        limit: u32,
+    },
+    /// As many were simulated as any 60 seconds may have.
+    #[error(
+        "The sandbox simulates at most {limit} {what} of an account in any 60 seconds. Nothing was simulated; retry \
+         after {retry_after_s} s. Live messages are not limited so."
+    )]
+    SandboxLimited {
+        /// Of what there were too many.
+        what: Simulated,
+        /// How many are simulated in any 60 seconds.
+        limit: u32,
+        /// When there is room again, seconds.
+        retry_after_s: u64,
+    },
     /// No such path.
     #[error("There is no such path. See /docs.")]
     UnknownPath,
@@ -249,6 +274,24 @@ pub enum Refusal {
         /// When to send it again, seconds.
         retry_after_s: u64,
     },
+}
+
+/// What the sandbox limits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Simulated {
+    /// Recipients.
+    Recipients,
+    /// Recipients for whom a callback is made.
+    Callbacks,
+}
+
+impl fmt::Display for Simulated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Recipients => "recipients",
+            Self::Callbacks => "recipients with a `callback_url`",
+        })
+    }
 }
 
 /// A number of bytes in the largest unit of which it is a whole number.

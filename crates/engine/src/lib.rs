@@ -3,7 +3,7 @@
 //! | what | file |
 //! |---|---|
 //! | who is calling, and how often | `customers`, `rate` |
-//! | what holds a send back: content rules, too much to one number or block | `guards`, `content`, `velocity` |
+//! | what holds a send back: content rules, too much to one number or block, or simulated | `guards`, `content`, `velocity`, `simulated` |
 //! | sends become messages, in groups | `accept`, with the batches from `plan` |
 //! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
 //! | outcomes are POSTed | `callback` |
@@ -39,6 +39,7 @@ mod retention;
 mod sandbox;
 mod settings;
 mod shared;
+mod simulated;
 mod sweep;
 mod tls;
 mod velocity;
@@ -54,7 +55,9 @@ pub use network::{Asked, Network, Wire};
 pub use plan::SANDBOX;
 pub use reload::Reloaded;
 pub use report::Report;
-pub use settings::{BindMode, CarrierSettings, GuardSettings, Limits, Retention, Settings};
+pub use settings::{
+    BindMode, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits, Settings,
+};
 pub use store::Outage;
 pub use world::World;
 
@@ -264,6 +267,8 @@ impl Engine {
             RateKind::Send => limits.sends_per_minute,
             RateKind::Report => limits.reports_per_minute,
             RateKind::Read => limits.reads_per_minute,
+            RateKind::Recipient => limits.sandbox.recipients_per_minute,
+            RateKind::Callback => limits.sandbox.callbacks_per_minute,
         };
         let key = RateKey {
             account: caller.customer.account.id,
@@ -303,6 +308,8 @@ impl Engine {
             &self.guards.prohibited(),
         )?;
         accept::steer(&draft, live.limits.sends_per_minute)?;
+        let (limits, clock) = (live.limits.sandbox, &self.shared.clock);
+        within(simulated::count(&draft, limits, &self.rates, clock)).await?;
         self.guards.pass(draft, live, &self.door).await
     }
 

@@ -7,7 +7,7 @@ use domain::rate::{Rate, RateKey, Window};
 use reservations::Reservations;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::Store;
 
 /// With so many windows those that are over go, or with twice as many as stayed the last time: a request that looks
@@ -52,6 +52,24 @@ impl Rates {
         reservations.count(key, limit, nodes, clock.now_ms()).await
     }
 
+    /// Counts so many at once, or refuses them all. Nodes ask the window each time: it is for what is seldom.
+    pub(crate) async fn count_many(
+        &self,
+        key: RateKey,
+        limit: u32,
+        many: u32,
+        clock: &Clock,
+    ) -> Result<Rate, Error> {
+        let Some(reservations) = &self.reservations else {
+            return Ok(self
+                .windows()
+                .count_many(key, limit, many, clock.steady_ms()));
+        };
+        reservations
+            .count_many(key, limit, many, clock.now_ms())
+            .await
+    }
+
     /// Gives back what this node has reserved in vain. Runs until the engine ends; a process that is alone has
     /// nothing to give back.
     pub(crate) async fn follow(self: Arc<Self>, clock: Clock) {
@@ -61,8 +79,11 @@ impl Rates {
     }
 
     fn count_alone(&self, key: RateKey, limit: u32, steady_ms: i64) -> Rate {
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        windows.count(key, limit, steady_ms)
+        self.windows().count_many(key, limit, 1, steady_ms)
+    }
+
+    fn windows(&self) -> MutexGuard<'_, Windows> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -84,14 +105,14 @@ impl Default for Windows {
 }
 
 impl Windows {
-    fn count(&mut self, key: RateKey, limit: u32, steady_ms: i64) -> Rate {
+    fn count_many(&mut self, key: RateKey, limit: u32, many: u32, steady_ms: i64) -> Rate {
         if self.of.len() >= self.sweep_at {
             self.of.retain(|_, window| !window.is_over(steady_ms));
             self.sweep_at = MANY_WINDOWS.max(2 * self.of.len());
         }
         let window = self.of.entry(key);
         let window = window.or_insert_with(|| Window::new(steady_ms));
-        window.count(limit, steady_ms)
+        window.count_many(limit, many, steady_ms)
     }
 }
 
@@ -141,13 +162,18 @@ mod tests {
                     account: AccountId(account),
                     ..KEY
                 };
-                assert!(windows.count(key, 1, minute * minute_ms).refused.is_none());
+                assert!(
+                    windows
+                        .count_many(key, 1, 1, minute * minute_ms)
+                        .refused
+                        .is_none()
+                );
             }
             let again = RateKey {
                 account: AccountId(first),
                 ..KEY
             };
-            let again = windows.count(again, 1, minute * minute_ms);
+            let again = windows.count_many(again, 1, 1, minute * minute_ms);
             assert!(again.refused.is_some(), "its window is not over");
             assert!(windows.of.len() < 4 * MANY_WINDOWS, "{}", windows.of.len());
         }

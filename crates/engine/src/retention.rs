@@ -1,6 +1,7 @@
 //! What is kept no longer is removed in small steps, beside the load: the carriers' ids of pages that no receipt can
-//! mean any more, and, where an operator says so, old messages and texts.
+//! mean any more, what the sandbox simulated, and, where an operator says so, old messages and texts.
 
+use crate::plan::SANDBOX;
 use crate::settings::Retention;
 use crate::{Shared, measure};
 use domain::{Bucket, MessageId};
@@ -21,6 +22,8 @@ const MOST_STEPS: usize = 40;
 const DEAD_EVERY_MS: i64 = 3_600_000;
 /// The same of the carriers' ids of pages, of which there are many.
 const PARTS_EVERY_MS: i64 = 86_400_000;
+/// The same of those that were simulated.
+const SIMULATED_EVERY_MS: i64 = 3_600_000;
 /// How long these are kept: no receipt means an older page (the store looks back for 7 days), and messages are kept
 /// at least as long.
 const PARTS_MS: i64 = 8 * 86_400_000;
@@ -31,15 +34,19 @@ enum Kind {
     Texts,
     DeadCallbacks,
     Messages,
+    Simulated,
     Parts,
+    SimulatedParts,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 6] = [
         Self::Texts,
         Self::DeadCallbacks,
         Self::Messages,
+        Self::Simulated,
         Self::Parts,
+        Self::SimulatedParts,
     ];
 
     /// How long it is kept.
@@ -47,6 +54,8 @@ impl Kind {
         match self {
             Self::Texts => retention.bodies_ms,
             Self::DeadCallbacks | Self::Messages => retention.messages_ms,
+            // Nobody paid for it.
+            Self::Simulated | Self::SimulatedParts => Some(retention.sandbox_ms),
             // Of no use to anybody later, however long messages are kept.
             Self::Parts => Some(PARTS_MS),
         }
@@ -88,8 +97,10 @@ impl<K> Sweep<K> {
 struct Place {
     texts: Option<TextCursor>,
     messages: Option<MessageId>,
+    simulated: Option<MessageId>,
     dead: Sweep<DeadKey>,
     parts: Sweep<PartKey>,
+    simulated_parts: Sweep<PartKey>,
 }
 
 /// Runs until the engine ends.
@@ -159,6 +170,22 @@ impl Place {
                 self.messages = removed.next;
                 Ok(self.messages.is_some())
             }
+            Kind::Simulated => {
+                let after = self.simulated.take();
+                let removed = store
+                    .remove_simulated(bucket, SANDBOX, before_ms, after)
+                    .await?;
+                measure::removed(removed.count);
+                self.simulated = removed.next;
+                Ok(self.simulated.is_some())
+            }
+            Kind::SimulatedParts if self.simulated_parts.rests(now_ms) => Ok(false),
+            Kind::SimulatedParts => {
+                let after = self.simulated_parts.at.take();
+                let removed = store.remove_parts(bucket, before_ms, after, Some(SANDBOX));
+                let next = removed.await?.next;
+                Ok(self.simulated_parts.go_on(next, now_ms, SIMULATED_EVERY_MS))
+            }
             Kind::DeadCallbacks if self.dead.rests(now_ms) => Ok(false),
             Kind::DeadCallbacks => {
                 let after = self.dead.at.take();
@@ -170,7 +197,7 @@ impl Place {
             Kind::Parts if self.parts.rests(now_ms) => Ok(false),
             Kind::Parts => {
                 let after = self.parts.at.take();
-                let removed = store.remove_parts(bucket, before_ms, after).await?;
+                let removed = store.remove_parts(bucket, before_ms, after, None).await?;
                 Ok(self.parts.go_on(removed.next, now_ms, PARTS_EVERY_MS))
             }
         }

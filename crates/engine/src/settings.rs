@@ -32,12 +32,24 @@ pub struct GuardSettings {
 }
 
 /// How long old data is kept, in milliseconds from acceptance; for ever where nothing is set.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Retention {
     /// Settled messages, with all that belongs to them.
     pub messages_ms: Option<i64>,
     /// Texts of settled messages.
     pub bodies_ms: Option<i64>,
+    /// What the sandbox simulated.
+    pub sandbox_ms: i64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            messages_ms: None,
+            bodies_ms: None,
+            sandbox_ms: 86_400_000,
+        }
+    }
 }
 
 /// What is too much.
@@ -53,6 +65,17 @@ pub struct Limits {
     pub unknown_tokens_per_minute: u32,
     /// Sends that may wait for their commit.
     pub accept_queue: usize,
+    /// What the sandbox simulates.
+    pub sandbox: SandboxLimits,
+}
+
+/// What the sandbox simulates of an account in any 60 seconds.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SandboxLimits {
+    /// Recipients.
+    pub recipients_per_minute: u32,
+    /// Those of them for whom a callback is made.
+    pub callbacks_per_minute: u32,
 }
 
 /// How a carrier is bound.

@@ -9,6 +9,7 @@ mod fault;
 mod gateway;
 mod restart;
 mod retention;
+mod sandbox;
 mod secret;
 mod section;
 mod sections;
@@ -59,6 +60,8 @@ pub struct Config {
     pub callbacks: Callbacks,
     /// How long old data is kept.
     pub retention: engine::Retention,
+    /// What the sandbox simulates.
+    pub sandbox: engine::SandboxLimits,
     /// How much may go to one number, and to one block of them.
     pub velocity: domain::velocity::Limits,
     /// How the log is written.
@@ -161,7 +164,7 @@ impl Config {
             },
             carriers: self.carriers.iter().map(Carrier::settings).collect(),
             callbacks: self.callbacks.settings(),
-            limits: self.limits.settings(),
+            limits: self.limits.settings(self.sandbox),
             guards: engine::GuardSettings {
                 prohibited: self.prohibited.clone(),
                 velocity: self.velocity,
@@ -208,7 +211,12 @@ impl Config {
         let database = sections::database(&mut root);
         let (code_words, prohibited) = sections::content(root.section("content"));
         let callbacks = Callbacks::read(root.section("callbacks"));
+        let (sandbox, sandbox_ms) = sandbox::read(root.section("sandbox"));
         let retention = retention::read(root.section("retention"), &gateways, &callbacks);
+        let retention = engine::Retention {
+            sandbox_ms,
+            ..retention
+        };
         let velocity = velocity::read(root.section("velocity"));
         let config = Self {
             file: None,
@@ -216,6 +224,7 @@ impl Config {
             database,
             http: Http::read(root.section("http")),
             limits: Limits::read(root.section("limits")),
+            sandbox,
             callbacks,
             retention,
             velocity,

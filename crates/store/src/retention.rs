@@ -7,6 +7,7 @@
 //! transaction that removes need not look again.
 
 mod keys;
+mod sandbox;
 
 pub use keys::{DeadKey, PartKey};
 
@@ -86,7 +87,12 @@ impl Store {
         let count = if messages.is_empty() {
             0
         } else {
-            self.db.change(RemoveMessages { bucket, messages }).await?
+            let removal = RemoveMessages {
+                bucket,
+                messages,
+                with_callbacks: false,
+            };
+            self.db.change(removal).await?
         };
         let next = if count < settled { after } else { last };
         Ok(Removed {
@@ -248,6 +254,8 @@ async fn open(
 struct RemoveMessages {
     bucket: Bucket,
     messages: Vec<MessageId>,
+    /// Of the sandbox, with the callbacks that are still to be made or are dead.
+    with_callbacks: bool,
 }
 
 impl Change for RemoveMessages {
@@ -255,6 +263,21 @@ impl Change for RemoveMessages {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        if self.with_callbacks
+            && let (Some(first), Some(last)) = (self.messages.first(), self.messages.last())
+        {
+            // By the index of those of the sandbox, along which the messages came.
+            on!(tx, |connection| sqlx::query(
+                "delete from callbacks
+                 where bucket = $1 and sandbox and message_id >= $2 and message_id <= $3",
+            )
+            .bind(self.bucket.0)
+            .bind(id_bytes(first))
+            .bind(id_bytes(last))
+            .execute(connection)
+            .await
+            .map(drop))?;
+        }
         execute_at_once!(
             tx,
             &self.messages,

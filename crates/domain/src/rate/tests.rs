@@ -39,6 +39,26 @@ fn a_refusal_says_when_there_is_room() {
 }
 
 #[test]
+fn many_are_counted_at_once_or_not_at_all() {
+    let mut window = Window::new(0);
+    let mut count = |many, now_ms| {
+        let rate = window.count_many(100, many, now_ms);
+        let retry_after = rate.refused.map(|refusal| match refusal {
+            Refusal::RateLimited { retry_after_s, .. } => retry_after_s,
+            other => panic!("{other}"),
+        });
+        (rate.remaining, retry_after)
+    };
+    assert_eq!(count(60, 0), (40, None));
+    assert_eq!(count(30, 10_000), (10, None));
+    assert_eq!(count(11, 20_000), (0, Some(41)), "when the 60 are past");
+    assert_eq!(count(71, 20_000), (0, Some(51)), "when the 30 are past too");
+    assert_eq!(count(10, 20_000), (0, None), "the refused took nothing");
+    assert_eq!(count(61, 60_300), (0, Some(10)));
+    assert_eq!(count(60, 60_300), (0, None));
+}
+
+#[test]
 fn a_clock_set_back_neither_frees_nor_blocks_for_longer_than_the_window() {
     let mut window = Window::new(0);
     assert!(allowed(&mut window, 1, 10_000_000));

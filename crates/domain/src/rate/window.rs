@@ -37,14 +37,18 @@ impl Window {
 
     /// Counts a request, or refuses it.
     pub fn count(&mut self, limit: u32, now_ms: i64) -> Rate {
+        self.count_many(limit, 1, now_ms)
+    }
+
+    /// Counts so many at once, or refuses them all: until there is room for them.
+    pub fn count_many(&mut self, limit: u32, many: u32, now_ms: i64) -> Rate {
         self.advance(now_ms);
         let room = limit.saturating_sub(self.total);
-        if room == 0 {
-            Rate::refused(limit, reset_s(self.reset_ms(), now_ms))
-        } else {
-            self.add(1);
-            Rate::allowed(limit, room - 1)
+        if room < many {
+            return Rate::refused(limit, reset_s(self.room_ms(many - room), now_ms));
         }
+        self.add(many);
+        Rate::allowed(limit, room - many)
     }
 
     /// Takes back what was not used, counts who is in already, and grants as many of the wanted permits as there is room
@@ -148,7 +152,17 @@ impl Window {
 
     /// When the oldest counted slot is past, Unix milliseconds.
     fn reset_ms(&self) -> i64 {
-        let oldest = self.counts.front().map_or(self.newest, |&(slot, _)| slot);
-        (oldest + SLOTS + 1) * SLOT_MS
+        self.room_ms(1)
+    }
+
+    /// When there is room for so many more than now, Unix milliseconds.
+    fn room_ms(&self, more: u32) -> i64 {
+        let mut left = more;
+        let last = self.counts.iter().find(|&&(_, count)| {
+            left = left.saturating_sub(count);
+            left == 0
+        });
+        let last = last.or(self.counts.back());
+        (last.map_or(self.newest, |&(slot, _)| slot) + SLOTS + 1) * SLOT_MS
     }
 }

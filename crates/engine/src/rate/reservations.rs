@@ -109,6 +109,36 @@ impl Reservations {
             .unwrap_or_else(|_| Err(store::Error::Closed.into()))
     }
 
+    /// Counts so many at once, or refuses them all: the window itself is asked, and what it grants in part goes back.
+    pub(super) async fn count_many(
+        &self,
+        key: RateKey,
+        limit: u32,
+        many: u32,
+        now_ms: i64,
+    ) -> Result<Rate, Error> {
+        let asked = Reservation {
+            limit,
+            wanted: many,
+            now_ms,
+            ..Reservation::default()
+        };
+        let reserved = self.store.reserve(vec![(key, asked)]).await?;
+        let reserved = reserved.first().ok_or(store::Error::Closed)?;
+        let rate = reserved.rate(&asked);
+        if rate.refused.is_some() && reserved.granted > 0 {
+            let back = Reservation {
+                limit,
+                unused: reserved.granted,
+                counted_ms: reserved.counted_ms,
+                now_ms,
+                ..Reservation::default()
+            };
+            self.store.reserve(vec![(key, back)]).await?;
+        }
+        Ok(rate)
+    }
+
     /// Reserves until nobody waits: what comes while one transaction runs is the next.
     async fn reserve(self: Arc<Self>) {
         while let Some(asked) = self.next() {

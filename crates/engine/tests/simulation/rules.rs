@@ -7,7 +7,8 @@ use domain::{
     Price, Rulebook, Tariff,
 };
 use engine::{
-    BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, Settings,
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
+    Settings,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -47,6 +48,10 @@ pub(crate) fn settings(state: &mut State) -> Settings {
             reads_per_minute: 10_000,
             unknown_tokens_per_minute: 100,
             accept_queue: 64,
+            sandbox: SandboxLimits {
+                recipients_per_minute: 1_000_000,
+                callbacks_per_minute: 1_000_000,
+            },
         },
         guards: GuardSettings::default(),
         retention: Retention::default(),

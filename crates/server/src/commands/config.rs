@@ -27,7 +27,7 @@ The configuration that this command sees is checked first, and nothing is asked 
 notice within a second. Each logs `configuration reloaded`, or what is wrong with its own file: then it goes on as it was.
 SIGHUP (`systemctl reload ogene`) does the same for one node.
 
-Read again:       gateways with their prices, networks, content, velocity, retention, trusted_proxies, body_timeout, carriers,
+Read again:       gateways with their prices, networks, content, velocity, sandbox, retention, trusted_proxies, body_timeout, carriers,
                   the certificate of http.tls, and limits but for two
 Needs a restart:  data_dir, database_url, database_connections, [log], [callbacks], limits.body_memory, limits.accept_queue,
                   http.listen, http.code_prefix, http.max_connections, http.idle_timeout, and http.tls that was not set, or is not any more

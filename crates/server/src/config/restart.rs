@@ -35,6 +35,7 @@ impl Config {
             plan: _,
             code_words: _,
             prohibited: _,
+            sandbox: _,
             notes: _,
         } = self;
         let mut kept = Kept(Vec::new());

@@ -51,6 +51,7 @@ pub(super) fn read(
     Retention {
         messages_ms: messages.map(millis),
         bodies_ms: bodies.map(millis),
+        ..Retention::default()
     }
 }
 

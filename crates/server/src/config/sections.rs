@@ -144,13 +144,14 @@ impl Limits {
         limits
     }
 
-    pub(super) fn settings(&self) -> engine::Limits {
+    pub(super) fn settings(&self, sandbox: engine::SandboxLimits) -> engine::Limits {
         engine::Limits {
             sends_per_minute: self.sends_per_minute,
             reports_per_minute: self.reports_per_minute,
             reads_per_minute: self.reads_per_minute,
             unknown_tokens_per_minute: self.unknown_tokens_per_minute,
             accept_queue: self.accept_queue,
+            sandbox,
         }
     }
 }

@@ -267,6 +267,7 @@ fn every_duration_has_bounds_which_the_fault_names() {
         ("http", "idle_timeout", "999ms", "1s", "1h"),
         ("http", "body_timeout", "2h", "1s", "1h"),
         ("velocity", "pause", "366d", "1s", "365d"),
+        ("sandbox", "keep", "59m", "1h", "8d"),
         ("carriers.mtn", "enquire_link", "9ms", "10ms", "1h"),
         ("carriers.mtn", "response_timeout", "61m", "10ms", "1h"),
         ("gateways.otp", "validity", "8d", "10ms", "7d"),
@@ -428,6 +429,7 @@ fn old_data_is_kept_until_nothing_needs_it_any_more() {
     let expected = engine::Retention {
         messages_ms,
         bodies_ms,
+        sandbox_ms: DAY_MS,
     };
     assert_eq!(config.settings().retention, expected);
     let slow = LIVE.replacen(

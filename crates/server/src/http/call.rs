@@ -179,7 +179,9 @@ impl Entry {
         let account = &caller.customer.account;
         let standing = match kind {
             RateKind::Send => account.check_send(api.environment),
-            RateKind::Report | RateKind::Read => account.check_read(api.environment),
+            RateKind::Report | RateKind::Read | RateKind::Recipient | RateKind::Callback => {
+                account.check_read(api.environment)
+            }
         };
         let counted = api.engine.check_rate(&caller, api.environment, kind).await;
         let mut rate = counted.map_err(|error| {

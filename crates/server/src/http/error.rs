@@ -10,8 +10,8 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::Refusal;
 use domain::velocity::Block;
+use domain::{Refusal, Simulated};
 use engine::Outage;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -138,6 +138,10 @@ table! {
         };
     Refusal::BlockPaused { .. } => "API-3004" TOO_MANY_REQUESTS "Block of numbers paused",
         as Refusal::BlockPaused { block: Block::from_digits(2_348_031_234), retry_after_s: 3_600 };
+    Refusal::SandboxTooMany { .. } => "API-2014" UNPROCESSABLE_ENTITY "Too many recipients",
+        as Refusal::SandboxTooMany { what: Simulated::Callbacks, limit: 1_000 };
+    Refusal::SandboxLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Sandbox limit reached",
+        as Refusal::SandboxLimited { what: Simulated::Recipients, limit: 10_000, retry_after_s: 12 };
     Refusal::UnknownPath => "API-4040" NOT_FOUND "No such path", as Refusal::UnknownPath;
     Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
     Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",
@@ -241,6 +245,7 @@ impl Failure {
             | Refusal::DailyLimit { retry_after_s, .. }
             | Refusal::RecipientTooOften { retry_after_s, .. }
             | Refusal::BlockPaused { retry_after_s, .. }
+            | Refusal::SandboxLimited { retry_after_s, .. }
             | Refusal::TokensGuessed { retry_after_s }
             | Refusal::Unavailable { retry_after_s }
             | Refusal::OutcomeUnknown { retry_after_s, .. },

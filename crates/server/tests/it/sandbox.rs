@@ -198,3 +198,54 @@ async fn the_sandbox_works_where_no_carrier_is_configured() {
     assert_eq!(ogene.total().await.to_string(), "1000");
     ogene.end().await;
 }
+
+#[tokio::test]
+async fn the_sandbox_has_a_limit_of_recipients_and_of_callbacks() {
+    let ogene = Setup::new()
+        .set("sandbox.recipients_per_minute", "5")
+        .set("sandbox.callbacks_per_minute", "2")
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    let numbers = |count: u64| {
+        let numbers = (0..count).map(|at| json!(2_348_030_000_000 + at));
+        json!({"to": numbers.collect::<Vec<_>>()})
+    };
+    let called = |count, text: &str| {
+        let fields = with(to("", text), numbers(count));
+        with(fields, json!({"callback_url": receiver.url}))
+    };
+    let told = async |fields| {
+        let answer = send(&ogene, fields).await;
+        let retry_after = answer.header("retry-after").map(ToOwned::to_owned);
+        (
+            answer.status,
+            answer.code(),
+            retry_after,
+            answer.text().to_owned(),
+        )
+    };
+    let (status, code, retry_after, text) = told(called(3, "One")).await;
+    assert_eq!((status, code.as_str()), (422, "API-2014"), "{text}");
+    assert_eq!(retry_after, None, "no time makes room for that: {text}");
+    assert_eq!(told(called(2, "Two")).await.0, 200);
+    let (status, code, retry_after, text) = told(called(1, "Three")).await;
+    assert_eq!((status, code.as_str()), (429, "API-3004"), "{text}");
+    assert!(
+        text.contains("2 recipients with a `callback_url`"),
+        "{text}"
+    );
+    let seconds: u64 = retry_after.expect("a time").parse().expect("seconds");
+    assert!((1..=61).contains(&seconds), "{seconds}");
+    assert_eq!(told(with(to("", "Four"), numbers(3))).await.0, 200);
+    let (status, code, retry_after, text) = told(with(to("", "Five"), numbers(1))).await;
+    assert_eq!((status, code.as_str()), (429, "API-3004"), "{text}");
+    assert!(
+        retry_after.is_some() && text.contains("5 recipients"),
+        "{text}"
+    );
+    let (status, code, ..) = told(with(to("", "Six"), numbers(6))).await;
+    assert_eq!((status, code.as_str()), (422, "API-2014"));
+    ogene.sent(with(to("", "Seven"), numbers(9))).await;
+    ogene.end().await;
+}

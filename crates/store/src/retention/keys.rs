@@ -34,14 +34,18 @@ pub struct DeadKey {
 
 impl Store {
     /// Removes the rows of pages, among the next ones by their key, of messages that were accepted in an hour that ended
-    /// before a time; gives how many.
+    /// before a time, of one carrier or of all; gives how many.
     pub async fn remove_parts(
         &self,
         bucket: Bucket,
         before_ms: i64,
         after: Option<PartKey>,
+        carrier: Option<&str>,
     ) -> Result<Removed<PartKey>> {
-        let after = after.unwrap_or_default();
+        let after = after.unwrap_or_else(|| PartKey {
+            carrier: carrier.unwrap_or_default().to_owned(),
+            ..PartKey::default()
+        });
         let keys: Vec<PartKey> = read!(self.db, |connection| {
             sqlx::query_as(
                 "select carrier, stem, accepted_at_ms from parts
@@ -56,6 +60,8 @@ impl Store {
             .fetch_all(connection)
             .await?
         });
+        let is_meant = |key: &PartKey| carrier.is_none_or(|carrier| key.carrier == carrier);
+        let keys: Vec<PartKey> = keys.into_iter().take_while(is_meant).collect();
         let last = last_before(before_ms);
         let any_old = keys.iter().any(|key| key.accepted_at_ms <= last);
         let Some(until) = keys.into_iter().next_back() else {

@@ -5,7 +5,7 @@ use super::kit::{
     CARRIER, Kit, NOW, Sending, claim, delivered, fresh, naira, refused, report, sending, taken,
     twins,
 };
-use domain::DeliveryStatus;
+use domain::{DeliveryStatus, Environment};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -18,6 +18,7 @@ twins!(
     a_text_that_had_to_stay_is_found_again,
     a_text_that_came_after_the_clock_was_set_back_goes_in_its_time,
     pages_and_dead_callbacks_go_by_age_along_their_keys,
+    sandbox_messages_go_by_age_with_their_callbacks,
 );
 
 /// What was accepted before this is old.
@@ -61,7 +62,7 @@ async fn remove_texts(kit: &Kit, before_ms: i64) -> u64 {
 
 async fn remove_parts(kit: &Kit, before_ms: i64) -> (u64, usize) {
     all(kit, async |bucket, after| {
-        let step = kit.store.remove_parts(bucket, before_ms, after);
+        let step = kit.store.remove_parts(bucket, before_ms, after, None);
         step.await.unwrap()
     })
     .await
@@ -256,6 +257,73 @@ async fn a_text_that_came_after_the_clock_was_set_back_goes_in_its_time(kit: &Ki
     assert_eq!(remove_texts(kit, BEFORE - DAY).await, 0);
     Fate::Delivered.of(kit, id, BEFORE - 1).await;
     assert_eq!(remove_texts(kit, BEFORE).await, 1);
+}
+
+/// Whatever became of their recipients and callbacks; but not those that the carrier has not taken.
+async fn sandbox_messages_go_by_age_with_their_callbacks(kit: &Kit) {
+    let id = kit.account(100_000).await;
+    let old = |environment, first_number, recipients| Sending {
+        environment,
+        recipients,
+        first_number,
+        accepted_at_ms: BEFORE - 1,
+        callback_url: Some(URL),
+        ..sending(id)
+    };
+    let mut messages = Vec::new();
+    for (environment, first_number) in [
+        (Environment::Sandbox, 100_000),
+        (Environment::Live, 200_000),
+        (Environment::Sandbox, 300_000),
+    ] {
+        let message = old(environment, first_number, 700).message(&kit.store);
+        kit.accept(&message).await;
+        let claimed = kit.claim(5_000).await;
+        let taken = CarrierReport {
+            now_ms: BEFORE,
+            ..report(claimed.iter().map(taken).collect(), vec![])
+        };
+        kit.report(taken).await;
+        // The others stay without an outcome.
+        let receipts = message.draft.recipients.iter().skip(200);
+        let heard = CarrierReport {
+            now_ms: BEFORE,
+            callback_room: store::CallbackRoom::default(),
+            ..report(vec![], receipts.map(|&to| delivered(to)).collect())
+        };
+        kit.report(heard).await;
+        messages.push(message);
+    }
+    let waiting = old(Environment::Sandbox, 400_000, 3).message(&kit.store);
+    kit.accept(&waiting).await;
+    let young = Sending {
+        accepted_at_ms: BEFORE,
+        ..old(Environment::Sandbox, 500_000, 3)
+    };
+    let young = young.message(&kit.store);
+    kit.accept(&young).await;
+    let half = "update callbacks set state = 'dead' where recipient % 2 = 0";
+    kit.run(half).await.unwrap();
+    let removed = all(kit, async |bucket, after| {
+        let step = kit.store.remove_simulated(bucket, CARRIER, BEFORE, after);
+        step.await.unwrap()
+    });
+    assert_eq!(removed.await.0, 2);
+    let [simulated, live, other] = &messages[..] else {
+        unreachable!()
+    };
+    for (message, is_known) in [
+        (simulated, false),
+        (live, true),
+        (other, false),
+        (&waiting, true),
+        (&young, true),
+    ] {
+        assert_eq!(known(kit, message).await.is_some(), is_known);
+    }
+    assert_eq!(count(kit, "deliveries").await, 700);
+    assert_eq!(count(kit, "callbacks").await, 500);
+    assert_eq!(count(kit, "callbacks where sandbox").await, 0);
 }
 
 async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {

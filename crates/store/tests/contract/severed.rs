@@ -315,7 +315,7 @@ async fn sweeps_whose_questions_are_never_answered_end() {
         tokio::join!(
             async { messages.remove_messages(bucket, NOW, None).await.err() },
             async { texts.remove_texts(bucket, NOW, None).await.err() },
-            async { parts.remove_parts(bucket, NOW, None).await.err() },
+            async { parts.remove_parts(bucket, NOW, None, None).await.err() },
             async { planner.gather_statistics().await.err() },
         )
     };

@@ -48,6 +48,25 @@ async fn who_sends_now_and_then_needs_no_database_and_is_remembered_for_a_minute
 }
 
 #[tokio::test]
+async fn nodes_share_a_limit_of_many_at_once_and_a_refusal_takes_nothing() {
+    let (_directory, store) = embedded().await;
+    let [one, other] = [(); 2].map(|()| Arc::new(Reservations::new(store.clone())));
+    let remaining = async |node: &Arc<Reservations>, many, now_ms| {
+        let rate = node.count_many(KEY, 100, many, now_ms).await.unwrap();
+        rate.refused.is_none().then_some(rate.remaining)
+    };
+    assert_eq!(remaining(&one, 70, NOW).await, Some(30));
+    assert_eq!(remaining(&other, 31, NOW).await, None);
+    assert_eq!(remaining(&other, 30, NOW).await, Some(0));
+    assert_eq!(remaining(&one, 1, NOW + 1_000).await, None);
+    assert_eq!(
+        remaining(&one, 100, NOW + SIXTY_SECONDS + 250).await,
+        Some(0)
+    );
+    store.close().await;
+}
+
+#[tokio::test]
 async fn nobody_is_let_in_while_the_window_is_being_told_who_was() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));

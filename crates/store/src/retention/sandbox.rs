@@ -1,0 +1,89 @@
+//! What the sandbox simulated goes by its age alone, with the callbacks that are still to be made of it: nobody paid for
+//! it, and a carrier that simulates has no late receipts.
+
+use super::{MOST_MESSAGES, Old, RemoveMessages, Removed, fitting};
+use crate::Store;
+use crate::db::Db;
+use crate::error::Result;
+use crate::rows::{id_bytes, message_id};
+use crate::sql::on;
+use domain::{Bucket, MessageId};
+use std::collections::HashSet;
+
+impl Store {
+    /// Removes some messages of the sandbox that were accepted before a time; gives how many are gone. Those that
+    /// `carrier`, which simulates, has not taken yet stay until it has.
+    pub async fn remove_simulated(
+        &self,
+        bucket: Bucket,
+        carrier: &str,
+        before_ms: i64,
+        after: Option<MessageId>,
+    ) -> Result<Removed<MessageId>> {
+        let after = after.unwrap_or(MessageId::lowest_at(0));
+        let before = MessageId::lowest_at(before_ms);
+        let (taken, untaken) = Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            // By the index of those of the sandbox. Seven octets a number, see `domain::packed`.
+            let rows: Vec<(Vec<u8>, i64)> = on!(&mut tx, |connection| sqlx::query_as(
+                "select message_id, cast(length(recipients) / 7 as bigint) from messages
+                 where bucket = $1 and sandbox and message_id > $2 and message_id < $3
+                 order by message_id limit $4",
+            )
+            .bind(bucket.0)
+            .bind(id_bytes(&after))
+            .bind(id_bytes(&before))
+            .bind(MOST_MESSAGES)
+            .fetch_all(connection)
+            .await?);
+            let untaken: Vec<Vec<u8>> = on!(&mut tx, |connection| sqlx::query_scalar(
+                "select distinct message_id from batches
+                 where bucket = $1 and carrier = $2 and message_id < $3",
+            )
+            .bind(bucket.0)
+            .bind(carrier)
+            .bind(id_bytes(&before))
+            .fetch_all(connection)
+            .await?);
+            let mut taken = Vec::with_capacity(rows.len());
+            for (id, recipients) in rows {
+                let message = message_id(&id)?;
+                taken.push(Old {
+                    message,
+                    recipients,
+                });
+            }
+            let untaken: Result<HashSet<MessageId>> =
+                untaken.iter().map(|id| message_id(id)).collect();
+            Ok((taken, untaken?))
+        })
+        .await?;
+        let taken = taken.get(..fitting(&taken)).unwrap_or_default();
+        let Some(last) = taken.last().map(|old| old.message) else {
+            return Ok(Removed {
+                count: 0,
+                next: None,
+            });
+        };
+        let messages = taken.iter().map(|old| old.message);
+        let messages: Vec<MessageId> = messages
+            .filter(|message| !untaken.contains(message))
+            .collect();
+        let wanted = messages.len() as u64;
+        let count = if messages.is_empty() {
+            0
+        } else {
+            let removal = RemoveMessages {
+                bucket,
+                messages,
+                with_callbacks: true,
+            };
+            self.db.change(removal).await?
+        };
+        let next = if count < wanted { after } else { last };
+        Ok(Removed {
+            count,
+            next: Some(next),
+        })
+    }
+}
