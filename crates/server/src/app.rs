@@ -8,19 +8,22 @@ mod reload;
 
 pub use reload::Source;
 
-use crate::config::Config;
+use crate::config::{Config, Metrics};
 use crate::http;
 use arc_swap::ArcSwap;
 use certificate::Certificate;
 use engine::{Clock, Engine, World};
 use reload::Reloading;
 use std::fs::File;
+use std::future::pending;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Standing, Store, Target};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// How long open requests may take once an end is asked for.
@@ -28,6 +31,9 @@ const HTTP_GRACE: Duration = Duration::from_secs(2);
 /// How long the engine may take after that: what is in flight on the carriers' connections, and unbinding.
 /// Together they stay below the 10 s after which service supervisors lose patience.
 const ENGINE_GRACE: Duration = Duration::from_millis(7_500);
+
+/// Connections for scrapes of the metrics, where these have an address of their own.
+const MAX_SCRAPES: usize = 16;
 
 /// Why the service cannot start, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +78,15 @@ pub enum Error {
     /// TLS.
     #[error("HTTPS cannot be served: {0}")]
     Tls(#[from] rustls::Error),
+    /// The address of the metrics is taken.
+    #[error("cannot listen on {address}: {source}; choose another `http.metrics_listen`")]
+    Metrics {
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The HTTP server.
     #[error("the HTTP server stopped: {0}")]
     Http(#[source] io::Error),
@@ -99,7 +114,7 @@ pub async fn serve(
     };
     let engine = Engine::start(store.clone(), config.settings(), world).await?;
     let settings = Arc::new(ArcSwap::from_pointee(config.http_settings()));
-    let router = http::router(http::State {
+    let state = http::State {
         document: http::Document::new(&http::Installation::of(&config)),
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),
@@ -109,7 +124,9 @@ pub async fn serve(
             config.http.places.connections,
         ),
         codes: config.http.code_prefix.clone(),
-    });
+    };
+    let scraped = serve_metrics(&config, &state).await?;
+    let router = http::router(state, config.http.metrics == Metrics::Shared);
     let certificate = config.http.tls.clone().map(Certificate::new).map(Arc::new);
     let tls = certificate.as_ref().map(Certificate::server).transpose()?;
 
@@ -137,6 +154,7 @@ pub async fn serve(
         () = store.ended() => return Err(Error::Disk),
     };
     reloading.abort();
+    scraped.abort();
     let ended = if let Some(ended) = ended {
         ended
     } else {
@@ -152,6 +170,35 @@ pub async fn serve(
     }
     upkeep.abort();
     ended.map_err(Error::Http)
+}
+
+/// Serves the metrics at an address of their own, where they have one.
+async fn serve_metrics(config: &Config, state: &http::State) -> Result<JoinHandle<()>, Error> {
+    let Metrics::At(address) = config.http.metrics else {
+        return Ok(tokio::spawn(async {}));
+    };
+    let listening = TcpListener::bind(address).await;
+    let listener = listening.map_err(|source| Error::Metrics { address, source })?;
+    let address = listener.local_addr().map_err(Error::Http)?;
+    tracing::info!(metrics.address = %address, "serving metrics");
+    let places = http::Places {
+        connections: MAX_SCRAPES,
+        ..config.http.places
+    };
+    let router = http::metrics_router(state.clone());
+    let serving = http::serve(
+        listener,
+        None,
+        places,
+        state.codes.clone(),
+        router,
+        pending(),
+    );
+    Ok(tokio::spawn(async {
+        if let Err(error) = serving.await {
+            tracing::error!(%error, "the metrics are served no more");
+        }
+    }))
 }
 
 /// Takes the place of the one process that serves from an embedded database. Before it is opened: a newer release that is

@@ -4,6 +4,7 @@
 //! of the embedded file, which `ogene config default` prints; what a carrier or a gateway leaves out is
 //! decided in `carrier` and `gateway`, and a test holds the file to it.
 
+mod access;
 mod carrier;
 mod fault;
 mod gateway;
@@ -23,7 +24,7 @@ mod velocity;
 pub use carrier::Carrier;
 pub use fault::{Fault, Place};
 pub use secret::Secret;
-pub use sections::{Callbacks, Database, Http, Limits, Log, LogFormat};
+pub use sections::{Callbacks, Database, Http, Limits, Log, LogFormat, Metrics};
 pub use tls::Tls;
 pub(crate) use value::duration;
 pub(crate) use variables::ours as our_variables;
@@ -104,7 +105,8 @@ impl Config {
             let (place, key) = (Place::File(name.clone()), String::new());
             vec![Fault { place, key, text }]
         })?;
-        let config = Self::read(&text, &name, variables)?;
+        let mut config = Self::read(&text, &name, variables)?;
+        config.notes.extend(access::notes(path, &text));
         Ok(Self {
             file: Some(path.to_owned()),
             ..config

@@ -94,8 +94,17 @@ impl Api {
     }
 }
 
-/// All routes.
-pub fn router(state: State) -> Router {
+/// The metrics alone, for an address of their own.
+pub fn metrics_router(state: State) -> Router {
+    Router::new()
+        .route("/metrics", get(probes::metrics))
+        .fallback(error::unknown_path)
+        .layer(from_fn_with_state(state.codes.clone(), observe::observe))
+        .with_state(state)
+}
+
+/// All routes, with `/metrics` where they are shown to everybody.
+pub fn router(state: State, shows_metrics: bool) -> Router {
     let live = Api::new(&state, Environment::Live, Shape::V2);
     let sandbox = Api::new(&state, Environment::Sandbox, Shape::V2);
     let legacy = Api::new(&state, Environment::Live, Shape::V1);
@@ -112,7 +121,11 @@ pub fn router(state: State) -> Router {
         .route("/openapi.json", get(openapi::document))
         .route("/healthz", get(probes::alive))
         .route("/readyz", get(probes::ready))
-        .route("/metrics", get(probes::metrics))
+        .merge(if shows_metrics {
+            Router::new().route("/metrics", get(probes::metrics))
+        } else {
+            Router::new()
+        })
         .fallback(error::unknown_path)
         .method_not_allowed_fallback(error::method_not_allowed)
         .layer(from_fn_with_state(state.codes.clone(), observe::observe))

@@ -42,6 +42,9 @@ pub enum BackupError {
     /// It is something else.
     #[error("it is no database of ogene")]
     Foreign,
+    /// It has been changed by others.
+    #[error("it {0}, which no release of ogene made: restore a file as `ogene backup` wrote it")]
+    Altered(String),
     /// The books do not add up.
     #[error(
         "its books do not add up, {count} invariants are violated (see `ogene verify`): {first}"
@@ -82,6 +85,9 @@ impl Store {
         partial.give_to(directory)?;
         copy::copy(from, partial.path()).await?;
         copy::upgrade(partial.path()).await?;
+        if let Some(difference) = copy::difference(partial.path()).await? {
+            return Err(BackupError::Altered(difference));
+        }
         let verification = sound(partial.path()).await?;
         partial.finish()?;
         Ok(verification)

@@ -52,6 +52,23 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// The database is gone, and what its log has would be lost.
+    #[error(
+        "{0}/ogene.db is missing or empty, but its write-ahead log ogene.db-wal has data: put the ogene.db that belongs to \
+         it back, or move the log away and restore a backup; nothing was changed"
+    )]
+    LogAlone(String),
+    /// There is no room on the disk for a start.
+    #[error(
+        "the disk of {path} is full ({source}): make room on it, and start again; nothing was changed"
+    )]
+    Full {
+        /// The data directory.
+        path: String,
+        /// What found it so.
+        #[source]
+        source: Box<Error>,
+    },
     /// A row holds what this release cannot read.
     #[error("the database holds a value that cannot be read: {0}")]
     Unreadable(String),
@@ -80,6 +97,37 @@ impl Error {
         }
     }
 
+    /// The same error, as a start in this directory meets it.
+    pub(crate) fn at_start(self, path: &Path) -> Self {
+        if self.is_full() {
+            let path = path.display().to_string();
+            let source = Box::new(self);
+            return Self::Full { path, source };
+        }
+        self
+    }
+
+    fn is_full(&self) -> bool {
+        let is_full = |error: &std::io::Error| {
+            use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+            matches!(error.kind(), StorageFull | QuotaExceeded)
+        };
+        let of_database = |error: &sqlx::Error| match error {
+            sqlx::Error::Io(error) => is_full(error),
+            sqlx::Error::Database(error) => error
+                .code()
+                .is_some_and(|code| FULL_CODES.contains(&&*code)),
+            _ => false,
+        };
+        match self {
+            Self::Directory { source, .. } => is_full(source),
+            Self::Database(error)
+            | Self::Unsynced(error)
+            | Self::Migration(sqlx::migrate::MigrateError::Execute(error)) => of_database(error),
+            _ => false,
+        }
+    }
+
     /// Whether the same request may work later: no room on the disk, a busy or vanished server.
     pub fn is_unavailable(&self) -> bool {
         match self {
@@ -98,6 +146,8 @@ impl Error {
             | Self::Unusable(_)
             | Self::Setting { .. }
             | Self::Directory { .. }
+            | Self::LogAlone(_)
+            | Self::Full { .. }
             | Self::Unreadable(_)
             | Self::Impossible(_)
             | Self::Unsynced(_) => false,
@@ -120,6 +170,8 @@ impl From<sqlx::Error> for Error {
     }
 }
 
+/// SQLite's codes for a full disk: where it writes, and where it makes the index of the log.
+const FULL_CODES: [&str; 2] = ["13", "4874"];
 /// PostgreSQL's classes: connection, rollback asked for, resources, operator intervention, system.
 const PASSING_CLASSES: [&str; 5] = ["08", "40", "53", "57", "58"];
 /// Its codes for a server that has become a standby, for a node that stood still within a transaction, and for

@@ -99,8 +99,10 @@ impl Store {
     /// Makes the directory of an embedded database, and in it the file by which it is locked before it is opened, where
     /// they are not there.
     pub fn prepare(directory: &Path, lock: &str) -> Result<()> {
-        db::prepare_directory(directory)?;
-        db::files::make(directory, lock).map_err(|source| Error::directory(directory, source))
+        let prepared = db::prepare_directory(directory).and_then(|()| {
+            db::files::make(directory, lock).map_err(|source| Error::directory(directory, source))
+        });
+        prepared.map_err(|error| error.at_start(directory))
     }
 
     fn of(db: db::Db) -> Self {

@@ -6,7 +6,7 @@ use engine::BindMode;
 use store::Target;
 
 /// Files of the process itself: standard streams, timers, signals, listeners, the lock, scrapes of the metrics, name servers.
-const OWN_FILES: usize = 40;
+const OWN_FILES: usize = 56;
 /// Files of an embedded database: each connection has the database and its log open, and a backup both again.
 const EMBEDDED_FILES: usize = 24;
 /// Connections to PostgreSQL beside those of the pool.

@@ -66,6 +66,7 @@ impl Config {
 fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
     let Http {
         listen,
+        metrics,
         tls,
         trusted_proxies: _,
         code_prefix,
@@ -73,6 +74,7 @@ fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
         body_timeout: _,
     } = http;
     kept.keep("http.listen", listen, &running.listen);
+    kept.keep("http.metrics_listen", metrics, &running.metrics);
     kept.keep("http.code_prefix", code_prefix, &running.code_prefix);
     // Another certificate is taken over; that there is one is not.
     if tls.is_some() != running.tls.is_some() {

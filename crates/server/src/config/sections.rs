@@ -32,11 +32,24 @@ const RETRY_DELAY: RangeInclusive<Duration> =
 /// One connection alone would have those who read wait for those who write.
 const CONNECTIONS: RangeInclusive<u32> = 2..=200;
 
+/// Where `/metrics` is served.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Metrics {
+    /// With the API.
+    Shared,
+    /// At an address of its own.
+    At(SocketAddr),
+    /// Nowhere.
+    Closed,
+}
+
 /// `[http]`
 #[derive(Clone, Debug)]
 pub struct Http {
     /// Where the API is served.
     pub listen: SocketAddr,
+    /// Where `/metrics` is served.
+    pub metrics: Metrics,
     /// With what it is served over TLS.
     pub tls: Option<Tls>,
     /// Proxies that are believed when they say whom they speak for.
@@ -54,6 +67,7 @@ impl Http {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let http = Self {
             listen: section.require("listen").unwrap_or(anywhere),
+            metrics: metrics(&mut section),
             tls: section.has("tls").then(|| https(&mut section)).flatten(),
             trusted_proxies: section.get("trusted_proxies").unwrap_or_default(),
             code_prefix: codes(&mut section),
@@ -73,6 +87,25 @@ impl Http {
         };
         section.finish();
         http
+    }
+}
+
+fn metrics(section: &mut Section<'_>) -> Metrics {
+    let place = section.place_of("metrics_listen");
+    let text: Option<String> = section.get("metrics_listen");
+    match text.as_deref() {
+        None => Metrics::Shared,
+        Some("off") => Metrics::Closed,
+        Some(text) => text.parse().map_or_else(
+            |_| {
+                let fault = format!(
+                    "{text:?} is neither \"off\" nor an IP address and port such as 127.0.0.1:9090"
+                );
+                section.fault_at(&place, "metrics_listen", fault);
+                Metrics::Shared
+            },
+            Metrics::At,
+        ),
     }
 }
 

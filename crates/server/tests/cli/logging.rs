@@ -344,3 +344,48 @@ fn the_pause_before_a_further_bind_is_logged_as_a_number() {
     let line: Value = serde_json::from_str(&line.expect("it is logged")).expect("JSON");
     assert!(line["retry_ms"].is_u64(), "{line}");
 }
+
+#[test]
+fn metrics_can_be_moved_to_another_address_or_closed() {
+    let ogene = Installation::embedded();
+    ogene.configure("metrics_listen = \"127.0.0.1:0\"\n");
+    let mut command = ogene.command(&["serve"]);
+    command.env("OGENE_LOG_LEVEL", "info");
+    let mut service = Service::start(command, Stdio::null(), Stdio::piped());
+    let mut log = BufReader::new(service.child.stderr.take().expect("piped"));
+    let mut address_of = |key: &str| {
+        let line = (&mut log).lines().map_while(Result::ok);
+        let line = line.into_iter().find(|line| line.contains(key));
+        let line: Value = serde_json::from_str(&line.expect("it serves")).expect("JSON");
+        line[key]
+            .as_str()
+            .expect("an address")
+            .replace("http://", "")
+    };
+    let (metrics, api) = (address_of("metrics.address"), address_of("http.address"));
+    assert!(get(&metrics, "/metrics").contains("process_open_fds"));
+    assert!(get(&metrics, "/docs").starts_with("HTTP/1.1 404"));
+    assert!(get(&api, "/metrics").starts_with("HTTP/1.1 404"));
+    assert_healthy(&api);
+    assert_eq!(service.terminate().code(), Some(0));
+
+    ogene.configure("metrics_listen = \"off\"\n");
+    let (_service, api, _log) = Service::piped(ogene.command(&["serve"]));
+    assert!(get(&api, "/metrics").starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn a_configuration_with_passwords_that_others_can_read_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let ogene = Installation::embedded();
+    ogene.configure(
+        "[carriers.mtn]\naddress = \"127.0.0.1:9\"\nsystem_id = \"o\"\npassword = \"p\"\n\
+         [gateways.otp]\ncarriers = [\"mtn\"]\n",
+    );
+    let file = ogene.path().join("ogene.toml");
+    for (mode, count) in [(0o644, 1), (0o640, 0)] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("set");
+        let notes = ogene.json(&["config", "check"])["notes"].to_string();
+        assert_eq!(notes.matches("chmod o=").count(), count, "{notes}");
+    }
+}

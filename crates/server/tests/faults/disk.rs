@@ -76,3 +76,25 @@ fn a_full_disk_refuses_without_a_charge_and_heals_by_itself() {
     assert!(healed_within < SOON, "{healed_within:?}");
     scene.judge();
 }
+
+#[test]
+#[ignore = "needs strace"]
+fn a_start_on_a_full_disk_gives_what_to_do() {
+    // All files, and the index of the log alone.
+    for file in ["", "data/ogene.db-shm"] {
+        let ogene = Installation::embedded();
+        let path = ogene.path().join(file).display().to_string();
+        let fails = ["-e", "inject=pwrite64:error=ENOSPC", "-P", &path];
+        let fails = if file.is_empty() {
+            &fails[..2]
+        } else {
+            &fails[..]
+        };
+        let output = traced(&ogene, "pwrite64", fails).output();
+        let output = output.expect("it runs");
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{log}");
+        let is_told = log.contains("is full") && log.contains("make room");
+        assert!(is_told, "{file}: {log}");
+    }
+}

@@ -4,9 +4,9 @@ use super::{BackupError, Outcome};
 use crate::db::files::{self, MODE};
 use crate::db::sync_directory;
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A file that has another name until it is whole and on the disk. Where it does not come to that it is removed, or
@@ -25,16 +25,15 @@ impl Partial {
         let name = std::path::absolute(name).map_err(|source| fault(name, source))?;
         is_free(&name)?;
         let path = beside(&name, ".partial");
+        remove_abandoned(&name, &path)?;
         let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true).mode(MODE);
-        let file = options.open(&path).map_err(|source| fault(&path, source))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(BackupError::Busy(name.display().to_string()));
-            }
-            Err(TryLockError::Error(source)) => return Err(fault(&path, source)),
-        }
+        // Nothing that is there is opened, and no link followed: in a directory of others it may lead anywhere.
+        let made = options.create_new(true).write(true).mode(MODE).open(&path);
+        let file = made.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => BackupError::Busy(name.display().to_string()),
+            _ => fault(&path, source),
+        })?;
+        lock(&file, &name, &path)?;
         let partial = Self { name, path, file };
         // The other process may have come to its end just now: then this is the file that it made.
         is_free(&partial.name)?;
@@ -44,8 +43,6 @@ impl Partial {
 
     /// Whatever an attempt that was killed has left is no part of this one.
     fn empty(&self) -> io::Result<()> {
-        self.file.set_permissions(Permissions::from_mode(MODE))?;
-        self.file.set_len(0)?;
         match fs::remove_file(self.journal()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -84,6 +81,39 @@ impl Drop for Partial {
         // Nothing is there under this name once it is finished.
         let _ = fs::remove_file(&self.path);
         let _ = fs::remove_file(self.journal());
+    }
+}
+
+/// Removes the file of an attempt that was killed. What is no file of ours stays, and is refused.
+fn remove_abandoned(name: &Path, path: &Path) -> Outcome<()> {
+    let exists = || BackupError::Exists(path.display().to_string());
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(|source| fault(path, source))?,
+    };
+    if !found.is_file() || found.nlink() != 1 {
+        return Err(exists());
+    }
+    let opened = OpenOptions::new().write(true).open(path);
+    let file = opened.map_err(|source| fault(path, source))?;
+    lock(&file, name, path)?;
+    // Under the lock this is the only process that removes it; another may have before, or put a link in its place.
+    let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let (locked, named) = (file.metadata(), fs::symlink_metadata(path));
+    match (locked.map(id), named.map(id)) {
+        (Ok(locked), Ok(named)) if locked == named => {
+            fs::remove_file(path).map_err(|source| fault(path, source))
+        }
+        _ => Err(BackupError::Busy(name.display().to_string())),
+    }
+}
+
+/// Locks a file in the making, or finds that another process does.
+fn lock(file: &File, name: &Path, path: &Path) -> Outcome<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(BackupError::Busy(name.display().to_string())),
+        Err(TryLockError::Error(source)) => Err(fault(path, source)),
     }
 }
 

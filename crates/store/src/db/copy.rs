@@ -75,6 +75,37 @@ pub(crate) async fn upgrade(file: &Path) -> Result<()> {
     Ok(())
 }
 
+/// A table, index, view or trigger: its type, its name and how it is made.
+type Object = (String, String, String);
+
+/// How the schema of a copy that is up to date differs from what the migrations make: the first of what it has, lacks or
+/// makes in another way. A trigger, for one, would run with every change.
+pub(crate) async fn difference(file: &Path) -> Result<Option<String>> {
+    let mut fresh = Options::new(Path::new(":memory:"), BUSY)
+        .create()
+        .connect()
+        .await?;
+    open::migrate(&SQLITE_MIGRATIONS, &mut fresh).await?;
+    let ours = objects(&mut fresh).await?;
+    let found = objects(&mut options(file).read_only().connect().await?).await?;
+    let other = found.iter().find(|object| !ours.contains(object));
+    let other = other.map(|(kind, name, _)| format!("has the {kind} {name:?}"));
+    let missing = || {
+        let missing = ours.iter().find(|object| !found.contains(object));
+        missing.map(|(kind, name, _)| format!("lacks the {kind} {name:?}"))
+    };
+    Ok(other.or_else(missing))
+}
+
+async fn objects(connection: &mut sqlite::Connection) -> Result<Vec<Object>> {
+    // Names that begin so are SQLite's own: nobody else can give them. The list of migrations is made by the library.
+    let objects = sqlx::query_as(
+        "select type, name, case name when '_sqlx_migrations' then '' else coalesce(sql, '') end from sqlite_schema where substr(name, 1, 7) <> 'sqlite_'
+         order by type, name",
+    );
+    Ok(objects.fetch_all(connection).await?)
+}
+
 /// Opens a copy that nobody else uses, to read it.
 pub(crate) async fn read_copy(file: &Path) -> Result<Tx> {
     let connection = options(file).read_only().connect().await?;

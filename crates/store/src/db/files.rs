@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// It holds numbers and texts. What SQLite makes beside a database has the mode and the owner of the database.
 pub(crate) const MODE: u32 = 0o600;
+/// The write-ahead log.
+const LOG: &str = "ogene.db-wal";
 /// The file that is locked by whoever has the turn to open the database.
 const TURN: &str = "opening.lock";
 /// How often another process that opens the database is looked for again.
@@ -24,6 +26,17 @@ pub(crate) fn make(directory: &Path, name: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Whether there is a write-ahead log with data and no database that it belongs to. SQLite would remove the log: a database
+/// is never empty once its log has data.
+pub(crate) fn is_log_alone(directory: &Path) -> io::Result<bool> {
+    let length = |name: &str| match fs::metadata(directory.join(name)) {
+        Ok(found) => Ok(found.len()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
+    };
+    Ok(length(super::FILE)? == 0 && length(LOG)? > 0)
 }
 
 /// Gives a file to the owner of its directory. Only root makes any for others, and a service whose files were root's

@@ -368,3 +368,73 @@ async fn sqlite_files_that_root_makes_belong_to_the_owner_of_the_directory() {
         store.close().await;
     }
 }
+
+#[tokio::test]
+async fn a_backup_follows_no_link_at_its_partial_name() {
+    let (kit, shelf) = (kit().await, Shelf::new());
+    let victim = shelf.0.path().join("victim");
+    fs::write(&victim, "precious").unwrap();
+    let partial = shelf.0.path().join("backup.db.partial");
+    std::os::unix::fs::symlink(&victim, &partial).unwrap();
+    let refused = kit.store.backup(&shelf.backup()).await.unwrap_err();
+    assert!(matches!(refused, BackupError::Exists(_)), "{refused:?}");
+    fs::remove_file(&partial).unwrap();
+    fs::hard_link(&victim, &partial).unwrap();
+    let refused = kit.store.backup(&shelf.backup()).await.unwrap_err();
+    assert!(matches!(refused, BackupError::Exists(_)), "{refused:?}");
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    kit.finish().await;
+}
+
+#[tokio::test]
+async fn a_backup_with_what_is_not_ours_is_not_restored() {
+    let (kit, shelf) = (kit().await, Shelf::new());
+    let table = [
+        "create trigger evil after insert on wallets begin delete from wallets; end",
+        "create table other (a)",
+        "create view other as select 1 a",
+        "create index other on messages (account_id)",
+        "drop view messages_in_full",
+    ];
+    for sql in table {
+        kit.store.backup(&shelf.backup()).await.unwrap();
+        change(&shelf.backup(), sql);
+        let refused = shelf.restore().await.unwrap_err();
+        assert!(
+            matches!(refused, BackupError::Altered(_)),
+            "{sql}: {refused:?}"
+        );
+        assert_eq!(shelf.files(), ["backup.db"], "{sql}");
+        fs::remove_file(shelf.backup()).unwrap();
+    }
+    kit.store.backup(&shelf.backup()).await.unwrap();
+    shelf.restore().await.unwrap();
+    kit.finish().await;
+}
+
+#[tokio::test]
+async fn a_log_with_data_beside_no_database_is_no_new_installation() {
+    let shelf = Shelf::new();
+    let target = Target::Directory(shelf.directory());
+    Store::open(&target).await.unwrap().close().await;
+    let [database, log] = ["ogene.db", "ogene.db-wal"].map(|name| shelf.directory().join(name));
+    let opens = async || match Store::open(&target).await {
+        Ok(store) => store.close().await,
+        Err(Error::LogAlone(path)) => panic!("{path}"),
+        Err(error) => panic!("{error}"),
+    };
+    for is_there in [true, false] {
+        if is_there {
+            fs::write(&database, "").unwrap();
+        } else {
+            fs::remove_file(&database).unwrap();
+        }
+        fs::write(&log, vec![7; 8_000]).unwrap();
+        let refused = Store::open(&target).await.map(drop).unwrap_err();
+        assert!(matches!(refused, Error::LogAlone(_)), "{refused}");
+        assert_eq!(fs::read(&log).unwrap().len(), 8_000);
+        assert_eq!(database.exists(), is_there);
+    }
+    fs::remove_file(&log).unwrap();
+    opens().await;
+}
