@@ -111,8 +111,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         let retention = shared.live().retention;
         let pause = match outage.note(remove(&shared, retention, &mut places).await) {
             Some(true) => BUSY_EVERY,
-            Some(false) => IDLE_EVERY,
-            None => IDLE_EVERY,
+            Some(false) | None => IDLE_EVERY,
         };
         tokio::time::sleep(pause).await;
     }

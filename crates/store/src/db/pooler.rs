@@ -20,13 +20,11 @@ pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<
         Err(Error::Unusable(unusable)) if unusable.is_full() => return Ok(()),
         Err(error) => return Err(error),
     };
-    let is_shared = match timeout(BUSY, is_shared(first, &mut second)).await {
-        Ok(compared) => compared.map_err(|error| server.judge(error))?,
-        Err(_) => {
-            let reason = "a second session was not given one".to_owned();
-            return Err(server.unusable(Fault::Full(reason)));
-        }
+    let Ok(compared) = timeout(BUSY, is_shared(first, &mut second)).await else {
+        let reason = "a second session was not given one".to_owned();
+        return Err(server.unusable(Fault::Full(reason)));
     };
+    let is_shared = compared.map_err(|error| server.judge(error))?;
     // What it began ends with it.
     second.close().await.map_err(|error| server.judge(error))?;
     if is_shared {

@@ -9,7 +9,8 @@ use std::{fmt, io};
 /// A PostgreSQL server that cannot be used. Its sentence ends with what to do, and shows no password.
 #[derive(Debug)]
 pub struct Unusable {
-    server: Server,
+    // Boxed, or every error would be as large.
+    server: Box<Server>,
     fault: Fault,
 }
 
@@ -300,7 +301,7 @@ impl Facts {
 
 impl Server {
     pub(super) fn unusable(&self, fault: Fault) -> Error {
-        let server = self.clone();
+        let server = Box::new(self.clone());
         Error::Unusable(Unusable { server, fault })
     }
 
@@ -403,8 +404,8 @@ mod tests {
             (false, false, false),
         ] {
             let facts = Facts {
-                is_due,
                 may_create,
+                is_due,
                 ..good()
             };
             let schema = "public".to_owned();
