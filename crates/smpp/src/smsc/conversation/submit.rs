@@ -54,42 +54,48 @@ impl Conversation {
         }
         match script.fault(self.submits) {
             None => self.decide(header, submit, now),
-            Some(Fault::Refuse(status)) => self.refuse(header, submit, status, now),
-            Some(Fault::Silence) => self.record(submit, None),
-            Some(Fault::LoseResponse) => self.take_silently(submit, now),
-            Some(Fault::NoId) => {
+            Some(fault) => self.go_wrong(fault, header, submit, now),
+        }
+    }
+
+    fn go_wrong(&mut self, fault: Fault, header: Header, submit: &Sm<'_>, now: Instant) {
+        match fault {
+            Fault::Refuse(status) => self.refuse(header, submit, status, now),
+            Fault::Silence => self.record(submit, None),
+            Fault::LoseResponse => self.take_silently(submit, now),
+            Fault::NoId => {
                 self.take_silently(submit, now);
                 self.respond(header, CommandStatus::ROK);
             }
-            Some(Fault::Drop) => {
+            Fault::Drop => {
                 self.end = End::Now;
                 self.record(submit, None);
             }
-            Some(Fault::HalfOpen) => {
+            Fault::HalfOpen => {
                 self.mute = true;
                 self.record(submit, None);
             }
-            Some(Fault::WrongSequence) => {
+            Fault::WrongSequence => {
                 let wrong = Header {
                     sequence: header.sequence ^ 0x4000_0000,
                     ..header
                 };
                 self.decide(wrong, submit, now);
             }
-            Some(Fault::Garbage) => {
+            Fault::Garbage => {
                 self.write(1, &Pdu::Other(Command(0x0BAD), b"\x01\x02\x03"));
                 self.write(2, &Pdu::Other(Command::DELIVER_SM, b"\x01\x02\x03"));
                 self.decide(header, submit, now);
             }
-            Some(Fault::BrokenLength) => {
+            Fault::BrokenLength => {
                 self.output.octets.extend_from_slice(&[0xFF; 16]);
                 self.decide(header, submit, now);
             }
-            Some(Fault::Flood(count)) => {
+            Fault::Flood(count) => {
                 self.flood(count, submit, now);
                 self.decide(header, submit, now);
             }
-            Some(Fault::Unbind) => {
+            Fault::Unbind => {
                 self.write(next_sequence(u32::MAX), &Pdu::Unbind);
                 self.is_unbinding = true;
                 self.decide(header, submit, now);
