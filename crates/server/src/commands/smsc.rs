@@ -78,7 +78,7 @@ struct Outcomes {
     /// Submits a second that a connection may send; above it they are throttled (0x58)
     #[arg(long, value_name = "N")]
     max_per_second: Option<u32>,
-    /// Refuse every message that has a validity_period (0x62)
+    /// Refuse every message that has a `validity_period` (0x62)
     #[arg(long)]
     refuse_validity: bool,
     /// Leave this many submits unanswered, then drop the connection

@@ -33,6 +33,10 @@ const BIND_MODES: [(&str, BindMode); 2] = [
 
 /// One SMSC account: how to reach it, and what it does to messages.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the configuration of its own"
+)]
 pub struct Carrier {
     /// Its name: what gateways call it.
     pub name: String,
