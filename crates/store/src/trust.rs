@@ -22,8 +22,10 @@ pub struct TrustError(String);
 ///
 /// # Errors
 /// One of them is none that can be used, or there is none.
-pub fn trust(named: &[CertificateDer<'static>]) -> Result<Arc<dyn ServerCertVerifier>, TrustError> {
-    trust_with(named, Names::Checked)
+pub fn trust(
+    certificates: &[CertificateDer<'static>],
+) -> Result<Arc<dyn ServerCertVerifier>, TrustError> {
+    trust_with(certificates, Names::Checked)
 }
 
 /// Which names the certificate of a server may be for.
@@ -37,11 +39,11 @@ pub(crate) enum Names {
 
 /// The same, and the name as told.
 pub(crate) fn trust_with(
-    named: &[CertificateDer<'static>],
+    certificates: &[CertificateDer<'static>],
     names: Names,
 ) -> Result<Arc<dyn ServerCertVerifier>, TrustError> {
     let mut roots = RootCertStore::empty();
-    for certificate in named {
+    for certificate in certificates {
         let added = roots.add(certificate.clone());
         added.map_err(|error| TrustError(error.to_string()))?;
     }
@@ -51,7 +53,7 @@ pub(crate) fn trust_with(
         .map_err(|error| TrustError(error.to_string()))?;
     Ok(Arc::new(Trust {
         signed,
-        named: named.to_vec(),
+        named: certificates.to_vec(),
         names,
     }))
 }

@@ -100,11 +100,11 @@ impl Way {
             _ => Names::Any,
         };
         let pem = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
-        let named = match server.file("sslrootcert") {
+        let roots = match server.file("sslrootcert") {
             Some(file) => CertificateDer::pem_file_iter(file).and_then(Iterator::collect),
             None => Ok(Vec::new()),
         };
-        let trust = trust_with(&named.map_err(pem)?, names).map_err(io::Error::other)?;
+        let trust = trust_with(&roots.map_err(pem)?, names).map_err(io::Error::other)?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
