@@ -130,7 +130,7 @@ impl Reloading {
 /// Waits until somebody asks; for ever where nobody can any more.
 async fn next(asked: &mut mpsc::Receiver<()>) {
     if asked.recv().await.is_none() {
-        pending().await
+        pending::<()>().await;
     }
 }
 
