@@ -69,7 +69,7 @@ pub(crate) async fn guesses(
             .push(place);
     }
     let mut guesses = BTreeSet::new();
-    let mut guessed = |places: &[usize], guess: &Part| {
+    let mut note = |places: &[usize], guess: &Part| {
         let is_meant = |place: &usize| {
             let told = pages.get(*place).map(|page| &page.part);
             told.is_some_and(|told| told.leg == guess.leg && told.delivery() == guess.delivery())
@@ -79,7 +79,7 @@ pub(crate) async fn guesses(
             guesses.extend(meant.map(|place| (place, guess.page)));
         }
     };
-    let full = under(tx, store, places, |places, guess| guessed(places, &guess)).await?;
+    let full = under(tx, store, places, |places, guess| note(places, &guess)).await?;
     let full = full.into_iter().flat_map(|(_, places)| places);
     let apart: Vec<(usize, &Named<'_>)> = full
         .filter_map(|place| Some((place, pages.get(place)?)))
@@ -90,7 +90,7 @@ pub(crate) async fn guesses(
         .collect();
     lying_apart(tx, store, &ids, |at, guess| {
         if let Some((place, _)) = apart.get(at) {
-            guessed(&[*place], &guess);
+            note(&[*place], &guess);
         }
     })
     .await?;

@@ -137,7 +137,7 @@ impl News {
 
 /// A report in the portions that are settled apart.
 struct Portions {
-    portions: Vec<Portion>,
+    all: Vec<Portion>,
     /// Places of receipts that mean nobody.
     lost: Vec<usize>,
     /// The carriers of those that could mean too many.
@@ -200,12 +200,12 @@ impl Store {
             self.db.change(KeepParts { store, report }).await?;
         }
         let Portions {
-            portions,
+            all,
             mut lost,
             unclear,
         } = self.portions(&news).await?;
         let mut running = JoinSet::new();
-        for portion in portions {
+        for portion in all {
             let store = self.clone();
             running.spawn(async move { store.db.change(portion).await });
         }
@@ -285,7 +285,7 @@ impl Store {
                 }
             }
             Ok(Portions {
-                portions: portions.into_values().collect(),
+                all: portions.into_values().collect(),
                 lost,
                 unclear,
             })
