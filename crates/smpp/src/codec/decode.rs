@@ -212,9 +212,10 @@ mod tests {
             let octets = [vec![0; zeros], parameters.concat()].concat();
             assert_eq!(without_nuls(&octets), parameters.concat(), "{zeros}");
         }
+        assert_eq!(without_nuls(&[0]), [], "the NUL alone");
         // What is not understood either way is left, and so is what can be read as it stands.
         let odd = [0, 0x04, 0x27, 0, 9, 2];
-        for octets in [&odd[..], id, &[], &[0], &[0, 0, 0, 0, 0, 0, 0]] {
+        for octets in [&odd[..], id, &[], &[0, 0, 0, 0, 0, 0, 0]] {
             assert_eq!(without_nuls(octets), octets);
         }
     }
