@@ -374,34 +374,24 @@ async fn read_back(connection: &mut sqlite::Connection) -> Result<()> {
     let journal: String = sqlx::query_scalar("pragma journal_mode")
         .fetch_one(&mut *connection)
         .await?;
-    if journal != "wal" {
-        return Err(Error::Setting {
-            setting: "journal_mode",
-            wanted: "wal",
-            found: journal,
-        });
-    }
     let synchronous: i64 = sqlx::query_scalar("pragma synchronous")
         .fetch_one(&mut *connection)
         .await?;
-    if synchronous != 2 {
-        let found = synchronous.to_string();
-        return Err(Error::Setting {
-            setting: "synchronous",
-            wanted: "full (2)",
-            found,
-        });
-    }
     let foreign_keys: i64 = sqlx::query_scalar("pragma foreign_keys")
         .fetch_one(connection)
         .await?;
-    if foreign_keys != 1 {
-        let found = foreign_keys.to_string();
-        return Err(Error::Setting {
-            setting: "foreign_keys",
-            wanted: "on (1)",
-            found,
-        });
+    for (setting, value, wanted, found) in [
+        ("journal_mode", "wal", "wal", journal),
+        ("synchronous", "2", "full (2)", synchronous.to_string()),
+        ("foreign_keys", "1", "on (1)", foreign_keys.to_string()),
+    ] {
+        if found != value {
+            return Err(Error::Setting {
+                setting,
+                wanted,
+                found,
+            });
+        }
     }
     Ok(())
 }
