@@ -101,6 +101,14 @@ pub enum AdminError {
     /// The e-mail address is none.
     #[error("`{0}` is not an e-mail address")]
     Email(String),
+    /// There is less in the component than is to be taken back.
+    #[error("{component} holds {held} NGN, and no more than that can be taken back")]
+    TooLittle {
+        /// What it holds.
+        held: Money,
+        /// The component.
+        component: &'static str,
+    },
     /// The reference was credited with something else.
     #[error(
         "the reference was credited before with {amount} NGN on {component}: use another reference for \
@@ -329,23 +337,74 @@ pub async fn credit(
     reference: &str,
     component: Component,
 ) -> Result<Credit> {
-    if !amount.is_positive() || amount > Money::from_naira(1_000_000_000) {
-        return Err(AdminError::Amount);
-    }
     let by = operator.now();
-    let entry = LedgerEntry {
+    let entry = credit_entry(id, checked_amount(amount)?, reference, component, by.at_ms)?;
+    let credited = store.credit(entry, by).await?;
+    outcome(store, id, amount, component, credited).await
+}
+
+/// Takes back credit, never more than the component holds. A reference counts once, as with [`credit`].
+pub async fn debit(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    amount: Money,
+    reference: &str,
+    reason: &str,
+    component: Component,
+) -> Result<Credit> {
+    let by = operator.now();
+    let amount = Money::ZERO - checked_amount(amount)?;
+    let entry = credit_entry(id, amount, reference, component, by.at_ms)?;
+    let credited = store
+        .debit(entry, checked("the reason", reason)?, by)
+        .await?;
+    outcome(store, id, amount, component, credited).await
+}
+
+fn checked_amount(amount: Money) -> Result<Money> {
+    if amount.is_positive() && amount <= Money::from_naira(1_000_000_000) {
+        Ok(amount)
+    } else {
+        Err(AdminError::Amount)
+    }
+}
+
+fn credit_entry(
+    id: AccountId,
+    amount: Money,
+    reference: &str,
+    component: Component,
+    now_ms: i64,
+) -> Result<LedgerEntry> {
+    Ok(LedgerEntry {
         account: id,
-        subject: MessageId::new(by.at_ms, Chance::system().bytes()),
+        subject: MessageId::new(now_ms, Chance::system().bytes()),
         recipient: None,
         kind: EntryKind::Credit,
         component,
         amount,
-        created_at_ms: by.at_ms,
+        created_at_ms: now_ms,
         reference: Some(checked("the reference", reference)?),
-    };
-    let new = match store.credit(entry, by).await? {
+    })
+}
+
+async fn outcome(
+    store: &Store,
+    id: AccountId,
+    amount: Money,
+    component: Component,
+    credited: Credited,
+) -> Result<Credit> {
+    let new = match credited {
         Credited::New => true,
         Credited::NoAccount => return Err(AdminError::NoAccount(id)),
+        Credited::TooLittle { held } => {
+            return Err(AdminError::TooLittle {
+                held,
+                component: component.as_str(),
+            });
+        }
         Credited::Before {
             amount: before,
             component: then,

@@ -26,9 +26,10 @@ mod wallet;
 use crate::config::LogFormat;
 use crate::logs;
 use answer::{Answer, Failure};
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -165,6 +166,10 @@ pub fn run(
         Err(error) if !error.use_stderr() => {
             return written(error.print());
         }
+        // A line without a command asks what there is.
+        Err(error) if is_bare(&error, &arguments) => {
+            return written(write!(out, "{}", error.render()));
+        }
         Err(error) => {
             let json = arguments.iter().any(|argument| argument == "--json");
             let text = error.render().to_string();
@@ -194,6 +199,12 @@ pub fn run(
             }
         }
     }
+}
+
+/// Whether the line names no command at all, so that the help was made for it.
+fn is_bare(error: &clap::Error, arguments: &[OsString]) -> bool {
+    let has_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    has_help && arguments.len() <= 1
 }
 
 /// What a command finds around it.

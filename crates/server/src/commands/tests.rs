@@ -64,6 +64,7 @@ fn every_command_of_the_design_is_understood() {
         "ogene sender-id list",
         "ogene wallet credit --account 7 --amount 1000.00 --reference R",
         "ogene wallet credit --account 7 --amount 5 --reference R --component promo_bonus",
+        "ogene wallet debit --account 7 --amount 5 --reference R --reason wrong --component promo_bonus",
         "ogene wallet statement --account 7 --limit 5",
         "ogene callback dead",
         "ogene callback dead --account 7 --limit 5",
@@ -117,6 +118,8 @@ fn what_cannot_be_meant_is_refused() {
     for line in [
         "ogene wallet credit --account 7 --amount -5 --reference R",
         "ogene wallet credit --account 7 --amount 0.00 --reference R",
+        "ogene wallet debit --account 7 --amount 5 --reference R",
+        "ogene wallet debit --account 7 --amount 0.00 --reference R --reason wrong",
         "ogene wallet credit --account 7 --amount 1e3 --reference R",
         "ogene wallet credit --account ada --amount 5 --reference R",
         "ogene wallet credit --account 7 --amount 5 --reference R --component piggy_bank",
@@ -160,7 +163,7 @@ enum Audited {
 }
 
 /// Every command. One that is new has to say here what the audit tells of it.
-const AUDITED: [(&str, Audited); 40] = [
+const AUDITED: [(&str, Audited); 41] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -184,6 +187,7 @@ const AUDITED: [(&str, Audited); 40] = [
     ("sender-id.suspend", Audited::Entry),
     ("sender-id.list", Audited::Nothing),
     ("wallet.credit", Audited::Entry),
+    ("wallet.debit", Audited::Entry),
     ("wallet.statement", Audited::Nothing),
     ("callback.dead", Audited::Nothing),
     ("callback.replay", Audited::Entry),

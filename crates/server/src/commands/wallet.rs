@@ -26,11 +26,34 @@ pub(super) enum Wallet {
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
         /// Naira with at most four decimals
-        #[arg(long, value_name = "NAIRA", value_parser = amount)]
+        #[arg(long, value_name = "NAIRA", value_parser = credited, allow_negative_numbers = true)]
         amount: Money,
         /// Your reference of the payment
         #[arg(long, value_name = "R")]
         reference: String,
+        /// The part of the wallet
+        #[arg(long, default_value = "sms_wallet", value_parser = components())]
+        component: Component,
+    },
+    /// Take back a wrong credit, never more than the wallet holds; the same reference counts once
+    #[command(
+        after_help = "The ledger keeps the credit and has another entry with the negative amount.\n\n\
+        Example: ogene wallet debit --account 1882399170363392 --amount 1000.00 \
+        --reference bank-2026-11-21-0017-wrong --reason \"credited to the wrong account\""
+    )]
+    Debit {
+        /// The account's `user_id`
+        #[arg(long, value_name = "ID", value_parser = account_id)]
+        account: AccountId,
+        /// Naira with at most four decimals, more than 0
+        #[arg(long, value_name = "NAIRA", value_parser = amount)]
+        amount: Money,
+        /// Your reference of the correction; one that no credit of the account has
+        #[arg(long, value_name = "R")]
+        reference: String,
+        /// Why, for the audit
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
         /// The part of the wallet
         #[arg(long, default_value = "sms_wallet", value_parser = components())]
         component: Component,
@@ -79,6 +102,34 @@ impl Wallet {
                 );
                 Answer::new(text, &json)
             }
+            Self::Debit {
+                account,
+                amount,
+                reference,
+                reason,
+                component,
+            } => {
+                let debit = admin::debit(
+                    &store, &operator, account, amount, &reference, &reason, component,
+                )
+                .await?;
+                let json = DebitJson {
+                    user_id: account.to_string(),
+                    amount: Naira(amount),
+                    reference: &reference,
+                    component: component.as_str(),
+                    debited: debit.new,
+                    balance: Naira(debit.balance),
+                };
+                let done = if debit.new {
+                    "Took back"
+                } else {
+                    "This reference was debited before, so not again:"
+                };
+                let balance = debit.balance;
+                let text = format!("{done} {amount} NGN from {account}. Balance: {balance} NGN.");
+                Answer::new(text, &json)
+            }
             Self::Statement { account, limit } => {
                 let entries = admin::statement(&store, account, limit).await?;
                 stated(&entries)
@@ -96,6 +147,28 @@ struct CreditJson<'a> {
     /// False where the reference was credited before.
     credited: bool,
     balance: Naira,
+}
+
+#[derive(Serialize)]
+struct DebitJson<'a> {
+    user_id: String,
+    amount: Naira,
+    reference: &'a str,
+    component: &'static str,
+    /// False where the reference was debited before.
+    debited: bool,
+    balance: Naira,
+}
+
+/// Reads the amount of a credit. A negative one is refused with the way to take a credit back.
+fn credited(text: &str) -> Result<Money, String> {
+    if text.trim_start().starts_with('-') {
+        return Err(
+            "must be more than 0; a wrong credit is taken back with `ogene wallet debit`"
+                .to_owned(),
+        );
+    }
+    amount(text)
 }
 
 #[derive(Serialize)]

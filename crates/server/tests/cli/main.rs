@@ -10,6 +10,8 @@ mod callbacks;
 #[cfg(test)]
 mod content;
 #[cfg(test)]
+mod correcting;
+#[cfg(test)]
 #[expect(dead_code, reason = "the tests of many nodes use more of it")]
 mod customer;
 #[cfg(test)]

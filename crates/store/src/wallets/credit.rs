@@ -25,12 +25,20 @@ pub enum Credited {
     },
     /// There is no such account.
     NoAccount,
+    /// The component holds less than is to be taken back; nothing changed.
+    TooLittle {
+        /// What it holds.
+        held: Money,
+    },
 }
 
 struct CreditWallet {
     bucket: Bucket,
+    /// With a negative amount it takes back.
     entry: LedgerEntry,
     by: By,
+    /// Why it is taken back.
+    reason: Option<String>,
 }
 
 impl Change for CreditWallet {
@@ -57,25 +65,37 @@ impl Change for CreditWallet {
                 component,
             });
         }
+        let (component, amount) = (self.entry.component, self.entry.amount);
+        let has = held.purse.get(component);
+        if has + amount < Money::ZERO {
+            return Ok(Credited::TooLittle { held: has });
+        }
         let entries = std::slice::from_ref(&self.entry);
         if enter(tx, |_| self.bucket, entries).await?.len() != 1 {
             return Err(Error::Impossible("a credit is there already"));
         }
         let movement = Movement {
-            purse: Purse::from_iter([(self.entry.component, self.entry.amount)]),
+            purse: Purse::from_iter([(component, amount)]),
             spending: None,
         };
         add(tx, &BTreeMap::from([(owner, movement)])).await?;
-        let component = self.entry.component;
-        let (name, held) = (component.as_str(), held.purse.get(component));
+        let name = component.as_str();
+        let mut after = json!({ name: (has + amount).to_string() });
+        if let Some(reason) = &self.reason {
+            after["reason"] = masked(reason).into();
+        }
         let reference = self.entry.reference.as_deref().unwrap_or_default();
         let entry = audit::Entry {
             by: &self.by,
-            verb: "wallet.credit",
+            verb: if self.reason.is_some() {
+                "wallet.debit"
+            } else {
+                "wallet.credit"
+            },
             account: Some(self.entry.account),
             object: &masked(reference),
-            before: json!({ name: held.to_string() }),
-            after: json!({ name: (held + self.entry.amount).to_string() }),
+            before: json!({ name: has.to_string() }),
+            after,
         };
         audit::enter(tx, entry).await?;
         Ok(Credited::New)
@@ -102,7 +122,25 @@ impl Store {
     /// Adds credit from outside. The entry's reference credits once per account.
     pub async fn credit(&self, entry: LedgerEntry, by: By) -> Result<Credited> {
         let bucket = self.bucket_of(entry.account);
-        let credit = CreditWallet { bucket, entry, by };
+        let credit = CreditWallet {
+            bucket,
+            entry,
+            by,
+            reason: None,
+        };
         self.db.change(credit).await
+    }
+
+    /// Takes back credit, never more than the component holds. The entry has a negative amount, and its reference, which a
+    /// credit of the account cannot have had, counts once.
+    pub async fn debit(&self, entry: LedgerEntry, reason: String, by: By) -> Result<Credited> {
+        let bucket = self.bucket_of(entry.account);
+        let debit = CreditWallet {
+            bucket,
+            entry,
+            by,
+            reason: Some(reason),
+        };
+        self.db.change(debit).await
     }
 }
