@@ -1,11 +1,22 @@
 //! What is counted and timed, for `/metrics`. Handles are made once: a look-up per PDU would cost more than
 //! the PDU.
 
+use crate::plan::SANDBOX;
 use domain::{DeliveryStatus, Draft, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use smpp::{CommandStatus, Outcome};
 use std::collections::{BTreeMap, HashMap};
 use store::{Batch, Receipt, ReceiptWord};
+
+/// The label that tells the simulated carrier of the sandbox from real ones.
+fn environment_of(carrier: &str) -> &'static str {
+    let environment = if carrier == SANDBOX {
+        Environment::Sandbox
+    } else {
+        Environment::Live
+    };
+    environment.as_str()
+}
 
 /// What one carrier counts.
 pub(crate) struct CarrierMeasures {
@@ -28,23 +39,23 @@ pub(crate) struct CarrierMeasures {
 
 impl CarrierMeasures {
     pub(crate) fn new(carrier: &str) -> Self {
-        let carrier = carrier.to_owned();
-        let response = |status: &'static str| counter!("ogene_responses_total", "carrier" => carrier.clone(), "status" => status);
+        let (carrier, environment) = (carrier.to_owned(), environment_of(carrier));
+        let response = |status: &'static str| counter!("ogene_responses_total", "carrier" => carrier.clone(), "environment" => environment, "status" => status);
         Self {
-            submits: counter!("ogene_submits_total", "carrier" => carrier.clone()),
+            submits: counter!("ogene_submits_total", "carrier" => carrier.clone(), "environment" => environment),
             accepted: response("ESME_ROK"),
             not_sent: response("not_sent"),
             unknown: response("unknown"),
             rejected: HashMap::new(),
             receipts: HashMap::new(),
-            parked: counter!("ogene_receipts_parked_total", "carrier" => carrier.clone()),
-            in_doubt: counter!("ogene_in_doubt_total", "carrier" => carrier.clone()),
+            parked: counter!("ogene_receipts_parked_total", "carrier" => carrier.clone(), "environment" => environment),
+            in_doubt: counter!("ogene_in_doubt_total", "carrier" => carrier.clone(), "environment" => environment),
             unreadable: None,
-            inbound: counter!("ogene_inbound_total", "carrier" => carrier.clone()),
-            binds: gauge!("ogene_binds", "carrier" => carrier.clone()),
-            window: gauge!("ogene_window_used", "carrier" => carrier.clone()),
+            inbound: counter!("ogene_inbound_total", "carrier" => carrier.clone(), "environment" => environment),
+            binds: gauge!("ogene_binds", "carrier" => carrier.clone(), "environment" => environment),
+            window: gauge!("ogene_window_used", "carrier" => carrier.clone(), "environment" => environment),
             accepted_to_submitted: histogram!(
-                "ogene_accepted_to_submitted_seconds", "carrier" => carrier.clone()
+                "ogene_accepted_to_submitted_seconds", "carrier" => carrier.clone(), "environment" => environment
             ),
             carrier,
         }
@@ -66,14 +77,14 @@ impl CarrierMeasures {
             Outcome::NotSent => self.not_sent.increment(1),
             Outcome::Unknown => self.unknown.increment(1),
             Outcome::Rejected(status) => {
-                let carrier = &self.carrier;
+                let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
                 let known = self.rejected.len();
                 let is_told_apart = status.is_known() || status.is_vendor();
                 self.rejected
                     .entry(is_told_apart.then_some(status.0))
                     .or_insert_with(|| {
                         let status = status_word(*status);
-                        counter!("ogene_responses_total", "carrier" => carrier.clone(), "status" => status)
+                        counter!("ogene_responses_total", "carrier" => carrier.clone(), "environment" => environment, "status" => status)
                     })
                     .increment(1);
                 return self.rejected.len() > known;
@@ -83,7 +94,7 @@ impl CarrierMeasures {
     }
 
     pub(crate) fn receipt(&mut self, receipt: &Receipt) {
-        let carrier = &self.carrier;
+        let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
         self.receipts
             .entry(receipt.word)
             .or_insert_with(|| {
@@ -91,7 +102,7 @@ impl CarrierMeasures {
                     ReceiptWord::Pending => "pending",
                     ReceiptWord::Final(status) => status.as_str(),
                 };
-                counter!("ogene_receipts_total", "carrier" => carrier.clone(), "outcome" => outcome)
+                counter!("ogene_receipts_total", "carrier" => carrier.clone(), "environment" => environment, "outcome" => outcome)
             })
             .increment(1);
     }
@@ -107,10 +118,10 @@ impl CarrierMeasures {
     /// A receipt that names no message or no state, which is answered and dropped; whether it is the first.
     pub(crate) fn unreadable(&mut self) -> bool {
         let is_first = self.unreadable.is_none();
-        let carrier = &self.carrier;
+        let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
         self.unreadable
             .get_or_insert_with(
-                || counter!("ogene_receipts_unreadable_total", "carrier" => carrier.clone()),
+                || counter!("ogene_receipts_unreadable_total", "carrier" => carrier.clone(), "environment" => environment),
             )
             .increment(1);
         is_first
@@ -132,13 +143,13 @@ impl CarrierMeasures {
 
 /// A connection that could not be bound, by why.
 pub(crate) fn bind_failed(carrier: &str, reason: String) {
-    counter!("ogene_bind_failures_total", "carrier" => carrier.to_owned(), "reason" => reason)
+    counter!("ogene_bind_failures_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier), "reason" => reason)
         .increment(1);
 }
 
 /// A receipt whose id more pages have than can be told apart.
 pub(crate) fn unclear(carrier: &str) {
-    counter!("ogene_receipts_unclear_total", "carrier" => carrier.to_owned()).increment(1);
+    counter!("ogene_receipts_unclear_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier)).increment(1);
 }
 
 /// What a refusal is called. A carrier may make up four thousand million codes, and each would be kept for ever: those
@@ -158,7 +169,7 @@ pub(crate) fn settled(outcomes: &[(Gateway, String, DeliveryStatus)]) {
         *counts.entry((*gateway, carrier, *status)).or_default() += 1;
     }
     for ((gateway, carrier, status), count) in counts {
-        counter!("ogene_settled_total", "gateway" => gateway.as_str(), "carrier" => carrier.to_owned(),
+        counter!("ogene_settled_total", "gateway" => gateway.as_str(), "carrier" => carrier.to_owned(), "environment" => environment_of(carrier),
             "outcome" => status.as_str())
         .increment(count);
     }
@@ -225,7 +236,13 @@ pub(crate) fn depths(depths: Depths) {
         ("ogene_callbacks", "state", depths.callbacks),
     ] {
         for (of, count) in counts {
-            gauge!(name, label => of).set(count as f64);
+            let gauge = if label == "carrier" {
+                let environment = environment_of(&of);
+                gauge!(name, label => of, "environment" => environment)
+            } else {
+                gauge!(name, label => of)
+            };
+            gauge.set(count as f64);
         }
     }
     counter!("ogene_unreadable_deliveries_total").absolute(store::unreadable_deliveries());
@@ -248,7 +265,7 @@ pub(crate) fn broken_receivers(count: usize) {
 
 /// Recipients that a node which is gone had in hand.
 pub(crate) fn doubted(carrier: &str, recipients: usize) {
-    counter!("ogene_in_doubt_total", "carrier" => carrier.to_owned())
+    counter!("ogene_in_doubt_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier))
         .increment(u64::try_from(recipients).unwrap_or(0));
 }
 

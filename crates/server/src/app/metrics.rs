@@ -65,7 +65,7 @@ impl Metrics {
         if let Some(process) = Process::read() {
             gauge!("process_resident_memory_bytes").set(process.resident_bytes);
             gauge!("process_open_fds").set(process.open_files);
-            gauge!("process_cpu_seconds_total").set(process.cpu_s);
+            return format!("{}{}", self.0.render(), process.cpu_time());
         }
         self.0.render()
     }
@@ -79,6 +79,13 @@ struct Process {
 }
 
 impl Process {
+    /// The processor time as a counter. The recorder counts in whole numbers alone, and this one has a fraction.
+    fn cpu_time(&self) -> String {
+        let (name, seconds) = ("process_cpu_seconds_total", self.cpu_s);
+        let meaning = "Processor time of this process, its own and the system's for it.";
+        format!("# HELP {name} {meaning}\n# TYPE {name} counter\n{name} {seconds}\n\n")
+    }
+
     fn read() -> Option<Self> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
         let resident = status
@@ -118,6 +125,7 @@ mod tests {
     fn the_process_shows_in_the_metrics() {
         let text = install().render();
         assert!(text.contains("process_resident_memory_bytes "), "{text}");
-        assert!(text.contains("process_cpu_seconds_total "), "{text}");
+        let counter = "# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total ";
+        assert!(text.contains(counter), "{text}");
     }
 }

@@ -74,7 +74,7 @@ const COUNTERS: [(&str, &str); 18] = [
     ),
 ];
 
-const GAUGES: [(&str, &str); 12] = [
+const GAUGES: [(&str, &str); 11] = [
     (
         "ogene_binds",
         "Connections that this node has to the carrier now.",
@@ -116,10 +116,6 @@ const GAUGES: [(&str, &str); 12] = [
         "Memory that this process takes.",
     ),
     ("process_open_fds", "Files and sockets that are open."),
-    (
-        "process_cpu_seconds_total",
-        "Processor time of this process, its own and the system's for it.",
-    ),
 ];
 
 const HISTOGRAMS: [(&str, &str); 5] = [
