@@ -1,6 +1,7 @@
 //! `ogene demo`: the main job with nothing to configure. Everything is what production runs, but for the SMSC.
 
 mod callbacks;
+mod life;
 mod welcome;
 
 use super::Surroundings;
@@ -15,6 +16,7 @@ use clap::Args;
 use domain::token::Terms;
 use domain::{AccountId, Component, Money, SenderStatus};
 use engine::admin::{self, Operator};
+use life::Caller;
 use smpp::smsc::{Delay, Script, Smsc, parse_rule};
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -48,7 +50,8 @@ const LOG_LEVEL: &str = "warn";
 /// What a demo may be told.
 #[derive(Args)]
 #[command(
-    after_help = "Prints one curl that sends and one that reads the report, ready to paste.\n\n\
+    after_help = "Sends one message by itself and shows its life from acceptance to callback. Then prints one curl that \
+    sends and one that reads the report, ready to paste.\n\n\
     Example: ogene demo"
 )]
 pub(super) struct Demo {
@@ -75,7 +78,7 @@ impl Demo {
             Some(address) => bind(address, "--listen").await?,
             None => free(HTTP).await?,
         };
-        let callbacks = callbacks::receive().await?;
+        let (callbacks, outcomes) = callbacks::receive().await?;
         let config = Config::read(&configuration(smsc.address()), "demo", [])
             .map_err(Failure::configuration)?;
         let config = Config { data_dir, ..config };
@@ -84,29 +87,47 @@ impl Demo {
         let lock = app::lock(&config)?;
         let store = app::open(&config).await?;
         let (account, token) = prepare(&store, &operator).await?;
-        let (_, purse) = admin::show_account(&store, account).await?;
         store.close().await;
         drop(lock);
 
-        let welcome = Welcome {
-            http: listener.local_addr()?,
-            smpp: smsc.address(),
-            callbacks,
-            account,
-            token,
-            balance: purse.total(),
-            data_dir: &config.data_dir,
-            is_temporary: self.data_dir.is_none(),
-        };
-        let answer = welcome.answer()?;
-        let shown = answer.write(around.global.json, &mut io::stdout());
-        // A reader that has gone ends no demo.
-        match shown.and_then(|()| io::stdout().flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
-            _ => {}
-        }
+        let (http, data_dir) = (listener.local_addr()?, config.data_dir.clone());
         let source = app::Source::fixed(config.clone());
-        app::serve(config, source, operator.clock().clone(), listener, stop).await?;
+        let serving = app::serve(config, source, operator.clock().clone(), listener, stop);
+        let shown = async {
+            let caller = Caller {
+                http,
+                token: &token,
+            };
+            let now_ms = operator.clock().now_ms();
+            let life = life::follow(&caller, &smsc, callbacks, outcomes, now_ms).await;
+            let welcome = Welcome {
+                http,
+                smpp: smsc.address(),
+                callbacks,
+                account,
+                token: token.clone(),
+                life,
+                data_dir: &data_dir,
+                is_temporary: self.data_dir.is_none(),
+            };
+            let answer = welcome.answer()?;
+            let written = answer.write(around.global.json, &mut io::stdout());
+            // A reader that has gone ends no demo.
+            match written.and_then(|()| io::stdout().flush()) {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    Err(Failure::from(error))
+                }
+                _ => Ok(()),
+            }
+        };
+        tokio::pin!(serving);
+        tokio::select! {
+            ended = &mut serving => ended?,
+            shown = shown => {
+                shown?;
+                serving.await?;
+            }
+        }
         smsc.stop().await;
         Ok(Answer::none())
     }

@@ -108,7 +108,16 @@ fn the_demo_leaves_nothing_behind() {
     let welcome: Value = serde_json::from_str(&demo.output_until("}")).expect("JSON");
     let data_dir = Path::new(welcome["data_dir"].as_str().expect("a path"));
     assert!(data_dir.exists());
-    assert_eq!(welcome["balance"], 1000.0);
+    let life = welcome["life"].as_array().expect("a list");
+    let steps: Vec<_> = life.iter().map(|step| &step["what"]).collect();
+    assert_eq!(
+        steps,
+        ["accepted", "submitted", "receipt", "callback"],
+        "{welcome}"
+    );
+    let about = |step: usize| life[step]["about"].as_str().expect("a text").to_owned();
+    assert!(about(2).ends_with("2348031234567 as delivrd"), "{welcome}");
+    assert!(about(3).ends_with("2348031234567 delivrd"), "{welcome}");
     demo.signal("INT");
     assert_eq!(demo.end().0.code(), Some(0));
     assert!(!data_dir.exists());
@@ -120,6 +129,14 @@ fn what_the_demo_prints_can_be_pasted() {
     let mut demo = Process::start(ogene.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));
     let welcome: Value = serde_json::from_str(&demo.output_until("}")).expect("JSON");
     let line = |name: &str| welcome[name].as_str().expect("a line").to_owned();
+    for name in ["send", "report"] {
+        let without_curl = Command::new("/bin/sh")
+            .args(["-c", &line(name)])
+            .env("PATH", "/nowhere")
+            .output()
+            .expect("a shell");
+        assert_eq!(without_curl.status.code(), Some(127), "{name} without curl");
+    }
     let sent = paste(&line("send"));
     assert_eq!(
         (&sent["code"], &sent["data"]["cost"]),

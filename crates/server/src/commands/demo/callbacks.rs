@@ -3,7 +3,7 @@
 use crate::http::Places;
 use crate::logs;
 use axum::Router;
-use axum::extract::Json;
+use axum::extract::{Json, State};
 use axum::http::StatusCode;
 use axum::routing::post;
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 /// One service calls here, and nobody else.
 const PLACES: Places = Places {
@@ -20,17 +21,19 @@ const PLACES: Places = Places {
 
 /// What is shown of a callback.
 #[derive(Deserialize)]
-struct Outcome {
-    message_id: String,
-    recipient: String,
-    delivery_status: String,
+pub(super) struct Outcome {
+    pub(super) message_id: String,
+    pub(super) recipient: String,
+    pub(super) delivery_status: String,
 }
 
-/// Receives on a free port for as long as the process runs, and gives the address.
-pub(super) async fn receive() -> io::Result<SocketAddr> {
+/// Receives on a free port for as long as the process runs. Gives the address, and what comes there: once nobody takes that
+/// any more, it is shown on standard error.
+pub(super) async fn receive() -> io::Result<(SocketAddr, mpsc::Receiver<Outcome>)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
-    let router = Router::new().route("/", post(show));
+    let (sender, outcomes) = mpsc::channel(1);
+    let router = Router::new().route("/", post(show)).with_state(sender);
     tokio::spawn(crate::http::serve(
         listener,
         None,
@@ -39,10 +42,18 @@ pub(super) async fn receive() -> io::Result<SocketAddr> {
         router,
         std::future::pending::<()>(),
     ));
-    Ok(address)
+    Ok((address, outcomes))
 }
 
-async fn show(Json(outcome): Json<Outcome>) -> StatusCode {
+async fn show(
+    State(sender): State<mpsc::Sender<Outcome>>,
+    Json(outcome): Json<Outcome>,
+) -> StatusCode {
+    let Err(mpsc::error::TrySendError::Closed(outcome) | mpsc::error::TrySendError::Full(outcome)) =
+        sender.try_send(outcome)
+    else {
+        return StatusCode::OK;
+    };
     let Outcome {
         message_id,
         recipient,

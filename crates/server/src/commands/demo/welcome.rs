@@ -2,8 +2,8 @@
 
 use super::super::answer::{Answer, Failure};
 use super::SENDER_ID;
-use crate::written::Naira;
-use domain::{AccountId, Money};
+use super::life::{RECIPIENT, Step};
+use domain::AccountId;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(super) struct Welcome<'a> {
     pub(super) callbacks: SocketAddr,
     pub(super) account: AccountId,
     pub(super) token: String,
-    pub(super) balance: Money,
+    pub(super) life: Vec<Step>,
     pub(super) data_dir: &'a Path,
     pub(super) is_temporary: bool,
 }
@@ -28,7 +28,8 @@ struct WelcomeJson<'a> {
     user_id: String,
     token: &'a str,
     sender_id: &'static str,
-    balance: Naira,
+    /// What became of the message that the demo sent by itself.
+    life: &'a [Step],
     data_dir: &'a Path,
     /// A command line that sends.
     send: &'a str,
@@ -46,7 +47,7 @@ impl Welcome<'_> {
             user_id: self.account.to_string(),
             token: &self.token,
             sender_id: SENDER_ID,
-            balance: Naira(self.balance),
+            life: &self.life,
             data_dir: self.data_dir,
             send: &send,
             report: &report,
@@ -55,16 +56,16 @@ impl Welcome<'_> {
     }
 
     /// A new text each time, so that pasting it twice is not refused as a duplicate. The answer is kept for
-    /// the report to find its message.
+    /// the report to find its message. There is no pipe, which would end with 0 where curl is missing.
     fn send(&self) -> String {
         format!(
-            "curl -sS -w '\\n' http://{}/api/v2/sms -H 'Authorization: Bearer {}' -d from={SENDER_ID} \
-             -d to=2348031234567 --data-urlencode \"body=Hello from Ogene at $(date +%T)\" \
-             -d callback_url=http://{}/ | tee {}",
+            "curl -sS http://{}/api/v2/sms -H 'Authorization: Bearer {}' -d from={SENDER_ID} \
+             -d to={RECIPIENT} --data-urlencode \"body=Hello from Ogene at $(date +%T)\" \
+             -d callback_url=http://{}/ -o {answer} && cat {answer} && echo",
             self.http,
             self.token,
             self.callbacks,
-            self.last_answer(),
+            answer = self.last_answer(),
         )
     }
 
@@ -89,9 +90,10 @@ impl Welcome<'_> {
             smpp,
             account,
             token,
-            balance,
             ..
         } = self;
+        let life: Vec<String> = self.life.iter().map(Step::line).collect();
+        let life = life.join("\n");
         let data = self.data_dir.display();
         let removed = if self.is_temporary {
             ", removed at the end"
@@ -100,9 +102,10 @@ impl Welcome<'_> {
         };
         format!(
             "Ogene runs on http://{http}, its documentation on http://{http}/docs\n\n\
-             Send a message:\n\n{send}\n\n\
+             The demo sent a message by itself:\n\n{life}\n\n\
+             Send another one:\n\n{send}\n\n\
              Read its delivery report:\n\n{report}\n\n\
-             Account {account} has {balance} NGN, the approved sender ID {SENDER_ID} and the token {token}\n\
+             Account {account} has the approved sender ID {SENDER_ID} and the token {token}\n\
              The SMSC simulator speaks SMPP on {smpp}. Numbers that end in 0002 are not delivered (and refunded),\n\
              0003 expire, 0004 are rejected, 0005 stay pending; all others are delivered within two seconds.\n\
              Callbacks are shown here as they arrive.\n\

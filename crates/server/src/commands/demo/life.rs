@@ -1,0 +1,177 @@
+//! The life of one message that the demo sends by itself: from its acceptance over the API to the callback.
+
+use super::SENDER_ID;
+use super::callbacks::Outcome;
+use crate::written::lagos_time;
+use serde::Serialize;
+use serde_json::{Value, json};
+use smpp::smsc::Smsc;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, timeout};
+
+/// Whom the demo sends to.
+pub(super) const RECIPIENT: &str = "2348031234567";
+/// How long the whole life may take. A machine that is busy with a build needs some seconds.
+const LIFE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often the next step is looked for.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// One thing that happened to the message.
+#[derive(Debug, Serialize)]
+pub(super) struct Step {
+    /// Seconds since the message was sent, with two decimals.
+    at: String,
+    what: &'static str,
+    about: String,
+}
+
+impl Step {
+    /// The line that is shown.
+    pub(super) fn line(&self) -> String {
+        format!("  {:>5} s  {:<10} {}", self.at, self.what, self.about)
+    }
+}
+
+/// Where the service is, and who calls it.
+pub(super) struct Caller<'a> {
+    pub(super) http: SocketAddr,
+    pub(super) token: &'a str,
+}
+
+/// Sends a message and follows it until its callback has come. A message that is refused, or has no outcome in time, ends
+/// the steps with one that names the reason.
+pub(super) async fn follow(
+    caller: &Caller<'_>,
+    smsc: &Smsc,
+    callback_url: SocketAddr,
+    outcomes: mpsc::Receiver<Outcome>,
+    now_ms: i64,
+) -> Vec<Step> {
+    let mut steps = Steps {
+        started: Instant::now(),
+        steps: Vec::new(),
+    };
+    let message = json!({
+        "from": SENDER_ID,
+        "to": RECIPIENT,
+        // Another text each time, since the same one would be refused as a duplicate.
+        "body": format!("Hello from Ogene at {}", lagos_time(now_ms)),
+        "callback_url": format!("http://{callback_url}/"),
+    });
+    let lived = timeout(
+        LIFE_TIMEOUT,
+        live(caller, smsc, &message, outcomes, &mut steps),
+    )
+    .await;
+    match lived {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => steps.add("failed", error.to_string()),
+        Err(_) => steps.add("failed", "it had no callback within 30 s".to_owned()),
+    }
+    steps.steps
+}
+
+struct Steps {
+    started: Instant,
+    steps: Vec<Step>,
+}
+
+impl Steps {
+    fn add(&mut self, what: &'static str, about: String) {
+        let at = format!("{:.2}", self.started.elapsed().as_secs_f64());
+        self.steps.push(Step { at, what, about });
+    }
+}
+
+async fn live(
+    caller: &Caller<'_>,
+    smsc: &Smsc,
+    message: &Value,
+    mut outcomes: mpsc::Receiver<Outcome>,
+    steps: &mut Steps,
+) -> io::Result<()> {
+    caller.until_ready().await?;
+    steps.started = Instant::now();
+    let sent = caller
+        .ask("POST", "/api/v2/sms", &message.to_string())
+        .await?;
+    let id = sent["data"]["message_id"]
+        .as_str()
+        .ok_or_else(|| io::Error::other(format!("it was refused: {sent}")))?;
+    let amount = |name: &str| format!("{:.2} NGN", sent["data"][name].as_f64().unwrap_or_default());
+    let (cost, balance) = (amount("cost"), amount("balance"));
+    let about = format!("message {id} to {RECIPIENT}; {cost} were charged, {balance} are left");
+    steps.add("accepted", about);
+
+    while smsc.stats().accepted == 0 {
+        sleep(POLL_INTERVAL).await;
+    }
+    steps.add(
+        "submitted",
+        "the SMSC simulator took it over SMPP".to_owned(),
+    );
+
+    let report = format!("/api/v2/delivery-reports?message_id={id}");
+    let delivered = loop {
+        let answer = caller.ask("GET", &report, "").await?;
+        let status = answer["data"]["reports"][0]["delivery_status"].as_str();
+        match status {
+            Some("sent awaiting status") | None => sleep(POLL_INTERVAL * 10).await,
+            Some(status) => break status.to_owned(),
+        }
+    };
+    steps.add(
+        "receipt",
+        format!("the delivery report has {RECIPIENT} as {delivered}"),
+    );
+
+    let outcome = outcomes.recv().await.ok_or(io::ErrorKind::BrokenPipe)?;
+    let (url, to, status) = (
+        message["callback_url"].as_str().unwrap_or_default(),
+        outcome.recipient,
+        outcome.delivery_status,
+    );
+    let about = format!("POST {url} came with {to} {status}");
+    steps.add("callback", about);
+    Ok(())
+}
+
+impl Caller<'_> {
+    async fn until_ready(&self) -> io::Result<()> {
+        while !self.exchange("GET", "/readyz", "").await?.0 {
+            sleep(POLL_INTERVAL).await;
+        }
+        Ok(())
+    }
+
+    /// The JSON of an answer, whatever its status.
+    async fn ask(&self, method: &str, target: &str, body: &str) -> io::Result<Value> {
+        let (_, text) = self.exchange(method, target, body).await?;
+        serde_json::from_str(&text).map_err(io::Error::other)
+    }
+
+    /// Makes one request of HTTP/1.0, so that the answer ends with the connection; gives whether it was a success, and the
+    /// body.
+    async fn exchange(&self, method: &str, target: &str, body: &str) -> io::Result<(bool, String)> {
+        let request = format!(
+            "{method} {target} HTTP/1.0\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.token,
+            body.len(),
+        );
+        let mut connection = TcpStream::connect(self.http).await?;
+        connection.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).await?;
+        let (head, body) = answer
+            .split_once("\r\n\r\n")
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
+        let is_success = head.split(' ').nth(1) == Some("200");
+        Ok((is_success, body.to_owned()))
+    }
+}
