@@ -1,6 +1,6 @@
 // The page /docs as a reader has it: rendered, tried out and narrow. Started by tests/browser/run.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,6 +17,7 @@ const STOP_LIMIT = 15_000;
 const TEST_LIMIT = 60_000;
 
 const NARROW = { width: 320, height: 640 };
+const PHONE = { width: 390, height: 844 };
 const WIDE = { width: 1280, height: 900 };
 
 // No name resolves, so that nothing leaves this machine even where the page is wrong.
@@ -96,12 +97,18 @@ afterEach(async () => {
   assert.deepEqual(requested.filter((url) => new URL(url).origin !== demo.url), [], "the page asked another host");
 }, { timeout: TEST_LIMIT });
 
+/** Enters the token, and waits until the page has the sender IDs of its account. */
+async function enterToken() {
+  await page.locator("#api-token").fill(demo.token);
+  await page.locator("#token-about", { hasText: demo.sender_id }).waitFor();
+}
+
 /** Enters the token, tries a send and waits for its answer. Each test has a text of its own: repeats are refused. */
 async function tryToSend(text) {
-  await page.locator("#api-token").fill(demo.token);
+  await enterToken();
   const send = page.locator("#send details.trial");
   await send.locator("summary").click();
-  await send.locator("#send-from").fill(demo.sender_id);
+  assert.equal(await send.locator("#send-from").inputValue(), demo.sender_id, "the sender ID is the account's");
   await send.locator("#send-to").fill("2348000000001");
   await send.locator("#send-body").fill(text);
   await send.getByRole("button", { name: "Send to the sandbox" }).click();
@@ -140,21 +147,55 @@ test("the page warns of a text that is not sent as it was written", { timeout: T
   assert.match(await answer.locator(".notice").textContent(), /7 characters were removed/);
 });
 
-test("at 320 px nothing is wider than the screen, opened and answered", { timeout: TEST_LIMIT }, async () => {
-  await page.setViewportSize(NARROW);
-  const answer = await tryToSend("Hello from a narrow screen");
-  assert.equal(await answer.locator(".status").textContent(), "200 OK");
-  await page.locator("details").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+/** Runs a command line that the page shows; the page leaves the token out of what it shows. */
+function run(command) {
+  const { stdout, stderr, status } = spawnSync("bash", ["-c", command.replace("Bearer …", `Bearer ${demo.token}`)], { encoding: "utf8", timeout: PAGE_LIMIT });
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout);
+}
 
-  const { width, wider } = await page.evaluate((screen) => {
-    // What scrolls within itself, like a table, may be wider inside.
-    const scrolls = (one) => ["auto", "scroll"].includes(getComputedStyle(one).overflowX);
-    const within = (one) => one.parentElement && (scrolls(one.parentElement) || within(one.parentElement));
-    const wider = [...document.body.querySelectorAll("*")]
-      .filter((one) => one.getBoundingClientRect().right > screen + 0.5 && !within(one))
-      .map((one) => `${one.tagName.toLowerCase()}: ${one.textContent.slice(0, 60)}`);
-    return { width: document.documentElement.scrollWidth, wider };
-  }, NARROW.width);
-  assert.deepEqual(wider, []);
-  assert.equal(width, NARROW.width);
+test("the quickstart's commands work as they are pasted", { timeout: TEST_LIMIT }, async () => {
+  const before = await page.locator("#quickstart [data-curl=send] pre").textContent();
+  assert.ok(before.includes("YOUR_SENDER_ID"), "without a token no sender ID is made up");
+  await enterToken();
+  const [senders, send, report] = await page.locator("#quickstart pre").allTextContents();
+
+  const listed = run(senders).data.sender_ids.filter((one) => one.status === "approved").map((one) => one.sender_id);
+  assert.ok(listed.includes(demo.sender_id), listed);
+  const sent = run(send);
+  assert.equal(sent.status, "success", JSON.stringify(sent));
+  const read = run(report.replace(/message_id=[0-9a-f-]+/, `message_id=${sent.data.message_id}`));
+  assert.equal(read.data.summary.total, 1);
 });
+
+test("the page has the prices and limits of this installation", { timeout: TEST_LIMIT }, async () => {
+  const whole = await (await fetch(`${demo.url}/openapi.json`, { signal: AbortSignal.timeout(PAGE_LIMIT) })).json();
+  const { gateways, limits } = whole["x-installation"];
+  const rows = await page.locator("#price-table tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.deepEqual(rows.map((row) => row.slice(0, 3)), gateways.map((one) => [one.gateway, `${one.price} NGN`, `${one.unicode_price} NGN`]));
+  assert.ok(rows.length > 0);
+  const shown = await page.locator("#limit-rows td:first-child").allTextContents();
+  assert.deepEqual(shown.sort(), Object.values(limits).map((limit) => limit.toLocaleString("en")).sort());
+});
+
+for (const screen of [NARROW, PHONE, WIDE]) {
+  test(`at ${screen.width} px nothing is wider than the screen, opened and answered`, { timeout: TEST_LIMIT }, async () => {
+    await page.setViewportSize(screen);
+    const answer = await tryToSend(`Hello from ${screen.width} pixels`);
+    assert.equal(await answer.locator(".status").textContent(), "200 OK");
+    await page.locator("details").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+
+    const { width, wider } = await page.evaluate((limit) => {
+      // What scrolls within itself, like a table, may be wider inside.
+      const scrolls = (one) => ["auto", "scroll"].includes(getComputedStyle(one).overflowX);
+      const within = (one) => one.parentElement && (scrolls(one.parentElement) || within(one.parentElement));
+      const wider = [...document.body.querySelectorAll("*")]
+        .filter((one) => one.getBoundingClientRect().right > limit + 0.5 && !within(one))
+        .map((one) => `${one.tagName.toLowerCase()}: ${one.textContent.slice(0, 60)}`);
+      return { width: document.documentElement.scrollWidth, wider };
+    }, screen.width);
+    assert.deepEqual(wider, []);
+    assert.equal(width, screen.width);
+    if (process.env.OGENE_SCREENSHOTS) await page.screenshot({ path: join(process.env.OGENE_SCREENSHOTS, `docs-${screen.width}.png`), fullPage: true });
+  });
+}

@@ -115,7 +115,6 @@ pub async fn serve(
     let engine = Engine::start(store.clone(), config.settings(), world).await?;
     let settings = Arc::new(ArcSwap::from_pointee(config.http_settings()));
     let state = http::State {
-        document: http::Document::new(&http::Installation::of(&config)),
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),
         settings: Arc::clone(&settings),

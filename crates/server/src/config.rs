@@ -184,6 +184,7 @@ impl Config {
                 recipients: self.limits.max_recipients,
             },
             trusted_proxies: self.http.trusted_proxies.clone(),
+            document: http::Document::new(&http::Installation::of(self)),
         }
     }
 

@@ -57,8 +57,6 @@ pub struct State {
     pub rooms: Rooms,
     /// How codes are written.
     pub codes: Codes,
-    /// The description of the interface.
-    pub document: Document,
 }
 
 /// What holds of the configuration.
@@ -68,6 +66,8 @@ pub struct Settings {
     pub body: BodyLimits,
     /// Proxies that are believed when they say whom they speak for.
     pub trusted_proxies: Vec<AddressRange>,
+    /// The description of the interface as this installation offers it.
+    pub document: Document,
 }
 
 /// What the handlers of one version of the interface need: the same functions serve live and sandbox. Every request
@@ -116,6 +116,7 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         .route("/docs", get(docs::page))
         .route("/docs/docs.css", get(docs::style))
         .route("/docs/docs.js", get(docs::script))
+        .route("/docs/elements.js", get(docs::elements))
         .route("/docs/interface.js", get(docs::interface))
         .route("/docs/icon.svg", get(docs::icon))
         .route("/openapi.json", get(openapi::document))

@@ -38,6 +38,14 @@ pub(super) async fn interface() -> Response {
     )
 }
 
+/// `GET /docs/elements.js`.
+pub(super) async fn elements() -> Response {
+    asset(
+        "text/javascript; charset=utf-8",
+        include_str!("docs/elements.js"),
+    )
+}
+
 /// `GET /docs/icon.svg`.
 pub(super) async fn icon() -> Response {
     asset("image/svg+xml", include_str!("docs/icon.svg"))

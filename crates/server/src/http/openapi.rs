@@ -16,7 +16,6 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError, RwLock};
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
@@ -25,31 +24,16 @@ use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
-/// The document as it is served; a clone is the same one.
-#[derive(Clone)]
-pub struct Document(Arc<RwLock<Bytes>>);
+/// The document as it is served.
+#[derive(Clone, Debug)]
+pub struct Document(Bytes);
 
 impl Document {
     /// Describes the interface as this installation offers it.
     pub fn new(installation: &Installation) -> Self {
-        Self(Arc::new(RwLock::new(written(installation))))
+        let document = serde_json::to_string(&build(installation)).unwrap_or_default();
+        Self(installation.codes().within(&document).into_owned().into())
     }
-
-    /// Describes an installation whose configuration has changed.
-    pub fn replace(&self, installation: &Installation) {
-        let document = written(installation);
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = document;
-    }
-
-    fn bytes(&self) -> Bytes {
-        let bytes = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        bytes.clone()
-    }
-}
-
-fn written(installation: &Installation) -> Bytes {
-    let document = serde_json::to_string(&build(installation)).unwrap_or_default();
-    installation.codes().within(&document).into_owned().into()
 }
 
 /// `GET /openapi.json`.
@@ -58,7 +42,7 @@ pub(super) async fn document(State(state): State<super::State>) -> Response {
         (header::CONTENT_TYPE, text("application/json")),
         (header::CACHE_CONTROL, text("no-cache")),
     ];
-    (headers, state.document.bytes()).into_response()
+    (headers, state.settings.load().document.0.clone()).into_response()
 }
 
 const ABOUT: &str = "Sends SMS to Nigerian mobile numbers, charged to a prepaid wallet in naira. \

@@ -53,6 +53,30 @@ fn hangup_reads_the_configuration_again_and_does_not_end_the_service() {
 }
 
 #[test]
+fn the_document_of_the_api_follows_the_configuration() {
+    let ogene = Installation::new();
+    let (_listener, port) = silent();
+    ogene.configure(&carrier(port, "6.00"));
+    let (mut serving, address) = Process::serve(ogene.command(&["serve"]));
+    let price = || {
+        let mut stream = std::net::TcpStream::connect(&address).expect("it serves");
+        let request = b"GET /openapi.json HTTP/1.0\r\n\r\n";
+        std::io::Write::write_all(&mut stream, request).expect("written");
+        let answer = std::io::read_to_string(stream).expect("an answer");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+        let document: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        document["x-installation"]["gateways"][0]["price"].clone()
+    };
+    assert_eq!(price(), "6.00");
+    ogene.configure(&carrier(port, "7.25"));
+    serving.signal("HUP");
+    serving.line_with("configuration reloaded");
+    assert_eq!(price(), "7.25");
+    serving.signal("TERM");
+    assert!(serving.end().0.success());
+}
+
+#[test]
 fn config_reload_asks_the_running_service_and_is_audited() {
     let ogene = Installation::new();
     let (_listener, port) = silent();

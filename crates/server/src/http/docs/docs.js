@@ -1,60 +1,16 @@
 // Renders /openapi.json and tries its operations out. No library, no markup from strings: all text goes
 // into the page as text. The token lives in one input and in requests, nowhere else.
-import { errors, essence, fieldsOf, indented, kindOf, load, operations, ordered, resolved, written } from "/docs/interface.js";
+import { block, element, painted, prose } from "/docs/elements.js";
+import { defaultOf, errors, essence, fieldsOf, indented, installation, kindOf, load, operations, ordered, resolved, written } from "/docs/interface.js";
 
 const PLACEHOLDER = "YOUR_TOKEN";
+const SENDER_PLACEHOLDER = "YOUR_SENDER_ID";
+// Looked up only when it is whole: a token that is still being typed is none.
+const TOKEN = /^ogl_[0-9A-Za-z]{36}$/;
 
-// `redraw` holds what is drawn again when the token or the choice of world changes.
-const state = { token: "", world: "Sandbox", redraw: [] };
-
-// Making elements.
-
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value != null) made.setAttribute(key, value);
-  }
-  made.append(...children.filter((child) => child != null));
-  return made;
-}
-
-/** Text in which `code` stands between backticks. */
-function prose(text) {
-  return text.split("`").map((part, index) => (index % 2 ? element("code", {}, part) : part));
-}
-
-function block(title, text, paint = (source) => [source], toCopy = text) {
-  const pre = element("pre", { tabindex: "0" }, ...paint(text));
-  const copy = element("button", { class: "quiet", type: "button", onclick: () => copied(copy, toCopy) }, "Copy");
-  return element("div", { class: "block" }, element("header", {}, element("span", {}, title), copy), pre);
-}
-
-async function copied(button, text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
-  } catch {
-    button.textContent = "Select and copy";
-  }
-  setTimeout(() => { button.textContent = "Copy"; }, 2000);
-}
-
-/** JSON text with its strings, numbers and words coloured. */
-function painted(text) {
-  const parts = [];
-  let end = 0;
-  for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g)) {
-    parts.push(text.slice(end, match.index));
-    const first = match[0][0];
-    const kind = match[1] ? "" : first === '"' ? "s" : /[tfn]/.test(first) ? "w" : "n";
-    parts.push(kind ? element("span", { class: kind }, match[0]) : match[0]);
-    end = match.index + match[0].length;
-  }
-  parts.push(text.slice(end));
-  return parts;
-}
+// `senders` holds the approved sender IDs of the token's account. `redraw` holds functions that draw again when the token, the
+// sender ID or the choice of world changes.
+const state = { token: "", world: "Sandbox", senders: [], redraw: [] };
 
 // Requests.
 
@@ -88,7 +44,8 @@ function exampleRequest(operation) {
   const given = operation.requestBody?.content["application/json"].example;
   if (given) {
     const names = fieldsOf(operation).map((field) => field.name).filter((name) => name in given);
-    return requestOf(operation, Object.fromEntries(names.map((name) => [name, given[name]])));
+    const value = (name) => (name === "from" ? state.senders[0] ?? SENDER_PLACEHOLDER : given[name]);
+    return requestOf(operation, Object.fromEntries(names.map((name) => [name, value(name)])));
   }
   const id = operation.responses["200"].content["application/json"].example.data.message_id;
   return requestOf(operation, operation.parameters ? { message_id: id } : {});
@@ -114,7 +71,7 @@ function curlBlock(title, request) {
 function rules(schema) {
   const shape = essence(schema);
   const values = shape.enum ? ["One of ", ...shape.enum.flatMap((value, index) => [index ? ", " : "", element("code", {}, String(value))]), ". "] : [];
-  const standard = shape.default === undefined ? [] : ["Default ", element("code", {}, String(shape.default)), ". "];
+  const standard = defaultOf(shape) === undefined ? [] : ["Default ", element("code", {}, String(defaultOf(shape))), ". "];
   const most = shape.maximum === undefined ? [] : [`At most ${shape.maximum}. `];
   const all = [...values, ...standard, ...most];
   return all.length ? element("span", { class: "values" }, ...all) : null;
@@ -195,12 +152,13 @@ function control(field, id) {
   const common = { id, name: field.name, "aria-required": field.required ? "true" : null };
   if (shape.enum) {
     const options = shape.enum.map((value) => element("option", { value }, value));
-    return element("select", common, element("option", { value: "" }, shape.default ? `default (${shape.default})` : "not given"), ...options);
+    return element("select", common, element("option", { value: "" }, defaultOf(shape) ? `default (${defaultOf(shape)})` : "not given"), ...options);
   }
   if (shape.type === "boolean") {
     return element("select", common, element("option", { value: "" }, "default (false)"), element("option", { value: "true" }, "true"));
   }
   if (field.name === "body") return element("textarea", common);
+  if (field.name === "from") return element("input", { ...common, type: "text", autocomplete: "off", spellcheck: "false", list: "sender-ids-approved" });
   return element("input", { ...common, type: "text", autocomplete: "off", spellcheck: "false" });
 }
 
@@ -210,9 +168,10 @@ function trial(operation, fields, prefix) {
   const example = operation.requestBody?.content["application/json"].example ?? {};
   const controls = shown.map((field) => {
     const input = control(field, `${prefix}-${field.name}`);
-    if (example[field.name]) input.value = example[field.name];
+    if (example[field.name] && field.name !== "from") input.value = example[field.name];
     return { field, input };
   });
+  const sender = controls.find(({ field }) => field.name === "from")?.input;
   const answer = element("div", { class: "answer", "aria-live": "polite" });
   const submit = element("button", { type: "submit" });
   const warning = element("p", { class: "notice" }, operation.requestBody
@@ -222,13 +181,20 @@ function trial(operation, fields, prefix) {
     .filter(({ input }) => input.value !== "")
     .map(({ field, input }) => [field.name, input.value === "true" ? true : input.value]));
   const curl = element("div");
+  /** Fills in a sender ID, unless the reader has chosen one. */
+  const fill = () => {
+    if (!sender || (sender.value !== "" && sender.value !== sender.dataset.filled)) return;
+    sender.value = state.senders[0] ?? "";
+    sender.dataset.filled = sender.value;
+  };
   const draw = () => {
     const live = worldOf(operation) === "Live";
     submit.textContent = live ? "Send to live" : "Send to the sandbox";
     warning.hidden = !live;
     curl.replaceChildren(curlOnce("The same as curl", requestOf(operation, values())));
   };
-  state.redraw.push(draw);
+  state.redraw.push(fill, draw);
+  fill();
   draw();
   const form = element("form", {
     oninput: draw,
@@ -285,7 +251,7 @@ function contents(list) {
   document.getElementById("contents").append(
     ...list.map((one) => link(one.operationId.replaceAll("_", "-"), one.summary)),
     link("sandbox", "Sandbox numbers"), link("callbacks", "Callbacks"), link("pages", "Pages and prices"),
-    link("limits", "Rate limits"), link("errors", "Errors"));
+    link("limits", "Limits"), link("clients", "Generated clients"), link("errors", "Errors"));
 }
 
 function render() {
@@ -293,24 +259,95 @@ function render() {
   const byId = Object.fromEntries(list.map((one) => [one.operationId, one]));
   for (const holder of document.querySelectorAll("[data-curl]")) {
     const operation = byId[holder.dataset.curl];
-    const request = exampleRequest(operation);
-    const inSandbox = { ...request, path: pathIn("Sandbox", operation.path) + (request.path.match(/\?.*/)?.[0] ?? "") };
-    holder.replaceChildren(curlBlock("Terminal", () => inSandbox));
+    const inSandbox = () => {
+      const request = exampleRequest(operation);
+      return { ...request, path: pathIn("Sandbox", operation.path) + (request.path.match(/\?.*/)?.[0] ?? "") };
+    };
+    holder.replaceChildren(curlBlock("Terminal", inSandbox));
   }
   document.getElementById("operations").replaceChildren(...list.map(card));
   const update = Object.values(byId.send.callbacks.delivery)[0].post.requestBody.content["application/json"];
   document.getElementById("callback-example").replaceChildren(block("Body of a callback", written(update.example, update.schema), painted));
+  document.getElementById("price-table").replaceChildren(prices());
+  document.getElementById("limit-rows").replaceChildren(...limits());
   document.getElementById("error-table").replaceChildren(errorList(errors()));
   contents(list);
+}
+
+/** Reads the sender IDs of a token. They are the same in the sandbox, whose reads are counted apart. */
+async function sendersOf(token) {
+  if (!TOKEN.test(token)) return { approved: [], about: token ? "A token begins with ogl_ and has 40 characters." : "" };
+  try {
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch("/api/sandbox/v2/sender-ids", { headers, credentials: "omit", cache: "no-store" });
+    const answer = await response.json();
+    if (!response.ok) return { approved: [], about: answer.error.message };
+    const approved = answer.data.sender_ids.filter((one) => one.status === "approved").map((one) => one.sender_id);
+    const about = approved.length ? `Approved sender IDs: ${approved.join(", ")}.` : "This account has no approved sender ID yet: ask your operator for one.";
+    return { approved, about };
+  } catch (fault) {
+    return { approved: [], about: `The sender IDs could not be read (${fault.message}).` };
+  }
+}
+
+function redraw() {
+  state.redraw.forEach((draw) => draw());
+}
+
+/** Takes over the token that was entered. An answer for a token that has been replaced since is dropped. */
+async function enterToken(token) {
+  if (token === state.token) return;
+  state.token = token;
+  state.senders = [];
+  redraw();
+  const { approved, about } = await sendersOf(token);
+  if (token !== state.token) return;
+  state.senders = approved;
+  document.getElementById("token-about").textContent = about;
+  document.getElementById("sender-ids-approved").replaceChildren(...approved.map((value) => element("option", { value })));
+  redraw();
+}
+
+/** A table of prices: a row for each gateway, and one for each network that has another price. */
+function prices() {
+  const { gateways } = installation();
+  const amount = (text) => element("td", {}, `${text} NGN`);
+  const row = (about, { price, unicode_price }, ...rest) => element("tr", {}, element("td", {}, ...about), amount(price), amount(unicode_price), element("td", {}, ...rest));
+  const rows = gateways.flatMap((one) => {
+    const notes = [
+      one.live ? null : "Sandbox only.",
+      one.refunded ? "Refunded where it is not delivered." : null,
+      one.transactional ? "Takes one-time passwords." : null,
+      one.quiet_hours ? `Held from ${one.quiet_hours.replace("-", " to ")} (Lagos).` : null,
+    ];
+    const networks = one.networks.map((other) => row([element("code", {}, one.gateway), ` to ${other.network}`], other));
+    return [row([element("code", {}, one.gateway)], one, notes.filter(Boolean).join(" ")), ...networks];
+  });
+  const heads = ["Gateway", "A plain page", "A Unicode page", "Notes"].map((text) => element("th", { scope: "col" }, text));
+  return element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
+}
+
+function limits() {
+  const own = installation().limits;
+  const number = (value) => value.toLocaleString("en");
+  const rows = [
+    [own.sends_per_minute, "sends in any 60 seconds"],
+    [own.reports_per_minute, "delivery reports in any 60 seconds"],
+    [own.reads_per_minute, "other reads in any 60 seconds"],
+    [own.unknown_tokens_per_minute, "unknown tokens in a minute from one address"],
+    [own.max_recipients, "recipients in one request"],
+    [own.max_body_bytes, "octets in the body of a request"],
+  ];
+  return rows.map(([value, about]) => element("tr", {}, element("td", {}, number(value)), element("td", {}, about)));
 }
 
 async function start() {
   const settings = document.getElementById("settings");
   settings.addEventListener("submit", (event) => event.preventDefault());
   settings.addEventListener("input", () => {
-    state.token = document.getElementById("api-token").value.trim();
+    enterToken(document.getElementById("api-token").value.trim());
     state.world = settings.elements.world.value;
-    state.redraw.forEach((draw) => draw());
+    redraw();
   });
   try {
     await load();

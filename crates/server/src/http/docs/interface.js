@@ -52,10 +52,20 @@ export function written(value, schema, depth = 0) {
 
 export function kindOf(schema) {
   const shape = essence(schema);
-  if (shape.oneOf?.some((one) => one.type === "array")) return "string, integer or array of these";
+  if (shape.oneOf?.some((one) => one.type === "array")) return "string or array of strings";
   const type = [shape.type].flat().filter(Boolean);
   const orNull = resolved(schema).oneOf?.some((one) => one.type === "null") && !type.includes("null") ? " or null" : "";
   return type.join(" or ") + orNull;
+}
+
+/** What an absent field is taken as. */
+export function defaultOf(schema) {
+  return schema.default ?? schema["x-default"];
+}
+
+/** Limits and gateways of this installation. */
+export function installation() {
+  return whole["x-installation"];
 }
 
 /** The main operations, the five of the interface and the legacy one, each with its aliases. */
