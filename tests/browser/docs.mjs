@@ -171,8 +171,9 @@ test("the quickstart's commands work as they are pasted", { timeout: TEST_LIMIT 
 test("the page has the prices and limits of this installation", { timeout: TEST_LIMIT }, async () => {
   const whole = await (await fetch(`${demo.url}/openapi.json`, { signal: AbortSignal.timeout(PAGE_LIMIT) })).json();
   const { gateways, limits } = whole["x-installation"];
-  const rows = await page.locator("#price-table tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
-  assert.deepEqual(rows.map((row) => row.slice(0, 3)), gateways.map((one) => [one.gateway, `${one.price} NGN`, `${one.unicode_price} NGN`]));
+  const texts = (all) => all.map((row) => [row.querySelector("code").textContent, ...[...row.cells].slice(1).map((cell) => cell.textContent)]);
+  const rows = await page.locator("#price-table tbody tr").evaluateAll(texts);
+  assert.deepEqual(rows, gateways.map((one) => [one.gateway, `${one.price} NGN`, `${one.unicode_price} NGN`]));
   assert.ok(rows.length > 0);
   const shown = await page.locator("#limit-rows td:first-child").allTextContents();
   assert.deepEqual(shown.sort(), Object.values(limits).map((limit) => limit.toLocaleString("en")).sort());
@@ -196,6 +197,10 @@ for (const screen of [NARROW, PHONE, WIDE]) {
     }, screen.width);
     assert.deepEqual(wider, []);
     assert.equal(width, screen.width);
+    if (screen.width >= PHONE.width) {
+      const tables = await page.locator(".scroll").evaluateAll((all) => all.map((one) => [one.getAttribute("aria-label"), one.scrollWidth - one.clientWidth]));
+      assert.deepEqual(tables.filter(([, hidden]) => hidden > 0), [], "a phone shows tables whole");
+    }
     if (process.env.OGENE_SCREENSHOTS) await page.screenshot({ path: join(process.env.OGENE_SCREENSHOTS, `docs-${screen.width}.png`), fullPage: true });
   });
 }

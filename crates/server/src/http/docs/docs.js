@@ -312,7 +312,7 @@ async function enterToken(token) {
 function prices() {
   const { gateways } = installation();
   const amount = (text) => element("td", {}, `${text} NGN`);
-  const row = (about, { price, unicode_price }, ...rest) => element("tr", {}, element("td", {}, ...about), amount(price), amount(unicode_price), element("td", {}, ...rest));
+  const row = ({ price, unicode_price }, ...about) => element("tr", {}, element("td", {}, ...about), amount(price), amount(unicode_price));
   const rows = gateways.flatMap((one) => {
     const notes = [
       one.live ? null : "Sandbox only.",
@@ -320,10 +320,11 @@ function prices() {
       one.transactional ? "Takes one-time passwords." : null,
       one.quiet_hours ? `Held from ${one.quiet_hours.replace("-", " to ")} (Lagos).` : null,
     ];
-    const networks = one.networks.map((other) => row([element("code", {}, one.gateway), ` to ${other.network}`], other));
-    return [row([element("code", {}, one.gateway)], one, notes.filter(Boolean).join(" ")), ...networks];
+    const about = element("span", { class: "hint" }, notes.filter(Boolean).join(" "));
+    const networks = one.networks.map((other) => row(other, element("code", {}, one.gateway), ` to ${other.network}`));
+    return [row(one, element("code", {}, one.gateway), about), ...networks];
   });
-  const heads = ["Gateway", "A plain page", "A Unicode page", "Notes"].map((text) => element("th", { scope: "col" }, text));
+  const heads = ["Gateway", "Plain page", "Unicode page"].map((text) => element("th", { scope: "col" }, text));
   return element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
 }
 
