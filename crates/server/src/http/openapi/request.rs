@@ -163,7 +163,7 @@ impl Field {
                 .into(),
             Kind::Flag => object
                 .schema_type(Type::Boolean)
-                .extensions(taken_as(&json!(false)))
+                .extensions(Some(taken_as(&json!(false))))
                 .into(),
             Kind::Gateway => {
                 let offers = installation.offers();
@@ -172,7 +172,7 @@ impl Field {
                 object
                     .schema_type(Type::String)
                     .enum_values(Some(names))
-                    .extensions(taken_as(&default))
+                    .extensions(Some(taken_as(&default)))
                     .into()
             }
             Kind::Choice(values) => {
@@ -181,7 +181,7 @@ impl Field {
                     .enum_values(Some(values.iter().copied()));
                 // Only the first of the names is what its absence means; the numbers have no such.
                 match values.first().filter(|first| !first.starts_with('1')) {
-                    Some(first) => object.extensions(taken_as(&json!(first))).into(),
+                    Some(first) => object.extensions(Some(taken_as(&json!(first)))).into(),
                     None => object.into(),
                 }
             }
@@ -213,8 +213,8 @@ impl Field {
 
 /// The value that an absent field is taken as. Not as `default`: generators for TypeScript take such a field as one that
 /// must be given.
-fn taken_as(value: &Value) -> Option<Extensions> {
-    Some(Extensions::from_iter([("x-default", value.clone())]))
+fn taken_as(value: &Value) -> Extensions {
+    Extensions::from_iter([("x-default", value.clone())])
 }
 
 fn custom(format: &str) -> utoipa::openapi::SchemaFormat {
