@@ -77,6 +77,23 @@ impl Draft {
     }
 }
 
+/// The paths of a report, what tells their operations apart, and where the message is named.
+const REPORTS: [(&str, &str, ParameterIn); 5] = [
+    ("/delivery-reports", "", ParameterIn::Query),
+    (
+        "/delivery-reports/{message_id}",
+        "_by_path",
+        ParameterIn::Path,
+    ),
+    ("/sms/delivery-reports", "_of_sms", ParameterIn::Query),
+    (
+        "/sms/delivery-reports/{message_id}",
+        "_of_sms_by_path",
+        ParameterIn::Path,
+    ),
+    ("/delivery", "_by_delivery", ParameterIn::Query),
+];
+
 fn interface(
     paths: &mut Paths,
     prefix: &str,
@@ -118,22 +135,7 @@ fn interface(
         HttpMethod::Get,
         balance("_get", environment, installation).extensions(alias("/balance")),
     );
-    let reports = [
-        ("/delivery-reports", "", ParameterIn::Query),
-        (
-            "/delivery-reports/{message_id}",
-            "_by_path",
-            ParameterIn::Path,
-        ),
-        ("/sms/delivery-reports", "_of_sms", ParameterIn::Query),
-        (
-            "/sms/delivery-reports/{message_id}",
-            "_of_sms_by_path",
-            ParameterIn::Path,
-        ),
-        ("/delivery", "_by_delivery", ParameterIn::Query),
-    ];
-    for (path, variant, place) in reports {
+    for (path, variant, place) in REPORTS {
         let mark = if variant.is_empty() {
             None
         } else {
