@@ -45,10 +45,9 @@ impl Form {
     /// The form that a format stands for on this standard error.
     pub(crate) fn of(format: LogFormat) -> Self {
         match format {
-            LogFormat::Json => Self::Json,
             LogFormat::Text => Self::Text,
             LogFormat::Auto if stderr().is_terminal() => Self::Text,
-            LogFormat::Auto => Self::Json,
+            LogFormat::Json | LogFormat::Auto => Self::Json,
         }
     }
 }
@@ -80,9 +79,10 @@ pub(crate) fn start(log: &Log) {
             .with(layer.with_ansi(stderr().is_terminal()))
             .try_init(),
     };
-    match started {
-        Ok(()) => set_hook(Box::new(record_panic)),
-        Err(_) => tracing::debug!("logging was started before"),
+    if started.is_ok() {
+        set_hook(Box::new(record_panic));
+    } else {
+        tracing::debug!("logging was started before");
     }
 }
 

@@ -225,7 +225,7 @@ impl Db {
     /// Opens the database and brings its schema up to date.
     pub(crate) async fn open(target: &Target) -> Result<Self> {
         match target {
-            Target::Directory(path) => open_directory(path)
+            Target::Directory(path) => files::open(path)
                 .await
                 .map_err(|error| error.at_start(path)),
             Target::Postgres(server) => open::postgres(server).await,
@@ -303,19 +303,6 @@ impl Db {
             Self::Postgres { pool, .. } => pool.close().await,
         }
     }
-}
-
-async fn open_directory(path: &Path) -> Result<Db> {
-    prepare_directory(path)?;
-    let _turn = files::take_turn(path).await?;
-    if files::is_log_alone(path).map_err(|source| Error::directory(path, source))? {
-        return Err(Error::LogAlone(path.display().to_string()));
-    }
-    files::make(path, FILE).map_err(|source| Error::directory(path, source))?;
-    let db = open_sqlite(Options::new(&path.join(FILE), BUSY)).await?;
-    // The file and its log have their names since then, and keep them while it is open.
-    sync_directory(path).map_err(|source| Error::directory(path, source))?;
-    Ok(db)
 }
 
 /// Makes the directory, readable by its owner alone, and syncs it, so that a disk that cannot do it is found out

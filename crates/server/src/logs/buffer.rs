@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::sleep;
+use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
 /// Octets of lines that wait to be written; as many are being written.
@@ -160,7 +160,9 @@ impl<W: Write> Sink<'_, W> {
             match self.to.write(octets) {
                 Ok(written) if written > 0 => octets = octets.get(written..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(RETRY_INTERVAL),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    park_timeout(RETRY_INTERVAL);
+                }
                 failed => {
                     self.is_torn |= octets.len() < length;
                     return failed.and(Err(io::ErrorKind::WriteZero.into()));

@@ -6,18 +6,18 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::thread::sleep;
+use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
 /// How long something is waited for.
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// A service whose standard error the test holds.
-struct Service {
+struct Serving {
     child: Child,
 }
 
-impl Service {
+impl Serving {
     fn start(mut command: Command, out: impl Into<Stdio>, err: impl Into<Stdio>) -> Self {
         let child = command.stdout(out).stderr(err).spawn();
         Self {
@@ -49,7 +49,7 @@ impl Service {
             }
             assert_eq!(self.child.try_wait().expect("asked"), None, "it ended");
             assert!(Instant::now() < end, "it does not listen");
-            sleep(Duration::from_millis(20));
+            park_timeout(Duration::from_millis(20));
         }
     }
 
@@ -61,7 +61,7 @@ impl Service {
     }
 }
 
-impl Drop for Service {
+impl Drop for Serving {
     fn drop(&mut self) {
         // It is gone already where the test waited for its end.
         let _ = self.child.kill();
@@ -124,7 +124,7 @@ fn wait_for_lost(address: &str) {
     let end = Instant::now() + LIMIT;
     while lost_lines(address) == 0 {
         assert!(Instant::now() < end, "no line is lost");
-        sleep(Duration::from_millis(20));
+        park_timeout(Duration::from_millis(20));
     }
 }
 
@@ -132,7 +132,7 @@ fn wait_for_lost(address: &str) {
 fn a_log_on_a_full_disk_ends_nothing_and_its_lines_are_counted() {
     let ogene = Installation::embedded();
     let full = OpenOptions::new().write(true).open("/dev/full");
-    let mut service = Service::start(
+    let mut service = Serving::start(
         ogene.command(&["serve"]),
         Stdio::null(),
         full.expect("/dev/full"),
@@ -146,7 +146,7 @@ fn a_log_on_a_full_disk_ends_nothing_and_its_lines_are_counted() {
 #[test]
 fn a_reader_of_the_log_that_goes_away_ends_nothing() {
     let ogene = Installation::embedded();
-    let (mut service, address, log) = Service::piped(ogene.command(&["serve"]));
+    let (mut service, address, log) = Serving::piped(ogene.command(&["serve"]));
     drop(log);
     assert!(get(&address, "/nowhere").starts_with("HTTP/1.1 404"));
     wait_for_lost(&address);
@@ -158,7 +158,7 @@ fn a_reader_of_the_log_that_goes_away_ends_nothing() {
 fn a_reader_of_the_log_that_stops_delays_nothing_and_learns_what_it_lost() {
     let ogene = Installation::embedded();
     ogene.configure("[log]\nlevel = \"trace\"\n");
-    let (mut service, address, mut log) = Service::piped(ogene.command(&["serve"]));
+    let (mut service, address, mut log) = Serving::piped(ogene.command(&["serve"]));
     let end = Instant::now() + LIMIT;
     while lost_lines(&address) == 0 {
         // 50 at a time, for which there are some thousand lines.
@@ -191,7 +191,7 @@ fn a_reader_of_the_log_that_stops_delays_nothing_and_learns_what_it_lost() {
 fn the_end_does_not_wait_for_a_reader_of_the_log_that_stopped() {
     let ogene = Installation::embedded();
     ogene.configure("[log]\nlevel = \"trace\"\n");
-    let (mut service, address, log) = Service::piped(ogene.command(&["serve"]));
+    let (mut service, address, log) = Serving::piped(ogene.command(&["serve"]));
     // More than a pipe holds.
     for _ in 0..40 {
         assert_healthy(&address);
@@ -203,7 +203,7 @@ fn the_end_does_not_wait_for_a_reader_of_the_log_that_stopped() {
 #[test]
 fn the_log_is_json_to_its_last_line_at_start_and_end() {
     let ogene = Installation::embedded();
-    let (mut service, _, mut log) = Service::piped(ogene.command(&["serve"]));
+    let (mut service, _, mut log) = Serving::piped(ogene.command(&["serve"]));
     assert_eq!(service.terminate().code(), Some(0));
     let mut text = String::new();
     log.read_to_string(&mut text).expect("text");
@@ -262,12 +262,12 @@ fn a_closed_or_full_output_ends_no_command_in_a_panic() {
     assert_eq!(status(ogene.command(&show).stderr(full())), Some(1));
 
     let simulator = ogene.command(&["smsc", "--listen", "127.0.0.1:0"]);
-    let mut simulator = Service::start(simulator, Stdio::null(), full());
+    let mut simulator = Serving::start(simulator, Stdio::null(), full());
     simulator.address();
     assert_eq!(simulator.terminate().code(), Some(0));
 
     let demo = ogene.command(&["demo", "--listen", "127.0.0.1:0"]);
-    let mut demo = Service::start(demo, closed(), full());
+    let mut demo = Serving::start(demo, closed(), full());
     demo.address();
     assert_eq!(demo.terminate().code(), Some(0));
 }
@@ -276,7 +276,7 @@ fn a_closed_or_full_output_ends_no_command_in_a_panic() {
 fn requests_of_strangers_are_logged_in_a_bounded_way() {
     let ogene = Installation::embedded();
     let log = File::create(ogene.path().join("log")).expect("a log");
-    let mut service = Service::start(ogene.command(&["serve"]), Stdio::null(), log);
+    let mut service = Serving::start(ogene.command(&["serve"]), Stdio::null(), log);
     let address = service.address();
     // Pipelined, without a token, and to paths that are none.
     for path in ["/api/v2/balance", "/api/v2/sms?to=1", "/nowhere"] {
@@ -311,7 +311,7 @@ fn a_refused_request_is_logged_with_account_token_and_code() {
     let create = ["token", "create", "--account", id, "--name", "shop"];
     let open = ogene.json(&create);
     let elsewhere = ogene.json(&[&create[..], &["--allow", "203.0.113.7"]].concat());
-    let (_service, address, mut log) = Service::piped(ogene.command(&["serve"]));
+    let (_service, address, mut log) = Serving::piped(ogene.command(&["serve"]));
     for (token, code) in [(&open, "API-2001"), (&elsewhere, "API-1007")] {
         let text = token["token"].as_str().expect("a token");
         let answer = get(&address, &format!("/api/v2/sms?api_token={text}"));
@@ -338,7 +338,7 @@ fn the_pause_before_a_further_bind_is_logged_as_a_number() {
          [gateways.otp]\ncarriers = [\"mtn\"]\n"
     );
     ogene.configure(&carrier);
-    let (_service, _, log) = Service::piped(ogene.command(&["serve"]));
+    let (_service, _, log) = Serving::piped(ogene.command(&["serve"]));
     let lines = log.lines().map_while(Result::ok);
     let line = lines.into_iter().find(|line| line.contains("retry_ms"));
     let line: Value = serde_json::from_str(&line.expect("it is logged")).expect("JSON");
@@ -351,7 +351,7 @@ fn metrics_can_be_moved_to_another_address_or_closed() {
     ogene.configure("metrics_listen = \"127.0.0.1:0\"\n");
     let mut command = ogene.command(&["serve"]);
     command.env("OGENE_LOG_LEVEL", "info");
-    let mut service = Service::start(command, Stdio::null(), Stdio::piped());
+    let mut service = Serving::start(command, Stdio::null(), Stdio::piped());
     let mut log = BufReader::new(service.child.stderr.take().expect("piped"));
     let mut address_of = |key: &str| {
         let line = (&mut log).lines().map_while(Result::ok);
@@ -370,7 +370,7 @@ fn metrics_can_be_moved_to_another_address_or_closed() {
     assert_eq!(service.terminate().code(), Some(0));
 
     ogene.configure("metrics_listen = \"off\"\n");
-    let (_service, api, _log) = Service::piped(ogene.command(&["serve"]));
+    let (_service, api, _log) = Serving::piped(ogene.command(&["serve"]));
     assert!(get(&api, "/metrics").starts_with("HTTP/1.1 404"));
 }
 

@@ -46,7 +46,7 @@ impl Replicated {
     /// Waits until `HAProxy` leads to another primary, by asking as a client does.
     fn wait_for_another(&self, data: &str) {
         let end = Instant::now() + FAILOVER_TIMEOUT;
-        while !self.primary_data().is_some_and(|now| now != data) {
+        while self.primary_data().is_none_or(|now| now == data) {
             assert!(Instant::now() < end, "no other server became the primary");
             thread::park_timeout(POLL_INTERVAL);
         }

@@ -1,6 +1,8 @@
 //! The files of an embedded database: its owner alone reads them.
 
+use super::{BUSY, Db, FILE, prepare_directory, sync_directory};
 use crate::error::{Error, Result};
+use crate::sqlite::Options;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
@@ -36,7 +38,21 @@ pub(crate) fn is_log_alone(directory: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         Err(error) => Err(error),
     };
-    Ok(length(super::FILE)? == 0 && length(LOG)? > 0)
+    Ok(length(FILE)? == 0 && length(LOG)? > 0)
+}
+
+/// Opens the database of a directory, or makes one where there is none.
+pub(super) async fn open(path: &Path) -> Result<Db> {
+    prepare_directory(path)?;
+    let _turn = take_turn(path).await?;
+    if is_log_alone(path).map_err(|source| Error::directory(path, source))? {
+        return Err(Error::LogAlone(path.display().to_string()));
+    }
+    make(path, FILE).map_err(|source| Error::directory(path, source))?;
+    let db = super::open_sqlite(Options::new(&path.join(FILE), BUSY)).await?;
+    // The file and its log have their names since then, and keep them while it is open.
+    sync_directory(path).map_err(|source| Error::directory(path, source))?;
+    Ok(db)
 }
 
 /// Gives a file to the owner of its directory. Only root makes any for others, and a service whose files were root's
