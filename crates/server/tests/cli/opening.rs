@@ -81,18 +81,15 @@ fn make_faults(admin: &str) {
     );
 }
 
-#[test]
-#[ignore = "needs ./test's PostgreSQL"]
-fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
-    let (server, port) = Postgres::start_with_tls(RULES);
+/// A URL for each fault, by its name.
+fn faulty_urls(server: &Postgres, port: u16) -> [(&'static str, String); 21] {
     let local = |role: &str| server.url(role, "postgres", port);
     let remote = |mode: &str| format!("postgres://ogene@127.0.0.1:{port}/postgres?sslmode={mode}");
     let admin = local("ogene");
-    make_faults(&admin);
     let other = server.path().join("other.pem");
     let authority = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("one");
     std::fs::write(&other, authority.cert.pem()).expect("written");
-    let table = [
+    [
         ("no socket", format!("{admin}&host=/nowhere")),
         (
             "no listener",
@@ -126,8 +123,16 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
         ("not durable", local("hasty")),
         ("full", local("crowded")),
         ("newer", within(&admin, "newer")),
-    ];
-    let lines = table.map(|(name, url)| format!("{name}: {}", fault_of(&url)));
+    ]
+}
+
+#[test]
+#[ignore = "needs ./test's PostgreSQL"]
+fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
+    let (server, port) = Postgres::start_with_tls(RULES);
+    let admin = server.url("ogene", "postgres", port);
+    make_faults(&admin);
+    let lines = faulty_urls(&server, port).map(|(name, url)| format!("{name}: {}", fault_of(&url)));
     let told = lines
         .join("\n")
         .replace(&server.path().display().to_string(), "DIRECTORY")

@@ -274,6 +274,43 @@ async fn tell_unreadable(talkative: &Talkative) {
     .await;
 }
 
+/// Callbacks that fail, to an address that is full of secrets.
+async fn fail_callbacks(talkative: &Talkative) {
+    let ogene = &talkative.ogene;
+    let receiver = Receiver::start().await;
+    receiver.react([
+        Reaction::Status(500),
+        Reaction::Later(1),
+        Reaction::Status(404),
+    ]);
+    let secretive = |port: u16| format!("http://Canary:canary@127.0.0.1:{port}/Canary?to={NUMBER}");
+    let mut fields = to(&format!("{NUMBER},{AIRTEL}"), TEXT);
+    fields["callback_url"] = json!(secretive(receiver.port));
+    fields["customer_reference"] = json!(TEXT);
+    let id = ogene.sent_id(fields).await;
+    ogene.outcome(&id).await;
+    receiver.called(3).await;
+    // The third is refused for good, at the second attempt of its callback.
+    let dead = until("a callback is dead", async || {
+        let log = talkative.log();
+        let line = log.lines().find(|line| line.contains("callback is dead"))?;
+        serde_json::from_str::<Value>(line).ok()
+    })
+    .await;
+    let figures = [
+        &dead["callback.attempts"],
+        &dead["http.status"],
+        &dead["account.id"],
+    ];
+    assert_eq!(figures, [&json!(2), &json!(404), &json!(ogene.shop.id.0)]);
+    let nowhere = with(
+        to(NUMBER, "Canary 2"),
+        json!({"callback_url": secretive(9)}),
+    );
+    let id = ogene.sent_id(nowhere).await;
+    ogene.outcome(&id).await;
+}
+
 #[tokio::test]
 async fn canaries_in_every_field_and_path_reach_no_log_no_metric_and_no_refusal() {
     let talkative = Talkative::start().await;
@@ -320,40 +357,7 @@ async fn canaries_in_every_field_and_path_reach_no_log_no_metric_and_no_refusal(
     let status = http2::ask(address, "/api/v2/sms?to=2348031239876&body=Canary", &fields).await;
     assert_eq!(status, 401);
 
-    // Callbacks that fail, to an address that is full of secrets.
-    let receiver = Receiver::start().await;
-    receiver.react([
-        Reaction::Status(500),
-        Reaction::Later(1),
-        Reaction::Status(404),
-    ]);
-    let secretive = |port: u16| format!("http://Canary:canary@127.0.0.1:{port}/Canary?to={NUMBER}");
-    let mut fields = to(&format!("{NUMBER},{AIRTEL}"), TEXT);
-    fields["callback_url"] = json!(secretive(receiver.port));
-    fields["customer_reference"] = json!(TEXT);
-    let id = ogene.sent_id(fields).await;
-    ogene.outcome(&id).await;
-    receiver.called(3).await;
-    // The third is refused for good, at the second attempt of its callback.
-    let dead = until("a callback is dead", async || {
-        let log = talkative.log();
-        let line = log.lines().find(|line| line.contains("callback is dead"))?;
-        serde_json::from_str::<Value>(line).ok()
-    })
-    .await;
-    let figures = [
-        &dead["callback.attempts"],
-        &dead["http.status"],
-        &dead["account.id"],
-    ];
-    assert_eq!(figures, [&json!(2), &json!(404), &json!(ogene.shop.id.0)]);
-    let nowhere = with(
-        to(NUMBER, "Canary 2"),
-        json!({"callback_url": secretive(9)}),
-    );
-    let id = ogene.sent_id(nowhere).await;
-    ogene.outcome(&id).await;
-
+    fail_callbacks(&talkative).await;
     tell_unreadable(&talkative).await;
     let metrics = ogene.ask(&Request::get("/metrics")).await;
     assert_eq!(metrics.status, 200);

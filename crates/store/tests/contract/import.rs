@@ -293,16 +293,7 @@ async fn everything_is_moved_once_and_equal() {
     target.finish().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
-async fn what_was_in_flight_goes_on() {
-    let (source, target) = (source().await, Kit::postgres().await);
-    import(&target, &source.kit.store).await.unwrap();
-    let message = |wanted: Fate| {
-        let found = source.messages.iter().find(|(fate, _)| *fate == wanted);
-        &found.unwrap().1
-    };
-    let store = &target.store;
+async fn tokens_are_as_before(source: &Source, store: &Store) {
     assert_eq!(
         store
             .token_account(&hash(0))
@@ -316,6 +307,19 @@ async fn what_was_in_flight_goes_on() {
         None,
         "revoked"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs ./test's PostgreSQL"]
+async fn what_was_in_flight_goes_on() {
+    let (source, target) = (source().await, Kit::postgres().await);
+    import(&target, &source.kit.store).await.unwrap();
+    let message = |wanted: Fate| {
+        let found = source.messages.iter().find(|(fate, _)| *fate == wanted);
+        &found.unwrap().1
+    };
+    let store = &target.store;
+    tokens_are_as_before(&source, store).await;
 
     // What the process that is gone had in hand is found by any other.
     let left = target.orphans(CARRIER).await;
