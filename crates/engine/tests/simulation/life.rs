@@ -23,8 +23,8 @@ const SCRIPT_MS: u64 = 30_000;
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const LEAP_MS: i64 = 30_000;
 const MOST_LOOKS: usize = 90;
-/// Afterwards nothing may happen any more, however long one waits.
-const AFTERWARDS_MS: i64 = 3 * 86_400_000;
+/// Afterwards nothing may happen any more for as long as what was simulated is kept, which is a day.
+const AFTERWARDS_MS: i64 = 20 * 3_600_000;
 
 /// Said of a process that is ended in order.
 pub(crate) const ENDING: &str = "the process is ended in order";
