@@ -17,6 +17,7 @@ pub use parts::join;
 use crate::codec;
 use crate::pdu::{DeliverSm, esm_class};
 use crate::tlv::tag;
+use std::borrow::Cow;
 use text::Fields;
 
 /// What a receipt says.
@@ -120,8 +121,11 @@ impl ReceiptState {
 
     /// The state that a word means, in any case and in the spellings seen.
     pub fn from_word(word: &str) -> Self {
-        let word = word.trim().to_ascii_uppercase();
-        match word.as_str() {
+        let mut word = Cow::Borrowed(word.trim());
+        if word.bytes().any(|octet| octet.is_ascii_lowercase()) {
+            word.to_mut().make_ascii_uppercase();
+        }
+        match &*word {
             "DELIVRD" | "DELIVERED" | "DELIVERD" => Self::Delivered,
             "UNDELIV" | "UNDELIVERABLE" | "UNDELIVERED" => Self::Undeliverable,
             "EXPIRED" => Self::Expired,
@@ -133,7 +137,7 @@ impl ReceiptState {
             | "PENDING" | "ENQUEUE" | "ENQUEUED" => Self::Enroute,
             _ => {
                 let number = word.parse().ok().and_then(Self::from_number);
-                number.unwrap_or(Self::Other(word))
+                number.unwrap_or_else(|| Self::Other(word.into_owned()))
             }
         }
     }
@@ -184,12 +188,13 @@ pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
         return None;
     }
     let (state, raw_state) = state(parameter, fields.state, intermediate)?;
-    let (id, other_id) = match (parameter_id(deliver), fields.id.map(word)) {
+    let (id, other_id) = match (parameter_id(deliver), fields.id) {
+        (Some(id), Some(other)) if id.as_bytes() == other => (id, None),
         (Some(id), other) => {
-            let other = other.filter(|other| *other != id);
+            let other = other.map(word).filter(|other| *other != id);
             (id, other)
         }
-        (None, id) => (id?, None),
+        (None, id) => (id.map(word)?, None),
     };
     Some(Receipt {
         id,
