@@ -267,8 +267,8 @@ impl Park {
             &placed,
             4,
             "with v (place, bucket, carrier, carrier_id) as (values {rows})
-             select v.place from v join parked_receipts as parked
-                 on parked.bucket = v.bucket and parked.carrier = v.carrier and parked.carrier_id = v.carrier_id
+             select v.place from v join parked_receipts p
+                 on p.bucket = v.bucket and p.carrier = v.carrier and p.carrier_id = v.carrier_id
              group by v.place having count(*) >= {1}",
             |query, row| {
                 let (place, (carrier, id)) = row;

@@ -12,6 +12,7 @@ twins!(
     an_account_is_made_once,
     standing_changes_and_an_unknown_account_is_told,
     every_change_raises_the_revision_and_is_of_its_account,
+    each_request_to_reload_is_counted_beside_the_revision,
     a_token_opens_its_account_until_it_is_revoked,
     a_token_keeps_its_terms,
     tokens_are_listed_oldest_first,
@@ -44,6 +45,16 @@ async fn an_account_is_kept_with_an_empty_wallet(kit: &Kit) {
         .collect();
     assert_eq!(ids.len(), 2);
     assert!(ids.contains(&other) && ids.is_sorted());
+}
+
+async fn each_request_to_reload_is_counted_beside_the_revision(kit: &Kit) {
+    let before = kit.store.revision().await.unwrap();
+    for asked in 1..=2 {
+        let reloads = kit.store.ask_reload(by(NOW)).await.unwrap();
+        assert_eq!(reloads, before.reloads + asked);
+        let now = kit.store.revision().await.unwrap();
+        assert_eq!((now.number, now.reloads), (before.number, reloads));
+    }
 }
 
 async fn an_account_is_made_once(kit: &Kit) {

@@ -12,6 +12,7 @@ twins!(
     the_ledger_refuses_update_and_delete,
     a_wallet_never_falls_below_zero,
     the_ledger_takes_each_entry_once,
+    a_debit_takes_back_once_and_never_more_than_is_held,
     a_refund_that_the_ledger_has_moves_no_money,
     a_statement_tells_the_latest_entries_first,
 );
@@ -37,6 +38,24 @@ async fn a_reference_credits_once(kit: &Kit) {
         kit.store.credit(elsewhere, by(NOW)).await.unwrap(),
         Credited::New
     );
+}
+
+async fn a_debit_takes_back_once_and_never_more_than_is_held(kit: &Kit) {
+    let id = kit.account(100).await;
+    let debit = async |naira: i64, reference: &str| {
+        let entry = credit(id, Component::SmsWallet, -naira, reference);
+        let reason = "credited twice".to_owned();
+        kit.store.debit(entry, reason, by(NOW)).await.unwrap()
+    };
+    let held = naira(100);
+    assert_eq!(debit(101, "back-1").await, Credited::TooLittle { held });
+    assert_eq!(debit(40, "back-1").await, Credited::New);
+    let before = Credited::Before {
+        amount: naira(-40),
+        component: Component::SmsWallet,
+    };
+    assert_eq!(debit(40, "back-1").await, before);
+    assert_eq!(kit.balance(id).await, naira(60));
 }
 
 async fn credits_at_the_same_moment_credit_once(kit: &Kit) {
