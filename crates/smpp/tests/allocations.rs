@@ -28,6 +28,6 @@ fn the_codec_allocates_nothing_and_a_receipt_only_what_it_keeps() {
     submit_sm: decode and encode: 0
     receipt: decode and encode the deliver_sm: 0
     receipt: own the deliver_sm: 6
-    receipt: parse: 7
+    receipt: parse: 5
     ");
 }
