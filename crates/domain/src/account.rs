@@ -19,6 +19,31 @@ named! {
 }
 
 named! {
+    /// What becomes of what an account has queued when it may not send any more.
+    Queued {
+        /// It waits until the account is active again.
+        Hold = "hold",
+        /// It ends as failed, and is given back.
+        Cancel = "cancel",
+        /// It goes out.
+        Send = "send",
+    }
+}
+
+impl AccountStatus {
+    /// Why an account of this status may not send live messages; nothing where it may.
+    pub fn refusal(self) -> Option<Refusal> {
+        match self {
+            Self::Active => None,
+            Self::Pending => Some(Refusal::AccountPending),
+            Self::Dormant => Some(Refusal::AccountDormant),
+            Self::Restricted => Some(Refusal::AccountRestricted),
+            Self::Disabled => Some(Refusal::AccountDisabled),
+        }
+    }
+}
+
+named! {
     /// How far the operator knows who stands behind an account.
     Verification {
         /// Not at all.
@@ -154,6 +179,9 @@ mod tests {
                 sends,
                 "{status:?} {environment:?}"
             );
+            if environment == Live {
+                assert_eq!(status.refusal().is_none(), sends, "{status:?}");
+            }
         }
     }
 }

@@ -193,6 +193,11 @@ pub enum DeliveryEvent {
         /// Which end.
         status: DeliveryStatus,
     },
+    /// A leg that waits is not to be sent any more.
+    Cancelled {
+        /// Which leg.
+        leg: i64,
+    },
     /// The second leg was put back unsent: it was noted as submitted when it was claimed.
     PutBack,
     /// No outcome in time.
@@ -207,7 +212,11 @@ impl DeliveryEvent {
             Self::Acknowledged { leg, page } | Self::PageDelivered { leg, page } => {
                 Some((leg, page_bit(page)))
             }
-            Self::Doubted { .. } | Self::PagesNamed { .. } | Self::PutBack | Self::GaveUp => None,
+            Self::Doubted { .. }
+            | Self::PagesNamed { .. }
+            | Self::Cancelled { .. }
+            | Self::PutBack
+            | Self::GaveUp => None,
         }
     }
 }
@@ -257,6 +266,7 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
             named,
         } => quiet(before, pages_named(delivery, leg, guessed, named)),
         DeliveryEvent::Failed { leg, status } => failed(delivery, terms, leg, status),
+        DeliveryEvent::Cancelled { leg } => cancelled(delivery, terms, leg),
         DeliveryEvent::PutBack => put_back(delivery, terms),
         DeliveryEvent::GaveUp => gave_up(delivery, terms),
     }
@@ -349,6 +359,34 @@ fn put_back(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
         None
     };
     quiet(&before, delivery).map(|change| Transition { refund, ..change })
+}
+
+/// Of whom nothing was submitted all that was charged goes back, whatever the gateway promises. A second leg that is
+/// cancelled was never taken, so what was reserved for it goes back with the end of the first.
+fn cancelled(mut delivery: Delivery, terms: Terms, leg: i64) -> Option<Transition> {
+    if delivery.status.is_final() || delivery.doubts(leg) {
+        return None;
+    }
+    if leg >= SECOND_LEG {
+        let before = delivery.clone();
+        delivery.leg = delivery.leg.min(FIRST_LEG);
+        if !delivery.has_failed(FIRST_LEG) {
+            return quiet(&before, delivery);
+        }
+    } else if delivery.leg > 0 || delivery.doubts(SECOND_LEG) {
+        return failed(delivery, terms, leg, DeliveryStatus::Failed);
+    }
+    let is_unsent = delivery.leg == 0 && delivery.failed_legs == 0;
+    delivery.end(DeliveryStatus::Failed);
+    let change = not_delivered(delivery, terms);
+    Some(Transition {
+        refund: if is_unsent {
+            Some(Refund::Charge)
+        } else {
+            change.refund
+        },
+        ..change
+    })
 }
 
 fn gave_up(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
@@ -458,6 +496,30 @@ mod tests {
             run(REFUND, 3, &[SENT, one, UNDELIV, two, three]).0,
             S::Undelivered
         );
+    }
+
+    #[test]
+    fn what_is_cancelled_unsent_is_given_back_whatever_the_gateway() {
+        let cancelled = |leg| E::Cancelled { leg };
+        for terms in [REFUND, CORPORATE, DUAL] {
+            let run = |events: &[E]| run(terms, 1, events);
+            let all = (S::Failed, vec![Refund::Charge], 1, 0);
+            assert_eq!(run(&[cancelled(1)]), all, "{terms:?}");
+            assert_eq!(run(&[cancelled(1), cancelled(1), SENT, PAGE]), all);
+            assert_eq!(run(&[SENT, PAGE, cancelled(1)]).0, S::Delivered);
+        }
+        let reserve = (S::Failed, vec![Refund::Reserve], 1, 1);
+        assert_eq!(run(DUAL, 1, &[SENT, UNDELIV, cancelled(2)]), reserve);
+        let put_back = [SENT, cancelled(2), PAGE];
+        assert_eq!(
+            run(DUAL, 1, &put_back),
+            (S::Delivered, vec![Refund::Reserve], 1, 0),
+            "the first leg goes on"
+        );
+        let again = [SENT, cancelled(2), UNDELIV, cancelled(2)];
+        assert_eq!(run(DUAL, 1, &again), reserve);
+        let doubted = [SENT, E::Doubted { leg: 2 }, cancelled(2)];
+        assert_eq!(run(DUAL, 1, &doubted).0, S::InDoubt, "it may be sent");
     }
 
     #[test]
@@ -680,6 +742,7 @@ mod tests {
         prop_oneof![
             leg.clone().prop_map(|leg| E::Submitted { leg }),
             leg.clone().prop_map(|leg| E::Doubted { leg }),
+            leg.clone().prop_map(|leg| E::Cancelled { leg }),
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::Acknowledged { leg, page }),
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::PageDelivered { leg, page }),
             (leg.clone(), bad).prop_map(|(leg, status)| E::Failed { leg, status }),
@@ -699,7 +762,7 @@ mod tests {
             E::Acknowledged { page, .. } => E::Acknowledged { leg: 1, page },
             E::PageDelivered { page, .. } => E::PageDelivered { leg: 1, page },
             E::Failed { status, .. } => E::Failed { leg: 1, status },
-            E::PagesNamed { .. } | E::PutBack | E::GaveUp => E::GaveUp,
+            E::PagesNamed { .. } | E::Cancelled { .. } | E::PutBack | E::GaveUp => E::GaveUp,
         })
     }
 

@@ -34,7 +34,9 @@ pub mod token;
 pub mod velocity;
 mod wallet;
 
-pub use account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};
+pub use account::{
+    Account, AccountStatus, Environment, Queued, SenderId, SenderStatus, Verification,
+};
 pub use content::CodeWords;
 pub use daily::{Spending, day_begins_at, lagos_day};
 pub use delivery::{

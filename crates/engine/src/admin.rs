@@ -22,8 +22,8 @@ use domain::callback::signature::MOST_SECRETS;
 use domain::token::{self, Terms, TokenHash};
 use domain::velocity::Block;
 use domain::{
-    Account, AccountId, AccountStatus, Money, Purse, SenderFault, SenderId, SenderStatus, Spending,
-    Verification, sender,
+    Account, AccountId, AccountStatus, Money, Purse, Queued, SenderFault, SenderId, SenderStatus,
+    Spending, Verification, sender,
 };
 use store::Store;
 
@@ -45,6 +45,12 @@ pub enum AdminError {
     /// There is no such account.
     #[error("there is no account {0}: see `ogene account list`")]
     NoAccount(AccountId),
+    /// What is queued of an account that may send goes out.
+    #[error(
+        "what an active account has queued goes out: leave --queued out, or cancel first with --status disabled \
+         --queued cancel"
+    )]
+    QueuedOfActive,
     /// There is no such token, or it is revoked already.
     #[error("there is no token {0} that could be revoked: see `ogene token list`")]
     NoToken(String),
@@ -181,15 +187,42 @@ async fn account(store: &Store, id: AccountId) -> Result<Account> {
     store.account(id).await?.ok_or(AdminError::NoAccount(id))
 }
 
-/// Changes what an account may do.
+/// What became of what an account had queued.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct QueuedSettled {
+    /// Recipients that are cancelled.
+    pub cancelled: usize,
+}
+
+/// Changes what an account may do, and what becomes of what it has queued: held where nothing is said and it may not send.
 pub async fn set_status(
     store: &Store,
     operator: &Operator,
     id: AccountId,
     status: AccountStatus,
-) -> Result<()> {
-    let changed = store.set_account_status(id, status, operator.now()).await?;
-    changed.then_some(()).ok_or(AdminError::NoAccount(id))
+    queued: Option<Queued>,
+) -> Result<QueuedSettled> {
+    let may_send = status.refusal().is_none();
+    if may_send && queued.is_some() {
+        return Err(AdminError::QueuedOfActive);
+    }
+    let queued = match queued {
+        _ if may_send => Queued::Send,
+        queued => queued.unwrap_or(Queued::Hold),
+    };
+    let by = operator.now();
+    let changed = store.set_account_status(id, status, queued, by).await?;
+    changed.then_some(()).ok_or(AdminError::NoAccount(id))?;
+    let now_ms = operator.clock().now_ms();
+    let settled = store.settle_queued(id, now_ms).await?;
+    Ok(QueuedSettled {
+        cancelled: settled.outcomes.len(),
+    })
+}
+
+/// What becomes of what an account has queued; nothing is said of those of which all goes out.
+pub async fn queued(store: &Store, id: AccountId) -> Result<Option<Queued>> {
+    Ok(store.holds().await?.remove(&id))
 }
 
 /// Changes how far an account is known.

@@ -22,6 +22,7 @@ mod settle;
 mod slots;
 mod turns;
 mod watch;
+mod withheld;
 
 use crate::settings::CarrierSettings;
 use budget::Budget;
@@ -61,6 +62,8 @@ pub(crate) struct Carrier {
     bound: Mutex<BTreeSet<i64>>,
     /// Whether this node was taken for dead, and its desk does not know yet.
     lapsed: AtomicBool,
+    /// Whether the desk is to look through what it has in hand for accounts that may not send.
+    withheld: AtomicBool,
     /// Whether the log has named receipts of it that could mean too many pages.
     unclear_logged: AtomicBool,
     /// Whether the desk has begun.
@@ -90,6 +93,7 @@ impl Carrier {
             slots: Sender::default(),
             bound: Mutex::default(),
             lapsed: AtomicBool::new(false),
+            withheld: AtomicBool::new(false),
             unclear_logged: AtomicBool::new(false),
             running: AtomicBool::new(false),
             closing: Sender::default(),

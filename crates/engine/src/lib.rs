@@ -5,6 +5,7 @@
 //! | who is calling, and how often | `customers`, `rate` |
 //! | what holds a send back: content rules, too much to one number or block, or simulated | `guards`, `content`, `velocity`, `simulated` |
 //! | sends become messages, in groups | `accept`, with the batches from `plan` |
+//! | what an account has queued that may not send | `holds` |
 //! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
 //! | outcomes are POSTed | `callback` |
 //! | what holds of the configuration, and what replaces it | `live`, `reload` |
@@ -25,6 +26,7 @@ mod content;
 mod customers;
 mod follow;
 mod guards;
+mod holds;
 mod live;
 mod measure;
 mod network;
@@ -208,6 +210,7 @@ impl Engine {
             turns: carrier::Turns::default(),
             callbacks,
             nodes,
+            holds: holds::Holds::default(),
             follower: tokio::sync::Mutex::new(follow::Follower::new(&world.clock)),
             store: store.clone(),
             clock: world.clock,
@@ -231,6 +234,7 @@ impl Engine {
             tokio::spawn(Arc::clone(&customers).follow()),
             tokio::spawn(following),
             tokio::spawn(retention::run(Arc::clone(&shared))),
+            tokio::spawn(holds::follow(Arc::clone(&shared), customers.revision())),
         ]);
         Ok(Self {
             shared,

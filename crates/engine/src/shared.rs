@@ -3,6 +3,7 @@
 use crate::callback::Callbacks;
 use crate::carrier::{Carrier, Turns};
 use crate::follow::Follower;
+use crate::holds::Holds;
 use crate::live::Live;
 use crate::nodes::Nodes;
 use crate::{Chance, Clock, Network, chance, measure};
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     /// The number of this process among all that share the database; never 0.
     pub(crate) node: i64,
     pub(crate) nodes: Nodes,
+    /// Accounts that may not send.
+    pub(crate) holds: Holds,
     pub(crate) follower: tokio::sync::Mutex<Follower>,
     pub(crate) message_ids: chance::MessageIds,
     pub(crate) callbacks: Callbacks,

@@ -2,6 +2,7 @@
 
 use crate::Shared;
 use crate::carrier::{move_strays, note_due};
+use crate::holds;
 use crate::measure::{self, Depths};
 use crate::recover::portions;
 use domain::{Bucket, Gateway};
@@ -35,11 +36,13 @@ const FORGET_EVERY: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 /// How often batches are looked for that wait for carriers which are not configured any more.
 const STRAYS_EVERY: Duration = Duration::from_secs(5);
+/// How often it is looked what came to be held of accounts that may not send.
+const HELD_EVERY: Duration = Duration::from_secs(2);
 /// How often queues are measured.
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
-pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 9] {
+pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 10] {
     let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
     let (told, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
     [
@@ -96,6 +99,12 @@ pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 9] {
                 let looked = Arc::clone(&looked);
                 async move { look_again(&shared, &looked).await }
             },
+        ),
+        every(
+            HELD_EVERY,
+            Outage::of("what is queued of held accounts cannot be settled"),
+            shared,
+            |shared| async move { holds::settle(&shared).await },
         ),
         every(
             STRAYS_EVERY,

@@ -127,6 +127,11 @@ impl Change for Accept {
             let wallet = wallets
                 .get_mut(&owner)
                 .ok_or(Error::Impossible("an account has no wallet"))?;
+            // Its status was changed after the caller was let in.
+            if let Some(refusal) = &wallet.refusal {
+                answers.push(Accepted::No(refusal.clone()));
+                continue;
+            }
             let Some(drawn) = wallet.purse.draw(message.draft.cost) else {
                 let (needed, available) = (message.draft.cost, wallet.purse.total());
                 answers.push(Accepted::No(Refusal::InsufficientFunds {

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::revision::touch;
 use crate::rows::named;
 use crate::sql::{on, read};
-use crate::{Store, wallets};
-use domain::{Account, AccountId, AccountStatus, Verification, masked};
+use crate::{Store, holds, wallets};
+use domain::{Account, AccountId, AccountStatus, Queued, Verification, masked};
 use serde_json::{Value, json};
 
 #[derive(sqlx::FromRow)]
@@ -90,7 +90,8 @@ const SET_VERIFICATION: &str = "account.set-verification";
 
 /// Which standing of an account to change.
 enum Standing {
-    Status(AccountStatus),
+    /// And what becomes of what it has queued.
+    Status(AccountStatus, Queued),
     Verification(Verification),
 }
 
@@ -105,7 +106,7 @@ impl Change for SetStanding {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let (read, write, verb, column, word) = match self.standing {
-            Standing::Status(status) => (
+            Standing::Status(status, _) => (
                 "select status from accounts where account_id = $1",
                 "update accounts set status = $2 where account_id = $1",
                 SET_STATUS,
@@ -135,13 +136,22 @@ impl Change for SetStanding {
             .execute(connection)
             .await
             .map(drop))?;
+        let (mut before, mut after) = (json!({ column: before }), json!({ column: word }));
+        if let Standing::Status(status, queued) = self.standing {
+            before["queued"] = holds::of(tx, self.account).await?.as_str().into();
+            // Whoever may send has nothing held.
+            let may_not = status.refusal().is_some();
+            let queued = if may_not { queued } else { Queued::Send };
+            after["queued"] = queued.as_str().into();
+            holds::set(tx, self.account, status, queued).await?;
+        }
         let entry = Entry {
             by: &self.by,
             verb,
             account: Some(self.account),
             object: "",
-            before: json!({ column: before }),
-            after: json!({ column: word }),
+            before,
+            after,
         };
         audit::enter(tx, entry).await?;
         Ok(true)
@@ -149,7 +159,7 @@ impl Change for SetStanding {
 
     async fn stands(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
         let verb = match self.standing {
-            Standing::Status(_) => SET_STATUS,
+            Standing::Status(..) => SET_STATUS,
             Standing::Verification(_) => SET_VERIFICATION,
         };
         Ok(!found || audit::is_kept(tx, &self.by, verb, "").await?)
@@ -189,17 +199,20 @@ impl Store {
         rows.into_iter().map(AccountRow::account).collect()
     }
 
-    /// Changes what an account may do; `false` when there is no such account.
+    /// Changes what an account may do, and what becomes of what it has queued where it may not send: from now on no
+    /// batch of it is claimed, or all are again. `false` when there is no such account.
+    /// [`settle_queued`](Store::settle_queued) does the rest.
     pub async fn set_account_status(
         &self,
         account: AccountId,
         status: AccountStatus,
+        queued: Queued,
         by: By,
     ) -> Result<bool> {
         self.db
             .change(SetStanding {
                 account,
-                standing: Standing::Status(status),
+                standing: Standing::Status(status, queued),
                 by,
             })
             .await

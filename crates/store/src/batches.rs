@@ -5,9 +5,11 @@
 //! wire, everything else has not. So little more is claimed than a carrier's windows can take.
 
 mod claim;
+mod held;
 mod queue;
 
 pub use claim::Claim;
+pub use held::HELD;
 
 use crate::Error;
 use crate::db::Tx;
@@ -294,10 +296,14 @@ struct BatchRow {
     gateway: String,
     sender: String,
     body: String,
+    /// Whether its account may not send.
+    is_held: bool,
 }
 
 /// The columns of [`BatchRow`]; the query names the tables `b` and `m`.
-const COLUMNS: &str = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body from batches b
+const COLUMNS: &str = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body,
+         not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held
+     from batches b
      join messages_in_full m on m.bucket = b.bucket and m.message_id = b.message_id";
 
 impl BatchRow {

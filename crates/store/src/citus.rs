@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 /// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
 /// to comes first.
-const REFERENCE: [&str; 11] = [
+const REFERENCE: [&str; 12] = [
     "accounts",
+    "holds",
     "tokens",
     "sender_ids",
     "callback_secrets",

@@ -18,6 +18,7 @@ mod doubts;
 mod error;
 mod follow;
 mod hints;
+mod holds;
 mod import;
 mod memory;
 mod nodes;
@@ -49,7 +50,7 @@ pub use accept::{Accepted, NewMessage};
 pub use audit::{AuditEntry, By};
 pub use backup::BackupError;
 pub use batches::{
-    Batch, BatchKind, Claim, Claimed, Content, Ended, MOST_RECIPIENTS, Progress, WAITING,
+    Batch, BatchKind, Claim, Claimed, Content, Ended, HELD, MOST_RECIPIENTS, Progress, WAITING,
 };
 pub use callbacks::{
     Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, DueOrigins,

@@ -18,6 +18,7 @@ use crate::{Error, Store};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Recipient};
 use parked::{Park, Parked};
 use settle::{Portion, Whole};
+pub(crate) use settle::{cancelled, known};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tokio::task::JoinSet;

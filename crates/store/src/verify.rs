@@ -180,7 +180,7 @@ const CHECKS: [Check; 22] = [
         sql: "select distinct lower(hex(m.message_id)) from batches b
               join messages_in_full m on m.bucket = b.bucket and m.message_id = b.message_id
               join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
-              where b.claimed_by = 0 and b.expires_at_ms < k.value limit 20",
+              where b.claimed_by <= 0 and b.expires_at_ms < k.value limit 20",
     },
     Check {
         sentence: "a recipient of message {} was settled without an outcome, or has one of no time",

@@ -10,7 +10,10 @@ use crate::db::Tx;
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, within};
 use crate::sql::{changed_rows, find_rows, on, read};
-use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient, Spending};
+use domain::{
+    AccountId, AccountStatus, Bucket, Component, MessageId, Money, Purse, Recipient, Refusal,
+    Spending,
+};
 use std::collections::BTreeMap;
 
 /// Whose wallet, and in which bucket it lies.
@@ -70,12 +73,17 @@ struct WalletRow {
     limit_per_day: Option<i64>,
     spent_day: i64,
     spent_today: i64,
+    /// The status of an account that may not send, as it is known here.
+    #[sqlx(default)]
+    held_as: Option<String>,
 }
 
 /// A wallet that is locked.
 pub(crate) struct Wallet {
     pub(crate) purse: Purse,
     pub(crate) spending: Spending,
+    /// Why its account may not send.
+    pub(crate) refusal: Option<Refusal>,
 }
 
 impl WalletRow {
@@ -92,6 +100,12 @@ impl WalletRow {
             ])
             .map(|(component, units)| (component, Money::from_units(units)))
             .collect()
+    }
+
+    fn refusal(&self) -> Result<Option<Refusal>> {
+        let status = self.held_as.as_deref();
+        let status = status.map(|status| named(AccountStatus::from_name, status));
+        Ok(status.transpose()?.and_then(AccountStatus::refusal))
     }
 
     fn spending(&self) -> Spending {
@@ -123,7 +137,8 @@ pub(crate) async fn lock(
     owners: &[Owner],
 ) -> Result<BTreeMap<Owner, Wallet>> {
     let sql = format!(
-        "select * from wallets where (bucket, account_id) in (values {{rows}}){within}
+        "select wallets.*, (select h.status from holds h where h.account_id = wallets.account_id) as held_as
+         from wallets where (bucket, account_id) in (values {{rows}}){within}
          order by bucket, account_id{}",
         tx.for_update(),
         within = within(bucket, 1),
@@ -145,10 +160,14 @@ pub(crate) async fn lock(
         .iter()
         .map(|row| {
             let owner = (Bucket(row.bucket.into()), AccountId(row.account_id));
-            let (purse, spending) = (row.purse(), row.spending());
-            (owner, Wallet { purse, spending })
+            let wallet = Wallet {
+                purse: row.purse(),
+                spending: row.spending(),
+                refusal: row.refusal()?,
+            };
+            Ok((owner, wallet))
         })
-        .collect())
+        .collect::<Result<_>>()?)
 }
 
 /// What is added to a wallet; negative amounts take away, never below zero.

@@ -225,6 +225,7 @@ impl Desk {
         if self.carrier.take_lapse() || self.closing {
             self.put_back_unsent();
         }
+        self.put_back_withheld();
         self.hand.wake(self.shared.clock.steady_ms());
         self.dispatch();
         self.report();

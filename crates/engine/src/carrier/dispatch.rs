@@ -27,6 +27,10 @@ struct Open {
 impl Desk {
     /// Takes a claimed batch in hand, unless its time is over.
     pub(super) fn take(&mut self, claimed: Claimed) {
+        // It was claimed just before its account was held.
+        if self.shared.holds.contain(&claimed.content) {
+            self.carrier.withhold();
+        }
         let now_ms = self.shared.clock.now_ms();
         let (batch, content) = (&claimed.batch, &claimed.content);
         let live = self.shared.live();

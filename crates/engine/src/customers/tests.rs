@@ -61,7 +61,9 @@ async fn a_change_of_one_account_leaves_the_others_remembered() {
     );
     let (store, by) = (&kit.customers.store, &kit.operator);
     let restricted = AccountStatus::Restricted;
-    admin::set_status(store, by, one, restricted).await.unwrap();
+    admin::set_status(store, by, one, restricted, None)
+        .await
+        .unwrap();
     kit.customers.look().await.unwrap();
     assert!(kit.is_read_again(&token, &before).await);
     assert_eq!(

@@ -6,7 +6,7 @@ use super::open::{account_id, amount};
 use crate::written::{Naira, lagos_time};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use domain::{AccountId, AccountStatus, Component, Money, Purse, Verification};
+use domain::{AccountId, AccountStatus, Component, Money, Purse, Queued, Verification};
 use engine::admin::{self, Operator};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,7 +36,13 @@ pub(super) enum Account {
     #[command(name = "set-status")]
     #[command(
         after_help = "active: everything; pending: the sandbox only; restricted: read, not send; \
-        dormant, disabled: nothing.\n\nExample: ogene account set-status --account 1882399170363392 --status restricted"
+        dormant, disabled: nothing.\n\n\
+        What an account that may not send has queued, and is not handed to a carrier yet, is held: it goes on when the \
+        account is active again, unless its time is over by then. --queued cancel ends it now: each recipient is `failed`, \
+        is called back and gets back what was charged for what was not submitted. --queued send lets it go out. It may be \
+        given again to choose otherwise. What was handed over meanwhile is sent and stays charged.\n\n\
+        Examples: ogene account set-status --account 1882399170363392 --status restricted\n          \
+        ogene account set-status --account 1882399170363392 --status disabled --queued cancel"
     )]
     SetStatus {
         #[command(flatten)]
@@ -44,6 +50,9 @@ pub(super) enum Account {
         /// The new status
         #[arg(long, value_parser = statuses())]
         status: AccountStatus,
+        /// What becomes of what is queued, where the account may not send [default: hold]
+        #[arg(long, value_parser = queued_choices())]
+        queued: Option<Queued>,
     },
     /// Limit what an account may spend in a day, or take the limit away
     #[command(
@@ -91,7 +100,7 @@ impl Account {
         match self {
             Self::Create { name, email } => {
                 let account = admin::create_account(&store, &operator, &name, &email).await?;
-                shown(&account, None, None)
+                shown(&account, None, More::default())
             }
             Self::List => {
                 let accounts = admin::list_accounts(&store).await?;
@@ -102,9 +111,16 @@ impl Account {
                 admin::set_daily_limit(&store, &operator, which.account, per_day.0).await?;
                 show(&store, &operator, which.account).await
             }
-            Self::SetStatus { which, status } => {
-                admin::set_status(&store, &operator, which.account, status).await?;
-                show(&store, &operator, which.account).await
+            Self::SetStatus {
+                which,
+                status,
+                queued,
+            } => {
+                let id = which.account;
+                let settled = admin::set_status(&store, &operator, id, status, queued).await?;
+                let is_cancelled = queued == Some(Queued::Cancel);
+                let cancelled = is_cancelled.then_some(settled.cancelled);
+                show_with(&store, &operator, id, cancelled).await
             }
             Self::SetVerification { which, level } => {
                 admin::set_verification(&store, &operator, which.account, level).await?;
@@ -126,11 +142,36 @@ fn per_day(text: &str) -> Result<PerDay, String> {
 }
 
 async fn show(store: &Store, operator: &Operator, id: AccountId) -> Result<Answer, Failure> {
+    show_with(store, operator, id, None).await
+}
+
+/// The account, and how many recipients were cancelled just now.
+async fn show_with(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    cancelled: Option<usize>,
+) -> Result<Answer, Failure> {
+    let queued = admin::queued(store, id).await?;
     let (account, purse) = admin::show_account(store, id).await?;
     let spending = admin::spending(store, id).await?;
     let spent = spending.spent_by(operator.clock().now_ms());
     let limit = spending.per_day.map(|per_day| (per_day, spent));
-    shown(&account, Some(&purse), limit)
+    let more = More {
+        limit,
+        queued,
+        cancelled,
+    };
+    shown(&account, Some(&purse), more)
+}
+
+/// What is shown of one account alone.
+#[derive(Default)]
+struct More {
+    /// What may be spent in a day, and what was.
+    limit: Option<(Money, Money)>,
+    queued: Option<Queued>,
+    cancelled: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -147,6 +188,10 @@ struct AccountJson<'a> {
     limit_per_day: Option<Naira>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spent_today: Option<Naira>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queued: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled_recipients: Option<usize>,
 }
 
 impl<'a> AccountJson<'a> {
@@ -161,18 +206,19 @@ impl<'a> AccountJson<'a> {
             balance: purse.map(|purse| balances(purse).into_iter().collect()),
             limit_per_day: None,
             spent_today: None,
+            queued: None,
+            cancelled_recipients: None,
         }
     }
 }
 
-fn shown(
-    account: &domain::Account,
-    purse: Option<&Purse>,
-    limit: Option<(Money, Money)>,
-) -> Result<Answer, Failure> {
+fn shown(account: &domain::Account, purse: Option<&Purse>, more: More) -> Result<Answer, Failure> {
+    let limit = more.limit;
     let json = AccountJson {
         limit_per_day: limit.map(|(per_day, _)| Naira(per_day)),
         spent_today: limit.map(|(_, spent)| Naira(spent)),
+        queued: more.queued.map(Queued::as_str),
+        cancelled_recipients: more.cancelled,
         ..AccountJson::new(account, purse)
     };
     let mut lines = vec![
@@ -192,6 +238,12 @@ fn shown(
     if let Some((per_day, spent)) = limit {
         lines.push(("limit_per_day", format!("{per_day} NGN")));
         lines.push(("spent_today", format!("{spent} NGN")));
+    }
+    if let Some(queued) = json.queued {
+        lines.push(("queued", queued.to_owned()));
+    }
+    if let Some(cancelled) = json.cancelled_recipients {
+        lines.push(("cancelled_recipients", cancelled.to_string()));
     }
     Answer::new(pairs(&lines), &json)
 }
@@ -234,6 +286,11 @@ fn balances(purse: &Purse) -> Vec<(&'static str, Naira)> {
 fn statuses() -> impl TypedValueParser<Value = AccountStatus> {
     let names = AccountStatus::ALL.iter().map(|status| status.as_str());
     PossibleValuesParser::new(names).try_map(|name| AccountStatus::from_name(&name).ok_or(name))
+}
+
+fn queued_choices() -> impl TypedValueParser<Value = Queued> {
+    let names = Queued::ALL.iter().map(|queued| queued.as_str());
+    PossibleValuesParser::new(names).try_map(|name| Queued::from_name(&name).ok_or(name))
 }
 
 fn levels() -> impl TypedValueParser<Value = Verification> {

@@ -68,7 +68,7 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
         (AccountStatus::Disabled, "API-1002"),
         (AccountStatus::Active, "API-2012"),
     ] {
-        admin::set_status(&store, &operator, ogene.shop.id, status)
+        admin::set_status(&store, &operator, ogene.shop.id, status, None)
             .await
             .expect("set");
         seen(wanted).await;

@@ -534,7 +534,7 @@ impl Ogene {
     /// Changes the standing of an account.
     pub(crate) async fn set_status(&self, customer: &Customer, status: AccountStatus) {
         let store = self.store().await;
-        admin::set_status(&store, &operator(), customer.id, status)
+        admin::set_status(&store, &operator(), customer.id, status, None)
             .await
             .expect("set");
         store.close().await;

@@ -1,5 +1,6 @@
 //! Claiming due batches, and giving them back.
 
+use super::held::{HELD, mark};
 use super::queue::next_due;
 use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, FIRST_BATCHES, MOST_BATCHES, WAITING};
 use super::{delete, insert, shrink, take};
@@ -7,7 +8,7 @@ use crate::db::{Change, Db, Tx};
 use crate::deliveries::{set_leg, stored};
 use crate::error::Result;
 use crate::settle;
-use crate::sql::{execute_rows, on};
+use crate::sql::on;
 use crate::{Outage, Store};
 use domain::{Bucket, Delivery, Priority, Recipient, SECOND_LEG};
 use std::sync::Arc;
@@ -91,7 +92,13 @@ impl Change for ClaimBatches {
 }
 
 impl ClaimBatches {
-    async fn due(&self, tx: &mut Tx, priority: Priority, most: usize) -> Result<Vec<Claimed>> {
+    /// Those that are due, each with whether its account may not send.
+    async fn due(
+        &self,
+        tx: &mut Tx,
+        priority: Priority,
+        most: usize,
+    ) -> Result<Vec<(Claimed, bool)>> {
         let sql = format!(
             "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = 0
                  and b.priority = $3 and b.due_at_ms <= $4
@@ -107,20 +114,29 @@ impl ClaimBatches {
             .bind(limit)
             .fetch_all(connection)
             .await?);
-        rows.into_iter().map(BatchRow::claimed).collect()
+        rows.into_iter()
+            .map(|row| {
+                let is_held = row.is_held;
+                Ok((row.claimed()?, is_held))
+            })
+            .collect()
     }
 
     /// Claims what there is room for; the last batch is split where it is too large. That fills the room, so
     /// there is no second one. What is left of it waits under another id: whoever has read a batch that waits
-    /// finds it with these recipients, or not at all.
+    /// finds it with these recipients, or not at all. What is not to go out is put where no claim comes by.
     async fn take(
         &self,
         tx: &mut Tx,
-        found: Vec<Claimed>,
+        found: Vec<(Claimed, bool)>,
         room: &mut usize,
     ) -> Result<Vec<Claimed>> {
-        let (mut waiting, mut taken) = (Vec::new(), Vec::new());
-        for mut claimed in found {
+        let (mut waiting, mut taken, mut held) = (Vec::new(), Vec::new(), Vec::new());
+        for (mut claimed, is_held) in found {
+            if is_held {
+                held.push(claimed.batch);
+                continue;
+            }
             let count = claimed.batch.recipients.len();
             if *room == 0 {
                 break;
@@ -140,30 +156,9 @@ impl ClaimBatches {
             claimed.batch.claimed_until_ms = self.claim.until_ms;
             taken.push(claimed);
         }
-        self.mark_claimed(tx, &waiting).await?;
+        mark(tx, &waiting, self.claim.node, self.claim.until_ms).await?;
+        mark(tx, &held, HELD, 0).await?;
         Ok(taken)
-    }
-
-    async fn mark_claimed(&self, tx: &mut Tx, batches: &[Batch]) -> Result<()> {
-        execute_rows!(
-            tx,
-            batches,
-            6,
-            "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (values {rows})
-             update batches set claimed_by = {1}, claimed_until_ms = {2}
-             from v where batches.bucket = v.bucket and batches.carrier = v.carrier
-                 and batches.claimed_by = v.claimed_by and batches.priority = v.priority
-                 and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id",
-            |query, batch| query
-                .bind(batch.bucket.0)
-                .bind(&*batch.carrier)
-                .bind(WAITING)
-                .bind(batch.priority.rank())
-                .bind(batch.due_at_ms)
-                .bind(batch.id),
-            after | query | query.bind(self.claim.node).bind(self.claim.until_ms)
-        );
-        Ok(())
     }
 }
 

@@ -101,10 +101,10 @@ impl Store {
         rows.into_iter().map(BatchRow::claimed).collect()
     }
 
-    /// Batches of a bucket that wait and whose time to be sent is over, some at a time.
+    /// Batches of a bucket that wait, or are held, and whose time to be sent is over, some at a time.
     pub async fn late_batches(&self, bucket: Bucket, now_ms: i64) -> Result<Vec<Claimed>> {
         let sql = format!(
-            "select {COLUMNS} where b.bucket = $1 and b.claimed_by = 0 and b.expires_at_ms <= $2 limit $3"
+            "select {COLUMNS} where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms <= $2 limit $3"
         );
         let rows: Vec<BatchRow> = read!(self.db, |connection| {
             sqlx::query_as(sqlx::AssertSqlSafe(sql))
@@ -127,8 +127,9 @@ impl Store {
         let rows = read!(self.db, |connection| {
             sqlx::query_as(
                 "select carrier, cast(sum(length(recipients) / 7) as bigint),
-                     cast(sum(case when due_at_ms >= $2 then length(recipients) / 7 else 0 end) as bigint)
-                 from batches where bucket = $1 and claimed_by = 0 group by carrier",
+                     cast(sum(case when due_at_ms >= $2 or claimed_by < 0 then length(recipients) / 7 else 0 end)
+                         as bigint)
+                 from batches where bucket = $1 and claimed_by <= 0 group by carrier",
             )
             .bind(bucket.0)
             .bind(until_ms)

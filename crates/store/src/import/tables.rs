@@ -6,7 +6,7 @@ use super::table::{Bucketed, Table};
 const CHUNK: i64 = 2_000;
 
 /// In an order in which what is referred to comes first, and what makes a node work comes last.
-pub(super) const TABLES: [Table; 17] = [
+pub(super) const TABLES: [Table; 18] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -19,6 +19,13 @@ pub(super) const TABLES: [Table; 17] = [
             ("verification", Text),
             ("created_at_ms", Int),
         ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "holds",
+        bucketed: Bucketed::No,
+        key: 1,
+        columns: &[("account_id", Int), ("status", Text), ("queued", Text)],
         chunk: CHUNK,
     },
     Table {

@@ -130,7 +130,7 @@ impl Portion {
         let fresh: Vec<Case> = fresh.chain(late.into_iter().flat_map(late_cases)).collect();
         let (taken, fresh): (Vec<Case>, Vec<Case>) =
             fresh.into_iter().partition(Case::is_taken_at_once);
-        let mut cases = self.known(tx, fresh).await?;
+        let mut cases = known(tx, self.bucket, fresh).await?;
         self.correct_guesses(tx, &mut cases).await?;
         let terrain = self.news.report.terrain();
         let all = taken.iter().chain(&cases);
@@ -172,47 +172,6 @@ impl Portion {
             .collect();
         held.extend(batches::shrink(tx, &open).await?);
         Ok(held)
-    }
-
-    /// Gives cases the deliveries that are stored, where they may have one. Two legs of one recipient may be in hand
-    /// at once: what is told of both becomes one case.
-    async fn known(&self, tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
-        let (known, mut all): (Vec<Case>, Vec<Case>) =
-            cases.into_iter().partition(|case| case.stored);
-        if known.is_empty() {
-            return Ok(all);
-        }
-        let mut known_once: BTreeMap<(MessageId, Recipient), Case> = BTreeMap::new();
-        for case in known {
-            match known_once.entry((case.message, case.recipient)) {
-                Entry::Vacant(entry) => drop(entry.insert(case)),
-                Entry::Occupied(mut entry) => {
-                    let first = entry.get_mut();
-                    first.doubts.join(case.doubts);
-                    first.events.extend(case.events);
-                    first.carrier = case.carrier;
-                    first.error = case.error.or_else(|| first.error.take());
-                    first.late &= case.late;
-                }
-            }
-        }
-        let keys: Vec<_> = known_once.values().map(Case::key).collect();
-        let mut stored = stored(tx, self.bucket, &keys).await?;
-        for case in known_once.into_values() {
-            let key = (case.message, case.recipient);
-            match stored.cases.remove(&key) {
-                // Refused long ago; what went out again meanwhile was taken.
-                Some(found) if case.is_refused_late(&found.delivery) => {}
-                Some(found) => all.push(found.told(case)),
-                // It goes out again from the batch that it is in now: nothing is known of it here.
-                None if case.late || stored.unreadable.contains(&key) => {}
-                None => all.push(Case {
-                    stored: false,
-                    ..case
-                }),
-            }
-        }
-        Ok(all)
     }
 
     async fn matched(&self, tx: &mut Tx) -> Result<Arc<Matched>> {
@@ -324,6 +283,50 @@ impl Case {
     }
 }
 
+/// Gives cases the deliveries that are stored, where they may have one. Two legs of one recipient may be in hand
+/// at once: what is told of both becomes one case.
+pub(crate) async fn known(
+    tx: &mut Tx,
+    bucket: Option<Bucket>,
+    cases: Vec<Case>,
+) -> Result<Vec<Case>> {
+    let (known, mut all): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.stored);
+    if known.is_empty() {
+        return Ok(all);
+    }
+    let mut known_once: BTreeMap<(MessageId, Recipient), Case> = BTreeMap::new();
+    for case in known {
+        match known_once.entry((case.message, case.recipient)) {
+            Entry::Vacant(entry) => drop(entry.insert(case)),
+            Entry::Occupied(mut entry) => {
+                let first = entry.get_mut();
+                first.doubts.join(case.doubts);
+                first.events.extend(case.events);
+                first.carrier = case.carrier;
+                first.error = case.error.or_else(|| first.error.take());
+                first.late &= case.late;
+            }
+        }
+    }
+    let keys: Vec<_> = known_once.values().map(Case::key).collect();
+    let mut stored = stored(tx, bucket, &keys).await?;
+    for case in known_once.into_values() {
+        let key = (case.message, case.recipient);
+        match stored.cases.remove(&key) {
+            // Refused long ago; what went out again meanwhile was taken.
+            Some(found) if case.is_refused_late(&found.delivery) => {}
+            Some(found) => all.push(found.told(case)),
+            // It goes out again from the batch that it is in now: nothing is known of it here.
+            None if case.late || stored.unreadable.contains(&key) => {}
+            None => all.push(Case {
+                stored: false,
+                ..case
+            }),
+        }
+    }
+    Ok(all)
+}
+
 /// The cases that a batch's progress makes.
 fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
     let batch = &*progress.batch;
@@ -363,6 +366,16 @@ fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
         case(progress, ended.recipient, event, Some(ended.error.clone()))
     });
     submitted.chain(ended)
+}
+
+/// The cases of a batch that is not to be sent any more.
+pub(crate) fn cancelled(progress: &Progress) -> impl Iterator<Item = Case> {
+    let leg = progress.batch.leg;
+    let recipients = progress.batch.recipients.iter();
+    recipients.map(move |&recipient| {
+        let event = DeliveryEvent::Cancelled { leg };
+        case(progress, recipient, event, Some("cancelled".to_owned()))
+    })
 }
 
 fn case(

@@ -73,14 +73,14 @@ async fn standing_changes_and_an_unknown_account_is_told(kit: &Kit) {
     for &status in AccountStatus::ALL {
         assert!(
             kit.store
-                .set_account_status(id, status, by(NOW))
+                .set_account_status(id, status, domain::Queued::Hold, by(NOW))
                 .await
                 .unwrap()
         );
         assert_eq!(kit.store.account(id).await.unwrap().unwrap().status, status);
         assert!(
             !kit.store
-                .set_account_status(nobody, status, by(NOW))
+                .set_account_status(nobody, status, domain::Queued::Hold, by(NOW))
                 .await
                 .unwrap()
         );
@@ -116,7 +116,7 @@ async fn every_change_raises_the_revision_and_is_of_its_account(kit: &Kit) {
     };
     raised("create_account").await;
     kit.store
-        .set_account_status(id, AccountStatus::Restricted, by(NOW))
+        .set_account_status(id, AccountStatus::Restricted, domain::Queued::Hold, by(NOW))
         .await
         .unwrap();
     raised("set_account_status").await;

@@ -78,7 +78,12 @@ async fn change_everything(kit: &Kit, id: AccountId) {
     let store = &kit.store;
     store.create_account(account(id), by(NOW)).await.unwrap();
     let status = AccountStatus::Restricted;
-    assert!(store.set_account_status(id, status, by(NOW)).await.unwrap());
+    assert!(
+        store
+            .set_account_status(id, status, domain::Queued::Hold, by(NOW))
+            .await
+            .unwrap()
+    );
     let level = Verification::Verified;
     assert!(store.set_verification(id, level, by(NOW)).await.unwrap());
     store.add_token(token(id), [1; 32], by(NOW)).await.unwrap();
@@ -136,7 +141,7 @@ async fn what_changes_nothing_has_no_entry(kit: &Kit) {
     let status = AccountStatus::Disabled;
     assert!(
         !store
-            .set_account_status(nobody, status, by(NOW))
+            .set_account_status(nobody, status, domain::Queued::Hold, by(NOW))
             .await
             .unwrap()
     );

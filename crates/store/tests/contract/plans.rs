@@ -93,7 +93,7 @@ const MAY_READ_MUCH: [(&str, &str); 27] = [
         "all callbacks, for the metrics",
     ),
     (
-        "select {COLUMNS} where b.bucket = $1 and b.claimed_by = 0 and b.expires_at_ms",
+        "select {COLUMNS} where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms",
         "the sweep of what waits too long",
     ),
     (

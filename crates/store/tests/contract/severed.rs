@@ -207,7 +207,12 @@ async fn a_change_of_an_operator_whose_commit_was_lost_has_one_entry() {
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
             let account = kit.account(0).await;
             scissors.cut_next(1);
-            let set = store.set_account_status(account, AccountStatus::Restricted, by(NOW));
+            let set = store.set_account_status(
+                account,
+                AccountStatus::Restricted,
+                domain::Queued::Hold,
+                by(NOW),
+            );
             assert!(set.await.unwrap());
             assert!(scissors.is_done());
             let entries = kit.store.audit(Some(account), 10).await.unwrap();

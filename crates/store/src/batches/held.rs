@@ -1,0 +1,286 @@
+//! Batches of accounts that may not send. They lie apart from those that wait, so that no claim steps over them; a claim
+//! that meets one among those that wait moves it there.
+
+use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, Progress, WAITING, take};
+use crate::db::{Change, Tx};
+use crate::error::Result;
+use crate::receipts::{cancelled, known};
+use crate::settle::{self, CallbackRoom, Settled, Terrain};
+use crate::sql::{changed_rows, on, read};
+use crate::{Store, holds};
+use domain::{AccountId, Bucket, Priority, Queued};
+use std::sync::Arc;
+
+/// `claimed_by` of a batch whose account may not send.
+pub const HELD: i64 = -1;
+
+/// Batches looked at in one step.
+const STEP: i64 = 1_000;
+/// Recipients cancelled in one transaction; one batch is never too many.
+const MOST_CANCELLED: usize = 1_000;
+
+/// Moves batches between those that wait and those that are held.
+struct Move {
+    batches: Vec<Batch>,
+    to: i64,
+    /// Of which account, and that it is moved only while what it has queued is to go there.
+    account: AccountId,
+}
+
+impl Change for Move {
+    /// How many were moved.
+    type Output = usize;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<usize> {
+        let goes_out = holds::of(tx, self.account).await? == Queued::Send;
+        if goes_out != (self.to == WAITING) {
+            return Ok(0);
+        }
+        mark(tx, &self.batches, self.to, 0).await
+    }
+}
+
+/// Says who has batches, until when; gives how many were as they are told here.
+pub(super) async fn mark(
+    tx: &mut Tx,
+    batches: &[Batch],
+    claimed_by: i64,
+    until_ms: i64,
+) -> Result<usize> {
+    let marked = changed_rows!(
+        tx,
+        batches,
+        6,
+        "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (values {rows})
+         update batches set claimed_by = {1}, claimed_until_ms = {2}
+         from v where batches.bucket = v.bucket and batches.carrier = v.carrier
+             and batches.claimed_by = v.claimed_by and batches.priority = v.priority
+             and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
+         returning batches.batch_id",
+        |query, batch| query
+            .bind(batch.bucket.0)
+            .bind(&*batch.carrier)
+            .bind(batch.claimed_by)
+            .bind(batch.priority.rank())
+            .bind(batch.due_at_ms)
+            .bind(batch.id),
+        after | query | query.bind(claimed_by).bind(until_ms),
+        told |batch| -> (i64,) { (batch.id,) }
+    );
+    Ok(marked.into_iter().filter(|is_marked| *is_marked).count())
+}
+
+struct Cancel {
+    store: Store,
+    bucket: Bucket,
+    carrier: String,
+    account: AccountId,
+    now_ms: i64,
+}
+
+impl Change for Cancel {
+    /// What was settled, and whether more may be left.
+    type Output = (Settled, bool);
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, bool)> {
+        if holds::of(tx, self.account).await? != Queued::Cancel {
+            return Ok((Settled::default(), false));
+        }
+        let sql = format!(
+            "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3
+                 and m.account_id = $4 limit $5{}",
+            tx.for_update_of("b")
+        );
+        let rows: Vec<BatchRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(self.bucket.0)
+            .bind(&*self.carrier)
+            .bind(HELD)
+            .bind(self.account.0)
+            .bind(STEP / 4)
+            .fetch_all(connection)
+            .await?);
+        let mut recipients = 0;
+        let mut queued: Vec<Progress> = Vec::new();
+        for row in rows {
+            let claimed = row.claimed()?;
+            if recipients > 0 && recipients + claimed.batch.recipients.len() > MOST_CANCELLED {
+                break;
+            }
+            recipients += claimed.batch.recipients.len();
+            queued.push(Progress::of(claimed));
+        }
+        if queued.is_empty() {
+            return Ok((Settled::default(), false));
+        }
+        let settled = self.end(tx, &queued).await?;
+        Ok((settled, true))
+    }
+}
+
+impl Cancel {
+    /// Ends the recipients of batches that are not handed over, with what is to be given back for them.
+    async fn end(&self, tx: &mut Tx, queued: &[Progress]) -> Result<Settled> {
+        let batches: Vec<&Batch> = queued.iter().map(|one| &*one.batch).collect();
+        let taken = take(tx, &batches).await?;
+        let taken = queued
+            .iter()
+            .filter(|progress| taken.contains(&progress.batch.id));
+        // A copy of what may have been sent is not made; what becomes of the first is told by a receipt, or by time.
+        let ended = taken.filter(|progress| progress.batch.kind != BatchKind::Resend);
+        let cases = ended.flat_map(cancelled).collect();
+        let cases = known(tx, Some(self.bucket), cases).await?;
+        let messages = settle::messages(tx, &cases).await?;
+        let terrain = Terrain {
+            now_ms: self.now_ms,
+            planner: Arc::new(|_| None),
+            node: 0,
+            claimed_until_ms: 0,
+            callback_room: CallbackRoom::default(),
+        };
+        let (settled, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
+        settle::refund(tx, &self.store, self.now_ms, owed).await?;
+        Ok(settled)
+    }
+}
+
+impl Store {
+    /// Has what an account has queued become what is set for it: it is held, goes on, or is cancelled. Gives what was
+    /// settled. What is in hand of a node at this moment is not queued; what comes back of it is found when it is claimed.
+    pub async fn settle_queued(&self, account: AccountId, now_ms: i64) -> Result<Settled> {
+        let bucket = self.bucket_of(account);
+        let queued = self.holds().await?.remove(&account);
+        if queued.is_none() {
+            self.move_all(bucket, account, HELD, WAITING).await?;
+            return Ok(Settled::default());
+        }
+        self.move_all(bucket, account, WAITING, HELD).await?;
+        if queued == Some(Queued::Cancel) {
+            return self.cancel(bucket, account, now_ms).await;
+        }
+        Ok(Settled::default())
+    }
+
+    /// The same of what came to be held in a bucket since it was settled, or was left by one who did not come to its end.
+    pub async fn settle_held(&self, bucket: Bucket, now_ms: i64) -> Result<Settled> {
+        let mut settled = Settled::default();
+        let held = self.held_accounts(bucket).await?;
+        if held.is_empty() {
+            return Ok(settled);
+        }
+        let holds = self.holds().await?;
+        for account in held {
+            match holds.get(&account) {
+                None => self.move_all(bucket, account, HELD, WAITING).await?,
+                Some(Queued::Cancel) => {
+                    settled.join(self.cancel(bucket, account, now_ms).await?);
+                }
+                Some(Queued::Hold | Queued::Send) => {}
+            }
+        }
+        Ok(settled)
+    }
+
+    /// The accounts of which batches are held in a bucket.
+    async fn held_accounts(&self, bucket: Bucket) -> Result<Vec<AccountId>> {
+        let mut accounts = Vec::new();
+        for carrier in self.batch_carriers(bucket).await? {
+            let held: Vec<i64> = read!(self.db, |connection| {
+                sqlx::query_scalar(
+                    "select distinct m.account_id from batches b
+                     join messages m on m.bucket = b.bucket and m.message_id = b.message_id
+                     where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3",
+                )
+                .bind(bucket.0)
+                .bind(&carrier)
+                .bind(HELD)
+                .fetch_all(connection)
+                .await?
+            });
+            accounts.extend(held.into_iter().map(AccountId));
+        }
+        accounts.sort_unstable();
+        accounts.dedup();
+        Ok(accounts)
+    }
+
+    /// Moves all batches of an account from those that wait to those that are held, or back, some at a time.
+    async fn move_all(&self, bucket: Bucket, account: AccountId, from: i64, to: i64) -> Result<()> {
+        for carrier in self.batch_carriers(bucket).await? {
+            for &priority in Priority::ALL.iter() {
+                let mut behind = Some((i64::MIN, i64::MIN));
+                while let Some(after) = behind {
+                    let place = (bucket, &*carrier, from, priority);
+                    let (batches, next) = self.step_of(place, account, after).await?;
+                    if !batches.is_empty() {
+                        let change = Move {
+                            batches,
+                            to,
+                            account,
+                        };
+                        self.db.change(change).await?;
+                    }
+                    behind = next;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of the next batches along the key that are the account's, and where the next step begins.
+    async fn step_of(
+        &self,
+        (bucket, carrier, claimed_by, priority): (Bucket, &str, i64, Priority),
+        account: AccountId,
+        after: (i64, i64),
+    ) -> Result<(Vec<Batch>, Option<(i64, i64)>)> {
+        let sql = format!(
+            "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3
+                 and b.priority = $4 and (b.due_at_ms, b.batch_id) > ($5, $6)
+             order by b.due_at_ms, b.batch_id limit $7"
+        );
+        let rows: Vec<BatchRow> = read!(self.db, |connection| {
+            sqlx::query_as(sqlx::AssertSqlSafe(sql))
+                .bind(bucket.0)
+                .bind(carrier)
+                .bind(claimed_by)
+                .bind(priority.rank())
+                .bind(after.0)
+                .bind(after.1)
+                .bind(STEP)
+                .fetch_all(connection)
+                .await?
+        });
+        let is_full = i64::try_from(rows.len()).unwrap_or(i64::MAX) >= STEP;
+        let last = rows.last().map(|row| (row.due_at_ms, row.batch_id));
+        // The sandbox sends nothing, and pending accounts may use it.
+        let is_meant = |row: &BatchRow| row.account_id == account.0 && !row.sandbox;
+        let mut batches = Vec::new();
+        for row in rows.into_iter().filter(is_meant) {
+            let Claimed { batch, .. } = row.claimed()?;
+            batches.push(batch);
+        }
+        Ok((batches, last.filter(|_| is_full)))
+    }
+
+    /// Cancels all that is held of an account, some recipients at a time.
+    async fn cancel(&self, bucket: Bucket, account: AccountId, now_ms: i64) -> Result<Settled> {
+        let mut settled = Settled::default();
+        for carrier in self.batch_carriers(bucket).await? {
+            loop {
+                let cancel = Cancel {
+                    store: self.clone(),
+                    bucket,
+                    carrier: carrier.clone(),
+                    account,
+                    now_ms,
+                };
+                let (some, more) = self.db.change(cancel).await?;
+                settled.join(some);
+                if !more {
+                    break;
+                }
+            }
+        }
+        Ok(settled)
+    }
+}
