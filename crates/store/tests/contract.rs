@@ -19,6 +19,7 @@ mod contract {
     mod doubt;
     mod fates;
     mod groups;
+    mod holds;
     mod import;
     mod kit;
     mod legs;

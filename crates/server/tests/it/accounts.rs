@@ -1,10 +1,13 @@
 //! Who may do what, and how soon a command is seen (decisions.md, "Sender IDs and accounts").
 
 use crate::kit::http::Request;
-use crate::kit::{MTN, Ogene, SENDER, operator, to, until};
+use crate::kit::receiver::Receiver;
+use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, operator, to, until};
 use domain::token::Terms;
-use domain::{AccountStatus, Component, SenderStatus};
+use domain::{AccountStatus, Component, Queued, SenderStatus};
 use engine::admin;
+use serde_json::json;
+use smpp::smsc::{Delay, Script};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -90,5 +93,97 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
         .await;
     assert_eq!(answer.status, 200);
     store.close().await;
+    ogene.end().await;
+}
+
+const CAMPAIGN: u64 = 300;
+
+/// A campaign of which a slow carrier has got a part when its account is disabled; with its receiver, and how many the
+/// carrier has got when nothing more is on its way.
+async fn disabled(queued: Option<Queued>) -> (Ogene, Receiver, usize) {
+    let ogene = Setup::new()
+        .set("carriers.mtn.window", "5")
+        .script(Script {
+            response_delay: Delay::fixed(Duration::from_millis(100)),
+            ..Script::default()
+        })
+        .start()
+        .await;
+    let receiver = Receiver::start().await;
+    ogene
+        .credit(&ogene.shop, "2000", Component::SmsWallet)
+        .await;
+    let fields = json!({
+        "from": SENDER, "to": numbers(CAMPAIGN), "body": "Dear customer", "callback_url": receiver.url,
+    });
+    ogene.sent_id(fields).await;
+    ogene.received(10).await;
+    let store = ogene.store().await;
+    let disabled = AccountStatus::Disabled;
+    admin::set_status(&store, &operator(), ogene.shop.id, disabled, queued)
+        .await
+        .expect("set");
+    store.close().await;
+    if queued == Some(Queued::Send) {
+        return (ogene, receiver, 0);
+    }
+    // Once nothing of it is in hand or waits, nothing can be submitted any more.
+    until("nothing is in hand", async || {
+        (ogene.sql("select count(*) from batches where claimed_by >= 0") == "0").then_some(())
+    })
+    .await;
+    let sent = ogene.smsc().received().len();
+    (ogene, receiver, sent)
+}
+
+#[tokio::test]
+async fn what_a_disabled_account_has_queued_waits_until_it_is_active() {
+    let (ogene, receiver, sent) = disabled(None).await;
+    let all = numbers(CAMPAIGN).len();
+    assert!(sent < all, "{sent} were submitted");
+    receiver.called(sent).await;
+    assert_eq!(ogene.smsc().received().len(), sent);
+    assert_eq!(receiver.calls().len(), sent, "what was submitted");
+    ogene.set_status(&ogene.shop, AccountStatus::Active).await;
+    receiver.called(all).await;
+    assert_eq!(ogene.smsc().received().len(), all, "each once");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_a_disabled_account_has_queued_is_cancelled_and_refunded() {
+    let (ogene, receiver, _) = disabled(Some(Queued::Cancel)).await;
+    let all = numbers(CAMPAIGN).len();
+    until("nothing is queued", async || {
+        (ogene.sql("select count(*) from batches") == "0").then_some(())
+    })
+    .await;
+    let calls = receiver.called(all).await;
+    let (cancelled, sent): (Vec<_>, Vec<_>) = calls
+        .iter()
+        .partition(|call| call.field("delivery_status") == "failed");
+    assert_eq!(ogene.smsc().received().len(), sent.len());
+    assert!(!cancelled.is_empty() && calls.len() == all);
+    ogene.set_status(&ogene.shop, AccountStatus::Active).await;
+    let spent = f64::from(u32::try_from(sent.len()).expect("few")) * 6.0;
+    until("the account may read again", async || {
+        let balance = Request::get("/api/v2/balance").bearer(&ogene.shop.token);
+        (ogene.ask(&balance).await.status == 200).then_some(())
+    })
+    .await;
+    assert_eq!(
+        ogene.total().await.to_string(),
+        (3_000.0 - spent).to_string()
+    );
+    assert_eq!(ogene.smsc().received().len(), sent.len());
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn what_a_disabled_account_has_queued_goes_out_if_asked_for() {
+    let (ogene, receiver, _) = disabled(Some(Queued::Send)).await;
+    let all = numbers(CAMPAIGN).len();
+    receiver.called(all).await;
+    assert_eq!(ogene.smsc().received().len(), all);
     ogene.end().await;
 }

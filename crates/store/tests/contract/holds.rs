@@ -1,0 +1,260 @@
+//! What an account has queued that may not send: it is held, cancelled or goes out, as its operator says.
+
+use super::kit::{
+    Kit, NOW, OTHER_CARRIER, by, fresh, naira, put_back, report, sending, taken, twins,
+};
+use super::kit::{Sending, claim};
+use domain::{AccountId, AccountStatus, DeliveryStatus, Queued, Refusal};
+use std::time::{Duration, Instant};
+use store::{Accepted, HELD, NewMessage, Settled, WAITING};
+
+twins!(
+    what_is_queued_of_a_held_account_waits_until_it_is_active,
+    what_comes_back_to_the_queue_does_not_escape_the_hold,
+    what_is_cancelled_is_refunded_and_called_back_once,
+    what_was_in_hand_is_cancelled_when_it_comes_back,
+    what_is_to_be_sent_goes_out_although_the_account_may_not_send,
+    a_send_that_was_let_in_before_the_hold_is_refused,
+    a_recipient_is_either_sent_or_refunded_when_both_race,
+);
+
+const URL: &str = "https://ada.example.ng/delivery";
+/// How long claims race against cancellations.
+const RACE: Duration = Duration::from_secs(8);
+
+async fn set(kit: &Kit, account: AccountId, status: AccountStatus, queued: Queued) -> Settled {
+    let set = kit
+        .store
+        .set_account_status(account, status, queued, by(NOW));
+    assert!(set.await.unwrap());
+    kit.store.settle_queued(account, NOW).await.unwrap()
+}
+
+async fn disable(kit: &Kit, account: AccountId, queued: Queued) -> Settled {
+    set(kit, account, AccountStatus::Disabled, queued).await
+}
+
+async fn accepted(kit: &Kit, sending: &Sending) -> NewMessage {
+    let message = sending.message(&kit.store);
+    let answer = kit.accept(&message).await;
+    assert!(matches!(answer, Accepted::Yes { .. }), "{answer:?}");
+    message
+}
+
+/// How many batches are marked like that.
+async fn marked(kit: &Kit, claimed_by: i64) -> i64 {
+    let sql = format!("select count(*) from batches where claimed_by = {claimed_by}");
+    kit.numbers(&sql).await[0]
+}
+
+async fn callbacks(kit: &Kit) -> i64 {
+    kit.numbers("select count(*) from callbacks").await[0]
+}
+
+/// Settles what came to be held, as a node does from time to time.
+async fn sweep(kit: &Kit, account: AccountId) -> Settled {
+    let bucket = kit.store.bucket_of(account);
+    kit.store.settle_held(bucket, NOW).await.unwrap()
+}
+
+async fn what_is_queued_of_a_held_account_waits_until_it_is_active(kit: &Kit) {
+    let (account, other) = (kit.account(100).await, kit.account(100).await);
+    let message = accepted(
+        kit,
+        &Sending {
+            recipients: 3,
+            ..sending(account)
+        },
+    )
+    .await;
+    let later = Sending {
+        due_at_ms: NOW + 60_000,
+        ..sending(account)
+    };
+    accepted(kit, &later).await;
+    accepted(kit, &sending(other)).await;
+    disable(kit, account, Queued::Hold).await;
+    let claimed = kit.claim(1_000).await;
+    assert_eq!(claimed.len(), 1, "another account goes on");
+    assert_eq!(claimed[0].content.account, other);
+    assert_eq!(kit.statuses(&message).await, [None; 3]);
+    assert_eq!(
+        kit.balance(account).await,
+        naira(76),
+        "nothing is given back"
+    );
+    sweep(kit, account).await;
+    assert!(kit.claim(1_000).await.is_empty());
+    assert_eq!(marked(kit, HELD).await, 2);
+    set(kit, account, AccountStatus::Active, Queued::Send).await;
+    let claimed = kit.claim(1_000).await;
+    assert_eq!(claimed.len(), 1, "what is due");
+    assert_eq!(claimed[0].batch.recipients, message.draft.recipients);
+    assert_eq!(
+        [marked(kit, HELD).await, marked(kit, WAITING).await],
+        [0, 1]
+    );
+}
+
+async fn what_comes_back_to_the_queue_does_not_escape_the_hold(kit: &Kit) {
+    let account = kit.account(100).await;
+    accepted(kit, &sending(account)).await;
+    let reported = kit.claim(1_000).await;
+    accepted(kit, &sending(account)).await;
+    let released = kit.claim(1_000).await;
+    accepted(kit, &sending(account)).await;
+    let moved = kit.claim(1_000).await;
+    disable(kit, account, Queued::Hold).await;
+    // A put-back, a take-over of a node that is gone, a move to another carrier.
+    kit.report(report(vec![put_back(&reported[0])], vec![]))
+        .await;
+    let batches = released.into_iter().map(|one| one.batch).collect();
+    kit.store.release(batches, NOW, None, NOW).await.unwrap();
+    assert!(kit.move_elsewhere(moved).await.is_empty());
+    assert!(kit.claim(1_000).await.is_empty());
+    assert!(kit.claim(1_000).await.is_empty());
+    assert_eq!(
+        [marked(kit, HELD).await, marked(kit, WAITING).await],
+        [3, 0]
+    );
+    set(kit, account, AccountStatus::Active, Queued::Send).await;
+    assert_eq!(kit.claim(1_000).await.len(), 2);
+    assert_eq!(kit.claim_elsewhere(1_000).await.len(), 1, "{OTHER_CARRIER}");
+}
+
+async fn what_is_cancelled_is_refunded_and_called_back_once(kit: &Kit) {
+    let account = kit.account(100).await;
+    let corporate = Sending {
+        recipients: 4,
+        callback_url: Some(URL),
+        terms: domain::Terms {
+            refund_undelivered: false,
+            two_legs: false,
+        },
+        ..sending(account)
+    };
+    let message = accepted(kit, &corporate).await;
+    let claimed = kit.claim(1).await;
+    kit.report(report(vec![taken(&claimed[0])], vec![])).await;
+    assert_eq!(kit.balance(account).await, naira(76));
+    let settled = disable(kit, account, Queued::Cancel).await;
+    assert_eq!(settled.outcomes.len(), 3);
+    let [sent, failed] = [DeliveryStatus::Sent, DeliveryStatus::Failed].map(Some);
+    let statuses = kit.statuses(&message).await;
+    assert_eq!(statuses, [sent, failed, failed, failed]);
+    assert_eq!(kit.balance(account).await, naira(94), "three of four");
+    assert_eq!(callbacks(kit).await, 3);
+    // Once more changes nothing, nor does the end of the hold.
+    assert!(
+        disable(kit, account, Queued::Cancel)
+            .await
+            .outcomes
+            .is_empty()
+    );
+    assert!(sweep(kit, account).await.outcomes.is_empty());
+    set(kit, account, AccountStatus::Active, Queued::Send).await;
+    assert!(kit.claim(1_000).await.is_empty());
+    assert_eq!(kit.balance(account).await, naira(94));
+    assert_eq!(callbacks(kit).await, 3);
+}
+
+async fn what_was_in_hand_is_cancelled_when_it_comes_back(kit: &Kit) {
+    let account = kit.account(100).await;
+    let message = accepted(kit, &sending(account)).await;
+    let in_hand = kit.claim(1_000).await;
+    assert!(
+        disable(kit, account, Queued::Cancel)
+            .await
+            .outcomes
+            .is_empty()
+    );
+    kit.report(report(vec![put_back(&in_hand[0])], vec![]))
+        .await;
+    assert!(kit.claim(1_000).await.is_empty());
+    assert_eq!(sweep(kit, account).await.outcomes.len(), 1);
+    assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Failed)]);
+    assert_eq!(kit.balance(account).await, naira(100));
+    assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
+}
+
+async fn what_is_to_be_sent_goes_out_although_the_account_may_not_send(kit: &Kit) {
+    let account = kit.account(100).await;
+    accepted(kit, &sending(account)).await;
+    disable(kit, account, Queued::Send).await;
+    assert_eq!(kit.claim(1_000).await.len(), 1);
+    // It may be chosen otherwise afterwards, and back.
+    accepted(kit, &sending(account)).await;
+    disable(kit, account, Queued::Hold).await;
+    assert!(kit.claim(1_000).await.is_empty());
+    disable(kit, account, Queued::Send).await;
+    assert_eq!(kit.claim(1_000).await.len(), 1);
+}
+
+async fn a_send_that_was_let_in_before_the_hold_is_refused(kit: &Kit) {
+    let account = kit.account(100).await;
+    disable(kit, account, Queued::Hold).await;
+    let answer = kit.accept(&sending(account).message(&kit.store)).await;
+    assert!(
+        matches!(answer, Accepted::No(Refusal::AccountDisabled)),
+        "{answer:?}"
+    );
+    assert_eq!(kit.balance(account).await, naira(100));
+    assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
+}
+
+/// What is claimed is sent, and what is cancelled is given back: together they are all, and nobody is both.
+async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
+    let (since, mut tries, mut both) = (Instant::now(), 0, 0);
+    while since.elapsed() < RACE {
+        let account = kit.account(10_000).await;
+        let four = Sending {
+            recipients: 4,
+            callback_url: Some(URL),
+            ..sending(account)
+        };
+        let mut messages = Vec::new();
+        for _ in 0..3 {
+            messages.push(accepted(kit, &four).await);
+        }
+        let before = callbacks(kit).await;
+        let claims = async {
+            let mut claimed = Vec::new();
+            for _ in 0..4 {
+                let next_id = fresh() * 1_000_000;
+                let some = store::Claim {
+                    next_id,
+                    ..claim(3)
+                };
+                claimed.extend(kit.store.claim(some).await.unwrap());
+                tokio::task::yield_now().await;
+            }
+            claimed
+        };
+        let pause = Duration::from_micros(tries % 10 * 300);
+        let cancel = async {
+            tokio::time::sleep(pause).await;
+            disable(kit, account, Queued::Cancel).await.outcomes.len()
+        };
+        let (claimed, mut cancelled) = tokio::join!(claims, cancel);
+        let sent: usize = claimed.iter().map(|one| one.batch.recipients.len()).sum();
+        let progress = claimed.iter().map(taken).collect();
+        kit.report(report(progress, vec![])).await;
+        assert!(kit.claim(1_000).await.is_empty(), "all is claimed or held");
+        cancelled += sweep(kit, account).await.outcomes.len();
+        assert_eq!(sent + cancelled, 12, "try {tries}");
+        let back = naira(10_000 - 6 * i64::try_from(sent).unwrap());
+        assert_eq!(kit.balance(account).await, back, "try {tries}");
+        let called = i64::try_from(cancelled).unwrap();
+        assert_eq!(callbacks(kit).await - before, called, "try {tries}");
+        let mut ends = [0, 0];
+        for message in &messages {
+            for status in kit.statuses(message).await {
+                ends[usize::from(status == Some(DeliveryStatus::Failed))] += 1;
+            }
+        }
+        assert_eq!(ends, [sent, cancelled], "try {tries}");
+        both += u64::from(sent > 0 && cancelled > 0);
+        tries += 1;
+    }
+    assert!(both > 0, "no cancellation met a claim in {tries} tries");
+}
