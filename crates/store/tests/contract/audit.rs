@@ -111,7 +111,7 @@ async fn an_entry_tells_how_it_was_and_how_it_is(kit: &Kit) {
     let all = lines(kit, id).await;
     insta::assert_snapshot!(all.join("\n"), @r#"
     1 cli:ada account.create : null -> {"name":"Example","status":"active","verification":"unverified"}
-    2 cli:ada account.set-status : {"status":"active"} -> {"status":"restricted"}
+    2 cli:ada account.set-status : {"queued":"send","status":"active"} -> {"queued":"hold","status":"restricted"}
     3 cli:ada account.set-verification : {"verification":"unverified"} -> {"verification":"verified"}
     4 cli:ada token.create tok_1: null -> {"allowed":"203.0.113.0/24","expires_at_ms":1795000000001,"name":"of 0803123****"}
     5 cli:ada token.revoke tok_1: {"allowed":"203.0.113.0/24","expires_at_ms":1795000000001,"name":"of 0803123****"} -> null

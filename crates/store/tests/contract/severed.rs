@@ -218,7 +218,7 @@ async fn a_change_of_an_operator_whose_commit_was_lost_has_one_entry() {
             let entries = kit.store.audit(Some(account), 10).await.unwrap();
             let states = |entry: &AuditEntry| entry.verb == "account.set-status";
             assert_eq!(entries.iter().filter(|&entry| states(entry)).count(), 1);
-            assert_eq!(entries[0].before, r#"{"status":"active"}"#);
+            assert_eq!(entries[0].before, r#"{"queued":"send","status":"active"}"#);
         },
     )
     .await;
