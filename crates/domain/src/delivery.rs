@@ -1,8 +1,10 @@
 //! The delivery state machine: what becomes of one recipient, and what it moves.
 
+mod cancelled;
 mod guess;
 
 use crate::named;
+use cancelled::cancelled;
 use guess::pages_named;
 
 named! {
@@ -359,34 +361,6 @@ fn put_back(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
         None
     };
     quiet(&before, delivery).map(|change| Transition { refund, ..change })
-}
-
-/// Of whom nothing was submitted all that was charged goes back, whatever the gateway promises. A second leg that is
-/// cancelled was never taken, so what was reserved for it goes back with the end of the first.
-fn cancelled(mut delivery: Delivery, terms: Terms, leg: i64) -> Option<Transition> {
-    if delivery.status.is_final() || delivery.doubts(leg) {
-        return None;
-    }
-    if leg >= SECOND_LEG {
-        let before = delivery.clone();
-        delivery.leg = delivery.leg.min(FIRST_LEG);
-        if !delivery.has_failed(FIRST_LEG) {
-            return quiet(&before, delivery);
-        }
-    } else if delivery.leg > 0 || delivery.doubts(SECOND_LEG) {
-        return failed(delivery, terms, leg, DeliveryStatus::Failed);
-    }
-    let is_unsent = delivery.leg == 0 && delivery.failed_legs == 0;
-    delivery.end(DeliveryStatus::Failed);
-    let change = not_delivered(delivery, terms);
-    Some(Transition {
-        refund: if is_unsent {
-            Some(Refund::Charge)
-        } else {
-            change.refund
-        },
-        ..change
-    })
 }
 
 fn gave_up(mut delivery: Delivery, terms: Terms) -> Option<Transition> {

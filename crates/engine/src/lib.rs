@@ -5,7 +5,6 @@
 //! | who is calling, and how often | `customers`, `rate` |
 //! | what holds a send back: content rules, too much to one number or block, or simulated | `guards`, `content`, `velocity`, `simulated` |
 //! | sends become messages, in groups | `accept`, with the batches from `plan` |
-//! | what an account has queued that may not send | `holds` |
 //! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
 //! | outcomes are POSTed | `callback` |
 //! | what holds of the configuration, and what replaces it | `live`, `reload` |
@@ -26,7 +25,6 @@ mod content;
 mod customers;
 mod follow;
 mod guards;
-mod holds;
 mod live;
 mod measure;
 mod network;
@@ -210,7 +208,7 @@ impl Engine {
             turns: carrier::Turns::default(),
             callbacks,
             nodes,
-            holds: holds::Holds::default(),
+            holds: sweep::Holds::default(),
             follower: tokio::sync::Mutex::new(follow::Follower::new(&world.clock)),
             store: store.clone(),
             clock: world.clock,
@@ -226,15 +224,13 @@ impl Engine {
         let (door, accepting) =
             accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
         tasks.carriers = run_carriers(&shared, connectors);
-        let following = Arc::clone(&rates).follow(shared.clock.clone());
-        tasks.others.extend(sweep::start(&shared));
+        tasks.others.extend(sweep::start(&shared, &customers));
         tasks.others.extend(nodes::start(&shared, &rates));
         tasks.others.extend([
             accepting,
             tokio::spawn(Arc::clone(&customers).follow()),
-            tokio::spawn(following),
+            tokio::spawn(Arc::clone(&rates).follow(shared.clock.clone())),
             tokio::spawn(retention::run(Arc::clone(&shared))),
-            tokio::spawn(holds::follow(Arc::clone(&shared), customers.revision())),
         ]);
         Ok(Self {
             shared,

@@ -3,9 +3,9 @@
 use crate::callback::Callbacks;
 use crate::carrier::{Carrier, Turns};
 use crate::follow::Follower;
-use crate::holds::Holds;
 use crate::live::Live;
 use crate::nodes::Nodes;
+use crate::sweep::Holds;
 use crate::{Chance, Clock, Network, chance, measure};
 use arc_swap::{ArcSwap, Guard};
 use domain::Priority;

@@ -1,8 +1,12 @@
 //! What time does, looked after in the background.
 
+mod holds;
+
+pub(crate) use holds::Holds;
+
 use crate::Shared;
 use crate::carrier::{move_strays, note_due};
-use crate::holds;
+use crate::customers::Customers;
 use crate::measure::{self, Depths};
 use crate::recover::portions;
 use domain::{Bucket, Gateway};
@@ -42,7 +46,19 @@ const HELD_EVERY: Duration = Duration::from_secs(2);
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
-pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 10] {
+pub(crate) fn start(shared: &Arc<Shared>, customers: &Customers) -> Vec<JoinHandle<()>> {
+    let settling = every(
+        HELD_EVERY,
+        Outage::of("what is queued of held accounts cannot be settled"),
+        shared,
+        |shared| async move { holds::settle(&shared).await },
+    );
+    let following = tokio::spawn(holds::follow(Arc::clone(shared), customers.revision()));
+    let sweeps = sweeps(shared).into_iter();
+    sweeps.chain([settling, following]).collect()
+}
+
+fn sweeps(shared: &Arc<Shared>) -> [JoinHandle<()>; 9] {
     let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
     let (told, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
     [
@@ -99,12 +115,6 @@ pub(crate) fn start(shared: &Arc<Shared>) -> [JoinHandle<()>; 10] {
                 let looked = Arc::clone(&looked);
                 async move { look_again(&shared, &looked).await }
             },
-        ),
-        every(
-            HELD_EVERY,
-            Outage::of("what is queued of held accounts cannot be settled"),
-            shared,
-            |shared| async move { holds::settle(&shared).await },
         ),
         every(
             STRAYS_EVERY,

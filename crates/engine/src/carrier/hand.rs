@@ -3,6 +3,7 @@
 
 mod flight;
 mod later;
+mod withdraw;
 
 use super::pages::Pages;
 use crate::plan::Plan;
@@ -10,7 +11,7 @@ use domain::{DeliveryStatus, Priority, Recipient};
 use flight::Flight;
 pub(crate) use later::{Later, LaterKind};
 use smpp::{CommandStatus, Outcome};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use store::{Batch, Claimed, Content, Ended, Progress};
 
@@ -200,29 +201,6 @@ impl Hand {
         });
         let held = std::mem::take(&mut self.held).into_iter();
         ready.chain(held.map(|(_, tag)| tag)).collect()
-    }
-
-    /// Takes out those recipients that wait and say what is meant, and of which no page was handed over.
-    pub(crate) fn withdraw(&mut self, is_meant: impl Fn(&Content) -> bool) -> Vec<Tag> {
-        let ready = self.ready.iter().flatten();
-        let ready = ready.map(|&(slot, recipient)| Tag {
-            slot,
-            recipient,
-            page: 0,
-        });
-        let held = self.held.iter().map(|&(_, tag)| tag);
-        let is_unsent = |tag: &Tag| {
-            let content = self.batch(*tag).map(|(_, content)| content);
-            content.is_some_and(|content| is_meant(&content)) && !self.is_begun(*tag)
-        };
-        let out: Vec<Tag> = ready.chain(held).filter(is_unsent).collect();
-        let places: HashSet<(u32, u16)> = out.iter().map(|tag| (tag.slot, tag.recipient)).collect();
-        for queue in &mut self.ready {
-            queue.retain(|place| !places.contains(place));
-        }
-        self.held
-            .retain(|(_, tag)| !places.contains(&(tag.slot, tag.recipient)));
-        out
     }
 
     /// How many wait for a time.

@@ -57,8 +57,14 @@ fn each_change_is_listed_with_who_made_it_and_how_it_was() {
     assert!(entries.iter().all(|entry| entry["who"] == *user));
     assert!(entries.iter().all(|entry| entry["user_id"] == id));
     let status = &entries[6];
-    assert_eq!(status["before"], json!({ "status": "active" }));
-    assert_eq!(status["after"], json!({ "status": "restricted" }));
+    assert_eq!(
+        status["before"],
+        json!({ "status": "active", "queued": "send" })
+    );
+    assert_eq!(
+        status["after"],
+        json!({ "status": "restricted", "queued": "hold" })
+    );
     assert_eq!(entries[3]["object"], token_id);
     assert_eq!(entries[2]["after"], json!({ "sms_wallet": "1000.50" }));
     assert_eq!(

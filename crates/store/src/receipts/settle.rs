@@ -1,5 +1,9 @@
 //! What one transaction makes of a report.
 
+mod cancelled;
+
+pub(crate) use cancelled::cancelled;
+
 use super::parked::Park;
 use super::{CarrierReport, Matched, News, Receipt, ReceiptWord};
 use crate::batches::{self, Batch, BatchKind, Progress};
@@ -366,16 +370,6 @@ fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
         case(progress, ended.recipient, event, Some(ended.error.clone()))
     });
     submitted.chain(ended)
-}
-
-/// The cases of a batch that is not to be sent any more.
-pub(crate) fn cancelled(progress: &Progress) -> impl Iterator<Item = Case> {
-    let leg = progress.batch.leg;
-    let recipients = progress.batch.recipients.iter();
-    recipients.map(move |&recipient| {
-        let event = DeliveryEvent::Cancelled { leg };
-        case(progress, recipient, event, Some("cancelled".to_owned()))
-    })
 }
 
 fn case(

@@ -42,7 +42,7 @@ impl Holds {
 
 /// Reads them at the start and whenever the revision changes, and has what is in hand looked through. Runs until the
 /// engine ends.
-pub(crate) async fn follow(shared: Arc<Shared>, mut revision: watch::Receiver<Revision>) {
+pub(super) async fn follow(shared: Arc<Shared>, mut revision: watch::Receiver<Revision>) {
     loop {
         let held = read_at_last("held accounts cannot be read", || shared.store.holds()).await;
         if shared.holds.set(held.into_keys().collect()) {
@@ -56,7 +56,7 @@ pub(crate) async fn follow(shared: Arc<Shared>, mut revision: watch::Receiver<Re
 }
 
 /// Settles what came to be held since an operator held it: it was in hand then, or is a second leg, or goes out again.
-pub(crate) async fn settle(shared: &Arc<Shared>) -> store::Result<()> {
+pub(super) async fn settle(shared: &Arc<Shared>) -> store::Result<()> {
     for bucket in shared.my_buckets() {
         let now_ms = shared.clock.now_ms();
         let settled = shared.store.settle_held(bucket, now_ms).await?;
