@@ -108,7 +108,7 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
     let live = Api::new(&state, Environment::Live, Shape::V2);
     let sandbox = Api::new(&state, Environment::Sandbox, Shape::V2);
     let legacy = Api::new(&state, Environment::Live, Shape::V1);
-    Router::new()
+    let router = Router::new()
         .merge(interface("/api/v2").with_state(live))
         .merge(interface("/api/sandbox/v2").with_state(sandbox))
         .route("/api/v1/sms/create", sending().with_state(legacy))
@@ -121,12 +121,13 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         .route("/docs/icon.svg", get(docs::icon))
         .route("/openapi.json", get(openapi::document))
         .route("/healthz", get(probes::alive))
-        .route("/readyz", get(probes::ready))
-        .merge(if shows_metrics {
-            Router::new().route("/metrics", get(probes::metrics))
-        } else {
-            Router::new()
-        })
+        .route("/readyz", get(probes::ready));
+    let router = if shows_metrics {
+        router.route("/metrics", get(probes::metrics))
+    } else {
+        router
+    };
+    router
         .fallback(error::unknown_path)
         .method_not_allowed_fallback(error::method_not_allowed)
         .layer(from_fn_with_state(state.codes.clone(), observe::observe))

@@ -156,8 +156,7 @@ pub(crate) async fn lock(
                 None => query,
             }
     );
-    Ok(rows
-        .iter()
+    rows.iter()
         .map(|row| {
             let owner = (Bucket(row.bucket.into()), AccountId(row.account_id));
             let wallet = Wallet {
@@ -167,7 +166,7 @@ pub(crate) async fn lock(
             };
             Ok((owner, wallet))
         })
-        .collect::<Result<_>>()?)
+        .collect()
 }
 
 /// What is added to a wallet; negative amounts take away, never below zero.

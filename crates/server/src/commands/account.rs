@@ -166,7 +166,7 @@ async fn show_with(
 }
 
 /// What is shown of one account alone.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct More {
     /// What may be spent in a day, and what was.
     limit: Option<(Money, Money)>,

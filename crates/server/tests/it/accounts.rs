@@ -165,7 +165,7 @@ async fn what_a_disabled_account_has_queued_is_cancelled_and_refunded() {
     assert_eq!(ogene.smsc().received().len(), sent.len());
     assert!(!cancelled.is_empty() && calls.len() == all);
     ogene.set_status(&ogene.shop, AccountStatus::Active).await;
-    let spent = f64::from(u32::try_from(sent.len()).expect("few")) * 6.0;
+    let price = f64::from(u32::try_from(sent.len()).expect("few")) * 6.0;
     until("the account may read again", async || {
         let balance = Request::get("/api/v2/balance").bearer(&ogene.shop.token);
         (ogene.ask(&balance).await.status == 200).then_some(())
@@ -173,7 +173,7 @@ async fn what_a_disabled_account_has_queued_is_cancelled_and_refunded() {
     .await;
     assert_eq!(
         ogene.total().await.to_string(),
-        (3_000.0 - spent).to_string()
+        (3_000.0 - price).to_string()
     );
     assert_eq!(ogene.smsc().received().len(), sent.len());
     ogene.end().await;

@@ -22,11 +22,12 @@ enum Policy {
 }
 
 /// Every path of the service. One that is new has to be given a policy here.
-const POLICIES: [(&str, Policy); 29] = [
+const POLICIES: [(&str, Policy); 34] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
     ("/docs/docs.js", Policy::Public),
+    ("/docs/elements.js", Policy::Public),
     ("/docs/interface.js", Policy::Public),
     ("/docs/icon.svg", Policy::Public),
     ("/openapi.json", Policy::Public),
@@ -41,6 +42,8 @@ const POLICIES: [(&str, Policy); 29] = [
     ("/api/v2/delivery-reports", Policy::Message),
     ("/api/v2/delivery-reports/{message_id}", Policy::Message),
     ("/api/v2/sms/delivery-reports", Policy::Message),
+    ("/api/v2/sms/delivery-reports/{message_id}", Policy::Message),
+    ("/api/v2/delivery", Policy::Message),
     ("/api/v2/sender-ids", Policy::Own),
     ("/api/v2/account", Policy::Own),
     ("/api/sandbox/v2/sms", Policy::Send),
@@ -53,6 +56,11 @@ const POLICIES: [(&str, Policy); 29] = [
         Policy::Message,
     ),
     ("/api/sandbox/v2/sms/delivery-reports", Policy::Message),
+    (
+        "/api/sandbox/v2/sms/delivery-reports/{message_id}",
+        Policy::Message,
+    ),
+    ("/api/sandbox/v2/delivery", Policy::Message),
     ("/api/sandbox/v2/sender-ids", Policy::Own),
     ("/api/sandbox/v2/account", Policy::Own),
 ];

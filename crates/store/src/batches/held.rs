@@ -206,7 +206,7 @@ impl Store {
     /// Moves all batches of an account from those that wait to those that are held, or back, some at a time.
     async fn move_all(&self, bucket: Bucket, account: AccountId, from: i64, to: i64) -> Result<()> {
         for carrier in self.batch_carriers(bucket).await? {
-            for &priority in Priority::ALL.iter() {
+            for &priority in &Priority::ALL {
                 let mut behind = Some((i64::MIN, i64::MIN));
                 while let Some(after) = behind {
                     let place = (bucket, &*carrier, from, priority);
