@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use store::{Accepted, HELD, NewMessage, Settled, WAITING};
 
 twins!(
+    the_choice_for_what_is_queued_is_kept_until_it_is_active,
     what_is_queued_of_a_held_account_waits_until_it_is_active,
     what_comes_back_to_the_queue_does_not_escape_the_hold,
     what_is_cancelled_is_refunded_and_called_back_once,
@@ -55,6 +56,17 @@ async fn callbacks(kit: &Kit) -> i64 {
 async fn sweep(kit: &Kit, account: AccountId) -> Settled {
     let bucket = kit.store.bucket_of(account);
     kit.store.settle_held(bucket, NOW).await.unwrap()
+}
+
+async fn the_choice_for_what_is_queued_is_kept_until_it_is_active(kit: &Kit) {
+    let account = kit.account(0).await;
+    for queued in [Queued::Hold, Queued::Cancel] {
+        disable(kit, account, queued).await;
+        let holds = kit.store.holds().await.unwrap();
+        assert_eq!(holds.get(&account), Some(&queued));
+        set(kit, account, AccountStatus::Active, Queued::Send).await;
+        assert_eq!(kit.store.holds().await.unwrap().get(&account), None);
+    }
 }
 
 async fn what_is_queued_of_a_held_account_waits_until_it_is_active(kit: &Kit) {
