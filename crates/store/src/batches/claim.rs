@@ -172,16 +172,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Resul
             continue;
         }
         let batch = &claimed.batch;
-        let keys = batch.keys(&batch.recipients);
-        let known = stored(tx, Some(batch.bucket), &keys).await?;
-        // Whoever cannot be read may have it.
-        let wanted = |recipient: &Recipient| {
-            let key = (batch.message, *recipient);
-            let case = known.cases.get(&key);
-            !known.unreadable.contains(&key)
-                && case.is_none_or(|case| is_wanted(batch, &case.delivery))
-        };
-        let left: Vec<Recipient> = batch.recipients.iter().copied().filter(wanted).collect();
+        let left = wanted(tx, batch).await?;
         if left.is_empty() {
             delete(tx, &[batch]).await?;
             continue;
@@ -196,6 +187,19 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Resul
         kept.push(claimed);
     }
     Ok(kept)
+}
+
+/// Those of a batch that are still to be sent to, where some of them may have a delivery.
+pub(super) async fn wanted(tx: &mut Tx, batch: &Batch) -> Result<Vec<Recipient>> {
+    let keys = batch.keys(&batch.recipients);
+    let known = stored(tx, Some(batch.bucket), &keys).await?;
+    // Whoever cannot be read may have it.
+    let wanted = |recipient: &Recipient| {
+        let key = (batch.message, *recipient);
+        let case = known.cases.get(&key);
+        !known.unreadable.contains(&key) && case.is_none_or(|case| is_wanted(batch, &case.delivery))
+    };
+    Ok(batch.recipients.iter().copied().filter(wanted).collect())
 }
 
 /// Whether somebody who was sent to before is to be sent to from this batch.

@@ -1,6 +1,7 @@
 //! Batches of accounts that may not send. They lie apart from those that wait, so that no claim steps over them; a claim
 //! that meets one among those that wait moves it there.
 
+use super::claim::wanted;
 use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, Progress, WAITING, take};
 use crate::db::{Change, Tx};
 use crate::error::Result;
@@ -100,34 +101,42 @@ impl Change for Cancel {
             .fetch_all(connection)
             .await?);
         let mut recipients = 0;
-        let mut queued: Vec<Progress> = Vec::new();
+        let mut queued: Vec<Claimed> = Vec::new();
         for row in rows {
             let claimed = row.claimed()?;
             if recipients > 0 && recipients + claimed.batch.recipients.len() > MOST_CANCELLED {
                 break;
             }
             recipients += claimed.batch.recipients.len();
-            queued.push(Progress::of(claimed));
+            queued.push(claimed);
         }
         if queued.is_empty() {
             return Ok((Settled::default(), false));
         }
-        let settled = self.end(tx, &queued).await?;
+        let settled = self.end(tx, queued).await?;
         Ok((settled, true))
     }
 }
 
 impl Cancel {
     /// Ends the recipients of batches that are not handed over, with what is to be given back for them.
-    async fn end(&self, tx: &mut Tx, queued: &[Progress]) -> Result<Settled> {
-        let batches: Vec<&Batch> = queued.iter().map(|one| &*one.batch).collect();
+    async fn end(&self, tx: &mut Tx, queued: Vec<Claimed>) -> Result<Settled> {
+        let batches: Vec<&Batch> = queued.iter().map(|one| &one.batch).collect();
         let taken = take(tx, &batches).await?;
-        let taken = queued
-            .iter()
-            .filter(|progress| taken.contains(&progress.batch.id));
-        // A copy of what may have been sent is not made; what becomes of the first is told by a receipt, or by time.
-        let ended = taken.filter(|progress| progress.batch.kind != BatchKind::Resend);
-        let cases = ended.flat_map(cancelled).collect();
+        let mut ended = Vec::with_capacity(queued.len());
+        for mut claimed in queued {
+            let batch = &mut claimed.batch;
+            // A copy of what may have been sent is not made; a receipt, or time, tells what became of the first.
+            if !taken.contains(&batch.id) || batch.kind == BatchKind::Resend {
+                continue;
+            }
+            // Those of whom no claim would take any more have been sent to meanwhile.
+            if batch.may_have_deliveries(claimed.content.gateway) {
+                batch.recipients = wanted(tx, batch).await?;
+            }
+            ended.push(Progress::of(claimed));
+        }
+        let cases = ended.iter().flat_map(cancelled).collect();
         let cases = known(tx, Some(self.bucket), cases).await?;
         let messages = settle::messages(tx, &cases).await?;
         let terrain = Terrain {

@@ -10,6 +10,7 @@ use store::{Accepted, HELD, NewMessage, Settled, WAITING};
 
 twins!(
     the_choice_for_what_is_queued_is_kept_until_it_is_active,
+    a_second_leg_that_is_out_is_not_cancelled_with_another_batch_of_it,
     what_is_queued_of_a_held_account_waits_until_it_is_active,
     what_comes_back_to_the_queue_does_not_escape_the_hold,
     what_is_cancelled_is_refunded_and_called_back_once,
@@ -269,4 +270,42 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
         tries += 1;
     }
     assert!(both > 0, "no cancellation met a claim in {tries} tries");
+}
+
+/// Both the timer and the end of its first leg may have made a batch for the second leg of a recipient.
+async fn a_second_leg_that_is_out_is_not_cancelled_with_another_batch_of_it(kit: &Kit) {
+    let id = kit.account(100).await;
+    let message = super::kit::two_legs(id).message(&kit.store);
+    let claimed = kit.submit(&message).await;
+    let (first, to) = (&claimed[0].batch, message.draft.recipients[0]);
+    let timer = super::kit::backup(first.bucket, message.id, to, first.charge, first.reserve);
+    let told = store::Progress {
+        again: vec![timer],
+        ..taken(&claimed_of(kit, id).await)
+    };
+    kit.report(report(vec![told], vec![])).await;
+    kit.report(report(vec![], vec![super::kit::undelivered(to)]))
+        .await;
+    let second = kit.claim(1).await;
+    kit.report(report(vec![taken(&second[0])], vec![])).await;
+    let spent = kit.balance(id).await;
+    disable(kit, id, Queued::Cancel).await;
+    assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
+    assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
+    assert_eq!(
+        kit.balance(id).await,
+        spent,
+        "it was sent and is not given back"
+    );
+}
+
+/// A batch in hand whose report may bring others along.
+async fn claimed_of(kit: &Kit, account: AccountId) -> store::Claimed {
+    let message = Sending {
+        first_number: 900,
+        environment: domain::Environment::Sandbox,
+        ..sending(account)
+    };
+    let message = message.message(&kit.store);
+    kit.accept_and_claim(&message).await.remove(0)
 }
