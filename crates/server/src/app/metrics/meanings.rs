@@ -89,7 +89,7 @@ const GAUGES: [(&str, &str); 11] = [
     ),
     (
         "ogene_held_recipients",
-        "Those of the queued whom quiet hours hold back.",
+        "Queued recipients who are held back, by quiet hours or because their account may not send.",
     ),
     (
         "ogene_in_doubt",
