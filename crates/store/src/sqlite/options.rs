@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use super::failure::failure;
 use rusqlite::OpenFlags;
+use rusqlite::config::DbConfig;
 use sqlx::ConnectOptions;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -65,13 +66,20 @@ impl Options {
 
     /// Opens the file here and now.
     fn open(&self) -> rusqlite::Result<Connection> {
+        self.raw().map(Connection::new)
+    }
+
+    fn raw(&self) -> rusqlite::Result<rusqlite::Connection> {
         let raw = rusqlite::Connection::open_with_flags(&self.file, self.flags)?;
         raw.busy_timeout(self.busy)?;
         raw.set_prepared_statement_cache_capacity(STATEMENTS);
+        // The plan of a statement does not depend on the values bound to it. Without this SQLite prepares a statement
+        // again whenever a value that it looked at is bound anew, as that of `limit ?`.
+        raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         for (name, value) in &self.pragmas {
             raw.execute_batch(&format!("pragma {name} = {value}"))?;
         }
-        Ok(Connection::new(raw))
+        Ok(raw)
     }
 }
 
@@ -103,5 +111,27 @@ impl FromStr for Options {
         Err(sqlx::Error::Configuration(
             "an embedded database has no URL".into(),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::StatementStatus;
+
+    #[test]
+    fn a_value_bound_anew_does_not_prepare_a_statement_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options::new(&directory.path().join("a.db"), Duration::ZERO).create();
+        let raw = options.raw().unwrap();
+        raw.execute_batch("create table a (b bigint); create index c on a (b) where b = 3;")
+            .unwrap();
+        let text = "select b from a where b = ?1 order by b limit ?2";
+        let mut statement = raw.prepare(text).unwrap();
+        for limit in 1..=3 {
+            let mut rows = statement.query([3, limit]).unwrap();
+            assert!(rows.next().unwrap().is_none());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
     }
 }
