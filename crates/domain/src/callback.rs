@@ -59,7 +59,7 @@ pub enum Next {
 /// The furthest that a receiver's `Retry-After` is honoured, milliseconds.
 pub const MAX_RETRY_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Judges an attempt (`decisions.md`, Callbacks).
+/// Judges an attempt (docs/spec/delivery.md, section 4).
 pub fn verdict(attempt: Attempt<'_>, now_ms: i64) -> Verdict {
     match attempt {
         Attempt::Unanswered => Verdict::Retry {
@@ -114,7 +114,7 @@ fn spread(delay_ms: i64, chance: u32) -> i64 {
     i64::try_from(i128::from(delay_ms) * share / 1000).unwrap_or(delay_ms)
 }
 
-/// The JSON that the receiver gets (interface, section 6).
+/// The JSON that the receiver gets (docs/spec/delivery.md, section 4).
 ///
 /// `url` is the one that was given with the message, untouched.
 pub fn body(

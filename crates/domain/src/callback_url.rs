@@ -30,7 +30,7 @@ pub enum UrlFault {
     NoName,
 }
 
-/// Whether callbacks may be asked for at this URL (`decisions.md`, API-2015).
+/// Whether callbacks may be asked for at this URL (docs/spec/delivery.md, section 4).
 ///
 /// Read as a browser reads it, so `http://2130706433/` and `http://0x7f.1/` are the loopback address they
 /// look nothing like. A name is not looked up: where it leads is judged at every connect. User and password

@@ -83,7 +83,7 @@ impl CodeWords {
         }
     }
 
-    /// The code words that `decisions.md` names.
+    /// The built-in code words (docs/spec/sending.md, section 6).
     pub fn standard() -> Self {
         Self::new(&Self::standard_phrases())
     }

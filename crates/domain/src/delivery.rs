@@ -248,7 +248,7 @@ pub struct Transition {
 /// Applies an event; `None` when it changes nothing.
 ///
 /// The first final status stays, with one exception: where we ourselves gave up waiting, a late
-/// delivery corrects the report, without a second callback or charge (`decisions.md`, Delivery status).
+/// delivery corrects the report, without a second callback or charge (docs/spec/delivery.md, section 1).
 pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Option<Transition> {
     let mut delivery = before.clone();
     if let Some((leg, pages)) = event.ends_doubt() {

@@ -116,7 +116,7 @@ pub struct Adjustments {
 /// SHA-256 of account, environment, text before any suffix and sorted recipients, cut to 16 bytes.
 pub type Fingerprint = [u8; 16];
 
-/// Judges the fields of a send, in the check order of `decisions.md`, from "`from` present" to the rules
+/// Judges the fields of a send, in the order of docs/spec/interface.md, section 4, from "`from` present" to the rules
 /// of the gateway, what no text may hold among them. What needs the database (duplicate, balance) comes after it.
 pub fn draft(
     fields: SendFields,

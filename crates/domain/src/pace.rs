@@ -24,7 +24,7 @@ const SMALLEST_BURST: i64 = 10;
 /// The pace that a carrier without a limit falls to when it throttles for the first time.
 const FIRST_UNLIMITED: i64 = 1_000 * MILLI;
 
-/// A token bucket, halved by throttling and recovering bit by bit (`smpp.md`, section 2).
+/// A token bucket, halved by throttling and recovering bit by bit.
 #[derive(Clone, Debug)]
 pub struct Pace {
     /// Thousandths of a submit a second, by configuration; `None` without a limit.

@@ -1,6 +1,6 @@
 //! Sender IDs: what a send may name, and what can be registered.
 
-/// The longest sender ID, in characters (interface, section 8; GSM 03.40 carries no more).
+/// The longest sender ID, in characters (docs/spec/interface.md, section 6.1; GSM 03.40 has room for no more).
 pub const MAX_SENDER_CHARACTERS: usize = 11;
 /// The shortest that can be registered.
 const MIN_SENDER_CHARACTERS: usize = 3;

@@ -11,7 +11,7 @@ mod plain;
 
 pub(crate) use plain::{is_unseen, plain};
 
-/// The longest body, in Unicode scalar values as received (interface, section 8).
+/// The longest body, in Unicode scalar values as received (docs/spec/sending.md, section 2).
 pub const MAX_BODY_CHARACTERS: usize = 1530;
 
 /// What stands between a text and the sender ID that is appended to it.

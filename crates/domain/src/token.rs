@@ -1,7 +1,7 @@
 //! API tokens: `ogl_`, 30 base62 characters, and a CRC32 of all that in 6 base62 characters.
 //!
 //! The checksum lets junk be refused without a look-up and serves secret scanners. Only the SHA-256 of
-//! a token is ever stored (`decisions.md`, Tokens).
+//! a token is ever stored (docs/spec/interface.md, section 3).
 
 use crate::Refusal;
 use crate::client::AllowList;

@@ -4,7 +4,7 @@ use crate::Error;
 use domain::{AccountId, Environment, MessageId, PENDING, Recipient, Refusal};
 use store::Store;
 
-/// One page of a message's report (interface, section 2.4).
+/// One page of a message's report (docs/spec/interface.md, section 6.3).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Report {
     /// Which message.

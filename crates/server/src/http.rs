@@ -134,7 +134,7 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         .with_state(state)
 }
 
-/// The five operations of interface-spec.md section 4, with the aliases that existing clients use. Not nested: that
+/// The five operations of docs/spec/interface.md, section 1, with the aliases that existing clients use. Not nested: that
 /// would put two more layers around each route.
 fn interface(prefix: &str) -> Router<Arc<Api>> {
     let at = |path| format!("{prefix}{path}");

@@ -75,7 +75,7 @@ pub(super) fn for_sandbox() -> Vec<GatewayRules> {
     gateways
 }
 
-/// What holds for a gateway whose section says nothing (`decisions.md`, Gateways; prices: `nigeria.md`, 7).
+/// The defaults of a gateway without keys of its own (docs/spec/sending.md, section 5).
 fn default_rules(gateway: Gateway) -> GatewayRules {
     let (units, refund, transactional, validity) = match gateway {
         Gateway::DirectRefund => (60_000, true, false, VALIDITY),

@@ -15,7 +15,7 @@ use std::time::Duration;
 use store::Server;
 use tracing_subscriber::EnvFilter;
 
-/// The interface and `decisions.md` end at so many recipients in a request.
+/// Upper bound of `limits.max_recipients` (docs/spec/sending.md, section 1).
 const MOST_RECIPIENTS: u32 = 100_000;
 const MOST: u32 = 1_000_000_000;
 const MOST_CONCURRENT: u32 = 100_000;

@@ -1,4 +1,4 @@
-//! `GET /account` (interface-spec.md section 2.6).
+//! `GET /account` (docs/spec/interface.md, section 6.5).
 
 use super::call::Reading;
 use super::envelope::{CURRENCY, Envelope, sandbox_mark};

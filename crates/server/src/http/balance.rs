@@ -1,4 +1,4 @@
-//! `GET /balance` (interface-spec.md section 2.3 and decisions.md, "Balance answer").
+//! `GET /balance` (docs/spec/interface.md, section 6.2).
 
 use super::call::Reading;
 use super::codes::Coded;

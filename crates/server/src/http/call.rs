@@ -1,5 +1,5 @@
 //! The one extractor: who calls, whether they may, and what they ask for, in the check order of
-//! decisions.md ("Check order"): token, account status, rate limit, and only then the request itself. A send for which
+//! docs/spec/interface.md, section 4: token, account status, rate limit, and only then the request itself. A send for which
 //! there is no room is refused before it is understood.
 
 use super::body::room::Place;

@@ -1,5 +1,5 @@
 //! What answers are made of: the success envelope, and what the documentation says of amounts and times
-//! (interface-spec.md section 2.2).
+//! (docs/spec/interface.md, section 5.1).
 
 use super::codes::Coded;
 use crate::written::{LagosTime, Naira};

@@ -1,5 +1,5 @@
-//! The one table from what went wrong to what the caller is told (interface-spec.md section 7 and
-//! decisions.md, "Error codes").
+//! The one table from refusals to codes, HTTP statuses and descriptions
+//! (docs/spec/interface.md, section 5.2).
 
 use super::body;
 use super::codes::Codes;

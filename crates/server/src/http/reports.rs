@@ -1,4 +1,4 @@
-//! `GET /delivery-reports` and its aliases (interface-spec.md section 2.4).
+//! `GET /delivery-reports` and its aliases (docs/spec/interface.md, section 6.3).
 
 use super::call::ReadingReport;
 use super::envelope::{Envelope, sandbox_mark};

@@ -1,5 +1,5 @@
-//! `POST` and `GET /sms`, their aliases, and the legacy `/api/v1/sms/create` (interface-spec.md section 2.2
-//! and decisions.md, "Answer" and "Legacy").
+//! `POST` and `GET /sms`, their aliases, and the legacy `/api/v1/sms/create` (docs/spec/interface.md,
+//! sections 6.1 and 7).
 
 use super::call::Sending;
 use super::codes::Coded;

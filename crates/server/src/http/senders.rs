@@ -1,4 +1,4 @@
-//! `GET /sender-ids` (interface-spec.md section 2.5).
+//! `GET /sender-ids` (docs/spec/interface.md, section 6.4).
 
 use super::call::Reading;
 use super::envelope::{Envelope, sandbox_mark};

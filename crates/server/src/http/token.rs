@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use axum::http::{HeaderMap, HeaderValue, header};
 
-/// The token of the header or the query string, in the order of decisions.md ("Tokens"). `None` leaves
+/// The token of the header or the query string, in the order of docs/spec/interface.md, section 3. `None` leaves
 /// the word to the body.
 ///
 /// A place that is present but empty or unreadable has decided too: it gives a token that no account has.

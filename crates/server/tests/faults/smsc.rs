@@ -1,4 +1,4 @@
-//! What SMSCs do wrong for a while (smpp.md, section 9), judged as the kill points are: `it/faults.rs` looks at metrics
+//! Faults that an SMSC shows for a while, judged as the kill points are: `it/faults.rs` looks at metrics
 //! and doubt.
 
 use crate::customer::wait_until;

@@ -1,4 +1,4 @@
-//! Who may do what, and how soon a command is seen (decisions.md, "Sender IDs and accounts").
+//! Rights of an account by its status, and how soon a command takes effect (docs/spec/interface.md, section 8).
 
 use crate::kit::http::Request;
 use crate::kit::receiver::Receiver;

@@ -1,4 +1,4 @@
-//! `dual-backup`: one message over two legs, one outcome, one callback (decisions.md, "Gateways").
+//! `dual-backup`: one message over two legs, one outcome, one callback (docs/spec/sending.md, section 5).
 
 use crate::kit::receiver::{Call, Reaction, Receiver};
 use crate::kit::wire::{count, receipt, written};

@@ -1,4 +1,4 @@
-//! Outcomes are POSTed to the caller (interface-spec.md 6; decisions.md, "Callbacks").
+//! Outcomes are POSTed to the caller (docs/spec/delivery.md, section 4).
 
 use crate::kit::http::Request;
 use crate::kit::receiver::{Call, Reaction, Receiver};

@@ -1,4 +1,4 @@
-//! What was on the wire when the connection, the response or the process was lost (design.md, "In doubt").
+//! Recipients in doubt after a lost connection, response or process (docs/spec/delivery.md, section 3).
 
 use crate::kit::wire::{count, good, written_for};
 use crate::kit::{AIRTEL, MTN, SENDER, Setup, numbers, to};

@@ -1,4 +1,4 @@
-//! Every code of the table with its HTTP status and its envelope (interface-spec.md 7; decisions.md, "Error codes").
+//! Every code of the table with its HTTP status and its envelope (docs/spec/interface.md, section 5.2).
 
 use crate::kit::http::{Answer, Request, ask_and_stay, try_ask};
 use crate::kit::http2;

@@ -1,4 +1,4 @@
-//! What SMSCs do wrong (smpp.md, section 9): nothing is lost, nobody gets more copies than the rule about doubt
+//! Faults of SMSCs: nothing is lost, nobody gets more copies than the rule about doubt
 //! allows, and who is in doubt and how the carrier stands is seen on `/metrics`.
 
 use crate::kit::wire::{count, good, written_for};

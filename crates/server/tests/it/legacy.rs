@@ -1,4 +1,4 @@
-//! `/api/v1/sms/create` (decisions.md, "Legacy").
+//! `/api/v1/sms/create` (docs/spec/interface.md, section 7).
 
 use crate::kit::http::{Request, encoded};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, to, wire};

@@ -1,4 +1,4 @@
-//! What is too much, too often, or twice (interface-spec.md 8; decisions.md, "Limits", "Duplicate", "Recipients").
+//! Limits of size and rate, and duplicates (docs/spec/interface.md, section 5.3; docs/spec/sending.md, section 7).
 
 use crate::kit::http::{Request, try_ask};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, with};

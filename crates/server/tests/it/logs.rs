@@ -1,4 +1,4 @@
-//! The log of the real process, with everything in it that it can say (design.md: no secret, number or text), and
+//! The log of the real process, with everything in it that it can say (SECURITY.md: no secret, number or text), and
 //! what else leaves it: metrics and refusals.
 
 use crate::kit::http::{Request, encoded, try_ask};

@@ -1,4 +1,5 @@
-//! What a carrier says becomes a status, and a refund where one is owed (decisions.md, "Delivery status", "Gateways").
+//! Receipts and submit errors become a status, and a refund where the gateway refunds
+//! (docs/spec/delivery.md, sections 1 and 2).
 
 use crate::kit::receiver::Receiver;
 use crate::kit::wire::{receipt, rule};

@@ -1,4 +1,4 @@
-//! Balance, sender IDs, account and reports (interface-spec.md 2.3 to 2.6 and 4).
+//! Balance, sender IDs, account and reports (docs/spec/interface.md, section 6).
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, to, with};

@@ -1,4 +1,4 @@
-//! The sandbox: the same operations, simulated, and never a kobo (decisions.md, "Sandbox").
+//! The sandbox: the same operations, simulated, and never a kobo (docs/spec/interface.md, section 9).
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::receiver::Receiver;

@@ -1,4 +1,4 @@
-//! What a send may look like, and what is answered (interface-spec.md 2.1, 2.2 and 4; decisions.md, "Sending").
+//! Forms of a send, and its answers (docs/spec/interface.md, sections 2 and 6.1).
 
 use crate::kit::http::{Request, encoded};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, wire, with};

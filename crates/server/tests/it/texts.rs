@@ -1,4 +1,5 @@
-//! What is billed is what is on the air: texts, pages, and the fields of a submit (decisions.md, "Text", "Pages").
+//! The pages that are billed are the pages that are submitted: texts, pages, and the fields of a submit
+//! (docs/spec/sending.md, sections 2 and 3).
 
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, to, wire, with};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! HTTPS where a certificate is configured, and nothing older than TLS 1.2 (interface-spec.md 1).
+//! HTTPS where a certificate is configured, and nothing older than TLS 1.2 (docs/spec/interface.md, section 2).
 
 use crate::kit::http::{Answer, Request, ask_on, try_ask};
 use crate::kit::{MTN, Ogene, Setup, to, until};

@@ -1,4 +1,4 @@
-//! Where a token is looked for, and what is answered without one (interface-spec.md 5; decisions.md, "Tokens").
+//! Places of a token, and the answers without one (docs/spec/interface.md, section 3).
 
 use crate::kit::http::{Request, encoded};
 use crate::kit::{MTN, Ogene, SENDER, Setup, operator, to, until, with};

@@ -1,5 +1,5 @@
 //! A small reference model: what must come of whatever happens to money and recipients. It is reckoned in memory from
-//! `decisions.md`, with nothing of the product's own decisions.
+//! docs/spec, with nothing of the product's own code.
 
 use domain::{Component, DeliveryStatus, MessageId, Money, Recipient};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -14,7 +14,7 @@ fn whole(number: f64) -> Option<String> {
     is_whole.then(|| format!("{number:.0}"))
 }
 
-/// Which JSON types a field takes (decisions.md, "Existing clients").
+/// The JSON types of each field (docs/spec/interface.md, section 2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     /// A string.

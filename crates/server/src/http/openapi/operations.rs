@@ -182,7 +182,7 @@ fn at_most(limit: u32, what: &str) -> String {
     format!("At most {limit} {what} in any 60 seconds.")
 }
 
-/// What is sent to a `callback_url` (interface-spec.md section 6). Its id is made from that of the send.
+/// The callback of a `callback_url` (docs/spec/delivery.md, section 4). Its example has the id of the send.
 fn callback(send: &str) -> utoipa::openapi::path::Callback {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(answers::UPDATE)))

@@ -11,7 +11,7 @@ use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required};
 
-/// A field of a send (interface-spec.md section 2.1 and decisions.md, "Existing clients").
+/// A field of a send (docs/spec/interface.md, sections 2 and 6.1).
 pub(super) struct Field {
     pub(super) name: &'static str,
     required: bool,

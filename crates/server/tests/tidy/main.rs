@@ -3,6 +3,9 @@
 //! It lives with the server because the server is at the end of the line: it knows every other crate.
 
 #[cfg(test)]
+mod documents;
+
+#[cfg(test)]
 mod tidy {
     use std::collections::BTreeSet;
     use std::fs;
