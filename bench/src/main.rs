@@ -1,6 +1,6 @@
 //! The benchmark: measures a release binary of `ogene` in a process of its own, on durable defaults, with
 //! `ogene smsc` and a callback receiver on the same cores. Prints one JSON document, or a table; see
-//! docs/benchmark.md.
+//! docs/performance/method.md.
 //!
 //! | what | file |
 //! |---|---|

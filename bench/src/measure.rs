@@ -62,7 +62,7 @@ pub(crate) fn configuration(setup: &Setup, load: Load) -> Value {
         "cores_of_each_node": setup.cores,
         "messages": setup.messages,
         "stored": setup.stored,
-        "all_else": "defaults, but for limits and callbacks.allow_private_targets: docs/benchmark.md",
+        "all_else": "defaults, but for limits and callbacks.allow_private_targets: docs/performance/method.md",
     })
 }
 

@@ -29,6 +29,8 @@ mod moving;
 #[cfg(test)]
 mod opening;
 #[cfg(test)]
+mod operating;
+#[cfg(test)]
 mod pgbouncer;
 #[cfg(test)]
 mod pooler;

@@ -1,6 +1,7 @@
 //! Rules of the documents: each file, page and section that a text names exists.
 
 use regex::Regex;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -223,4 +224,54 @@ fn a_document_is_at_most_100_columns_wide() {
 fn readme_is_at_most_90_lines() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(text.lines().count() <= 90);
+}
+
+#[test]
+fn a_decision_is_at_most_40_lines_in_one_form() {
+    let mut faults = Vec::new();
+    for path in files(&root().join("docs/decisions")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let parts = ["Status: ", "## Context", "## Decision", "## Consequences"];
+        let has_all = parts
+            .iter()
+            .all(|part| text.lines().any(|line| line.starts_with(part)));
+        if text.lines().count() > 40 || !has_all {
+            faults.push(shown(&path));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// The names of our metrics in a text, without the suffixes of histograms.
+fn metrics(text: &str) -> BTreeSet<String> {
+    let named = Regex::new(r"\bogene_[a-z_]*[a-z]\b").unwrap();
+    let suffixes = ["_bucket", "_count", "_sum"];
+    let names = named.find_iter(text).map(|found| found.as_str());
+    names
+        .map(|name| {
+            let plain = suffixes.iter().find_map(|suffix| name.strip_suffix(suffix));
+            plain.unwrap_or(name).to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn each_metric_of_the_examples_and_pages_is_served() {
+    let sources = ["crates/engine/src", "crates/server/src"].map(|path| files(&root().join(path)));
+    let served: BTreeSet<String> = sources
+        .iter()
+        .flatten()
+        .flat_map(|path| metrics(&fs::read_to_string(path).unwrap_or_default()))
+        .collect();
+    let places = ["examples/grafana", "examples/prometheus", "docs/operating"];
+    let mut checked = 0;
+    for path in places.iter().flat_map(|path| files(&root().join(path))) {
+        for name in metrics(&fs::read_to_string(&path).unwrap()) {
+            // A role of PostgreSQL in an example.
+            let is_known = served.contains(&name) || name == "ogene_service";
+            assert!(is_known, "{}: {name}", shown(&path));
+            checked += 1;
+        }
+    }
+    assert!(checked > 20, "{checked} metrics were named");
 }

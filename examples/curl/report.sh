@@ -1,0 +1,7 @@
+#!/bin/sh
+# Reads the outcome of a message: report.sh MESSAGE_ID. Prints a recipient and its status on each line.
+set -eu
+curl -sS --fail-with-body --get "$OGENE_URL/api/v2/delivery-reports" \
+    -H "Authorization: Bearer $OGENE_TOKEN" --data-urlencode "message_id=$1" |
+    grep -o '"recipient":"[^"]*","delivery_status":"[^"]*"' |
+    sed 's/"recipient":"\([^"]*\)","delivery_status":"\([^"]*\)"/\1 \2/'
