@@ -158,6 +158,17 @@ fn each_document_that_a_text_names_exists() {
 }
 
 #[test]
+fn each_test_that_the_guarantees_name_exists() {
+    let named = Regex::new(r"`((?:it|cli|nodes|faults|contract)/\w+\.rs)`").unwrap();
+    let text = fs::read_to_string(root().join("docs/spec/guarantees.md")).unwrap();
+    let places = ["crates/server/tests", "crates/store/tests"].map(|path| root().join(path));
+    for name in named.captures_iter(&text).map(|found| found[1].to_owned()) {
+        let is_there = places.iter().any(|place| place.join(&name).exists());
+        assert!(is_there, "{name}");
+    }
+}
+
+#[test]
 fn each_section_that_a_text_names_exists() {
     let named = Regex::new(
         r"(docs/spec/\w+\.md),(?:\s|//[/!])*sections? ([\d.]*\d)(?: (?:and|to) ([\d.]*\d))?",
@@ -246,8 +257,8 @@ fn a_decision_is_at_most_40_lines_in_one_form() {
 fn metrics(text: &str) -> BTreeSet<String> {
     let named = Regex::new(r"\bogene_[a-z_]*[a-z]\b").unwrap();
     let suffixes = ["_bucket", "_count", "_sum"];
-    let names = named.find_iter(text).map(|found| found.as_str());
-    names
+    let found = named.find_iter(text).map(|found| found.as_str());
+    found
         .map(|name| {
             let plain = suffixes.iter().find_map(|suffix| name.strip_suffix(suffix));
             plain.unwrap_or(name).to_owned()
