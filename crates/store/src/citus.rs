@@ -38,7 +38,7 @@ const DISTRIBUTED: [&str; 11] = [
 const SHARDS: u32 = 140;
 
 const BEFORE: &str = r"-- Distributes the tables of ogene over the workers of Citus (11 or later).
--- Checked on Citus 13.2.2. Try it on a copy first, and read docs/operating/scaling.md.
+-- Checked on Citus 13.2.2. Try it on a copy first, and read docs/operating/citus.md.
 --
 -- Before: citus_set_coordinator_host and citus_add_node for each worker; `ogene migrate` for the tables.
 -- No node of ogene may run. Not in one transaction: each statement commits by itself.
