@@ -1,6 +1,9 @@
-//! The repository keeps its own rules: borders between the crates, sizes, names.
+//! The tests of the rules of the repository: borders between the crates, sizes, names, prose.
 //!
-//! It lives with the server because the server is at the end of the line: it knows every other crate.
+//! They stand in the server because it is the last crate: it knows every other crate.
+
+#[cfg(test)]
+mod prose;
 
 #[cfg(test)]
 mod documents;
