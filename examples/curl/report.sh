@@ -1,5 +1,5 @@
 #!/bin/sh
-# Reads the outcome of a message: report.sh MESSAGE_ID. Prints a recipient and its status on each line.
+# Print each recipient of a message and its status: report.sh MESSAGE_ID
 set -eu
 curl -sS --fail-with-body --get "$OGENE_URL/api/v2/delivery-reports" \
     -H "Authorization: Bearer $OGENE_TOKEN" --data-urlencode "message_id=$1" |

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sends a message: send.sh RECIPIENT TEXT [CALLBACK_URL]. Prints the message_id.
+# Send a message, and print its message_id: send.sh RECIPIENT TEXT [CALLBACK_URL]
 set -eu
 answer=$(curl -sS "$OGENE_URL/api/v2/sms" -H "Authorization: Bearer $OGENE_TOKEN" \
     --data-urlencode "from=$OGENE_SENDER" --data-urlencode "to=$1" --data-urlencode "body=$2" \

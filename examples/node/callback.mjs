@@ -1,4 +1,4 @@
-// Receives callbacks: node callback.mjs PORT. Prints each new outcome once.
+// Receive callbacks, and print each new outcome once: node callback.mjs PORT
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 

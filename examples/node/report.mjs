@@ -1,4 +1,4 @@
-// Reads the outcome of a message: node report.mjs MESSAGE_ID. Prints a recipient and its status on each line.
+// Print each recipient of a message and its status: node report.mjs MESSAGE_ID
 const { OGENE_URL, OGENE_TOKEN } = process.env;
 for (let page = 1, last = 1; page <= last; page++) {
   const query = new URLSearchParams({ message_id: process.argv[2], page, per_page: 1000 });

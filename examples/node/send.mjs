@@ -1,4 +1,4 @@
-// Sends a message: node send.mjs RECIPIENT TEXT [CALLBACK_URL]. Prints the message_id.
+// Send a message, and print its message_id: node send.mjs RECIPIENT TEXT [CALLBACK_URL]
 const { OGENE_URL, OGENE_TOKEN, OGENE_SENDER } = process.env;
 const [to, body, callback_url] = process.argv.slice(2);
 const response = await fetch(`${OGENE_URL}/api/v2/sms`, {

@@ -1,5 +1,5 @@
 <?php
-// Receives callbacks: php -S 127.0.0.1:9000 callback.php. Writes each new outcome once, on standard error.
+// Receive callbacks, and write each new outcome once on standard error: php -S 127.0.0.1:9000 callback.php
 $body = file_get_contents('php://input');
 $secret = getenv('OGENE_CALLBACK_SECRET');
 if ($secret) {

@@ -1,5 +1,5 @@
 <?php
-// Reads the outcome of a message: php report.php MESSAGE_ID. Prints a recipient and its status on each line.
+// Print each recipient of a message and its status: php report.php MESSAGE_ID
 for ($page = 1, $last = 1; $page <= $last; $page++) {
     $query = http_build_query(['message_id' => $argv[1], 'page' => $page, 'per_page' => 1000]);
     $answer = file_get_contents(getenv('OGENE_URL') . '/api/v2/delivery-reports?' . $query, false,

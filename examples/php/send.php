@@ -1,5 +1,5 @@
 <?php
-// Sends a message: php send.php RECIPIENT TEXT [CALLBACK_URL]. Prints the message_id.
+// Send a message, and print its message_id: php send.php RECIPIENT TEXT [CALLBACK_URL]
 $request = ['from' => getenv('OGENE_SENDER'), 'to' => $argv[1], 'body' => $argv[2]];
 if (isset($argv[3])) {
     $request['callback_url'] = $argv[3];

@@ -1,4 +1,4 @@
-"""Receives callbacks: python3 callback.py PORT. Prints each new outcome once."""
+"""Receive callbacks, and print each new outcome once: python3 callback.py PORT"""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Reads the outcome of a message: python3 report.py MESSAGE_ID. Prints a recipient and its status on each line."""
+"""Print each recipient of a message and its status: python3 report.py MESSAGE_ID"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Sends a message: python3 send.py RECIPIENT TEXT [CALLBACK_URL]. Prints the message_id."""
+"""Send a message, and print its message_id: python3 send.py RECIPIENT TEXT [CALLBACK_URL]"""
 
 import json
 import os

@@ -217,21 +217,6 @@ fn each_decision_that_a_text_names_exists() {
 }
 
 #[test]
-fn a_document_is_at_most_100_columns_wide() {
-    let is_whole =
-        |line: &str| line.starts_with('|') || line.contains("](") || line.starts_with("    ");
-    let mut wide = Vec::new();
-    for (path, text) in texts().iter().filter(|(path, _)| is_document(path)) {
-        for (number, line) in (1..).zip(text.lines()) {
-            if line.chars().count() > 100 && !is_whole(line) {
-                wide.push(format!("{}:{number}", shown(path)));
-            }
-        }
-    }
-    assert!(wide.is_empty(), "{wide:#?}");
-}
-
-#[test]
 fn readme_and_architecture_are_short() {
     for (name, most) in [("README.md", 90), ("ARCHITECTURE.md", 120)] {
         let text = fs::read_to_string(root().join(name)).unwrap();
@@ -287,65 +272,4 @@ fn each_metric_of_the_examples_and_pages_is_served() {
         }
     }
     assert!(checked > 20, "{checked} metrics were named");
-}
-
-/// Pages that keep the notes of measurements and decisions as they were made.
-const NOTES: [&str; 2] = ["docs/decisions", "docs/performance/experiments"];
-
-/// Paragraphs, items and cells of a document, each on one line, with code and targets of links as one word.
-fn passages(text: &str) -> Vec<String> {
-    let code = Regex::new(r"`[^`]*`").unwrap();
-    let target = Regex::new(r"\]\([^)]*\)").unwrap();
-    let item = Regex::new(r"^\s*(?:[-*]|\d+\.) ").unwrap();
-    let (mut passages, mut open, mut fenced) = (vec![String::new()], false, false);
-    for line in text.lines() {
-        if line.starts_with("```") {
-            fenced = !fenced;
-            open = false;
-        } else if fenced || line.trim().is_empty() || line.starts_with('#') {
-            open = false;
-        } else if line.starts_with('|') {
-            passages.extend(line.split('|').map(str::to_owned));
-            open = false;
-        } else {
-            if !open || item.is_match(line) {
-                passages.push(String::new());
-            }
-            let last = passages.last_mut().unwrap();
-            last.push_str(item.replace(line, "").trim());
-            last.push(' ');
-            open = true;
-        }
-    }
-    passages
-        .iter()
-        .map(|text| {
-            target
-                .replace_all(&code.replace_all(text, "X"), "]")
-                .replace("**", "")
-        })
-        .collect()
-}
-
-#[test]
-fn a_document_has_short_sentences_with_a_subject() {
-    let end = Regex::new(r"[.?!:;]\s+").unwrap();
-    let without_subject =
-        Regex::new(r"^(?:What|Whoever|Whatever|Those|That which|Has|Of)\b").unwrap();
-    let mut faults = Vec::new();
-    for (path, text) in texts().iter().filter(|(path, _)| is_document(path)) {
-        let shown = shown(path);
-        if NOTES.iter().any(|notes| shown.starts_with(notes)) {
-            continue;
-        }
-        for passage in passages(text) {
-            for sentence in end.split(&passage).map(str::trim) {
-                let words = sentence.split_whitespace().count();
-                if words > 25 || without_subject.is_match(sentence) && !passage.contains('?') {
-                    faults.push(format!("{shown}: {words} words: {sentence}"));
-                }
-            }
-        }
-    }
-    assert!(faults.is_empty(), "{faults:#?}");
 }
