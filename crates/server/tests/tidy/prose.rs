@@ -90,7 +90,7 @@ fn prose_keeps_its_rules() {
     let left = include_str!("prose_left.txt");
     let left: BTreeSet<&str> = left.lines().collect();
 
-    let (mut wrong, mut faulty) = (Vec::new(), BTreeSet::new());
+    let (mut wrong, mut failing) = (Vec::new(), BTreeSet::new());
     for path in &files {
         let Ok(source) = fs::read_to_string(root().join(path)) else {
             continue;
@@ -99,21 +99,21 @@ fn prose_keeps_its_rules() {
         if faults.is_empty() {
             continue;
         }
-        faulty.insert(path.as_str());
+        failing.insert(path.as_str());
         if *path == asked || !left.contains(path.as_str()) {
             let shown = faults.iter().map(|fault| format!("{path}:{fault}"));
             wrong.extend(shown);
         }
     }
     if asked == "left" {
-        let paths: Vec<&str> = faulty.iter().copied().collect();
+        let paths: Vec<&str> = failing.iter().copied().collect();
         println!("{}", paths.join("\n"));
     } else if !asked.is_empty() {
         let prefix = format!("{asked}:");
         wrong.retain(|fault| fault.starts_with(&prefix));
         panic!("{} faults\n{}", wrong.len(), wrong.join("\n"));
     }
-    let done = left.difference(&faulty);
+    let done = left.difference(&failing);
     wrong.extend(done.map(|path| format!("{path}: no fault is left: remove it from the list")));
     assert!(
         wrong.is_empty(),
