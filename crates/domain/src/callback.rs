@@ -282,7 +282,21 @@ mod tests {
             None,
             "https://example.ng/?a=\"b\"",
         );
-        insta::assert_snapshot!(text, @r#"{"message_id":"01a1ee56-5e00-7707-8707-070707070707","recipient":"2348031234567","delivery_status":"delivrd","customer_reference":null,"callback_url":"https://example.ng/?a=\"b\"","data":{"message_id":"01a1ee56-5e00-7707-8707-070707070707","recipient":"2348031234567","delivery_status":"delivrd","customer_reference":null}}"#);
+        insta::assert_snapshot!(testkit::indented(&text), @r#"
+        {
+          "message_id": "01a1ee56-5e00-7707-8707-070707070707",
+          "recipient": "2348031234567",
+          "delivery_status": "delivrd",
+          "customer_reference": null,
+          "callback_url": "https://example.ng/?a=\"b\"",
+          "data": {
+            "message_id": "01a1ee56-5e00-7707-8707-070707070707",
+            "recipient": "2348031234567",
+            "delivery_status": "delivrd",
+            "customer_reference": null
+          }
+        }
+        "#);
     }
 
     proptest! {

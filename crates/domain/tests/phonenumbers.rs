@@ -45,8 +45,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs the Python package phonenumbers (tests/numbers/install)"]
     fn mobile_numbers_are_those_of_the_newest_phonenumbers() {
+        testkit::needs!(Phonenumbers);
         let (version, theirs) = newest();
         let plan = NumberPlan::nigeria();
         let mut differences = Vec::new();

@@ -73,8 +73,8 @@ fn submit(tag: u64, destination: &str) -> Submit {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's peers"]
 async fn the_session_works_with_an_smsc_of_node() {
+    testkit::needs!(Peers);
     let (_node, port) = node_smsc().expect("node runs the SMSC");
     let options = BindOptions {
         system_id: "ogene".into(),
@@ -137,8 +137,8 @@ async fn the_session_works_with_an_smsc_of_node() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs ./test's peers"]
 async fn the_simulator_serves_a_client_of_python() {
+    testkit::needs!(Peers);
     let peers = peers();
     let script_of_smsc = Script {
         rules: vec![parse_rule("02=undeliv").unwrap()],

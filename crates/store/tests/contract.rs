@@ -1,9 +1,8 @@
 //! The contract of the store: every public function of `Store`, on SQLite and on PostgreSQL.
 //!
 //! A rule is written once, as a function over a [`Kit`](contract::kit::Kit); `twins!` makes a test of it
-//! for each database. PostgreSQL needs a server, which `./test` starts: its URL is in
-//! `OGENE_TEST_POSTGRES`, each test makes a schema of its own there, and its twins are ignored unless
-//! asked for (`--include-ignored`).
+//! for each database. `testkit` finds a PostgreSQL server or starts one, and each test makes a schema of its own
+//! there. Without PostgreSQL these tests are left out.
 
 #[cfg(test)]
 mod contract {

@@ -252,6 +252,24 @@ mod tests {
       ogene.toml:1: a: unknown key; known are networks, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, sandbox, retention, velocity, data_dir, http, limits, log
       ogene.toml:3: http.listen: must be a text in quotes, not a number
     ");
-        insta::assert_snapshot!(String::from_utf8_lossy(&json), @r#"{"error":{"faults":[{"key":"a","message":"unknown key; known are networks, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, sandbox, retention, velocity, data_dir, http, limits, log","place":"ogene.toml:1"},{"key":"http.listen","message":"must be a text in quotes, not a number","place":"ogene.toml:3"}],"message":"The configuration has 2 faults."}}"#);
+        insta::assert_snapshot!(testkit::indented(&String::from_utf8_lossy(&json)), @r#"
+        {
+          "error": {
+            "faults": [
+              {
+                "key": "a",
+                "message": "unknown key; known are networks, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, sandbox, retention, velocity, data_dir, http, limits, log",
+                "place": "ogene.toml:1"
+              },
+              {
+                "key": "http.listen",
+                "message": "must be a text in quotes, not a number",
+                "place": "ogene.toml:3"
+              }
+            ],
+            "message": "The configuration has 2 faults."
+          }
+        }
+        "#);
     }
 }

@@ -125,6 +125,29 @@ mod tests {
             (Component::PromoBonus, Money::from_units(2_500)),
         ]);
         let answer = serde_json::to_string(&BalanceAnswer::new(&purse, Environment::Live)).unwrap();
-        insta::assert_snapshot!(answer, @r#"{"status":"success","code":"API-0000","message":"Wallet balance retrieved.","data":{"status":"success","message":"Wallet balance retrieved.","balance":100.25,"total_balance":100.25,"currency":"NGN","formatted":"NGN 100.25"},"balance":{"total_balance":100.25,"universal_wallet":0.00,"sms_wallet":100.00,"sms_bonus":0.00,"main_balance":0.00,"volume_bonus":0.00,"promo_bonus":0.25}}"#);
+        insta::assert_snapshot!(testkit::indented(&answer), @r#"
+        {
+          "status": "success",
+          "code": "API-0000",
+          "message": "Wallet balance retrieved.",
+          "data": {
+            "status": "success",
+            "message": "Wallet balance retrieved.",
+            "balance": 100.25,
+            "total_balance": 100.25,
+            "currency": "NGN",
+            "formatted": "NGN 100.25"
+          },
+          "balance": {
+            "total_balance": 100.25,
+            "universal_wallet": 0.00,
+            "sms_wallet": 100.00,
+            "sms_bonus": 0.00,
+            "main_balance": 0.00,
+            "volume_bonus": 0.00,
+            "promo_bonus": 0.25
+          }
+        }
+        "#);
     }
 }

@@ -460,20 +460,58 @@ mod tests {
     fn an_error_is_told_in_the_envelope_of_section_7() {
         let failure = Failure::from(Refusal::FromMissing);
         let text = serde_json::to_string(&failure.envelope(Shape::V2)).unwrap();
-        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-2001","message":"The field `from` is missing: give the sender ID.","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"}}"#);
+        insta::assert_snapshot!(testkit::indented(&text), @r#"
+        {
+          "status": "error",
+          "code": "API-2001",
+          "message": "The field `from` is missing: give the sender ID.",
+          "error": {
+            "message": "The field `from` is missing: give the sender ID.",
+            "code": "API-2001",
+            "description": "Sender ID missing"
+          }
+        }
+        "#);
     }
 
     #[test]
     fn clients_of_v1_find_what_they_read_beside_the_envelope() {
         let failure = Failure::from(Refusal::FromMissing);
         let text = serde_json::to_string(&failure.envelope(Shape::V1)).unwrap();
-        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-2001","message":"The field `from` is missing: give the sender ID.","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"},"success":false,"data":{"status":"error","message":"The field `from` is missing: give the sender ID."}}"#);
+        insta::assert_snapshot!(testkit::indented(&text), @r#"
+        {
+          "status": "error",
+          "code": "API-2001",
+          "message": "The field `from` is missing: give the sender ID.",
+          "error": {
+            "message": "The field `from` is missing: give the sender ID.",
+            "code": "API-2001",
+            "description": "Sender ID missing"
+          },
+          "success": false,
+          "data": {
+            "status": "error",
+            "message": "The field `from` is missing: give the sender ID."
+          }
+        }
+        "#);
     }
 
     #[test]
     fn our_own_failures_tell_nothing_of_their_cause() {
         let text = serde_json::to_string(&Failure::Ours.envelope(Shape::V2)).unwrap();
-        insta::assert_snapshot!(text, @r#"{"status":"error","code":"API-5001","message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
+        insta::assert_snapshot!(testkit::indented(&text), @r#"
+        {
+          "status": "error",
+          "code": "API-5001",
+          "message": "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.",
+          "error": {
+            "message": "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.",
+            "code": "API-5001",
+            "description": "Server error"
+          }
+        }
+        "#);
     }
 
     #[test]

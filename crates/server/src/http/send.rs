@@ -260,13 +260,61 @@ mod tests {
     #[test]
     fn an_accepted_send_is_answered_in_both_shapes_at_once() {
         let answer = Accepted::new(sent(&[]), Environment::Live);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":2,"balance":87.5001},"success":true}"#);
+        insta::assert_snapshot!(testkit::indented(&serde_json::to_string(&answer).unwrap()), @r#"
+        {
+          "status": "success",
+          "code": "API-0000",
+          "message": "Message accepted for delivery to 2 recipients.",
+          "data": {
+            "status": "success",
+            "message": "Message Sent",
+            "message_id": "01a1ee56-5e00-7707-8707-070707070707",
+            "cost": 12.50,
+            "currency": "NGN",
+            "recipients_count": 2,
+            "gateway_used": "direct-refund",
+            "unicode": false,
+            "page_count": 1,
+            "text_changed": false,
+            "removed_characters": 0,
+            "total_recipients": 2,
+            "balance": 87.5001
+          },
+          "success": true
+        }
+        "#);
     }
 
     #[test]
     fn the_sandbox_says_so_and_what_was_left_out_is_named() {
         let answer = Accepted::new(sent(&["12345"]), Environment::Sandbox);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"status":"success","code":"API-0000","message":"Message simulated for 2 recipients; 1 that is no valid number was left out. Nothing is delivered or charged.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","cost":12.50,"currency":"NGN","recipients_count":2,"gateway_used":"direct-refund","unicode":false,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":2,"balance":87.5001,"invalid_recipients":["12345"],"sandbox":true},"success":true}"#);
+        insta::assert_snapshot!(testkit::indented(&serde_json::to_string(&answer).unwrap()), @r#"
+        {
+          "status": "success",
+          "code": "API-0000",
+          "message": "Message simulated for 2 recipients; 1 that is no valid number was left out. Nothing is delivered or charged.",
+          "data": {
+            "status": "success",
+            "message": "Message Sent",
+            "message_id": "01a1ee56-5e00-7707-8707-070707070707",
+            "cost": 12.50,
+            "currency": "NGN",
+            "recipients_count": 2,
+            "gateway_used": "direct-refund",
+            "unicode": false,
+            "page_count": 1,
+            "text_changed": false,
+            "removed_characters": 0,
+            "total_recipients": 2,
+            "balance": 87.5001,
+            "invalid_recipients": [
+              "12345"
+            ],
+            "sandbox": true
+          },
+          "success": true
+        }
+        "#);
     }
 
     #[test]
@@ -287,6 +335,25 @@ mod tests {
     #[test]
     fn clients_of_v1_are_answered_in_their_shape() {
         let answer = LegacyAccepted::new(&sent(&[]), Environment::Live);
-        insta::assert_snapshot!(serde_json::to_string(&answer).unwrap(), @r#"{"success":true,"status":"success","code":"API-0000","message":"Message accepted for delivery to 2 recipients.","data":{"status":"success","message":"Message Sent","message_id":"01a1ee56-5e00-7707-8707-070707070707","total_recipients":2,"cost":12.50,"balance":87.5001,"currency":"NGN","gateway_used":"direct-refund","text_changed":false,"removed_characters":0}}"#);
+        insta::assert_snapshot!(testkit::indented(&serde_json::to_string(&answer).unwrap()), @r#"
+        {
+          "success": true,
+          "status": "success",
+          "code": "API-0000",
+          "message": "Message accepted for delivery to 2 recipients.",
+          "data": {
+            "status": "success",
+            "message": "Message Sent",
+            "message_id": "01a1ee56-5e00-7707-8707-070707070707",
+            "total_recipients": 2,
+            "cost": 12.50,
+            "balance": 87.5001,
+            "currency": "NGN",
+            "gateway_used": "direct-refund",
+            "text_changed": false,
+            "removed_characters": 0
+          }
+        }
+        "#);
     }
 }

@@ -1,11 +1,11 @@
 //! An installation of its own for each test.
 
-use crate::schema::Schema;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
+use testkit::Schema;
 
 /// An installation: a directory with a configuration, and a database in it or on PostgreSQL.
 pub(super) struct Installation {

@@ -42,9 +42,6 @@ mod process;
 #[cfg(test)]
 mod reload;
 #[cfg(test)]
-#[path = "../databases/schema.rs"]
-mod schema;
-#[cfg(test)]
 mod serving;
 
 use installation::Installation;

@@ -143,8 +143,8 @@ fn delivered(address: &str, token: &str, message: &str) -> Value {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn an_installation_moves_to_postgresql_and_is_served_from_there() {
+    testkit::needs!(PostgresPrograms);
     let moving = Moving::start();
     let (old, new, data_dir) = (&moving.old, &moving.new, moving.data_dir());
     let import = ["import-sqlite", "--from", &data_dir];

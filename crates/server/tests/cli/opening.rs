@@ -4,10 +4,10 @@ use crate::AN_ACCOUNT;
 use crate::installation::Installation;
 use crate::postgres::Postgres;
 use crate::process::Process;
-use crate::schema::sql;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use std::fs;
 use std::path::Path;
+use testkit::sql;
 
 /// PostgreSQL's own port.
 const PORT: u16 = 5432;
@@ -127,8 +127,8 @@ fn faulty_urls(server: &Postgres, port: u16) -> [(&'static str, String); 21] {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
+    testkit::needs!(PostgresPrograms);
     let (server, port) = Postgres::start_with_tls(RULES);
     let admin = server.url("ogene", "postgres", port);
     make_faults(&admin);
@@ -168,8 +168,8 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it() {
+    testkit::needs!(PostgresPrograms);
     let (server, port) = Postgres::start_with_tls(RULES);
     let admin = server.url("ogene", "postgres", port);
     sql(&admin, FAULTS);
@@ -220,8 +220,8 @@ fn an_address_of_ip_version_6_is_connected_to_as_it_stands() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn an_authority_named_with_sslmode_require_is_the_one_that_counts() {
+    testkit::needs!(PostgresPrograms);
     let (server, port) = Postgres::start_with_tls(RULES);
     let authority = server.certificate().display().to_string();
     let url = format!(
@@ -232,8 +232,8 @@ fn an_authority_named_with_sslmode_require_is_the_one_that_counts() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_role_that_may_not_make_tables_serves_when_no_migration_is_due() {
+    testkit::needs!(PostgresPrograms);
     let server = Postgres::start(&[]);
     let admin = server.url("ogene", "postgres", PORT);
     sql(
@@ -260,8 +260,8 @@ fn a_role_that_may_not_make_tables_serves_when_no_migration_is_due() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_server_that_could_lose_what_it_has_committed_is_refused_and_so_is_a_standby() {
+    testkit::needs!(PostgresPrograms);
     let server = Postgres::start(&["fsync=off"]);
     let url = server.url("ogene", "postgres", PORT);
     let told = |fault: String| fault.replace(&server.path().display().to_string(), "DIRECTORY");
@@ -278,8 +278,8 @@ fn a_server_that_could_lose_what_it_has_committed_is_refused_and_so_is_a_standby
 
 /// As `openssl req -x509` makes it: psql trusts it where it is named, and so do we.
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_self_signed_certificate_in_sslrootcert_is_trusted() {
+    testkit::needs!(PostgresPrograms);
     let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("parameters");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let (server, port) = Postgres::start_with_certificate(RULES, &params);

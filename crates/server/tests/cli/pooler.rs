@@ -4,8 +4,8 @@ use crate::AN_ACCOUNT;
 use crate::installation::Installation;
 use crate::pgbouncer::Pgbouncer;
 use crate::postgres::Postgres;
-use crate::schema::sql;
 use std::time::{Duration, Instant};
+use testkit::sql;
 
 /// PostgreSQL's own port.
 const PORT: u16 = 5432;
@@ -13,8 +13,8 @@ const PORT: u16 = 5432;
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_pool_in_session_mode_keeps_what_a_connection_sets() {
+    testkit::needs!(PostgresPrograms, Pgbouncer);
     let server = Postgres::start(&[]);
     let pooler = Pgbouncer::start(&server);
     let ogene = Installation::on(&pooler.url("session"));
@@ -42,8 +42,8 @@ fn a_pool_in_session_mode_keeps_what_a_connection_sets() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_pool_in_transaction_mode_is_refused_at_once() {
+    testkit::needs!(PostgresPrograms, Pgbouncer);
     let server = Postgres::start(&[]);
     let pooler = Pgbouncer::start(&server);
     let ogene = Installation::on(&pooler.url("transaction"));

@@ -40,16 +40,16 @@ fn ends_at_a_failed_sync(serve: impl FnOnce(&Installation) -> Command) {
 }
 
 #[test]
-#[ignore = "needs strace"]
 fn a_commit_whose_sync_fails_ends_the_service_without_an_answer() {
+    testkit::needs!(Strace);
     let point = Point("fdatasync:error=EIO:when=30".to_owned());
     ends_at_a_failed_sync(|ogene| point.serve(ogene));
 }
 
 /// SQLite by itself would not say that. The first sync of the database file is that of the start.
 #[test]
-#[ignore = "needs strace"]
 fn a_log_that_is_folded_back_without_a_sync_ends_the_service() {
+    testkit::needs!(Strace);
     ends_at_a_failed_sync(|ogene| {
         let database = ogene.path().join("data/ogene.db").display().to_string();
         let fails = ["-P", &database, "-e", "inject=fdatasync:error=EIO:when=2"];
@@ -58,8 +58,8 @@ fn a_log_that_is_folded_back_without_a_sync_ends_the_service() {
 }
 
 #[test]
-#[ignore = "needs strace"]
 fn a_full_disk_refuses_without_a_charge_and_heals_by_itself() {
+    testkit::needs!(Strace);
     let full = ["-e", "inject=pwrite64:error=ENOSPC:when=150+"];
     let mut scene = Scene::set(|ogene| traced(ogene, "pwrite64", &full));
     while matches!(scene.send(), Attempt::Accepted { .. }) {}
@@ -78,8 +78,8 @@ fn a_full_disk_refuses_without_a_charge_and_heals_by_itself() {
 }
 
 #[test]
-#[ignore = "needs strace"]
 fn a_start_on_a_full_disk_gives_what_to_do() {
+    testkit::needs!(Strace);
     // All files, and the index of the log alone.
     for file in ["", "data/ogene.db-shm"] {
         let ogene = Installation::embedded();

@@ -2,10 +2,10 @@
 
 use crate::customer::Customer;
 use crate::installation::Installation;
-use crate::schema::sql;
 use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use testkit::sql;
 
 /// What the customer begins with, in naira.
 pub(crate) const CREDIT: &str = "300.00";
@@ -30,8 +30,7 @@ static NEXT: AtomicU32 = AtomicU32::new(1);
 
 impl Database {
     fn make(template: &str) -> Self {
-        let server = std::env::var("OGENE_TEST_POSTGRES")
-            .expect("OGENE_TEST_POSTGRES is the URL that tests/postgres prints; run ./test");
+        let server = testkit::postgres_url();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("ogene_faults_{}_{number}", std::process::id());
         let copying = COPYING.lock().expect("nobody failed with it");

@@ -34,9 +34,6 @@ mod receiver;
 #[cfg(test)]
 mod scene;
 #[cfg(test)]
-#[path = "../databases/schema.rs"]
-mod schema;
-#[cfg(test)]
 mod smsc;
 #[cfg(test)]
 mod trial;
@@ -44,13 +41,13 @@ mod trial;
 mod workload;
 
 #[test]
-#[ignore = "needs strace"]
 fn the_invariants_hold_on_sqlite_wherever_the_service_is_killed_or_its_disk_fails() {
+    testkit::needs!(Strace);
     trial::run(&kept::Kept::embedded(), 100);
 }
 
 #[test]
-#[ignore = "needs strace and PostgreSQL"]
 fn the_invariants_hold_on_postgresql_wherever_the_service_is_killed_or_a_socket_fails() {
+    testkit::needs!(Strace, Postgres);
     trial::run(&kept::Kept::on_postgres(), 20);
 }

@@ -342,7 +342,7 @@ pub(crate) fn run(kept: &Kept, count: usize) {
     );
     assert!(
         wrong.is_empty(),
-        "each alone: OGENE_FAULTS=POINT cargo test -p server --test faults -- --ignored\n{}",
+        "each alone: OGENE_FAULTS=POINT cargo test -p server --test faults\n{}",
         wrong.join("\n")
     );
     let enough = wanted.min((points.len() * 9).div_ceil(10));

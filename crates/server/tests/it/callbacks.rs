@@ -63,7 +63,21 @@ async fn each_outcome_is_told_exactly_once_with_the_exact_body() {
         .text
         .replace(&id, "[id]")
         .replace(&receiver.url, "[url]");
-    insta::assert_snapshot!(text, @r#"{"message_id":"[id]","recipient":"2348031230001","delivery_status":"delivrd","customer_reference":"order \"7\" ẹ","callback_url":"[url]","data":{"message_id":"[id]","recipient":"2348031230001","delivery_status":"delivrd","customer_reference":"order \"7\" ẹ"}}"#);
+    insta::assert_snapshot!(testkit::indented(&text), @r#"
+    {
+      "message_id": "[id]",
+      "recipient": "2348031230001",
+      "delivery_status": "delivrd",
+      "customer_reference": "order \"7\" ẹ",
+      "callback_url": "[url]",
+      "data": {
+        "message_id": "[id]",
+        "recipient": "2348031230001",
+        "delivery_status": "delivrd",
+        "customer_reference": "order \"7\" ẹ"
+      }
+    }
+    "#);
     // Without a reference it is null, and each recipient is told for itself.
     let id = ogene
         .sent_id(called_back(

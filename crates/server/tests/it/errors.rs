@@ -551,7 +551,18 @@ async fn our_own_failure_tells_nothing_of_its_cause() {
         .bearer(&ogene.shop.token)
         .header("X-Request-Id", "hidden-1");
     let answer = ogene.ask(&request).await;
-    insta::assert_snapshot!(answer.redacted(), @r#"500 {"status":"error","code":"API-5001","message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","error":{"message":"Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.","code":"API-5001","description":"Server error"}}"#);
+    insta::assert_snapshot!(testkit::indented(&answer.redacted()), @r#"
+    500 {
+      "status": "error",
+      "code": "API-5001",
+      "message": "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.",
+      "error": {
+        "message": "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.",
+        "code": "API-5001",
+        "description": "Server error"
+      }
+    }
+    "#);
     assert_eq!(answer.header("x-request-id"), Some("hidden-1"));
     ogene.show("messages");
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);

@@ -6,7 +6,6 @@ pub(crate) mod http2;
 pub(crate) mod receiver;
 pub(crate) mod wire;
 
-use crate::schema::{Schema, sql};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, Component, SenderStatus};
 use engine::Clock;
@@ -24,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
+use testkit::{Schema, sql};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};

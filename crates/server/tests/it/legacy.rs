@@ -12,7 +12,26 @@ async fn a_success_has_the_shape_of_v1() {
     let request = Request::post(PATH)
         .bearer(&ogene.shop.token)
         .json(&to(MTN, "Hello"));
-    insta::assert_snapshot!(ogene.ask(&request).await.redacted(), @r#"200 {"success":true,"status":"success","code":"API-0000","message":"Message accepted for delivery to 1 recipient.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","total_recipients":1,"cost":6.00,"balance":994.00,"currency":"NGN","gateway_used":"direct-refund","text_changed":false,"removed_characters":0}}"#);
+    insta::assert_snapshot!(testkit::indented(&ogene.ask(&request).await.redacted()), @r#"
+    200 {
+      "success": true,
+      "status": "success",
+      "code": "API-0000",
+      "message": "Message accepted for delivery to 1 recipient.",
+      "data": {
+        "status": "success",
+        "message": "Message Sent",
+        "message_id": "[uuid]",
+        "total_recipients": 1,
+        "cost": 6.00,
+        "balance": 994.00,
+        "currency": "NGN",
+        "gateway_used": "direct-refund",
+        "text_changed": false,
+        "removed_characters": 0
+      }
+    }
+    "#);
     ogene.end().await;
 }
 

@@ -45,9 +45,6 @@ mod retention;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
-#[path = "../databases/schema.rs"]
-mod schema;
-#[cfg(test)]
 mod sending;
 #[cfg(test)]
 mod slow;

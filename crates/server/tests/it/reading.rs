@@ -47,7 +47,30 @@ async fn the_balance_is_told_by_component_in_plain_numbers() {
     ogene
         .credit(&ogene.shop, "0.0625", Component::UniversalWallet)
         .await;
-    insta::assert_snapshot!(get(&ogene, "/api/v2/balance").await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Wallet balance retrieved.","data":{"status":"success","message":"Wallet balance retrieved.","balance":1050.5625,"total_balance":1050.5625,"currency":"NGN","formatted":"NGN 1050.5625"},"balance":{"total_balance":1050.5625,"universal_wallet":0.0625,"sms_wallet":1000.00,"sms_bonus":0.00,"main_balance":0.00,"volume_bonus":0.00,"promo_bonus":50.50}}"#);
+    insta::assert_snapshot!(testkit::indented(&get(&ogene, "/api/v2/balance").await.redacted()), @r#"
+    200 {
+      "status": "success",
+      "code": "API-0000",
+      "message": "Wallet balance retrieved.",
+      "data": {
+        "status": "success",
+        "message": "Wallet balance retrieved.",
+        "balance": 1050.5625,
+        "total_balance": 1050.5625,
+        "currency": "NGN",
+        "formatted": "NGN 1050.5625"
+      },
+      "balance": {
+        "total_balance": 1050.5625,
+        "universal_wallet": 0.0625,
+        "sms_wallet": 1000.00,
+        "sms_bonus": 0.00,
+        "main_balance": 0.00,
+        "volume_bonus": 0.00,
+        "promo_bonus": 50.50
+      }
+    }
+    "#);
     ogene.sent(to(MTN, "Hello")).await;
     let balance = ogene.read("/balance/get").await["balance"].clone();
     assert_eq!(
@@ -76,7 +99,23 @@ async fn the_total_of_the_balance_is_in_data_too() {
 async fn the_account_is_told_as_in_section_2_6() {
     let ogene = Ogene::start().await;
     let answer = get(&ogene, "/api/v2/account").await;
-    insta::assert_snapshot!(steady(&ogene, &answer), @r#"200 {"status":"success","code":"API-0000","message":"Account retrieved.","data":{"user_id":"[id]","email":"ada@example.ng","name":"Ada Stores","account_status":"active","verification_level":"unverified","balance":1000.00,"currency":"NGN","created_at":"[time]"}}"#);
+    insta::assert_snapshot!(testkit::indented(&steady(&ogene, &answer)), @r#"
+    200 {
+      "status": "success",
+      "code": "API-0000",
+      "message": "Account retrieved.",
+      "data": {
+        "user_id": "[id]",
+        "email": "ada@example.ng",
+        "name": "Ada Stores",
+        "account_status": "active",
+        "verification_level": "unverified",
+        "balance": 1000.00,
+        "currency": "NGN",
+        "created_at": "[time]"
+      }
+    }
+    "#);
     let id = answer.json()["data"]["user_id"].clone();
     assert_eq!(id, Value::String(ogene.shop.id.to_string()), "a string");
     ogene.end().await;
@@ -99,7 +138,46 @@ async fn sender_ids_are_told_with_where_they_stand() {
     })
     .await;
     let answer = get(&ogene, "/api/v2/sender-ids").await;
-    insta::assert_snapshot!(steady(&ogene, &answer), @r#"200 {"status":"success","code":"API-0000","message":"Sender IDs retrieved.","data":{"sender_ids":[{"sender_id":"AdaStores","status":"approved","purpose":"Orders","approved_at":"[time]","rejection_reason":null},{"sender_id":"Pending","status":"pending","purpose":"Orders","approved_at":null,"rejection_reason":null},{"sender_id":"Rejected","status":"rejected","purpose":"Orders","approved_at":null,"rejection_reason":"Unclear"},{"sender_id":"Suspended","status":"suspended","purpose":"Orders","approved_at":null,"rejection_reason":null}],"total":4}}"#);
+    insta::assert_snapshot!(testkit::indented(&steady(&ogene, &answer)), @r#"
+    200 {
+      "status": "success",
+      "code": "API-0000",
+      "message": "Sender IDs retrieved.",
+      "data": {
+        "sender_ids": [
+          {
+            "sender_id": "AdaStores",
+            "status": "approved",
+            "purpose": "Orders",
+            "approved_at": "[time]",
+            "rejection_reason": null
+          },
+          {
+            "sender_id": "Pending",
+            "status": "pending",
+            "purpose": "Orders",
+            "approved_at": null,
+            "rejection_reason": null
+          },
+          {
+            "sender_id": "Rejected",
+            "status": "rejected",
+            "purpose": "Orders",
+            "approved_at": null,
+            "rejection_reason": "Unclear"
+          },
+          {
+            "sender_id": "Suspended",
+            "status": "suspended",
+            "purpose": "Orders",
+            "approved_at": null,
+            "rejection_reason": null
+          }
+        ],
+        "total": 4
+      }
+    }
+    "#);
     for (name, status) in [
         ("Pending", 403),
         ("Rejected", 403),
@@ -142,7 +220,43 @@ async fn a_report_tells_every_recipient_in_the_order_of_the_send() {
     })
     .await;
     let answer = get(&ogene, &format!("/api/v2/delivery-reports?message_id={id}")).await;
-    insta::assert_snapshot!(answer.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Delivery report retrieved.","data":{"message_id":"[uuid]","customer_reference":"order-7","summary":{"total":3,"delivered":1,"pending":1,"failed":1},"reports":[{"recipient":"2348031230003","delivery_status":"sent awaiting status"},{"recipient":"2348031230002","delivery_status":"undeliv"},{"recipient":"2348031230001","delivery_status":"delivrd"}],"pagination":{"current_page":1,"per_page":100,"total":3,"last_page":1}}}"#);
+    insta::assert_snapshot!(testkit::indented(&answer.redacted()), @r#"
+    200 {
+      "status": "success",
+      "code": "API-0000",
+      "message": "Delivery report retrieved.",
+      "data": {
+        "message_id": "[uuid]",
+        "customer_reference": "order-7",
+        "summary": {
+          "total": 3,
+          "delivered": 1,
+          "pending": 1,
+          "failed": 1
+        },
+        "reports": [
+          {
+            "recipient": "2348031230003",
+            "delivery_status": "sent awaiting status"
+          },
+          {
+            "recipient": "2348031230002",
+            "delivery_status": "undeliv"
+          },
+          {
+            "recipient": "2348031230001",
+            "delivery_status": "delivrd"
+          }
+        ],
+        "pagination": {
+          "current_page": 1,
+          "per_page": 100,
+          "total": 3,
+          "last_page": 1
+        }
+      }
+    }
+    "#);
     for alias in [
         format!("/api/v2/delivery-reports/{id}"),
         format!("/api/v2/delivery-reports/{}", id.to_uppercase()),

@@ -24,7 +24,30 @@ async fn report(ogene: &Ogene, id: &str) -> Value {
 #[tokio::test]
 async fn a_simulated_send_is_answered_as_a_live_one_and_marked() {
     let ogene = Ogene::start().await;
-    insta::assert_snapshot!(send(&ogene, to(MTN, "Hello")).await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message simulated for 1 recipient. Nothing is delivered or charged.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":6.00,"currency":"NGN","recipients_count":1,"gateway_used":"direct-refund","unicode":false,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":1,"balance":10000.00,"sandbox":true},"success":true}"#);
+    insta::assert_snapshot!(testkit::indented(&send(&ogene, to(MTN, "Hello")).await.redacted()), @r#"
+    200 {
+      "status": "success",
+      "code": "API-0000",
+      "message": "Message simulated for 1 recipient. Nothing is delivered or charged.",
+      "data": {
+        "status": "success",
+        "message": "Message Sent",
+        "message_id": "[uuid]",
+        "cost": 6.00,
+        "currency": "NGN",
+        "recipients_count": 1,
+        "gateway_used": "direct-refund",
+        "unicode": false,
+        "page_count": 1,
+        "text_changed": false,
+        "removed_characters": 0,
+        "total_recipients": 1,
+        "balance": 10000.00,
+        "sandbox": true
+      },
+      "success": true
+    }
+    "#);
     let mut lines = Vec::new();
     for path in ["/balance", "/sender-ids", "/account"] {
         let request = Request::get(&format!("/api/sandbox/v2{path}")).bearer(&ogene.shop.token);
@@ -36,7 +59,31 @@ async fn a_simulated_send_is_answered_as_a_live_one_and_marked() {
         );
         lines.push(answer);
     }
-    insta::assert_snapshot!(lines[0].redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Wallet balance retrieved.","data":{"status":"success","message":"Wallet balance retrieved.","balance":10000.00,"total_balance":10000.00,"currency":"NGN","formatted":"NGN 10000.00","sandbox":true},"balance":{"total_balance":10000.00,"universal_wallet":0.00,"sms_wallet":10000.00,"sms_bonus":0.00,"main_balance":0.00,"volume_bonus":0.00,"promo_bonus":0.00}}"#);
+    insta::assert_snapshot!(testkit::indented(&lines[0].redacted()), @r#"
+    200 {
+      "status": "success",
+      "code": "API-0000",
+      "message": "Wallet balance retrieved.",
+      "data": {
+        "status": "success",
+        "message": "Wallet balance retrieved.",
+        "balance": 10000.00,
+        "total_balance": 10000.00,
+        "currency": "NGN",
+        "formatted": "NGN 10000.00",
+        "sandbox": true
+      },
+      "balance": {
+        "total_balance": 10000.00,
+        "universal_wallet": 0.00,
+        "sms_wallet": 10000.00,
+        "sms_bonus": 0.00,
+        "main_balance": 0.00,
+        "volume_bonus": 0.00,
+        "promo_bonus": 0.00
+      }
+    }
+    "#);
     ogene.end().await;
 }
 

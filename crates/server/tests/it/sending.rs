@@ -9,7 +9,29 @@ use smpp::smsc::Script;
 async fn an_accepted_send_is_answered_in_both_shapes() {
     let ogene = Ogene::start().await;
     let answer = ogene.send(to(MTN, "Your order is ready")).await;
-    insta::assert_snapshot!(answer.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message accepted for delivery to 1 recipient.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":6.00,"currency":"NGN","recipients_count":1,"gateway_used":"direct-refund","unicode":false,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":1,"balance":994.00},"success":true}"#);
+    insta::assert_snapshot!(testkit::indented(&answer.redacted()), @r#"
+    200 {
+      "status": "success",
+      "code": "API-0000",
+      "message": "Message accepted for delivery to 1 recipient.",
+      "data": {
+        "status": "success",
+        "message": "Message Sent",
+        "message_id": "[uuid]",
+        "cost": 6.00,
+        "currency": "NGN",
+        "recipients_count": 1,
+        "gateway_used": "direct-refund",
+        "unicode": false,
+        "page_count": 1,
+        "text_changed": false,
+        "removed_characters": 0,
+        "total_recipients": 1,
+        "balance": 994.00
+      },
+      "success": true
+    }
+    "#);
     let all = with(
         to(
             "2348031234567,08021234567,12345,+234 805 123 4567",
@@ -17,7 +39,32 @@ async fn an_accepted_send_is_answered_in_both_shapes() {
         ),
         json!({"unicode": true, "gateway": "direct-corporate", "customer_reference": "order-7"}),
     );
-    insta::assert_snapshot!(ogene.send(all).await.redacted(), @r#"200 {"status":"success","code":"API-0000","message":"Message accepted for delivery to 3 recipients; 1 that is no valid number was left out.","data":{"status":"success","message":"Message Sent","message_id":"[uuid]","cost":45.00,"currency":"NGN","recipients_count":3,"gateway_used":"direct-corporate","unicode":true,"page_count":1,"text_changed":false,"removed_characters":0,"total_recipients":3,"balance":949.00,"invalid_recipients":["12345"]},"success":true}"#);
+    insta::assert_snapshot!(testkit::indented(&ogene.send(all).await.redacted()), @r#"
+    200 {
+      "status": "success",
+      "code": "API-0000",
+      "message": "Message accepted for delivery to 3 recipients; 1 that is no valid number was left out.",
+      "data": {
+        "status": "success",
+        "message": "Message Sent",
+        "message_id": "[uuid]",
+        "cost": 45.00,
+        "currency": "NGN",
+        "recipients_count": 3,
+        "gateway_used": "direct-corporate",
+        "unicode": true,
+        "page_count": 1,
+        "text_changed": false,
+        "removed_characters": 0,
+        "total_recipients": 3,
+        "balance": 949.00,
+        "invalid_recipients": [
+          "12345"
+        ]
+      },
+      "success": true
+    }
+    "#);
     ogene.end().await;
 }
 

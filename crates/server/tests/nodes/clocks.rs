@@ -18,8 +18,8 @@ fn send(cluster: &Cluster, node: &Node, number: u64) -> u16 {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL and libfaketime"]
 fn whatever_the_clocks_of_nodes_tell_windows_last_a_minute_on_all_and_receipts_arrive() {
+    testkit::needs!(PostgresPrograms, Faketime);
     let mut cluster = Cluster::start_but_one();
     cluster.join_by_clock("+3h");
     cluster.join_by_clock("-5h");

@@ -6,7 +6,6 @@ use crate::installation::Installation;
 use crate::postgres::Postgres;
 use crate::process::Process;
 use crate::receiver::Receiver;
-use crate::schema::sql;
 use smpp::ReceiptState;
 use smpp::smsc::{Delay, Fate, Rule, Script, Smsc};
 use std::collections::BTreeMap;
@@ -14,6 +13,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::sql;
 use tokio::runtime::Runtime;
 
 pub(crate) const WINDOW: usize = 20;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 const SOME_TRIES: Duration = Duration::from_secs(4);
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn while_the_server_is_gone_all_nodes_answer_503_and_then_they_go_on() {
+    testkit::needs!(PostgresPrograms);
     let cluster = Cluster::start();
     let load = Load::start(&cluster);
     cluster.server.act("crash");
@@ -31,8 +31,8 @@ fn while_the_server_is_gone_all_nodes_answer_503_and_then_they_go_on() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_server_that_is_gone_fills_no_log_and_it_is_told_when_it_is_back() {
+    testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::without_nodes(script(), 1);
     cluster.join();
     cluster.server.act("crash");

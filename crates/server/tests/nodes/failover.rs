@@ -121,8 +121,8 @@ fn start() -> Cluster {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_switchover_loses_nothing_and_does_nothing_twice() {
+    testkit::needs!(PostgresPrograms, Patroni);
     let cluster = start();
     let load = Load::start(&cluster);
     for took in fail_over(&cluster, &load, "switchover") {
@@ -132,8 +132,8 @@ fn a_switchover_loses_nothing_and_does_nothing_twice() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn no_failover_loses_anything_or_does_it_twice() {
+    testkit::needs!(PostgresPrograms, Patroni);
     const FIRST_ACCEPTED: Duration = Duration::from_secs(1);
     if std::env::var_os("OGENE_LONG").is_none() {
         println!("left out: it takes minutes, ./test --long runs it");

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn the_others_take_over_from_a_killed_node_and_nothing_is_lost_or_charged_twice() {
+    testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start();
     let load = Load::start(&cluster);
     let killed = cluster.nodes.remove(0);
@@ -25,8 +25,8 @@ fn the_others_take_over_from_a_killed_node_and_nothing_is_lost_or_charged_twice(
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn who_takes_over_goes_on_beating_however_long_it_takes() {
+    testkit::needs!(PostgresPrograms);
     /// A node without a beat for so long stops sending, and is buried by the others.
     const LONG: Duration = Duration::from_secs(9);
     let mut cluster = Cluster::start();

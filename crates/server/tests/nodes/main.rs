@@ -46,9 +46,6 @@ mod receiver;
 #[cfg(test)]
 mod reload;
 #[cfg(test)]
-#[path = "../databases/schema.rs"]
-mod schema;
-#[cfg(test)]
 mod severed;
 #[cfg(test)]
 mod standstill;

@@ -5,8 +5,8 @@ use crate::judgement::{Again, judge};
 use crate::load::Load;
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_node_that_ends_and_one_that_joins_cost_nothing() {
+    testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start();
     let load = Load::start(&cluster);
     let mut ended = cluster.nodes.remove(0);

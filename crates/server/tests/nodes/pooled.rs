@@ -6,8 +6,8 @@ use crate::load::Load;
 use crate::pgbouncer::Pgbouncer;
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn nodes_behind_a_pool_in_session_mode_send_and_settle_everything() {
+    testkit::needs!(PostgresPrograms, Pgbouncer);
     let mut cluster = Cluster::without_nodes(script(), BINDS);
     let pooler = Pgbouncer::start(cluster.server.single());
     for _ in 0..2 {

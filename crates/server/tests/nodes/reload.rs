@@ -7,8 +7,8 @@ use std::fs;
 const NUMBERS: u64 = 2_348_031_000_000;
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn config_reload_reaches_every_node() {
+    testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start_but_one();
     cluster.wait_for_even_binds();
     let bound = cluster.smsc.stats().binds;

@@ -43,8 +43,8 @@ fn sever(cluster: &mut Cluster, load: &Load, proxy: &Proxy, line: Line) {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_severed_node_answers_503_and_comes_back_by_itself() {
+    testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start_but_one();
     let proxy = cluster
         .runtime
@@ -59,8 +59,8 @@ fn a_severed_node_answers_503_and_comes_back_by_itself() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn behind_a_proxy_without_a_server_sends_get_503_and_few_log_lines() {
+    testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start_but_one();
     let proxy = cluster
         .runtime

@@ -7,8 +7,8 @@ use crate::load::Load;
 use std::time::{Duration, Instant};
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_node_that_stood_still_learns_that_it_was_buried_and_serves_again() {
+    testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start();
     let load = Load::start_impatient(&cluster, Duration::from_secs(2));
     let mut still = cluster.nodes.remove(0);

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 const NUMBERS: u64 = 2_348_031_000_000;
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn nodes_share_work_without_doing_anything_twice() {
+    testkit::needs!(PostgresPrograms);
     let cluster = Cluster::start();
     let load = Load::start(&cluster);
     let since = Instant::now();
@@ -27,8 +27,8 @@ fn nodes_share_work_without_doing_anything_twice() {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn what_one_node_or_command_does_holds_on_all() {
+    testkit::needs!(PostgresPrograms);
     let cluster = Cluster::start();
     duplicates_are_accepted_once(&cluster);
     a_reference_credits_once(&cluster);
@@ -115,8 +115,8 @@ fn with_one_connection() -> (Cluster, Node) {
 }
 
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_send_goes_out_soon_on_another_node_and_its_receipt_may_come_on_a_third() {
+    testkit::needs!(PostgresPrograms);
     const SENDS: u64 = 20;
     const QUICK: Duration = Duration::from_millis(500);
     let (cluster, mut holder) = with_one_connection();
@@ -171,8 +171,8 @@ fn a_send_goes_out_soon_on_another_node_and_its_receipt_may_come_on_a_third() {
 
 /// It came in on one node while another kept its response, and the commits missed each other.
 #[test]
-#[ignore = "needs ./test's PostgreSQL"]
 fn a_receipt_that_missed_its_response_is_found_while_other_sweeps_wait() {
+    testkit::needs!(PostgresPrograms);
     let (mut cluster, holder) = with_one_connection();
     cluster.nodes.push(holder);
     let mut client = cluster.client(&cluster.nodes[0]);

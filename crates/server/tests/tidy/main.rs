@@ -23,7 +23,7 @@ mod tidy {
         guarded: &'static [&'static str],
     }
 
-    const BORDERS: [Border; 6] = [
+    const BORDERS: [Border; 7] = [
         Border {
             name: "domain",
             ours: &[],
@@ -48,6 +48,11 @@ mod tidy {
             name: "server",
             ours: &["domain", "engine", "smpp", "store"],
             guarded: &["axum", "getrandom", "hyper", "rand", "tokio", "tower-http"],
+        },
+        Border {
+            name: "testkit",
+            ours: &[],
+            guarded: &[],
         },
         // It meets the binary only as its users do, and makes tokens as that makes them.
         Border {
@@ -154,6 +159,21 @@ mod tidy {
     }
 
     #[test]
+    fn only_dev_dependencies_name_testkit() {
+        for folder in crates() {
+            let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            let mut manifest: toml::Table = manifest.parse().unwrap();
+            manifest.remove("dev-dependencies");
+            let named = dependencies(&manifest).contains("testkit");
+            assert!(
+                !named,
+                "{} names testkit outside of its tests",
+                shown(&folder)
+            );
+        }
+    }
+
+    #[test]
     fn each_crate_names_only_what_its_border_lets_through() {
         let ours: BTreeSet<&str> = BORDERS.iter().map(|border| border.name).collect();
         let mut faults = Vec::new();
@@ -167,6 +187,10 @@ mod tidy {
             };
             for dependency in dependencies(&manifest) {
                 let dependency = dependency.as_str();
+                // Tests of every crate may use it.
+                if dependency == "testkit" {
+                    continue;
+                }
                 let forbidden = dependency != name
                     && ours.contains(dependency)
                     && !border.ours.contains(&dependency)

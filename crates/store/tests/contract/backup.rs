@@ -283,8 +283,8 @@ async fn a_backup_of_an_older_release_gets_the_schema_of_this_one() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_database_of_postgresql_is_not_backed_up_here() {
+    testkit::needs!(Postgres);
     let (kit, shelf) = (Kit::postgres().await, Shelf::new());
     let refused = kit.store.backup(&shelf.backup()).await;
     assert!(matches!(

@@ -244,8 +244,8 @@ const MADE_BY_THE_DATABASE: &str = "select table_name || '.' || column_name || '
          and (is_identity = 'YES' or is_generated <> 'NEVER' or column_default like '%(%')";
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn every_key_of_a_message_table_begins_with_its_bucket() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let keys = kit.texts(KEYS).await;
     let of_messages = |key: &&String| {
@@ -261,8 +261,8 @@ async fn every_key_of_a_message_table_begins_with_its_bucket() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn no_value_of_a_column_is_made_by_the_database() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     assert_eq!(kit.texts(MADE_BY_THE_DATABASE).await, Vec::<String>::new());
     kit.finish().await;
@@ -270,8 +270,8 @@ async fn no_value_of_a_column_is_made_by_the_database() {
 
 /// Citus cuts the range of PostgreSQL's hash of a bucket into shards of equal width.
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn no_two_buckets_share_a_shard_of_citus() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let text = store::citus();
     let (_, count) = text.split_once("shard_count => ").unwrap();

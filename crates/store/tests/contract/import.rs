@@ -234,8 +234,8 @@ async fn is_equal(source: &Kit, target: &Kit) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn everything_is_moved_once_and_equal() {
+    testkit::needs!(Postgres);
     let (source, target) = (source().await, Kit::postgres().await);
     let steps = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&steps);
@@ -310,8 +310,8 @@ async fn tokens_are_as_before(source: &Source, store: &Store) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn what_was_in_flight_goes_on() {
+    testkit::needs!(Postgres);
     let (source, target) = (source().await, Kit::postgres().await);
     import(&target, &source.kit.store).await.unwrap();
     let message = |wanted: Fate| {
@@ -402,8 +402,8 @@ async fn interrupted(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn an_import_that_is_interrupted_anywhere_is_completed_by_another() {
+    testkit::needs!(Postgres);
     let (source, target) = (source().await, Kit::postgres().await);
     let mut at = 0;
     while !interrupted(&target, &source.kit.target, move |count, _| count == at).await {
@@ -424,8 +424,8 @@ async fn an_import_that_is_interrupted_anywhere_is_completed_by_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn what_has_gone_on_is_never_overwritten() {
+    testkit::needs!(Postgres);
     let (source, target) = (source().await, Kit::postgres().await);
     import(&target, &source.kit.store).await.unwrap();
     let account = source.accounts[0];
@@ -451,8 +451,8 @@ async fn what_has_gone_on_is_never_overwritten() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_source_that_was_used_in_between_is_found_out() {
+    testkit::needs!(Postgres);
     for table in ["wallets", "deliveries", "batches"] {
         let (source, target) = (source().await, Kit::postgres().await);
         let dies = |_, step| step == ImportStep::Target;
@@ -489,8 +489,8 @@ async fn a_source_that_was_used_in_between_is_found_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_target_that_has_data_of_its_own_is_refused() {
+    testkit::needs!(Postgres);
     let target = Kit::postgres().await;
     let empty = Kit::sqlite().await;
     let refused = import(&target, &empty.store).await.unwrap_err();
@@ -521,8 +521,8 @@ async fn a_target_that_has_data_of_its_own_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_target_with_a_living_node_is_refused() {
+    testkit::needs!(Postgres);
     let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
     source.account(100).await;
     target
@@ -551,8 +551,8 @@ async fn a_target_with_a_living_node_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn books_that_do_not_add_up_are_not_moved() {
+    testkit::needs!(Postgres);
     let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
     source.account(100).await;
     source.plant("update wallets set sms_wallet = 7").await;
@@ -569,8 +569,8 @@ async fn books_that_do_not_add_up_are_not_moved() {
 
 /// Commands work on a database that nobody serves from: what one of them changed in the middle would be lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn nobody_changes_the_source_meanwhile() {
+    testkit::needs!(Postgres);
     let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
     let account = source.account(100).await;
     let (copying, seen) = tokio::sync::oneshot::channel();

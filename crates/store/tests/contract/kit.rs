@@ -29,8 +29,8 @@ macro_rules! twins {
         }
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            #[ignore = "needs ./test's PostgreSQL"]
             async fn $rule() {
+                testkit::needs!(Postgres);
                 let kit = $crate::contract::kit::Kit::postgres().await;
                 super::$rule(&kit).await;
                 kit.finish().await;
@@ -45,8 +45,8 @@ macro_rules! spread {
     ($($rule:ident),+ $(,)?) => {
         mod spread {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            #[ignore = "needs ./test's PostgreSQL"]
             async fn $rule() {
+                testkit::needs!(Postgres);
                 let kit = $crate::contract::kit::Kit::postgres().await.spread();
                 super::$rule(&kit).await;
                 kit.finish().await;
@@ -103,8 +103,7 @@ impl Kit {
     }
 
     pub(crate) async fn postgres() -> Self {
-        let server = std::env::var("OGENE_TEST_POSTGRES")
-            .expect("OGENE_TEST_POSTGRES is the URL of a PostgreSQL server; run ./test");
+        let server = testkit::postgres_url();
         let schema = format!("contract_{}_{}", std::process::id(), fresh());
         administer(&server, &format!("drop schema if exists {schema} cascade")).await;
         administer(&server, &format!("create schema {schema}")).await;

@@ -265,8 +265,8 @@ async fn connections_of_a_dead_node_are_free(kit: &Kit) {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_hint_reaches_the_other_nodes() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let mut hints = kit
         .store
@@ -283,8 +283,8 @@ async fn a_hint_reaches_the_other_nodes() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_parked_receipt_is_looked_at_again() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
@@ -313,8 +313,8 @@ const DELIVERIES_KNOWN: &str =
     "select count(*) from pg_class where oid = 'deliveries'::regclass and reltuples > 2";
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_table_that_has_filled_is_known_to_the_planner_at_once() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let base = Sending {
         recipients: 2_000,
@@ -327,8 +327,8 @@ async fn a_table_that_has_filled_is_known_to_the_planner_at_once() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_table_that_was_empty_for_the_planner_is_looked_at_again_when_it_has_filled() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let base = Sending {
         recipients: 2_000,

@@ -341,8 +341,8 @@ async fn no_statement_reads_the_whole_of_a_table_that_grows() {
 /// As soon as most messages are short, the planner takes any for short, and may go through all of one for each of its
 /// recipients.
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn recipients_of_a_message_are_found_by_their_whole_keys_where_most_messages_are_short() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let base = sending(kit.account(100).await);
     kit.submit(&base.message(&kit.store)).await;

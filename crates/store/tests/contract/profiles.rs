@@ -188,8 +188,8 @@ async fn a_process_that_starts_finds_the_profiles_that_are_there(kit: &Kit) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn what_two_nodes_send_at_once_says_what_was_sent() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let other = kit.restarted().await;
     let account = kit.account(1_000).await;

@@ -115,8 +115,8 @@ const OF_POSTGRES: &[&str] = &[
 ];
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn both_migration_folders_make_the_same_schema() {
+    testkit::needs!(Postgres);
     let (sqlite, postgres) = (Kit::sqlite().await, Kit::postgres().await);
     let (mut ours, mut theirs) = (lines(&sqlite).await, lines(&postgres).await);
     for (lines, own) in [(&mut ours, OF_SQLITE), (&mut theirs, OF_POSTGRES)] {

@@ -69,7 +69,7 @@ impl Scissors {
 }
 
 fn socket() -> PathBuf {
-    let url = std::env::var("OGENE_TEST_POSTGRES").unwrap();
+    let url = testkit::postgres_url();
     let host = url.split("host=").nth(1).unwrap();
     PathBuf::from(host.split('&').next().unwrap()).join(".s.PGSQL.5432")
 }
@@ -123,8 +123,8 @@ async fn severed<R: Future<Output = ()>>(rule: impl Fn(Arc<Kit>, store::Store, S
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_send_whose_commit_was_lost_is_answered_right_and_charged_once() {
+    testkit::needs!(Postgres);
     severed(
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
             let account = kit.account(100).await;
@@ -145,8 +145,8 @@ async fn a_send_whose_commit_was_lost_is_answered_right_and_charged_once() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_claim_whose_commit_was_lost_is_in_hand_all_the_same() {
+    testkit::needs!(Postgres);
     severed(
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
             let message = Sending {
@@ -166,8 +166,8 @@ async fn a_claim_whose_commit_was_lost_is_in_hand_all_the_same() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_release_whose_commit_was_lost_waits_once() {
+    testkit::needs!(Postgres);
     severed(
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
             let message = sending(kit.account(100).await).message(&store);
@@ -185,8 +185,8 @@ async fn a_release_whose_commit_was_lost_waits_once() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_credit_whose_commit_was_lost_is_new_and_credits_once() {
+    testkit::needs!(Postgres);
     severed(
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
             let account = kit.account(1).await;
@@ -201,8 +201,8 @@ async fn a_credit_whose_commit_was_lost_is_new_and_credits_once() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_change_of_an_operator_whose_commit_was_lost_has_one_entry() {
+    testkit::needs!(Postgres);
     severed(
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
             let account = kit.account(0).await;
@@ -225,8 +225,8 @@ async fn a_change_of_an_operator_whose_commit_was_lost_has_one_entry() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn what_a_carrier_said_in_a_lost_commit_is_kept_and_told_once() {
+    testkit::needs!(Postgres);
     severed(
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
             let account = kit.account(1_000).await;
@@ -273,8 +273,8 @@ async fn what_a_carrier_said_in_a_lost_commit_is_kept_and_told_once() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn questions_that_are_never_answered_end_and_do_not_keep_their_connections() {
+    testkit::needs!(Postgres);
     const QUESTIONS: usize = 20;
     const SOON: Duration = Duration::from_secs(5);
     let kit = Kit::postgres().await;
@@ -303,8 +303,8 @@ async fn questions_that_are_never_answered_end_and_do_not_keep_their_connections
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn sweeps_whose_questions_are_never_answered_end() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let swallowing = async |words| {
         let scissors = Scissors::new(Cut::Silence(words)).await;
@@ -336,8 +336,8 @@ async fn sweeps_whose_questions_are_never_answered_end() {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_change_whose_connection_was_lost_before_it_began_is_made_on_another() {
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let scissors = Scissors::new(Cut::Rested).await;
     let store = kit.by_port(scissors.port).await;
@@ -355,8 +355,8 @@ async fn a_change_whose_connection_was_lost_before_it_began_is_made_on_another()
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn a_node_that_is_swallowed_with_its_locks_does_not_hold_up_the_others() {
+    testkit::needs!(Postgres);
     const SOON: Duration = Duration::from_secs(10);
     const HELD: usize = 4;
     let kit = Kit::postgres().await;

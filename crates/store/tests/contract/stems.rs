@@ -304,8 +304,8 @@ async fn pages_of_one_id_are_told_apart_by_number_at_any_count(kit: &Kit) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn neighbours_of_several_accounts_are_found_after_an_import() {
+    testkit::needs!(Postgres);
     let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
     let mut messages = Vec::new();
     let mut receipts = Vec::new();

@@ -61,9 +61,9 @@ impl Queue {
 }
 
 #[tokio::test]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn queues_are_vacuumed_where_most_is_gone_and_seldom_where_it_cannot_go() {
-    let server = std::env::var("OGENE_TEST_POSTGRES").expect("run ./test");
+    testkit::needs!(Postgres);
+    let server = testkit::postgres_url();
     let name = format!("vacuum_{}_{}", std::process::id(), fresh());
     administer(&server, &format!("create database {name}")).await;
     let url = server.replacen("/postgres", &format!("/{name}"), 1);

@@ -294,10 +294,9 @@ fn administer(server: &str, sql: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs ./test's PostgreSQL"]
 async fn nodes_on_postgres_keep_the_limit_to_a_twentieth() {
-    let server = std::env::var("OGENE_TEST_POSTGRES")
-        .expect("OGENE_TEST_POSTGRES is the URL of a PostgreSQL server; run ./test");
+    testkit::needs!(Postgres);
+    let server = testkit::postgres_url();
     let schema = format!("rates_{}", std::process::id());
     administer(&server, &format!("create schema {schema}"));
     let separator = if server.contains('?') { '&' } else { '?' };

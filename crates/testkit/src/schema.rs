@@ -1,19 +1,20 @@
-//! A schema of its own for each test, on the PostgreSQL that `./test` starts.
+//! A schema of its own for each test, on the shared PostgreSQL server.
 
+use crate::postgres::postgres_url;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
-/// A schema that goes with the test.
-pub(crate) struct Schema {
+/// A schema that is dropped when the test ends.
+pub struct Schema {
     server: String,
     name: String,
 }
 
 impl Schema {
-    /// A fresh one where the tests run on PostgreSQL (`OGENE_TEST_DATABASE=postgres`).
-    pub(crate) fn asked_for() -> Option<Self> {
+    /// Makes a fresh schema where the tests run on PostgreSQL (`OGENE_TEST_DATABASE=postgres`).
+    pub fn asked_for() -> Option<Self> {
         match std::env::var("OGENE_TEST_DATABASE") {
             Ok(database) if database == "postgres" => Some(Self::make()),
             Ok(database) if database != "sqlite" => panic!("there are no tests on {database:?}"),
@@ -23,7 +24,7 @@ impl Schema {
 
     fn make() -> Self {
         let schema = Self {
-            server: server(),
+            server: postgres_url(),
             name: format!(
                 "ogene_{}_{}",
                 std::process::id(),
@@ -34,8 +35,8 @@ impl Schema {
         schema
     }
 
-    /// What `database_url` names it by.
-    pub(crate) fn url(&self) -> String {
+    /// The `database_url` of the schema.
+    pub fn url(&self) -> String {
         let separator = if self.server.contains('?') { '&' } else { '?' };
         format!(
             "{}{separator}options=-csearch_path%3D{}",
@@ -54,14 +55,8 @@ impl Drop for Schema {
     }
 }
 
-/// The URL of the PostgreSQL that `./test` starts.
-fn server() -> String {
-    std::env::var("OGENE_TEST_POSTGRES")
-        .expect("OGENE_TEST_POSTGRES is the URL that tests/postgres prints; run ./test")
-}
-
-/// Runs SQL as an operator does; gives what it answers.
-pub(crate) fn sql(url: &str, text: &str) -> String {
+/// Runs SQL by psql, and returns its output.
+pub fn sql(url: &str, text: &str) -> String {
     let output = Command::new("psql")
         .args([
             "--no-psqlrc",
