@@ -14,7 +14,7 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 /// How often the count is looked at while callbacks are waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// What came.
+/// The callbacks that were received.
 #[derive(Default)]
 struct Received {
     requests: u64,

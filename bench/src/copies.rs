@@ -1,4 +1,4 @@
-//! What would take hours to bring about by sending: millions of settled messages, thousands of accounts. A few are
+//! Large databases without hours of sending: millions of settled messages, thousands of accounts. A few are
 //! made by the service itself; SQL copies their rows, column by column, whatever columns there are, under other
 //! ids. `ogene verify` finds nothing wrong with the copies, or the scenario fails.
 
@@ -93,7 +93,7 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     Ok(())
 }
 
-/// What stands in a column of the copy.
+/// Returns the expression for a column of the copy.
 fn copied(database: &Database, table: &str, column: &str) -> String {
     match column {
         "message_id" | "subject" => match database {
@@ -126,7 +126,7 @@ pub(crate) fn make_accounts(site: &mut Site, accounts: u64) -> Result<()> {
     }
     script += "commit;\n";
     for (table, columns) in database.columns()? {
-        // What operators did is numbered without a gap, and no operator made the copies.
+        // The audit is numbered without a gap, so it is not copied.
         if table == "audit" || !columns.iter().any(|name| name == "account_id") {
             continue;
         }
@@ -167,7 +167,7 @@ fn token(k: u64) -> Result<String> {
     token::make(&chance).context("a token")
 }
 
-/// What is made need not be safe until all of it is there.
+/// Returns the settings that speed up the copy, which need not be durable before its end.
 fn prologue(database: &Database) -> &'static str {
     match database {
         Database::Sqlite(_) => {

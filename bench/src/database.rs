@@ -205,7 +205,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // What is left running would be found by the next look at the machine; there is nobody to tell here.
+        // A destructor cannot report an error.
         let _ = Self::script("crash", self.dir.path()).output();
     }
 }

@@ -1,4 +1,4 @@
-//! What a run measured, the goals, and the median of several runs.
+//! The figures of a run, the goals, and the median of several runs.
 
 use crate::database::Kind;
 use hdrhistogram::Histogram;
@@ -77,7 +77,7 @@ impl Latencies {
         let _ = self.0.add(&other.0);
     }
 
-    /// What so great a share of them does not exceed, milliseconds.
+    /// Returns the quantile, in milliseconds.
     pub(crate) fn quantile_ms(&self, share: f64) -> f64 {
         Duration::from_micros(self.0.value_at_quantile(share)).as_secs_f64() * 1e3
     }
@@ -122,7 +122,7 @@ impl Goal {
     pub(crate) fn ratio(self, value: f64, database: Kind) -> f64 {
         match self {
             Self::AtLeast(..) => value / self.on(database),
-            // What is too small to be seen is as good as can be told.
+            // A value below the resolution counts as the resolution.
             Self::AtMost(..) => self.on(database) / value.max(1e-4),
         }
     }

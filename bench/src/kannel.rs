@@ -27,7 +27,7 @@ use std::time::Duration;
 
 /// How long a run may take.
 const PATIENCE: Duration = Duration::from_mins(6);
-/// What is compared: the figure, what it is called, and whether more of it is better.
+/// The compared figures: key, label, and `true` if more is better.
 const COMPARED: [(&str, &str, bool); 6] = [
     ("messages_per_s", "messages a second, whole life", true),
     ("accepts_per_s", "accepts a second meanwhile", true),
@@ -90,7 +90,7 @@ fn shown(name: &str, run: u32, runs: u32, figures: Result<Figures>) -> Figures {
     figures
 }
 
-/// What `single` does, on Kannel.
+/// Runs the scenario `single` on Kannel.
 async fn measure(setup: &Setup) -> Result<Figures> {
     let messages = setup.messages;
     let all = WARM_UP + messages;

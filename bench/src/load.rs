@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 const RECIPIENT_DIGITS: usize = 13;
 /// Digits of the number in a text.
 pub(crate) const NUMBER_DIGITS: usize = 8;
-/// What stands before the number in every text.
+/// The text before the number in every message.
 pub(crate) const BEFORE_NUMBER: &str = "Your order ";
 /// Numbers from 0801 to 0809, which every number plan of the service knows as valid.
 const NUMBERS: u64 = 90_000_000;
@@ -151,7 +151,7 @@ fn write_digits(place: &mut [u8], mut number: u64) {
     }
 }
 
-/// What a load has brought.
+/// The result of a load.
 pub(crate) struct Load {
     pub(crate) began: Instant,
     pub(crate) time: Duration,

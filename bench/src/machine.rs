@@ -63,8 +63,8 @@ impl Processors {
         }
     }
 
-    /// Of the time that was wanted since then, the share that the host gave to others. Latencies are theirs as much
-    /// as ours where this is more than a few hundredths.
+    /// Returns the steal time as a share of the time that was wanted. Latencies are not ours alone
+    /// where this is more than a few hundredths.
     pub(crate) fn stolen_since(&self, then: &Self) -> f64 {
         let (used, stolen) = (self.used - then.used, self.stolen - then.stolen);
         stolen / (used + stolen).max(1.0)

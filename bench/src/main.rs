@@ -50,7 +50,7 @@ const SEVERAL_RUNS: u32 = 5;
 struct Options {
     #[command(subcommand)]
     command: Option<Command>,
-    /// What to measure [default: everything]
+    /// The scenarios to measure [default: everything]
     scenarios: Vec<Scenario>,
     /// Where everything is kept
     #[arg(long, value_enum, default_value = "sqlite")]
@@ -150,7 +150,7 @@ fn run(options: &Options) -> Result<bool> {
         let mut terminate = signal(SignalKind::terminate())?;
         tokio::select! {
             clean = choose(options) => clean,
-            // What runs is dropped, and with it every child and every file.
+            // The run is dropped, and with it every child and every file.
             _ = interrupt.recv() => bail!("interrupted"),
             _ = terminate.recv() => bail!("interrupted"),
         }
@@ -191,7 +191,7 @@ pub(crate) struct Load {
 }
 
 impl Conduct {
-    /// Of what compares and judges.
+    /// Returns the number of runs of scenarios that compare.
     fn usual_runs(&self) -> u32 {
         if self.quick { 1 } else { SEVERAL_RUNS }
     }

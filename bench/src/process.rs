@@ -23,7 +23,7 @@ pub(crate) struct Process {
     errors: PathBuf,
 }
 
-/// What a process used since it began.
+/// The usage of a process since its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) cpu_s: f64,
@@ -62,7 +62,7 @@ impl Process {
         })
     }
 
-    /// What it wrote on standard error so far.
+    /// Returns its standard error so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(&self.errors).unwrap_or_default()
     }
@@ -109,7 +109,7 @@ impl Process {
         Ok(())
     }
 
-    /// What it used so far.
+    /// Returns its usage so far.
     pub(crate) fn usage(&self) -> Result<Usage> {
         let of = |file: &str| fs::read_to_string(format!("/proc/{}/{file}", self.child.id()));
         usage(&of("stat")?, &of("status")?, &of("io")?)

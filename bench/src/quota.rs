@@ -67,7 +67,7 @@ impl Drop for Quota {
     }
 }
 
-/// What is written, and where: `cpu.max` (cgroups(7), version 2) or the keys of the CFS (version 1).
+/// Returns the files and their values: `cpu.max` (cgroups(7), version 2) or the keys of the CFS (version 1).
 fn limits(cores: f64, is_v2: bool) -> Vec<(&'static str, String)> {
     let quota = cores * PERIOD;
     if is_v2 {

@@ -35,16 +35,16 @@ pub(crate) const SETTLE_PATIENCE: Duration = Duration::from_mins(3);
 /// One million, and one million bytes.
 const MILLION: f64 = 1e6;
 
-/// What is measured.
+/// A scenario of the benchmark.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Scenario {
     /// One recipient per request on many connections, receipts and callbacks on
     Single,
-    /// What a single message takes on the disk, over half a million of them
+    /// Disk space of a single message, over half a million of them
     Disk,
     /// 1,000 recipients per request, receipts on
     Bulk,
-    /// Sends at a set pace: how soon are they accepted, and on the wire
+    /// Latency at a set pace: until a send is accepted, and until it is submitted
     Latency,
     /// Many recipients queued while the SMSC is away, then a crash and a start
     Queued,
@@ -66,13 +66,13 @@ pub(crate) enum Scenario {
     Overload,
     /// The same of campaigns
     OverloadCampaigns,
-    /// What a message costs with more accounts
+    /// Cost of a message with more accounts
     Accounts,
-    /// What a message costs while accounts change
+    /// Cost of a message while accounts change
     Changes,
-    /// What a message costs with more recipients queued
+    /// Cost of a message with more recipients queued
     Backlog,
-    /// What a message costs with more carriers
+    /// Cost of a message with more carriers
     Carriers,
     /// Reading and writing a `submit_sm` of 200 octets
     Codec,
@@ -87,7 +87,7 @@ impl Scenario {
         value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// What the project promises.
+    /// Returns the goals of the scenario.
     pub(crate) const fn goals(self) -> &'static [Goal] {
         match self {
             Self::Single => &[
@@ -181,7 +181,7 @@ impl Scenario {
     }
 }
 
-/// What the service spent on so many recipients, between two moments.
+/// Sets the CPU time and writes that recipients cost between two moments.
 pub(crate) fn spent(figures: &mut Figures, before: &Usage, after: &Usage, recipients: u64) {
     let thousands = float(recipients) / 1e3;
     figures.set("cpu_s_per_1000", (after.cpu_s - before.cpu_s) / thousands);
@@ -247,7 +247,7 @@ fn verify(
 /// as the carriers' ids of pages, for 8 days; what they leave is filled again.
 const LASTING: [&str; 3] = ["messages", "deliveries", "ledger"];
 
-/// What the database takes for each of so many recipients: all of it, each table, and those that grow with every message.
+/// Sets the bytes per recipient: the database, each table, and the tables that grow with every message.
 fn sizes(figures: &mut Figures, site: &Site, recipients: u64) -> Result<()> {
     let each = |bytes: u64| float(bytes) / float(recipients);
     figures.set("stored_bytes_per_recipient", each(site.stored_bytes()?));

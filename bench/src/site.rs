@@ -1,4 +1,4 @@
-//! What is measured: the service, its carrier, and one customer, in a directory that goes with it.
+//! The measured site: the service, its carrier, and one customer, in a directory that goes with it.
 
 mod configuration;
 
@@ -22,25 +22,25 @@ pub(crate) const START_PATIENCE: Duration = Duration::from_secs(30);
 /// How often `/metrics` is read while something is waited for: often enough for a figure, seldom enough to
 /// cost the service nothing.
 const METRICS_EVERY: Duration = Duration::from_millis(25);
-/// What the processes of the service are called.
+/// The names of the processes of the service.
 pub(crate) const NODES: [&str; 4] = ["serve", "serve-2", "serve-3", "serve-4"];
 /// Naira, enough for every scenario.
 const CREDIT: &str = "900000000.00";
 /// The sender ID of every message.
 pub(crate) const SENDER_ID: &str = "AdaFoods";
 
-/// What is the same for all scenarios of a run.
+/// The settings that all scenarios of a run share.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     /// The release binary.
     pub(crate) ogene: PathBuf,
     /// Where the directories of the scenarios are made.
     pub(crate) target: PathBuf,
-    /// Of HTTP, in the scenario `single`.
+    /// HTTP connections, in the scenario `single`.
     pub(crate) connections: usize,
     pub(crate) binds: u32,
     pub(crate) window: u32,
-    /// Of each carrier.
+    /// The limit of each carrier.
     pub(crate) max_per_second: Option<u32>,
     /// All at the same SMSC; the numbers are shared out evenly among them.
     pub(crate) carriers: usize,
@@ -62,7 +62,7 @@ pub(crate) struct Setup {
 /// One customer's service, and how to reach it.
 pub(crate) struct Site {
     services: Vec<Process>,
-    /// Of each of them, if their cores are limited.
+    /// The quota of each node, if its cores are limited.
     quotas: Vec<Quota>,
     smsc: Option<Process>,
     pub(crate) database: Database,
@@ -271,7 +271,7 @@ impl Site {
         Ok(())
     }
 
-    /// What the service used since it began, all nodes together.
+    /// Returns the usage of all nodes since their start.
     pub(crate) fn usage(&self) -> Result<Usage> {
         let mut all = Usage::default();
         for service in &self.services {
@@ -382,7 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_metric_is_summed_over_its_labels_and_not_confused_with_longer_names() {
+    fn a_metric_is_summed_over_its_labels_by_its_whole_name() {
         let text =
             "# TYPE a_total counter\na_total{x=\"1\"} 2\na_total{x=\"2\"} 3\na_total_more 9\nb 1\n";
         assert_eq!(format!("{}", sum(text, "a_total")), "5");

@@ -219,7 +219,7 @@ const ROWS: [Row; 35] = [
 ];
 
 impl Row {
-    /// What is promised about it.
+    /// Returns its goal.
     fn goal(&self) -> Option<Goal> {
         let mut goals = self.scenario.goals().iter();
         goals.find(|goal| goal.figure() == self.figure).copied()
@@ -229,7 +229,7 @@ impl Row {
 /// The medians of a database, by scenario and figure.
 type Medians = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// What was measured so far, on as many databases as there were.
+/// The figures so far, by database.
 #[derive(Default)]
 struct Found {
     medians: Vec<(Kind, Medians)>,

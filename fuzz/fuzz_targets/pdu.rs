@@ -1,4 +1,4 @@
-//! Octets as any SMSC or client may send them. What is understood and may be written is read back as the same.
+//! Octets as any SMSC or client may send them. A PDU that is read and may be written is read back as the same.
 
 #![no_main]
 

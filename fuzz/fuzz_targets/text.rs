@@ -19,7 +19,7 @@ fuzz_target!(|body: &str| {
             assert_eq!(pages.len(), text.page_count());
             assert!(pages.iter().all(|page| page.len() <= 160));
         }
-        // What is plain already is left as it is.
+        // A plain text is left as it is.
         if !unicode {
             let again = Text::prepare(text.as_str(), false);
             assert_eq!(again.as_ref().map(Text::as_str), Some(text.as_str()));

@@ -187,7 +187,7 @@ for (const screen of [NARROW, PHONE, WIDE]) {
     await page.locator("details").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
 
     const { width, wider } = await page.evaluate((limit) => {
-      // What scrolls within itself, like a table, may be wider inside.
+      // An element that scrolls within itself, like a table, may be wider inside.
       const scrolls = (one) => ["auto", "scroll"].includes(getComputedStyle(one).overflowX);
       const within = (one) => one.parentElement && (scrolls(one.parentElement) || within(one.parentElement));
       const wider = [...document.body.querySelectorAll("*")]

@@ -1,4 +1,4 @@
-// Sends a message by the types that openapi-typescript writes.
+// This client sends a message by the types that openapi-typescript writes.
 import createClient from "openapi-fetch";
 import type { paths } from "./api.js";
 

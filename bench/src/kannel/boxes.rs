@@ -76,7 +76,7 @@ impl Boxes {
         })
     }
 
-    /// What both processes used since they began.
+    /// Returns the usage of both processes since their start.
     pub(super) fn usage(&self) -> Result<Usage> {
         let mut all = self.bearerbox.usage()?;
         all.add(self.smsbox.usage()?);

@@ -1,4 +1,4 @@
-//! What a message costs when more and more accounts send by turns.
+//! The cost of a message when more and more accounts send by turns.
 
 use super::curve;
 use crate::copies;

@@ -1,4 +1,4 @@
-//! What a message costs when more and more recipients are queued: held by quiet hours, for the same carrier.
+//! The cost of a message when more and more recipients are queued: held by quiet hours, for the same carrier.
 
 use super::curve::{self, Side};
 use super::{SETTLE_PATIENCE, stop, verify};

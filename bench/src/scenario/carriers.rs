@@ -1,4 +1,4 @@
-//! What a message costs with more and more carriers, which share the numbers evenly.
+//! The cost of a message with more and more carriers, which share the numbers evenly.
 
 use super::curve;
 use crate::figures::Figures;

@@ -1,4 +1,4 @@
-//! What a message of one account among many costs while others change.
+//! The cost of a message of one account while others change.
 
 use super::curve::{self, Side};
 use crate::copies;

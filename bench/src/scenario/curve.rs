@@ -18,7 +18,7 @@ const ROUNDS: usize = 9;
 /// Sent in a turn.
 const MESSAGES: u64 = 10_000;
 
-/// What was measured in a turn.
+/// The figures of one run.
 pub(super) struct Point {
     pub(super) messages_per_s: f64,
     pub(super) cpu_s_per_1000: f64,

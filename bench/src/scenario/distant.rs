@@ -37,7 +37,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     )
     .await?;
 
-    // Of responses, for a submit is counted when it is made and not when the window has room.
+    // Responses are counted: a submit counts when it is made, before the window has room.
     let responses = "ogene_responses_total";
     let first = site.wait_for(responses, WARM_UP, SETTLE_PATIENCE).await?;
     let began = Instant::now();
@@ -49,7 +49,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let time = began.elapsed();
 
     let mut figures = Figures::default();
-    // What was counted at the end may be the whole load, whose last part was not at full speed.
+    // The end of the load, which is slower, is left out.
     let counted = last.min(float(nearly_all)) - first;
     figures.set("submits_per_s", counted / time.as_secs_f64());
     site.wait_for("ogene_settled_total", recipients, SETTLE_PATIENCE)

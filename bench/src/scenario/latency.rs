@@ -1,4 +1,4 @@
-//! Sends at a set pace: how soon each is accepted, and how soon its `submit_sm` leaves the service.
+//! Latency at a set pace: how soon each is accepted, and how soon its `submit_sm` leaves the service.
 //!
 //! Accepted is when the whole 200 was read here. A `submit_sm` that left before that counts as 0; what the
 //! customer waited in all, from when the request was due, stands beside it.

@@ -3,7 +3,7 @@
 //!
 //! The load is bounded: each connection has one request at a time, and one that is late by a second leaves out what
 //! it could not offer. How much was offered in fact is one of the figures: of single messages the load, which has the
-//! same cores, could not even write ten times as many, and who is refused waits for it. Of campaigns it can.
+//! same cores, could not even write ten times as many. It can with campaigns.
 
 use super::{SETTLE_PATIENCE, finish, spent};
 use crate::figures::{Figures, Latencies, float};
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 /// Room for fewer sends than there are connections, or nothing would ever be refused; and no rate limit before it.
 const LIMITS: &str =
     "sends_per_minute = 1000000000\nreports_per_minute = 1000000\naccept_queue = 500\n";
-/// What counts is what comes to its end: more is accepted for a while than can be delivered.
+/// Settled recipients count: more can be accepted for a while than delivered.
 const SETTLED: &str = "ogene_settled_total";
 /// More than can be accepted.
 const MOST: u64 = 80_000_000;
@@ -41,11 +41,11 @@ pub(super) struct Callers {
     recipients: u64,
     /// Connections that sustain a closed loop, and over which is offered what goes well.
     few: usize,
-    /// Those over which too much is offered.
+    /// The connections of the overload.
     many: usize,
     /// How long is sustained, before and after, what the overload is compared with.
     seconds: u64,
-    /// Whether all is as before when accepts take no longer than at the sustained rate: campaigns that were accepted
+    /// If `true`, the load has recovered once accepts are as fast as at the sustained rate: accepted campaigns
     /// keep the wire busy for a while.
     are_behind: bool,
 }
@@ -64,7 +64,7 @@ impl Callers {
         recipients: 1_000,
         few: 8,
         many: 2_000,
-        // What is accepted takes as long again to be settled.
+        // Accepted campaigns take as long again to be settled.
         seconds: 10,
         are_behind: true,
     };
@@ -130,10 +130,10 @@ pub(super) async fn run(setup: &Setup, quick: bool, callers: &Callers) -> Result
     Ok(figures)
 }
 
-/// What a few connections sustain in a closed loop.
+/// The rate that a few connections sustain in a closed loop.
 struct Sustained {
     accepted: u64,
-    /// Of requests, until the last one was settled.
+    /// Requests a second, until the last one was settled.
     per_s: f64,
     p99_ms: f64,
 }
@@ -160,7 +160,7 @@ impl Sustained {
     }
 }
 
-/// What was offered, and how it was answered.
+/// Sets the figures of the offered load and its answers.
 fn tell(figures: &mut Figures, overloaded: &Offered, over: Duration, recipients: u64) {
     figures.rate("offered_per_s", overloaded.offered() * recipients, over);
     let share = |count: u64| float(count) / float(overloaded.offered().max(1));
@@ -170,14 +170,14 @@ fn tell(figures: &mut Figures, overloaded: &Offered, over: Duration, recipients:
     figures.latency("overloaded", &overloaded.latencies);
 }
 
-/// What came of an offer.
+/// The result of an offered load.
 struct Offered {
     accepted: u64,
     unavailable: u64,
     limited: u64,
     /// Refusals that do not say when to come back.
     silent: u64,
-    /// Of what was accepted.
+    /// The latencies of accepted requests.
     latencies: Latencies,
 }
 

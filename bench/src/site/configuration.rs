@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 /// The gateway of every message that names none.
 const GATEWAY: &str = "direct-refund";
-/// What a scenario does not set: no limit is in the way of the load.
+/// The default limits, which are above every load.
 pub(crate) const LIMITS: &str =
     "sends_per_minute = 1000000\nreports_per_minute = 1000000\nmax_recipients = 100000\n";
 /// One-time passwords.

@@ -7,7 +7,7 @@ use crate::scenario::Scenario;
 use clap::ValueEnum;
 use serde_json::Value;
 
-/// What each scenario costs, and what it is called here.
+/// The cost figures of each scenario and their labels.
 const COSTS: [(&str, &str); 4] = [
     ("cpu_s_per_1000", "CPU s per 1,000"),
     ("written_bytes_per_recipient", "bytes written each"),

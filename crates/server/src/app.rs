@@ -157,14 +157,14 @@ pub async fn serve(
     let ended = if let Some(ended) = ended {
         ended
     } else {
-        tracing::info!("stopping: no more requests are taken");
+        tracing::info!("service stopping: new requests are refused");
         let _ = stop.send(());
         engine.refuse_at_once();
         timeout(HTTP_GRACE, server).await.unwrap_or(Ok(()))
     };
     if timeout(ENGINE_GRACE, engine.shutdown()).await.is_err() {
         tracing::warn!(
-            "the carriers did not answer in time; what is in doubt is settled at the next start"
+            "carriers did not answer in time: recipients in doubt are settled at the next start"
         );
     }
     upkeep.abort();
@@ -195,7 +195,7 @@ async fn serve_metrics(config: &Config, state: &http::State) -> Result<JoinHandl
     );
     Ok(tokio::spawn(async {
         if let Err(error) = serving.await {
-            tracing::error!(%error, "the metrics are served no more");
+            tracing::error!(%error, "metrics listener ended");
         }
     }))
 }

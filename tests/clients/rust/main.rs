@@ -1,4 +1,4 @@
-//! Sends a message, reads its report until it is delivered, and reads the balance.
+//! This client sends a message, reads its report until it is delivered, and reads the balance.
 
 use ogene_client::apis::configuration::Configuration;
 use ogene_client::apis::live_api;

@@ -23,7 +23,7 @@ const RECEIPT_WINDOW: usize = 5;
 /// One page of one recipient.
 pub(crate) type Page = (u64, u8);
 
-/// What one carrier knows.
+/// The state of one carrier.
 #[derive(Default)]
 pub(crate) struct Smsc {
     /// How often each page was taken.
@@ -33,9 +33,9 @@ pub(crate) struct Smsc {
     pub(crate) refused: BTreeMap<u64, u32>,
     /// Receipts that are not answered.
     pub(crate) letters: Vec<Letter>,
-    /// What was answered for each recipient.
+    /// The answers for each recipient.
     pub(crate) heard: BTreeMap<u64, Vec<Heard>>,
-    /// Of which copies for each recipient it was answered that they are on their way.
+    /// The copies for each recipient whose answer is on its way.
     pub(crate) pending: BTreeMap<u64, BTreeSet<u32>>,
     /// Until when it throttles, and cannot be bound to.
     throttles_until_ms: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Smsc {
 pub(crate) struct Heard {
     /// When, by the engine's clock.
     pub(crate) at_ms: i64,
-    /// Of which page, and which of its copies here, counted from 1.
+    /// The page, and its copy, counted from 1.
     pub(crate) page: u8,
     pub(crate) copy: u32,
     pub(crate) word: DeliveryStatus,
@@ -107,7 +107,7 @@ struct Line {
     which: usize,
     number: u64,
     kind: Option<BindKind>,
-    /// Says nothing any more.
+    /// `true` once it answers nothing.
     mute: bool,
     /// Ends now.
     ended: bool,
@@ -167,7 +167,7 @@ impl Line {
                 Err(_) => {}
             }
         }
-        // What was decided in the last moment still goes out, unless the connection was reset.
+        // Pending output still goes out, unless the connection was reset.
         if !self.out.is_empty() {
             let out = std::mem::take(&mut self.out);
             let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(&out)).await;

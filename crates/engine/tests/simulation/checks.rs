@@ -1,4 +1,4 @@
-//! What must hold when everything is over.
+//! The invariants at the end of a simulation.
 
 use super::carrier::{Heard, Smsc};
 use super::customers::{ACCOUNTS, Send};
@@ -17,7 +17,7 @@ struct Message {
     ends: BTreeMap<u64, DeliveryStatus>,
 }
 
-/// What there is still to do; nothing when all is over.
+/// Returns the work that is left; an empty text at the end.
 pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
     let mut left = Vec::new();
     let sends = outside.lock().sends.clone();
@@ -128,8 +128,8 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
     wrong
 }
 
-/// After the end nothing is in hand, and nobody is left to be sent to. What was put back by a carrier that was down to the
-/// end may wait for one who has expired meanwhile: to claim it is to find that out.
+/// After the end nothing is in flight or waiting. A recipient put back by a carrier that was down to the
+/// end may have expired meanwhile: only a claim notices that.
 pub(crate) async fn check_rest(name: &str) -> Vec<String> {
     let store = Store::in_memory(name, Arc::new(Commit::default))
         .await
@@ -158,7 +158,7 @@ pub(crate) async fn check_rest(name: &str) -> Vec<String> {
     wrong
 }
 
-/// What was accepted is there, once; what was not is not.
+/// Asserts that each accepted send exists once, and that no other exists.
 fn check_sends(state: &State, all: &[Message], wrong: &mut Vec<String>) {
     let mut by_recipient: BTreeMap<u64, Vec<&Send>> = BTreeMap::new();
     for send in &state.sends {
@@ -295,7 +295,7 @@ fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
     }
     let end_ms = message.id.accepted_at_ms() + TIMEOUT_MS;
     for &recipient in &message.send.recipients {
-        // Of a copy that one carrier refused in part, the receipts of what it took count, too.
+        // Receipts of a partly refused copy count, too.
         let sent_to = |smsc: &&Smsc| {
             pages
                 .clone()
@@ -316,7 +316,7 @@ fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
             .collect();
         let is_good =
             |heard: &Heard| heard.word == DeliveryStatus::Delivered && heard.at_ms < end_ms;
-        // Of what was refused for good it is told so.
+        // A final refusal is reported.
         let refused = smsc.refused.contains_key(&recipient);
         // Where the responses of a copy are lost, a page that a receipt of the one before has named stays with that.
         let pending = smsc.pending.get(&recipient).into_iter().flatten();

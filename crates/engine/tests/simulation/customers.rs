@@ -16,9 +16,9 @@ use tokio::time::{sleep, sleep_until};
 
 /// Where the engine's clock begins.
 pub(crate) const START_MS: i64 = 1_795_000_000_000;
-/// Sends begin before this time of the simulation.
+/// The sends begin before this time of the simulation.
 const LAST_SEND_MS: u64 = 22_000;
-/// Of the last digits of a number.
+/// The first number; the last digits count up.
 const FIRST_NUMBER: u64 = 2_348_031_000_000;
 const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -37,11 +37,11 @@ pub(crate) struct Send {
     pub(crate) origin: Option<usize>,
     /// When it was asked for, by the engine's clock.
     pub(crate) asked_ms: Vec<i64>,
-    /// What was accepted with an answer.
+    /// The accepted sends that were answered.
     pub(crate) accepted: Vec<(MessageId, Money)>,
-    /// Whether the customer was told that it was accepted before.
+    /// `true` if an answer called it a duplicate.
     pub(crate) duplicate: bool,
-    /// Whether the customer asks no more.
+    /// `true` if the customer asks no more.
     pub(crate) settled: bool,
 }
 
@@ -155,7 +155,7 @@ fn token(account: AccountId) -> String {
     token::make(&[last; token::CHANCE_BYTES]).unwrap()
 }
 
-/// Has the customers send what they have not sent yet, in tasks of this life.
+/// Starts the customers' remaining sends, in tasks of this life.
 pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
     let state = outside.lock();
     for (index, send) in state
@@ -234,7 +234,7 @@ fn fields(send: &Send) -> SendFields {
 }
 
 impl Send {
-    /// What it costs, counted anew.
+    /// Returns its cost, counted anew.
     pub(crate) fn cost(&self) -> Money {
         let count = i64::try_from(self.recipients.len()).unwrap();
         Money::from_naira(PRICE * self.pages * count)

@@ -1,4 +1,4 @@
-//! What can go wrong. A seed has some of it, often, rather than all of it a little.
+//! The faults of a simulation. A seed has some of it, often, rather than all of it a little.
 
 use super::dice::Dice;
 use std::collections::BTreeSet;

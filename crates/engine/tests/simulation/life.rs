@@ -29,7 +29,7 @@ const AFTERWARDS_MS: i64 = 20 * 3_600_000;
 /// Said of a process that is ended in order.
 pub(crate) const ENDING: &str = "the process is ended in order";
 
-/// What came of a seed.
+/// The result of a seed.
 pub(crate) struct Ended {
     pub(crate) violations: Vec<String>,
     pub(crate) hash: u64,
@@ -59,7 +59,7 @@ pub(crate) fn simulate(seed: u64) -> Ended {
         customers::plan(&mut state);
         rules::settings(&mut state)
     };
-    // Holds the database while no process has it open.
+    // The holder keeps the database while no process has it open.
     let holder = runtime();
     let held = holder.block_on(async {
         let well = Arc::new(Commit::default);
@@ -154,7 +154,7 @@ impl Process {
         true
     }
 
-    /// Has things go wrong until the script is over; gives false when the process is to be ended in order.
+    /// Injects faults until the script is over; returns `false` if the process must end in order.
     async fn suffer(&self, clock: &Clock) -> bool {
         loop {
             let pause_ms = {

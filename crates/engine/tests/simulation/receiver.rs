@@ -10,10 +10,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 /// Where callbacks go. At the last one nothing ever works, where receivers fail at all.
 pub(crate) const ORIGINS: [&str; 3] = ["http://9.9.9.1", "http://9.9.9.2:8080", "http://9.9.9.3"];
 
-/// What a callback is about: message and recipient.
+/// The message and recipient of a callback.
 pub(crate) type Subject = (String, u64);
 
-/// What the receivers know.
+/// The state of the receivers.
 #[derive(Default)]
 pub(crate) struct Receivers {
     /// The outcomes that were taken.
@@ -33,7 +33,7 @@ pub(crate) fn origin(address: SocketAddr) -> &'static str {
     all.find(|origin| origin.starts_with(&host)).unwrap()
 }
 
-/// What a receiver does with a request.
+/// The reaction of a receiver to a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Manner {
     Answer(u16),
@@ -124,7 +124,7 @@ fn request(input: &mut Vec<u8>) -> Option<(u64, Vec<u8>)> {
     Some((attempt, body))
 }
 
-/// What a callback says.
+/// Returns the subject and the status of a callback.
 fn read(body: &[u8]) -> (Subject, String) {
     let body: Value = serde_json::from_slice(body).unwrap();
     let text = |name: &str| body[name].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! What the operator has settled. Hours are minutes here: nothing depends on their length.
+//! The settings of the operator. Hours are minutes here: nothing depends on their length.
 
 use super::dice::Dice;
 use super::state::State;
@@ -16,14 +16,14 @@ use std::time::Duration;
 pub(crate) const CARRIERS: [&str; 2] = ["north", "south"];
 /// How long a recipient may stay without an outcome.
 pub(crate) const TIMEOUT_MS: i64 = 120_000;
-/// What a page costs.
+/// The price of a page.
 pub(crate) const PRICE: i64 = 4;
 /// A window, of some seeds, that has room for all that may have to wait with some of their pages sent.
 const WIDE_WINDOW: usize = 1_000;
 /// Attempts at a callback after the first.
 pub(crate) const RETRIES: usize = 10;
 
-/// What is done in doubt, where it is sent again.
+/// The policy of doubt of gateways that resend.
 const RESEND: InDoubt = InDoubt::Resend { hold_ms: 10_000 };
 
 pub(crate) fn settings(state: &mut State) -> Settings {

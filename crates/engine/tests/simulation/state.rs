@@ -1,4 +1,4 @@
-//! What outlives the process: the seed's chance, what carriers and receivers know, and what was written down.
+//! The state that outlives the process: the seed's randomness, carriers, receivers, and the trace.
 
 use super::carrier::Smsc;
 use super::customers::Send;
@@ -18,15 +18,15 @@ pub(crate) struct Outside(Arc<Mutex<State>>);
 pub(crate) struct State {
     pub(crate) dice: Dice,
     pub(crate) faults: BTreeSet<Fault>,
-    /// Whether the script is over and nothing goes wrong any more.
+    /// `true` once the script is over and no fault happens any more.
     pub(crate) well: bool,
     /// When this life of the process began: milliseconds of the simulation, and the runtime's time.
     began: (u64, Instant),
-    /// What the engine takes for the time.
+    /// The clock of the engine.
     clock: Clock,
     /// How often a one-time password may go out.
     pub(crate) otp_copies: u32,
-    /// Whether windows have room for all that may wait for another of their pages.
+    /// `true` if windows have room for all partly submitted messages.
     pub(crate) wide: bool,
     pub(crate) smscs: [Smsc; 2],
     pub(crate) receivers: Receivers,
@@ -34,7 +34,7 @@ pub(crate) struct State {
     pub(crate) disk: DiskMood,
     /// The clock was set while the script ran.
     pub(crate) jumped: bool,
-    /// Ends the life of the process.
+    /// A notification here ends the life of the process.
     pub(crate) kill: Arc<Notify>,
     pub(crate) trace: Trace,
 }
@@ -48,7 +48,7 @@ pub(crate) struct DiskMood {
     pub(crate) kill_after: Option<u64>,
 }
 
-/// What happened, in order.
+/// The events, in order.
 #[derive(Default)]
 pub(crate) struct Trace {
     pub(crate) lines: Vec<String>,
@@ -114,7 +114,7 @@ impl State {
         }
     }
 
-    /// Whether this fault happens now.
+    /// Returns `true` if this fault happens now.
     pub(crate) fn strikes(&mut self, fault: Fault, percent: u64) -> bool {
         !self.well && self.faults.contains(&fault) && self.dice.percent(percent)
     }

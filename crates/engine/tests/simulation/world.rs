@@ -14,7 +14,7 @@ use std::time::Duration;
 use store::{Commit, Disk, Verdict};
 use tokio::io::duplex;
 
-/// What a pipe holds.
+/// The capacity of a pipe.
 const PIPE_OCTETS: usize = 64 * 1024;
 /// Longer than any process lives here.
 const NEVER: Duration = Duration::from_hours(1_000);

@@ -88,7 +88,7 @@ pub(super) fn fit(config: &mut Config) {
     let limit = match rlimit::increase_nofile_limit(u64::MAX) {
         Ok(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
         Err(error) => {
-            tracing::warn!(%error, "the limit of open files cannot be read or raised");
+            tracing::warn!(%error, "limit of open files not raised");
             return;
         }
     };

@@ -75,7 +75,7 @@ impl Reloading {
             Ok(Ok(config)) => config,
             Ok(Err(faults)) => {
                 for fault in faults {
-                    tracing::error!(%fault, "configuration not reloaded: it has a fault; everything stays as it was");
+                    tracing::error!(%fault, "configuration not reloaded: it has a fault, the running one stays");
                 }
                 return;
             }
@@ -90,7 +90,7 @@ impl Reloading {
         let reloaded = match self.engine.reload(fitting.settings()).await {
             Ok(reloaded) => reloaded,
             Err(error) => {
-                tracing::error!(%error, "configuration not reloaded: everything stays as it was");
+                tracing::error!(%error, "configuration not reloaded: the running one stays");
                 return;
             }
         };
@@ -117,12 +117,12 @@ impl Reloading {
             return;
         };
         match tokio::task::spawn_blocking(move || certificate.look()).await {
-            Ok(Look::Renewed) => tracing::info!("certificate renewed: it is served from now on"),
+            Ok(Look::Renewed) => tracing::info!("certificate renewed"),
             Ok(Look::Refused(reason)) => {
-                tracing::error!(%reason, "certificate not renewed: the one before is served on");
+                tracing::error!(%reason, "certificate not renewed: the one before stays");
             }
             Ok(Look::Same) => {}
-            Err(error) => tracing::error!(%error, "certificate not looked at"),
+            Err(error) => tracing::error!(%error, "certificate check failed"),
         }
     }
 }

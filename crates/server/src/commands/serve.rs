@@ -17,7 +17,9 @@ pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
     match &config.file {
         Some(file) => tracing::info!(config.file = %file.display(), "configuration read"),
         None => {
-            tracing::info!("no configuration file: the defaults hold (see `ogene config default`)");
+            tracing::info!(
+                "configuration file missing: the defaults apply (see `ogene config default`)"
+            );
         }
     }
     for note in &config.notes {

@@ -187,7 +187,7 @@ impl From<engine::Error> for Failure {
                         request.id = observe::current(),
                         error = chain(&cause),
                         unlogged,
-                        "the store cannot take requests now: they are answered 503, logged at most once a minute"
+                        "store unavailable: requests are answered 503 (logged at most once a minute)"
                     );
                 }
                 Self::Refused(Refusal::Unavailable {
@@ -198,7 +198,7 @@ impl From<engine::Error> for Failure {
                 tracing::error!(
                     request.id = observe::current(),
                     error = chain(&cause),
-                    "a request failed in the store"
+                    "request failed in the store"
                 );
                 Self::Ours
             }

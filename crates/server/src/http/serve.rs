@@ -215,7 +215,7 @@ impl Connection {
         };
         connection.as_mut().graceful_shutdown();
         if timeout(GRACE, connection).await.is_err() && is_asked_to_stop {
-            tracing::warn!("a connection was cut: its request did not finish in time");
+            tracing::warn!("connection closed: its request did not finish in time");
         }
     }
 }

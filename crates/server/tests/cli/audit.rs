@@ -1,4 +1,4 @@
-//! What operators do is written down, with who did it.
+//! The audit records each action of an operator, and who did it.
 
 use crate::installation::Installation;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What an operator does about callbacks.
+//! The commands for callbacks.
 
 use crate::customer::Customer;
 use crate::installation::Installation;
@@ -13,7 +13,7 @@ fn about<'a>(account: &'a str, words: &'a str) -> Vec<&'a str> {
 }
 
 #[test]
-fn an_operator_gives_an_account_a_secret_replaces_it_and_revokes_it() {
+fn a_callback_secret_is_added_replaced_and_revoked() {
     let ogene = Installation::new();
     let account = Customer::new(&ogene, "10.00").account;
     let text = |json: &Value, name: &str| json[name].as_str().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! What an operator got wrong, and how it is put right.
+//! Mistakes of an operator, and the commands that correct them.
 
 use crate::customer::Customer;
 use crate::installation::Installation;

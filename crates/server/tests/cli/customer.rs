@@ -56,7 +56,7 @@ impl Customer {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// Whether it says when to come back.
+    /// `true` if the answer has `Retry-After`.
     pub(super) retry_after: bool,
     pub(super) body: Value,
 }

@@ -1,4 +1,4 @@
-//! What only the embedded database has: a directory that one process serves from, and the demo.
+//! Features of the embedded database alone: a directory that one process serves from, and the demo.
 
 use crate::AN_ACCOUNT;
 use crate::installation::Installation;
@@ -24,7 +24,7 @@ fn paste(line: &str) -> Value {
 }
 
 #[test]
-fn one_process_serves_from_a_directory_and_ends_cleanly_when_asked_to() {
+fn one_process_serves_from_a_directory_and_ends_cleanly() {
     let ogene = Installation::embedded();
     let mut serving = Process::start(ogene.command(&["serve"]));
     serving.line_with("serving");

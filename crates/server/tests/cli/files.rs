@@ -31,7 +31,7 @@ fn receiver() -> (String, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn silent_connections_take_no_files_from_carriers_callbacks_and_clients() {
+fn silent_connections_leave_file_descriptors_to_others() {
     let ogene = Installation::new();
     let carrier = TcpListener::bind("127.0.0.1:0").expect("a port");
     let carrier_address = carrier.local_addr().expect("an address").to_string();

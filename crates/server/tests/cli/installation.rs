@@ -73,7 +73,7 @@ impl Installation {
         self.command(arguments).output().expect("it runs")
     }
 
-    /// What a command answers to a machine.
+    /// Returns the answer of a command with `--json`.
     pub(super) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--json"]].concat());
         let [error, told] =
@@ -82,7 +82,7 @@ impl Installation {
         serde_json::from_slice(&output.stdout).expect("one JSON value")
     }
 
-    /// What a command that fails says to a machine, and its exit code.
+    /// Returns the exit code and the JSON error of a command that fails.
     pub(super) fn failure(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let output = self.run(&[arguments, &["--json"]].concat());
         let error: Value = serde_json::from_slice(&output.stderr).expect("one JSON value");

@@ -76,7 +76,7 @@ impl Kept {
         serde_json::from_slice(&output.stdout).expect("one JSON value")
     }
 
-    /// Whether what the wallet holds is the sum of all ledger entries, in naira.
+    /// Returns `true` if the balance is the sum of all ledger entries.
     fn adds_up(&self, directory: &str) -> bool {
         let of = ["--account", &self.customer.account];
         let shown = self.json_on(directory, &[&["account", "show"], &of[..]].concat());
@@ -171,7 +171,7 @@ fn every_backup_taken_under_load_is_whole_and_its_books_add_up() {
     assert_eq!(kept.ogene.json(&["verify"])["ok"], true);
 }
 
-/// Ends the load, also where the test fails.
+/// A guard that ends the load, also if the test fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -181,7 +181,7 @@ impl Drop for Stop<'_> {
 }
 
 #[test]
-fn a_restored_installation_serves_and_settles_what_was_queued_and_in_hand() {
+fn a_restored_installation_sends_and_settles_its_queue() {
     let kept = Kept::start();
     let (process, address) = Process::serve(kept.ogene.command(&["serve"]));
     let mut client = Client::new(&address, &kept.customer.token);
@@ -211,7 +211,7 @@ fn a_restored_installation_serves_and_settles_what_was_queued_and_in_hand() {
     assert!(kept.adds_up("again"));
 }
 
-/// What a command says that fails with this code.
+/// Returns the error of a command that fails with this code.
 fn refused(ogene: &Installation, code: i32, arguments: &[&str]) -> String {
     let (found, sentence) = ogene.failure(arguments);
     assert_eq!(found, Some(code), "{sentence}");

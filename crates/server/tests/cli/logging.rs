@@ -155,7 +155,7 @@ fn a_reader_of_the_log_that_goes_away_ends_nothing() {
 }
 
 #[test]
-fn a_reader_of_the_log_that_stops_delays_nothing_and_learns_what_it_lost() {
+fn a_stalled_log_reader_delays_nothing_and_sees_the_loss() {
     let ogene = Installation::embedded();
     ogene.configure("[log]\nlevel = \"trace\"\n");
     let (mut service, address, mut log) = Serving::piped(ogene.command(&["serve"]));
@@ -375,7 +375,7 @@ fn metrics_can_be_moved_to_another_address_or_closed() {
 }
 
 #[test]
-fn a_configuration_with_passwords_that_others_can_read_is_warned_of() {
+fn a_readable_configuration_with_passwords_is_warned_of() {
     use std::os::unix::fs::PermissionsExt;
     let ogene = Installation::embedded();
     ogene.configure(

@@ -1,7 +1,7 @@
 //! The commands, run as an operator runs them: the real binary on a database of its own.
 //!
-//! They run on PostgreSQL too, where `OGENE_TEST_DATABASE=postgres` says so. What is about the embedded database
-//! alone is in `embedded`, and what needs a server in any case is ignored unless asked for.
+//! They run on PostgreSQL too, where `OGENE_TEST_DATABASE=postgres` is set. The tests of the embedded database
+//! alone are in `embedded`; tests that always need a server are ignored by default.
 
 #[cfg(test)]
 mod audit;
@@ -52,7 +52,7 @@ use std::fs;
 use std::net::TcpStream;
 use std::os::unix::ffi::OsStrExt;
 
-/// Makes an account.
+/// The command that makes an account.
 #[cfg(test)]
 const AN_ACCOUNT: [&str; 6] = [
     "account",
@@ -252,7 +252,7 @@ fn a_failure_exits_with_1_and_a_wrong_line_or_file_with_2() {
 }
 
 #[test]
-fn the_default_configuration_can_be_written_down_and_passes_the_check() {
+fn the_default_configuration_passes_the_check() {
     let ogene = Installation::new();
     let default = ogene.run(&["config", "default"]).stdout;
     fs::write(ogene.path().join("default.toml"), default).expect("written");

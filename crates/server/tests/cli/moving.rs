@@ -52,7 +52,7 @@ impl Moving {
     }
 }
 
-/// Whether a command fails with this code and a sentence that says that.
+/// Asserts that a command fails with this code and an error with these parts.
 fn fails(ogene: &Installation, arguments: &[&str], code: i32, says: &[&str]) {
     let (found, sentence) = ogene.failure_among_logs(arguments);
     let is_said = says.iter().all(|part| sentence.contains(part));

@@ -1,4 +1,4 @@
-//! What keeps a PostgreSQL from being used: each fault has a sentence of its own, which says what to do.
+//! Faults of a PostgreSQL that cannot be used: each has an error that names the remedy.
 
 use crate::AN_ACCOUNT;
 use crate::installation::Installation;
@@ -35,7 +35,7 @@ const FAULTS: &str = "
     create schema ours;
     grant usage, create on schema ours to able";
 
-/// What every command says of a database, and that it says it as a failure.
+/// Returns the error that every command prints about a database.
 fn fault_of(url: &str) -> String {
     let ogene = Installation::on(url);
     let mut sentences = Vec::new();
@@ -168,7 +168,7 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
 }
 
 #[test]
-fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it() {
+fn a_role_needs_only_a_schema_and_tls_works_on_demand() {
     testkit::needs!(PostgresPrograms);
     let (server, port) = Postgres::start_with_tls(RULES);
     let admin = server.url("ogene", "postgres", port);
@@ -183,7 +183,7 @@ fn a_role_needs_no_more_than_a_schema_and_tls_is_spoken_with_whoever_asks_for_it
         migrated,
         serde_json::json!({"database": "postgres", "host": "127.0.0.1", "up_to_date": true})
     );
-    // Whoever writes an account leaves behind what its connection is like.
+    // A trigger records the settings of the connection that writes an account.
     sql(
         &within(&admin, "ours"),
         "create table seen (setting text, value text);
@@ -220,7 +220,7 @@ fn an_address_of_ip_version_6_is_connected_to_as_it_stands() {
 }
 
 #[test]
-fn an_authority_named_with_sslmode_require_is_the_one_that_counts() {
+fn sslmode_require_with_an_authority_checks_the_authority() {
     testkit::needs!(PostgresPrograms);
     let (server, port) = Postgres::start_with_tls(RULES);
     let authority = server.certificate().display().to_string();
@@ -232,7 +232,7 @@ fn an_authority_named_with_sslmode_require_is_the_one_that_counts() {
 }
 
 #[test]
-fn a_role_that_may_not_make_tables_serves_when_no_migration_is_due() {
+fn a_role_without_create_serves_if_no_migration_is_due() {
     testkit::needs!(PostgresPrograms);
     let server = Postgres::start(&[]);
     let admin = server.url("ogene", "postgres", PORT);
@@ -260,7 +260,7 @@ fn a_role_that_may_not_make_tables_serves_when_no_migration_is_due() {
 }
 
 #[test]
-fn a_server_that_could_lose_what_it_has_committed_is_refused_and_so_is_a_standby() {
+fn a_server_without_durability_and_a_standby_are_refused() {
     testkit::needs!(PostgresPrograms);
     let server = Postgres::start(&["fsync=off"]);
     let url = server.url("ogene", "postgres", PORT);

@@ -30,7 +30,7 @@ fn blocks(page: &Path) -> Vec<Block> {
     let text = fs::read_to_string(page).expect("text");
     let mut fences = text.split("\n```");
     fences.next();
-    // What follows an opening fence is a block, what follows a closing one is prose.
+    // Every second part is a block of code.
     fences
         .step_by(2)
         .filter_map(|fence| fence.split_once('\n'))

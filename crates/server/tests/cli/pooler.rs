@@ -19,7 +19,7 @@ fn a_pool_in_session_mode_keeps_what_a_connection_sets() {
     let pooler = Pgbouncer::start(&server);
     let ogene = Installation::on(&pooler.url("session"));
     ogene.json(&["migrate"]);
-    // Whoever writes an account leaves behind what its connection is like.
+    // A trigger records the settings of the connection that writes an account.
     let direct = server.url("ogene", "postgres", PORT);
     sql(
         &direct,

@@ -82,7 +82,7 @@ impl Postgres {
         self.act("restart");
     }
 
-    /// Has the script end it or start it again.
+    /// Stops or starts the server with the script.
     pub(super) fn act(&self, action: &str) {
         assert_done(&self.script(action, &[]));
     }

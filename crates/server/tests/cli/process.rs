@@ -16,7 +16,7 @@ const MOST_WARNINGS: usize = 8;
 pub(super) struct Process {
     child: Child,
     out: BufReader<ChildStdout>,
-    /// What it says on standard error, read at once: a process whose pipe is full stands still.
+    /// Its standard error, read at once: a process with a full pipe blocks.
     err: Receiver<String>,
 }
 

@@ -20,7 +20,7 @@ fn silent() -> (TcpListener, u16) {
 }
 
 #[test]
-fn hangup_reads_the_configuration_again_and_does_not_end_the_service() {
+fn sighup_reloads_the_configuration_and_keeps_serving() {
     let ogene = Installation::new();
     let (_listener, port) = silent();
     ogene.configure(&carrier(port, "6.00"));

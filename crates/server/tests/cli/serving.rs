@@ -31,7 +31,7 @@ fn post(address: &str, path: &str, token: &str, form: &str) -> (u16, Value) {
 }
 
 #[test]
-fn without_a_gateway_the_sandbox_works_and_live_sends_are_refused() {
+fn without_a_gateway_only_the_sandbox_accepts_sends() {
     let ogene = Installation::new();
     let account = ogene.json(&AN_ACCOUNT);
     let id = account["user_id"].as_str().expect("an id");

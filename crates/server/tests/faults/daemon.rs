@@ -17,7 +17,7 @@ const HEARD_WITHIN: Duration = Duration::from_secs(5);
 /// A running service, or what is left of it. It is killed when it is dropped.
 pub(crate) struct Daemon {
     child: Child,
-    /// What it says on standard error, read at once: a process whose pipe is full stands still.
+    /// Its standard error, read at once: a process with a full pipe blocks.
     said: Receiver<String>,
     log: String,
     /// When it was asked to end.

@@ -1,4 +1,4 @@
-//! What a failing and a full disk are to those who send, one message after the other.
+//! Sends during a failing and a full disk, one message after the other.
 
 use crate::customer::wait_until;
 use crate::installation::Installation;

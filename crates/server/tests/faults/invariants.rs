@@ -87,7 +87,7 @@ fn nothing_is_below_nothing(workload: &Workload) {
     }
 }
 
-/// I4. What was accepted was charged exactly its cost, once; nothing else was.
+/// I4. An accepted send is charged its cost once, and nothing else is charged.
 fn what_was_accepted_was_charged_its_cost_once(workload: &Workload, entries: &[Value]) {
     let mut charges: BTreeMap<&str, i64> = BTreeMap::new();
     for entry in of_kind(entries, "charge") {
@@ -146,7 +146,7 @@ fn who_was_not_reached_was_refunded_once(workload: &Workload, entries: &[Value])
     assert_eq!(refunds, owed);
 }
 
-/// I7. What is sent in the sandbox has no entry in the ledger.
+/// I7. A send in the sandbox has no entry in the ledger.
 fn the_sandbox_touches_no_money(workload: &Workload, entries: &[Value]) {
     for sandbox in workload
         .sendings
@@ -237,7 +237,7 @@ fn every_outcome_is_told(workload: &Workload, stage: &Stage) {
     }
 }
 
-/// I12. Of equal sends within a minute one is accepted: the one that was answered so, or one without an answer.
+/// I12. One of equal sends within a minute is accepted: the one with answer 200, or one without an answer.
 /// A refusal means that it was not, and the next attempt is.
 fn one_is_accepted_of_equal_sends(workload: &Workload) {
     for sending in &workload.sendings {

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use testkit::sql;
 
-/// What the customer begins with, in naira.
+/// The first credit of the customer, in naira.
 pub(crate) const CREDIT: &str = "300.00";
 
 /// An installation with a customer, that nobody works with.

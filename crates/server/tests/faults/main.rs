@@ -41,13 +41,13 @@ mod trial;
 mod workload;
 
 #[test]
-fn the_invariants_hold_on_sqlite_wherever_the_service_is_killed_or_its_disk_fails() {
+fn invariants_hold_on_sqlite_after_kills_and_disk_faults() {
     testkit::needs!(Strace);
     trial::run(&kept::Kept::embedded(), 100);
 }
 
 #[test]
-fn the_invariants_hold_on_postgresql_wherever_the_service_is_killed_or_a_socket_fails() {
+fn invariants_hold_on_postgresql_after_kills_and_socket_faults() {
     testkit::needs!(Strace, Postgres);
     trial::run(&kept::Kept::on_postgres(), 20);
 }

@@ -19,7 +19,7 @@ const CALLS: [&str; 7] = [
 ];
 /// `write` speaks to the service itself as well, and to its log: it is only killed there.
 const NEVER_FAILS: &str = "write";
-/// What strace writes about a call that it had fail.
+/// The mark of strace on a call that it made fail.
 const DONE: &str = "(INJECTED)";
 /// Where it writes it.
 const TRACE: &str = "trace";
@@ -43,7 +43,7 @@ impl Point {
         self.0.contains("SIGKILL")
     }
 
-    /// Whether the disk fails to keep what was written.
+    /// Returns `true` if the fault is a failed sync.
     pub(crate) fn is_sync(&self) -> bool {
         self.call().ends_with("sync") && !self.kills()
     }
@@ -60,7 +60,7 @@ impl Point {
         traced(ogene, self.call(), &[&["-e", &inject], quick].concat())
     }
 
-    /// Whether a call of it failed as told.
+    /// Returns `true` if strace made a call fail.
     pub(crate) fn has_failed(ogene: &Installation) -> bool {
         trace(ogene).contains(DONE)
     }

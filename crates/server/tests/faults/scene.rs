@@ -12,7 +12,7 @@ use std::process::{Command, ExitStatus};
 
 /// Most sends until something has to have happened: more than fill the write-ahead log.
 const MANY: u64 = 1_000;
-/// What the customer has had, in kobo.
+/// All credit of the customer, in kobo.
 const CREDITED: i64 = 9_030_000;
 const CREDIT: [&str; 6] = [
     "wallet",

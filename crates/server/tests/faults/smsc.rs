@@ -60,7 +60,7 @@ fn a_connection_that_fails_leaves_the_invariants() {
 
 /// Which page of a copy a receipt is about that comes before the response, only the response says.
 #[test]
-fn receipts_of_copies_of_long_messages_that_overtake_their_responses_leave_the_invariants() {
+fn early_receipts_of_long_resent_messages_keep_the_invariants() {
     let mut scene = Scene::with(IMPATIENT, |ogene| ogene.command(&["serve"]));
     let mut silent = well();
     silent.faults = vec![(1, Fault::Silence)];

@@ -51,7 +51,7 @@ pub(crate) fn well() -> Script {
     }
 }
 
-/// What is around an installation: the carrier and the customer's receiver. The runtime ends after them.
+/// The peers of an installation: the carrier and the customer's receiver. The runtime ends after them.
 pub(crate) struct Stage {
     pub(crate) smsc: Smsc,
     pub(crate) receiver: Receiver,
@@ -116,7 +116,7 @@ impl Stage {
         }
     }
 
-    /// Those of whom no callback told: what is reported of each, and how often it was submitted.
+    /// Returns the recipients without a callback, with the report and the number of submits of each.
     fn untold(&self, workload: &Workload, client: &mut Client) -> Vec<String> {
         let (calls, received) = (self.receiver.calls(), self.smsc.received());
         let mut untold = Vec::new();
@@ -270,7 +270,7 @@ fn record(kept: &Kept) -> Vec<Point> {
     points::all(&ogene)
 }
 
-/// Those to try, and how many of them are to be reached.
+/// Returns the points to try, and how many of them must be reached.
 fn chosen(kept: &Kept, count: usize) -> (Vec<Point>, usize) {
     let asked = std::env::var("OGENE_FAULTS").unwrap_or_else(|_| count.to_string());
     if asked.contains(':') {

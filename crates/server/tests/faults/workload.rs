@@ -15,9 +15,9 @@ const KNOWN: Duration = Duration::from_secs(50);
 /// The price of a page in kobo, with a refund and without.
 const REFUNDING: i64 = 600;
 const CORPORATE: i64 = 750;
-/// What is credited while all goes on.
+/// The credit that is added during the workload.
 const MORE: &str = "100.00";
-/// What the customer has had then, in kobo.
+/// All credit at the end, in kobo.
 const CREDITED: i64 = 40_000;
 
 /// Sends, most of them to a single recipient.
@@ -36,17 +36,17 @@ pub(crate) struct Sending {
     gateway: &'static str,
     pub(crate) is_sandbox: bool,
     pub(crate) has_callback: bool,
-    /// Whether the credit does not suffice for it.
+    /// `true` if the credit does not cover its cost.
     pub(crate) is_dear: bool,
     pages: i64,
     price: i64,
-    /// What came of each attempt.
+    /// The result of each attempt.
     pub(crate) attempts: Vec<Attempt>,
     /// The message, once it is known.
     pub(crate) message: Option<String>,
 }
 
-/// What came of a request to send.
+/// The result of a request to send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Attempt {
     /// 200 with this cost in kobo.
@@ -93,7 +93,7 @@ impl Sending {
         self.price * self.pages * i64::try_from(self.numbers.len()).expect("few")
     }
 
-    /// What goes back: all of those who are not reached, where the gateway says so.
+    /// Returns the refund: the price of an undelivered recipient, if the gateway refunds.
     pub(crate) fn refund(&self, number: u64) -> i64 {
         let is_owed = self.price == REFUNDING && !self.is_sandbox && number % 10 != REACHED;
         if is_owed { self.price * self.pages } else { 0 }
@@ -183,14 +183,14 @@ pub(crate) struct Report {
     pub(crate) summary: Value,
 }
 
-/// What the customer does and sees.
+/// The requests of the customer and their answers.
 pub(crate) struct Workload {
     pub(crate) sendings: Vec<Sending>,
     /// Balances in kobo, as they were seen.
     pub(crate) balances: Vec<i64>,
     /// Outcomes that were reported before the end.
     pub(crate) outcomes: HashMap<u64, String>,
-    /// What the customer has had, in kobo.
+    /// All credit of the customer, in kobo.
     pub(crate) credited: i64,
     began: Instant,
 }
@@ -248,7 +248,7 @@ impl Workload {
         }
     }
 
-    /// Whether what was sent is still known as made before.
+    /// Returns `true` if the duplicate window is still open.
     pub(crate) fn is_recent(&self) -> bool {
         self.began.elapsed() < KNOWN
     }
@@ -280,7 +280,7 @@ impl Workload {
         }
     }
 
-    /// Those of whom a callback must tell.
+    /// Returns the recipients that need a callback.
     pub(crate) fn to_be_told(&self) -> Vec<u64> {
         let told = |sending: &&Sending| sending.has_callback && sending.accepted();
         let sendings = self.sendings.iter().filter(told);
@@ -315,7 +315,7 @@ pub(crate) fn credit_again(ogene: &Installation, customer: &Customer) -> Value {
     ogene.json(&[&credit[..], &["--account", &customer.account]].concat())
 }
 
-/// Whether a service still works for the customer.
+/// Returns `true` if the service still works for the customer.
 pub(crate) fn lives(service: &mut Daemon) -> bool {
     service.address.is_some() && !service.has_ended()
 }

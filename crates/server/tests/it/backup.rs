@@ -43,7 +43,7 @@ async fn send(ogene: &Ogene, receiver: &Receiver) -> String {
     data["message_id"].as_str().expect("an id").to_owned()
 }
 
-/// What there is at the end: one status, that balance, one callback, and so many submits on each leg.
+/// Asserts the end: one status, that balance, one callback, and so many submits on each leg.
 async fn ends(
     ogene: Ogene,
     receiver: Receiver,
@@ -77,7 +77,7 @@ async fn ends(
 }
 
 #[tokio::test]
-async fn what_the_first_leg_delivers_needs_no_second_and_the_difference_is_given_back() {
+async fn a_delivered_first_leg_refunds_the_reserved_difference() {
     let delivered = || receipt(ReceiptState::Delivered);
     let (ogene, receiver) = (
         two_legs(delivered(), delivered()).await,
@@ -159,7 +159,7 @@ async fn the_first_delivered_of_either_leg_wins() {
 }
 
 #[tokio::test]
-async fn a_silent_first_leg_that_fails_later_leaves_the_word_to_the_second() {
+async fn a_late_failure_of_the_first_leg_leaves_the_second_to_decide() {
     let (ogene, receiver) = (
         two_legs(Fate::Pending, Fate::Pending).await,
         Receiver::start().await,
@@ -193,7 +193,7 @@ async fn a_second_leg_outlives_a_restart() {
 }
 
 #[tokio::test]
-async fn a_second_leg_that_waits_for_a_place_until_its_time_is_over_costs_nothing() {
+async fn a_second_leg_that_expires_in_the_queue_costs_nothing() {
     // Two go out, and what they are answered comes when the time of the third is over.
     let slow = Script {
         response_delay: Delay::fixed(Duration::from_secs(6)),

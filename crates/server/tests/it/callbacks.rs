@@ -182,7 +182,7 @@ async fn redirects_and_refusals_end_a_callback() {
 }
 
 #[tokio::test]
-async fn a_dead_callback_is_kept_and_made_again_when_an_operator_says_so() {
+async fn a_dead_callback_is_kept_until_an_operator_replays_it() {
     let ogene = Ogene::start().await;
     let receiver = Receiver::start().await;
     receiver.react([Reaction::Status(404)]);
@@ -255,7 +255,7 @@ async fn signed(ogene: &Ogene, receiver: &Receiver, count: usize) -> Call {
 }
 
 #[tokio::test]
-async fn callbacks_of_an_account_with_a_secret_are_signed_as_others_check_it() {
+async fn callbacks_are_signed_as_standard_webhooks_verify_them() {
     let ogene = Ogene::start().await;
     let receiver = Receiver::start().await;
     let (store, operator) = (ogene.store().await, operator());
@@ -294,7 +294,7 @@ async fn callbacks_of_an_account_with_a_secret_are_signed_as_others_check_it() {
 }
 
 #[tokio::test]
-async fn attempts_that_failed_are_kept_with_the_one_that_ended_them_and_no_others() {
+async fn failed_attempts_are_kept_with_the_final_one() {
     let ogene = Ogene::start().await;
     let receiver = Receiver::start().await;
     ogene.sent(called_back(MTN, "At once", &receiver)).await;

@@ -20,7 +20,7 @@ fn each_accepted_once(ogene: &Ogene, carrier: &str, many: u64) {
 }
 
 #[tokio::test]
-async fn what_the_preferred_carrier_refuses_for_its_sender_goes_to_the_next() {
+async fn a_sender_that_one_carrier_refuses_goes_to_the_next() {
     let mix = vec![(1, Fate::Refuse(CommandStatus::RINVSRCADR))];
     let ogene = Setup::new()
         .script(Script {
@@ -72,7 +72,7 @@ fn down() -> Script {
 }
 
 #[tokio::test]
-async fn what_was_accepted_while_the_only_carrier_is_down_goes_out_when_it_is_back() {
+async fn messages_wait_for_the_only_carrier_to_come_back() {
     let ogene = Setup::new().script(down()).start().await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
     assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
@@ -86,7 +86,7 @@ async fn what_was_accepted_while_the_only_carrier_is_down_goes_out_when_it_is_ba
 }
 
 #[tokio::test]
-async fn what_has_waited_asks_the_carrier_for_the_validity_that_is_left() {
+async fn a_delayed_submit_requests_the_remaining_validity() {
     const ONE_HOUR: &str = "000000010000000R";
     let ogene = Setup::new().script(down()).start().await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
@@ -99,7 +99,7 @@ async fn what_has_waited_asks_the_carrier_for_the_validity_that_is_left() {
 }
 
 #[tokio::test]
-async fn a_carrier_that_takes_the_bind_and_refuses_the_sender_of_a_submit_is_not_besieged() {
+async fn a_carrier_that_refuses_senders_is_not_flooded() {
     for status in [
         CommandStatus::RBINDFAIL,
         CommandStatus::RINVPASWD,
@@ -158,7 +158,7 @@ async fn a_one_time_password_overtakes_a_campaign() {
 }
 
 #[tokio::test]
-async fn throttling_and_full_queues_lose_nothing_and_send_nothing_twice() {
+async fn throttling_and_full_queues_lose_and_repeat_nothing() {
     let faults = vec![
         (7, Fault::Refuse(CommandStatus::RTHROTTLED)),
         (11, Fault::Refuse(CommandStatus::RMSGQFUL)),
@@ -179,7 +179,7 @@ async fn throttling_and_full_queues_lose_nothing_and_send_nothing_twice() {
 }
 
 #[tokio::test]
-async fn pages_that_a_carrier_has_taken_do_not_go_out_again_when_its_queue_is_full_for_another() {
+async fn a_full_queue_repeats_no_page_that_was_accepted() {
     let faults = vec![
         (5, Fault::Refuse(CommandStatus::RMSGQFUL)),
         (17, Fault::Refuse(CommandStatus::RSYSERR)),
@@ -403,7 +403,7 @@ async fn a_connection_that_does_not_answer_its_probe_is_replaced() {
 }
 
 #[tokio::test]
-async fn receipts_that_lose_their_connection_come_again_and_count_once() {
+async fn receipts_repeated_after_a_lost_connection_count_once() {
     let receipt_delay = Delay {
         from: Duration::from_millis(200),
         to: Duration::from_millis(400),

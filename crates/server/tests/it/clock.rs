@@ -102,7 +102,7 @@ async fn windows_last_as_long_as_they_should_however_the_clock_is_set() {
 
 #[tokio::test]
 async fn who_is_held_back_by_quiet_hours_is_counted_until_their_end() {
-    // Of its own name: metrics are of the whole process.
+    // The carrier has its own name, since metrics are of the whole process.
     let ogene = Setup::new()
         .carrier("quiet", good())
         .set("gateways.direct-refund.carriers", r#"["quiet"]"#)
@@ -143,7 +143,7 @@ async fn quiet_hours_end_when_the_clock_says_so() {
     for at_ms in [evening - 2 * HOUR, evening + 5 * HOUR, morning - 2 * SECOND] {
         ogene.clock.set(at_ms);
         if at_ms < morning - HOUR {
-            // What goes out now would have gone out before it.
+            // A message that goes out now would have gone out before it.
             let otp = crate::kit::with(to(GLO, "Your OTP is 483920"), json!({"gateway": "otp"}));
             let body = json!({"body": format!("Your OTP is {at_ms}")});
             let otp = ogene.sent_id(crate::kit::with(otp, body)).await;

@@ -1,4 +1,4 @@
-//! What the service says of itself is so.
+//! The documents that the service serves are right.
 
 use crate::kit::http::Request;
 use crate::kit::{Ogene, Setup};

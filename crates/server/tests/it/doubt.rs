@@ -6,7 +6,7 @@ use serde_json::json;
 use smpp::smsc::{Delay, Fate, Fault, Script};
 use std::time::Duration;
 
-/// A carrier that takes every message, answers none, and sends its receipt after so many milliseconds. What is
+/// A carrier that takes every message, answers none, and sends its receipt after so many milliseconds. A recipient
 /// in doubt is not resent within the time of a test.
 fn losing_responses(receipt_after_ms: u64) -> Setup {
     let script = Script {
@@ -20,7 +20,7 @@ fn losing_responses(receipt_after_ms: u64) -> Setup {
 }
 
 #[tokio::test]
-async fn a_full_window_lost_with_its_connection_is_sent_once_more_after_the_hold() {
+async fn a_lost_window_is_sent_once_more_after_the_hold() {
     let dropping = Script {
         drop_at_window: Some(9),
         ..Script::default()
@@ -77,7 +77,7 @@ async fn a_receipt_adopts_what_is_in_doubt_and_nothing_is_resent() {
 }
 
 #[tokio::test]
-async fn what_is_taken_without_an_id_is_in_doubt_until_its_receipt_and_never_sent_again() {
+async fn a_submit_without_an_id_is_in_doubt_and_never_resent() {
     let script = Script {
         faults: vec![(1, Fault::NoId)],
         // After the hold, when what else is in doubt is sent again.
@@ -161,7 +161,7 @@ async fn what_stays_in_doubt_is_resent_once_and_never_a_third_time() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_had_on_the_wire_is_sent_once_more_and_charged_once() {
+async fn messages_in_flight_at_a_kill_are_resent_and_charged_once() {
     let silent = Script {
         mix: vec![(1, Fate::Silence)],
         ..Script::default()
@@ -185,7 +185,7 @@ async fn what_a_killed_process_had_on_the_wire_is_sent_once_more_and_charged_onc
 }
 
 #[tokio::test]
-async fn a_doubt_about_several_pages_ends_when_all_their_receipts_have_come() {
+async fn a_doubt_about_pages_ends_with_all_their_receipts() {
     for receipt_after in [0, 2_500] {
         let ogene = losing_responses(receipt_after)
             .set("carriers.mtn.response_timeout", r#""1s""#)

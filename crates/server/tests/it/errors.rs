@@ -148,7 +148,7 @@ async fn poor() -> Ogene {
 }
 
 #[tokio::test]
-async fn each_code_is_answered_with_its_status_in_the_envelope_of_section_7() {
+async fn each_error_code_has_its_status_and_envelope() {
     let ogene = poor().await;
     let answers = refusals(&ogene).await;
     let lines: Vec<_> = answers
@@ -263,7 +263,7 @@ async fn the_first_fault_in_the_order_of_the_checks_is_the_answer() {
         fields = with(fields, step.clone());
         assert_eq!(ogene.send(fields.clone()).await.code(), code, "{step}");
     }
-    // What comes before the request itself is understood.
+    // These faults are found before the body is parsed.
     let post = |token: &str| {
         Request::post("/api/v2/sms")
             .bearer(token)
@@ -272,7 +272,7 @@ async fn the_first_fault_in_the_order_of_the_checks_is_the_answer() {
     assert_eq!(ogene.ask(&post("junk")).await.code(), "API-1001");
     let answer = ogene.ask(&post(&restricted.token)).await;
     assert_eq!(answer.code(), "API-1007");
-    // Whose account is known is told of its rate, whatever the answer.
+    // Every answer to a known account has the headers of its rate.
     assert_eq!(answer.header("x-ratelimit-limit"), Some("1000"));
     assert!(answer.header("x-ratelimit-remaining").is_some());
     ogene.end().await;
@@ -373,7 +373,7 @@ async fn head_never_sends() {
 }
 
 #[tokio::test]
-async fn every_answer_carries_a_request_id_and_the_callers_own_where_it_is_harmless() {
+async fn every_answer_has_a_request_id_or_the_callers_valid_one() {
     let ogene = Ogene::start().await;
     let paths = [
         "/api/v2/balance",
@@ -482,7 +482,7 @@ async fn a_full_queue_refuses_before_anything_is_charged() {
 }
 
 #[tokio::test]
-async fn while_campaigns_fill_the_queue_one_more_is_refused_unparsed_and_a_few_are_served() {
+async fn a_queue_full_of_campaigns_still_serves_small_sends() {
     let ogene = Setup::new()
         .set("limits.max_recipients", "100000")
         .start()

@@ -113,7 +113,7 @@ async fn octets_out_of_step_are_survived() {
 }
 
 #[tokio::test]
-async fn where_doubt_is_held_a_lost_window_costs_no_copy_and_stays_visible() {
+async fn a_lost_window_is_not_resent_where_doubt_is_held() {
     let carrier = "lossy";
     let script = Script {
         drop_at_window: Some(10),
@@ -153,7 +153,7 @@ async fn in_doubt(ogene: &Ogene, carrier: &str, many: u64) {
 }
 
 #[tokio::test]
-async fn who_is_in_doubt_is_counted_over_restarts_until_a_receipt_comes() {
+async fn recipients_in_doubt_are_counted_across_restarts() {
     let carrier = "doubtful";
     let script = Script {
         drop_at_window: Some(10),

@@ -7,7 +7,7 @@ use engine::admin;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged() {
+async fn a_send_over_the_daily_limit_is_refused_and_not_charged() {
     const REASON: &str =
         r#"ogene_http_refusals_total{code="API-3004",reason="Daily spend limit reached"}"#;
     let ogene = Ogene::start().await;
@@ -43,13 +43,13 @@ async fn a_send_over_the_daily_limit_is_refused_until_tomorrow_and_not_charged()
 }
 
 #[tokio::test]
-async fn a_number_gets_no_more_messages_of_an_account_than_an_hour_may_have() {
+async fn a_number_gets_at_most_its_hourly_messages_of_an_account() {
     const REASON: &str =
         r#"ogene_http_refusals_total{code="API-3004",reason="Too many messages to a number"}"#;
     let setup = Setup::new().set("velocity.per_recipient_per_hour", "2");
     let ogene = setup.start().await;
     let before = ogene.metric(REASON, &[]).await;
-    // What is refused is not counted: this is a duplicate.
+    // A refused send is not counted: this is a duplicate.
     ogene.sent(to(MTN, "First")).await;
     assert_eq!(ogene.send(to(MTN, "First")).await.status, 409);
     ogene.sent(to(MTN, "Second")).await;
@@ -86,7 +86,7 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
     let block: Vec<String> = (0..4).map(|last| format!("234803123456{last}")).collect();
     let allowed = to(&block[..3].join(","), "Win");
     ogene.sent(allowed.clone()).await;
-    // What is asked for again is a duplicate, and no reason for a pause.
+    // A repeated send is a duplicate, and no reason for a pause.
     assert_eq!(ogene.send(allowed.clone()).await.status, 409);
     for _ in 0..2 {
         let refused = ogene.send(to(&block[3], "Win")).await;
@@ -134,7 +134,7 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
 }
 
 #[tokio::test]
-async fn a_phrase_is_refused_from_when_it_is_added_until_it_is_removed() {
+async fn a_phrase_is_refused_between_its_adding_and_removal() {
     let setup = Setup::new().set("content.prohibited", r#"["double your money"]"#);
     let ogene = setup.start().await;
     let store = ogene.store().await;

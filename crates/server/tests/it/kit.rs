@@ -182,7 +182,7 @@ pub(crate) struct Ogene {
     smscs: BTreeMap<String, Smsc>,
     lines: String,
     config: Config,
-    /// What the service reads when it is asked to read its configuration again, and how it is asked.
+    /// The configuration for a reload, and the channel that requests it.
     file: Arc<Mutex<String>>,
     asked: Option<mpsc::Sender<()>>,
     /// By which the service goes. It runs as the system's does until it is set.
@@ -210,7 +210,7 @@ const RUN_LINES_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
     c = s.connect(sys.argv[1], timeout=10, isolation_level=None)\n\
     for line in sys.stdin: c.execute(line)";
 
-/// Has sends wait for their commit until it is dropped.
+/// A lock that delays the commit of sends until it is dropped.
 pub(crate) struct Held(Child);
 
 impl Drop for Held {
@@ -620,7 +620,7 @@ impl Ogene {
         .await
     }
 
-    /// What the shop's wallet holds in all.
+    /// Returns the total balance of the shop's wallet.
     pub(crate) async fn total(&self) -> f64 {
         self.read("/balance").await["balance"]["total_balance"]
             .as_f64()

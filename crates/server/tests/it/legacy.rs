@@ -65,7 +65,7 @@ async fn an_error_has_the_envelope_of_v2_and_what_old_clients_read() {
 }
 
 #[tokio::test]
-async fn it_takes_json_form_multipart_and_a_query_with_the_token_in_any_place() {
+async fn every_body_form_takes_the_token_in_any_place() {
     let ogene = Ogene::start().await;
     let token = ogene.shop.token.as_str();
     let fields = |number: &'static str| {

@@ -101,7 +101,7 @@ async fn a_text_of_1530_characters_is_sent_and_a_longer_one_is_not() {
 }
 
 #[tokio::test]
-async fn requests_beyond_a_limit_are_refused_and_told_when_to_come_back() {
+async fn requests_over_a_limit_get_429_with_the_reset_time() {
     let ogene = Setup::new()
         .set("limits.sends_per_minute", "3")
         .set("limits.reports_per_minute", "2")

@@ -83,7 +83,7 @@ fn assert_silent(what: &str, text: &str, secrets: &[&str]) {
 }
 
 #[tokio::test]
-async fn tokens_numbers_texts_and_callback_secrets_never_reach_the_log() {
+async fn tokens_numbers_texts_and_secrets_never_reach_the_log() {
     let talkative = Talkative::start().await;
     let signing = talkative.signing.clone();
     let ogene = &talkative.ogene;
@@ -131,18 +131,18 @@ async fn our_own_failures_are_logged_with_the_id_of_their_request() {
     assert_eq!(ogene.ask(&request).await.code(), "API-5001");
     ogene.show("messages");
     let log = talkative.end().await;
-    for message in ["a request failed in the store", "\"request failed\""] {
+    for message in ["request failed in the store", "\"request failed\""] {
         let is_told = |line: &str| line.contains(message) && line.contains("hidden-1");
         assert!(log.lines().any(is_told), "{message}: {log}");
     }
 }
 
-/// What is planted: a text, a number, and what is no token.
+/// The canaries: a text, a number, and an invalid token.
 const TEXT: &str = "Canary";
 const NUMBER: &str = "2348031239876";
 const JUNK: &str = "ogl_Canary0000000000000000000000000000000";
 
-/// What must be found nowhere: of numbers what all ways of writing them have in common.
+/// Strings that must be found nowhere. A number is the part that all its notations share.
 const CANARIES: [&str; 5] = ["Canary", "canary", "CANARY", "8031239876", "Q2FuYXJ5"];
 
 /// Everything that a request may be asked for, and one thing that it may not.
@@ -247,10 +247,10 @@ fn broken(token: &str) -> Vec<Request> {
             .header("User-Agent", "Canary 2348031239876")
             .header("Referer", "https://canary.example/?to=2348031239876")
             .header("X-Forwarded-For", "Canary")
-            // What no harmless id is made of.
+            // This id has forbidden characters.
             .header("X-Request-Id", "Canary 2348031239876")
             .header("Cookie", "canary=Canary"),
-        // What is no HTTP at all.
+        // These requests are no HTTP.
         Request::new("Canary\u{1}", "2348031239876"),
         Request::get("/Canary 2348031239876"),
         Request::get("/").header("Canary\u{7F}", "Canary"),
@@ -312,7 +312,7 @@ async fn fail_callbacks(talkative: &Talkative) {
 }
 
 #[tokio::test]
-async fn canaries_in_every_field_and_path_reach_no_log_no_metric_and_no_refusal() {
+async fn canaries_reach_no_log_no_metric_and_no_refusal() {
     let talkative = Talkative::start().await;
     let ogene = &talkative.ogene;
     let (address, token) = (ogene.address, ogene.shop.token.clone());

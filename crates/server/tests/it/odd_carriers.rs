@@ -106,7 +106,7 @@ async fn a_recipient_that_is_refused_for_good_holds_up_no_other() {
 }
 
 #[tokio::test]
-async fn responses_behind_an_unbind_are_read_and_nothing_is_sent_again() {
+async fn responses_after_an_unbind_are_read_and_nothing_is_resent() {
     let ogene = Setup::new()
         .set("carriers.mtn.binds", "1")
         .set("carriers.mtn.window", "10")

@@ -69,7 +69,7 @@ async fn send_to_all(ogene: &Ogene, gateway: &str, callback_url: Option<&str>) -
 }
 
 #[tokio::test]
-async fn each_word_of_a_carrier_has_its_status_and_who_is_not_delivered_is_refunded_once() {
+async fn each_receipt_status_is_mapped_and_refunded_once() {
     let ogene = Setup::new().script(script()).start().await;
     let receiver = Receiver::start().await;
     let id = send_to_all(&ogene, "direct-refund", Some(&receiver.url)).await;
@@ -136,7 +136,7 @@ async fn an_intermediate_receipt_is_not_the_last_word() {
 }
 
 #[tokio::test]
-async fn a_message_of_several_pages_has_failed_as_soon_as_one_has_and_is_refunded_whole() {
+async fn one_failed_page_fails_and_refunds_the_whole_message() {
     let mix = vec![
         (1, receipt(ReceiptState::Delivered)),
         (1, receipt(ReceiptState::Undeliverable)),
@@ -263,7 +263,7 @@ async fn a_receipt_is_answered_only_once_it_is_kept() {
 }
 
 #[tokio::test]
-async fn an_unmarked_receipt_is_one_unless_the_carrier_is_said_to_mark_them() {
+async fn an_unmarked_receipt_counts_unless_marks_are_configured() {
     for (unmarked, expected) in [(true, ["delivrd"]), (false, ["undeliv"])] {
         let ogene = Setup::new()
             .set("carriers.mtn.binds", "1")
@@ -300,7 +300,7 @@ fn break_message(ogene: &Ogene, reference: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_receipt_that_cannot_be_kept_holds_up_no_other_and_is_kept_at_last() {
+async fn a_receipt_that_cannot_be_stored_delays_no_other() {
     let ogene = Setup::new()
         .set("carriers.mtn.binds", "1")
         .script(script())
@@ -336,7 +336,7 @@ async fn a_receipt_that_cannot_be_kept_holds_up_no_other_and_is_kept_at_last() {
 }
 
 #[tokio::test]
-async fn a_response_that_cannot_be_kept_holds_up_no_other_and_is_kept_at_last() {
+async fn a_response_that_cannot_be_stored_delays_no_other() {
     let slow = Script {
         rules: vec![wire::rule("4511", Fate::Refuse(CommandStatus::RINVDSTADR))],
         response_delay: Delay::fixed(Duration::from_secs(2)),
@@ -359,7 +359,7 @@ async fn a_response_that_cannot_be_kept_holds_up_no_other_and_is_kept_at_last() 
 }
 
 #[tokio::test]
-async fn an_ordinary_message_from_a_handset_is_answered_and_changes_nothing() {
+async fn a_handset_message_is_answered_and_changes_nothing() {
     let ogene = Setup::new().script(script()).start().await;
     let id = ogene.sent_id(to("2348031234511", "Hello")).await;
     let received = ogene.received(1).await.remove(0);
@@ -458,7 +458,7 @@ async fn a_carrier_that_waits_for_the_answer_of_a_segment_gets_it() {
 }
 
 #[tokio::test]
-async fn a_receipt_without_a_readable_state_is_counted_and_settles_none() {
+async fn a_receipt_without_a_state_is_counted_and_settles_none() {
     let ogene = Setup::new()
         .script(odd(ReceiptForm::Text, &[Quirk::NoStat]))
         .start()
@@ -540,7 +540,7 @@ async fn a_receipt_that_could_mean_several_pages_is_counted() {
     let pending = "sent awaiting status";
     assert_eq!(ogene.statuses(&id).await, [pending; 2]);
     assert!(ogene.metric(counted, &[]).await >= before + 2);
-    // Those that name a number settle it.
+    // A receipt with a number settles it.
     for one in &received {
         ogene.smsc().send("ogene", wire::written(one, "DELIVRD"));
     }

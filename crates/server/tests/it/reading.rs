@@ -282,7 +282,7 @@ async fn a_report_is_read_at_every_alias_and_by_a_body_of_a_get() {
             by_query("delivery").bearer(token),
             by_body("delivery", json!({"api_token": token, "message_id": id})),
             by_body("delivery", json!({"message_id": id, "page": 1})).bearer(token),
-            // What is not needed is not read.
+            // An unneeded field is not read.
             by_query("delivery")
                 .bearer(token)
                 .body("application/json", "[]"),
@@ -407,7 +407,7 @@ async fn another_accounts_message_and_none_at_all_are_answered_alike() {
 }
 
 #[tokio::test]
-async fn components_pay_in_order_and_a_refund_goes_back_where_it_came_from() {
+async fn wallet_components_pay_in_order_and_are_refunded_alike() {
     let rules = vec![crate::kit::wire::rule(
         "7",
         Fate::Receipt(ReceiptState::Undeliverable),

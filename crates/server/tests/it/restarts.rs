@@ -8,7 +8,7 @@ use smpp::smsc::{Delay, Fault, Script};
 use std::time::Duration;
 
 #[tokio::test]
-async fn an_orderly_end_waits_for_the_responses_of_what_is_on_the_wire() {
+async fn an_orderly_shutdown_waits_for_open_responses() {
     let script = Script {
         response_delay: Delay::fixed(Duration::from_millis(700)),
         receipt_delay: Delay::fixed(Duration::from_secs(1)),
@@ -58,7 +58,7 @@ async fn a_campaign_goes_on_after_a_restart_and_nobody_gets_it_twice() {
 }
 
 #[tokio::test]
-async fn what_is_sent_while_the_service_ends_is_either_kept_or_refused() {
+async fn a_send_during_shutdown_is_either_stored_or_refused() {
     let mut ogene = Ogene::start().await;
     let (address, token) = (ogene.address, ogene.shop.token.clone());
     let sends = tokio::spawn(async move {
@@ -132,7 +132,7 @@ async fn whatever_was_answered_outlives_a_kill() {
     ogene.end().await;
 }
 
-/// A carrier that answers nothing. Of its window one place is for one-time passwords alone.
+/// A carrier that answers nothing. One slot of its window is for one-time passwords alone.
 fn silent() -> Setup {
     let script = Script {
         faults: vec![(1, Fault::LoseResponse)],
@@ -146,7 +146,7 @@ fn silent() -> Setup {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_had_for_a_carrier_that_is_renamed_goes_to_another() {
+async fn work_of_a_renamed_carrier_goes_to_another_after_a_kill() {
     let mut ogene = silent().start().await;
     ogene.bound("mtn", 1).await;
     let id = ogene
@@ -169,7 +169,7 @@ async fn what_a_killed_process_had_for_a_carrier_that_is_renamed_goes_to_another
 }
 
 #[tokio::test]
-async fn who_is_in_doubt_at_a_carrier_that_is_renamed_expires_in_time_and_is_refunded() {
+async fn doubts_of_a_renamed_carrier_expire_and_are_refunded() {
     let mut ogene = silent()
         .set("gateways.direct-refund.in_doubt", r#""hold""#)
         .set("gateways.direct-refund.validity", r#""2m""#)

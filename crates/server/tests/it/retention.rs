@@ -155,7 +155,7 @@ async fn an_old_message_is_unknown_and_the_balance_stands() {
 }
 
 #[tokio::test]
-async fn a_carriers_id_is_forgotten_after_eight_days_and_its_message_is_not() {
+async fn a_carrier_id_is_kept_eight_days_and_its_message_longer() {
     let mut ogene = Setup::new().start().await;
     let young = ogene.sent_id(to(MTN, "Hello")).await;
     assert_eq!(ogene.outcome(&young).await, ["delivrd"]);

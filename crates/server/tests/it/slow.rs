@@ -43,7 +43,7 @@ async fn meanwhile<T>(ogene: &Ogene, bad: JoinHandle<T>) -> T {
     bad.await.expect("no panic")
 }
 
-/// What comes until the connection is closed, in whatever way.
+/// Reads until the connection is closed, in whatever way.
 async fn until_closed(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
     let mut answer = Vec::new();
     let read = stream.read_to_end(&mut answer);
@@ -268,7 +268,7 @@ async fn hold_back(address: SocketAddr, head: &str) -> TcpStream {
 }
 
 #[tokio::test]
-async fn bodies_beyond_the_memory_for_them_are_refused_and_small_ones_never() {
+async fn only_large_bodies_are_refused_for_lack_of_memory() {
     let ogene = Setup::new()
         .set("limits.max_body", "\"64KiB\"")
         .set("limits.body_memory", "\"256KiB\"")

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What a path has to do with accounts.
+/// The access policy of a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Policy {
-    /// Tells the same to everybody, with or without a token.
+    /// The answer is the same for everybody, with or without a token.
     Public,
-    /// Tells of the account of the token, and takes no id.
+    /// The path reads the account of the token, and takes no id.
     Own,
-    /// Tells of the message that the request names.
+    /// The path reads the message that the request names.
     Message,
-    /// Sends by a sender ID of the account.
+    /// The path sends by a sender ID of the account.
     Send,
 }
 
@@ -275,7 +275,7 @@ async fn what_is_ones_own_stays_so_whatever_else_is_named() {
 }
 
 #[tokio::test]
-async fn another_accounts_sender_id_wallet_and_duplicate_window_are_not_there() {
+async fn accounts_share_no_sender_wallet_or_duplicate_window() {
     let two = Two::start().await;
     let total = async |tenant: &Tenant| {
         let request = Request::get("/api/v2/balance").bearer(&tenant.customer.token);

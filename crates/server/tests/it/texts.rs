@@ -148,9 +148,9 @@ async fn the_pages_of_a_text_are_joined_by_one_reference() {
 }
 
 #[tokio::test]
-async fn a_submit_asks_for_its_receipt_and_says_who_sends_to_whom_and_until_when() {
+async fn a_submit_has_addresses_validity_and_a_receipt_request() {
     let ogene = Ogene::start().await;
-    // Of the validity a moment may have passed when it goes out.
+    // A moment of the validity may have passed before the submit.
     let table = [
         ("direct-refund", "000001235900000R"..="000002000000000R", 0),
         (

@@ -99,7 +99,7 @@ async fn ask(
     ask_on(stream, request).await.expect("an answer")
 }
 
-/// What a server says to a `ClientHello` that offers nothing newer than `version`.
+/// Returns the answer of a server to a `ClientHello` that offers nothing newer than `version`.
 async fn hello(address: SocketAddr, version: u8) -> Vec<u8> {
     let mut body = vec![3, version];
     body.extend([7; 32]);
@@ -147,7 +147,7 @@ async fn tls_1_1_and_plain_http_are_refused() {
             .await
             .is_err()
     );
-    // Whoever speaks rightly is served afterwards.
+    // A correct client is served afterwards.
     let answer = ask(&secured, rustls::ALL_VERSIONS, &Request::get("/healthz")).await;
     assert_eq!(answer.status, 200);
     secured.ogene.end().await;

@@ -6,7 +6,7 @@ use domain::token::Terms;
 use engine::{Clock, admin};
 use serde_json::json;
 
-/// Of the right form, and nobody's.
+/// Returns a well-formed token of no account.
 fn unknown() -> String {
     domain::token::make(&[7; 64]).expect("a token")
 }
@@ -76,7 +76,7 @@ async fn the_first_token_present_decides_and_nothing_falls_through() {
         if let Some(token) = header {
             request = request.header("api_token", token);
         }
-        // Whoever is let in is told that the text is missing.
+        // An accepted token gets the error of the missing text.
         ogene
             .ask(&request.json(&json!({"from": SENDER, "to": MTN, "api_token": body})))
             .await
@@ -97,7 +97,7 @@ async fn the_first_token_present_decides_and_nothing_falls_through() {
     ogene.end().await;
 }
 
-/// What cannot be a token: its form is wrong, or its checksum.
+/// Returns malformed tokens: the form or the checksum is wrong.
 fn junk(good: &str) -> [String; 6] {
     let (head, last) = good.split_at(good.len() - 1);
     [
@@ -297,7 +297,7 @@ async fn token_on(ogene: &Ogene, expires_at_ms: Option<i64>, allowed: &str) -> S
 }
 
 #[tokio::test]
-async fn an_expired_token_is_refused_within_a_second_as_an_unknown_one() {
+async fn an_expired_token_is_refused_like_an_unknown_one() {
     let ogene = Ogene::start().await;
     let expires_at_ms = Clock::system().now_ms() + 3_000;
     let token = token_on(&ogene, Some(expires_at_ms), "").await;
@@ -362,7 +362,7 @@ async fn behind_a_trusted_proxy_the_client_is_whom_the_proxy_names() {
         (&["203.0.113.9"], 200),
         (&["8.8.8.8, 203.0.113.9, 10.0.0.7"], 200),
         (&["8.8.8.8", "203.0.113.9:4711", "10.0.0.7"], 200),
-        // What the client itself wrote does not count.
+        // The client's own entry does not count.
         (&["203.0.113.9, 8.8.8.8"], 403),
         (&["203.0.113.9", "8.8.8.8"], 403),
         (&["203.0.113.9, nonsense"], 403),
@@ -379,7 +379,7 @@ async fn behind_a_trusted_proxy_the_client_is_whom_the_proxy_names() {
 }
 
 #[tokio::test]
-async fn whoever_guesses_is_slowed_and_a_valid_token_beside_is_always_served() {
+async fn guessing_tokens_is_slowed_and_valid_tokens_are_served() {
     let ogene = Setup::new()
         .set("limits.unknown_tokens_per_minute", "5")
         .set("limits.reads_per_minute", "1000000")

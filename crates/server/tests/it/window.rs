@@ -24,7 +24,7 @@ async fn no_more_than_the_window_is_ever_unanswered() {
         let report = ogene.report(&id).await["summary"]["delivered"]
             .as_u64()
             .expect("a number");
-        // What the carrier has and the report has not yet is at most a window and what is being committed.
+        // Submits ahead of the report are at most a window and one commit.
         most = most.max(ogene.smsc().stats().submits - report);
         (report == 35).then_some(())
     })
@@ -34,7 +34,7 @@ async fn no_more_than_the_window_is_ever_unanswered() {
 }
 
 #[tokio::test]
-async fn a_campaign_leaves_a_place_in_a_wide_window_to_a_one_time_password() {
+async fn a_campaign_leaves_window_slots_to_one_time_passwords() {
     let slow = Script {
         response_delay: Delay::fixed(Duration::from_hours(1)),
         ..Script::default()

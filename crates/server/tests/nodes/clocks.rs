@@ -11,7 +11,7 @@ const EARLY: Duration = Duration::from_secs(1);
 /// How often it is tried.
 const PACE: Duration = Duration::from_millis(100);
 
-/// What the node answers to a send to that number.
+/// Returns the node's answer to a send to that number.
 fn send(cluster: &Cluster, node: &Node, number: u64) -> u16 {
     let answer = cluster.client(node).send(&[number], None);
     answer.expect("an answer").status

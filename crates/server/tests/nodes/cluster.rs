@@ -20,7 +20,7 @@ pub(crate) const WINDOW: usize = 20;
 pub(crate) const BINDS: usize = 3;
 /// The account at the carrier.
 pub(crate) const SYSTEM_ID: &str = "ogene";
-/// What the customer begins with, in naira, and what a page costs.
+/// The first credit of the customer and the price of a page, in naira.
 pub(crate) const CREDIT: i64 = 9_000_000;
 pub(crate) const PRICE: i64 = 6;
 /// The last digit of numbers that are never reached.
@@ -85,7 +85,7 @@ impl Server {
     }
 }
 
-/// What ends with a test, the nodes first.
+/// The processes of a test; the nodes end first.
 pub(crate) struct Cluster {
     pub(crate) nodes: Vec<Node>,
     pub(crate) customer: Customer,
@@ -194,7 +194,7 @@ impl Cluster {
         sql(&self.server.url(), text)
     }
 
-    /// Takes the locks of that statement, and keeps them. Whoever needs to be sure looks whether they are taken.
+    /// Takes the locks of that statement, and keeps them. The caller checks that they are taken.
     pub(crate) fn hold(&self, locks: &str) -> Held {
         let url = self.server.url();
         let mut psql = Command::new("psql");
@@ -208,7 +208,7 @@ impl Cluster {
         Held(psql)
     }
 
-    /// Whether the others take it to be alive.
+    /// Returns `true` if the other nodes take it to be alive.
     pub(crate) fn knows(&self, node: &Node) -> bool {
         let id = node.process.id();
         let count = self.sql(&format!(
@@ -233,7 +233,7 @@ impl Cluster {
             .collect()
     }
 
-    /// Whether all connections are shared evenly among the nodes that are here.
+    /// Returns `true` if all connections are shared evenly among the live nodes.
     fn has_even_binds(&self) -> bool {
         let binds = self.binds();
         let held = |node: &Node| binds.get(&node.process.id()).copied().unwrap_or(0);

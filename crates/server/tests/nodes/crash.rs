@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const SOME_TRIES: Duration = Duration::from_secs(4);
 
 #[test]
-fn while_the_server_is_gone_all_nodes_answer_503_and_then_they_go_on() {
+fn all_nodes_answer_503_while_the_database_is_down() {
     testkit::needs!(PostgresPrograms);
     let cluster = Cluster::start();
     let load = Load::start(&cluster);
@@ -31,7 +31,7 @@ fn while_the_server_is_gone_all_nodes_answer_503_and_then_they_go_on() {
 }
 
 #[test]
-fn a_server_that_is_gone_fills_no_log_and_it_is_told_when_it_is_back() {
+fn a_database_outage_logs_little_and_its_recovery_once() {
     testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::without_nodes(script(), 1);
     cluster.join();

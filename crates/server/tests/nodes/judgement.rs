@@ -1,4 +1,4 @@
-//! What holds in the end, whatever has happened.
+//! The invariants at the end of each test.
 
 use crate::cluster::{BINDS, CREDIT, Cluster, PRICE, UNREACHABLE, WINDOW};
 use crate::customer::wait_until;
@@ -22,7 +22,7 @@ impl Again {
         copies: 0,
         callbacks: 0,
     };
-    /// What was in doubt: no more than all windows and a half.
+    /// The most recipients in doubt: one and a half of all windows.
     pub(crate) const IN_DOUBT: Self = Self {
         copies: BINDS * WINDOW * 3 / 2,
         callbacks: BINDS * WINDOW * 3 / 2,

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 #[test]
-fn the_others_take_over_from_a_killed_node_and_nothing_is_lost_or_charged_twice() {
+fn takeover_of_a_killed_node_loses_and_double_charges_nothing() {
     testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start();
     let load = Load::start(&cluster);
@@ -44,7 +44,7 @@ fn who_takes_over_goes_on_beating_however_long_it_takes() {
         killed.process.signal(if is_some { "KILL" } else { "CONT" });
         is_some
     });
-    // Whoever puts them in doubt has to wait.
+    // The takeover has to wait for this lock.
     let held = cluster.hold(&format!("select 1 {in_hand} for update"));
     wait_until("what it had in hand is held", || {
         let free = format!("select count(*) from (select 1 {in_hand} for update skip locked) b");

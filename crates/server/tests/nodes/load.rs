@@ -29,12 +29,12 @@ pub(crate) struct Message {
     pub(crate) numbers: Vec<u64>,
 }
 
-/// What the senders met.
+/// The answers that the senders got.
 #[derive(Default)]
 pub(crate) struct Seen {
     /// How often each node answered 503.
     unavailable: HashMap<String, usize>,
-    /// What should not be: other answers, those without `Retry-After`, and requests without an answer in time.
+    /// Faults: other answers, missing `Retry-After`, and requests without an answer in time.
     odd: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ struct Shared {
     token: String,
     callback_url: String,
     patience: Duration,
-    /// Whether a node may keep a request for longer than that.
+    /// `true` if a node may keep a request for longer than that.
     may_hang: bool,
     next: AtomicU64,
     stop: AtomicBool,
@@ -98,7 +98,7 @@ impl Load {
         load
     }
 
-    /// Has the senders know one more node.
+    /// Adds a node to the targets of the senders.
     pub(crate) fn add(&self, node: &Node) {
         let mut addresses = self.shared.addresses.lock().expect("the addresses");
         addresses.push(node.address.clone());

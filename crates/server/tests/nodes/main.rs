@@ -1,7 +1,7 @@
 //! Many nodes on one PostgreSQL, run by the real binary, and what may befall one of them or the server.
 //!
-//! Each test has a PostgreSQL of its own, three nodes, and an SMSC that counts what it gets. Whatever happens, in
-//! the end everything that was accepted has been sent, settled, charged and told of, once (`judgement`).
+//! Each test has a PostgreSQL of its own, three nodes, and an SMSC that counts submits. In
+//! the end each accepted message has been sent, settled, charged and called back once (`judgement`).
 
 #[cfg(test)]
 mod clocks;

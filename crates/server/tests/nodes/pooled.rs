@@ -6,7 +6,7 @@ use crate::load::Load;
 use crate::pgbouncer::Pgbouncer;
 
 #[test]
-fn nodes_behind_a_pool_in_session_mode_send_and_settle_everything() {
+fn nodes_send_and_settle_behind_a_session_pool() {
     testkit::needs!(PostgresPrograms, Pgbouncer);
     let mut cluster = Cluster::without_nodes(script(), BINDS);
     let pooler = Pgbouncer::start(cluster.server.single());

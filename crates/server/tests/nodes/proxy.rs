@@ -1,18 +1,18 @@
-//! What stands between one node and PostgreSQL, and fails as networks do.
+//! A proxy between one node and PostgreSQL that fails as networks do.
 
 use std::path::{Path, PathBuf};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 
-/// What becomes of connections.
+/// The state of the connections.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Line {
     /// Carried.
     Open,
     /// Closed, and new ones too.
     Cut,
-    /// Swallowed without a word. What has lost octets stays dead when the line is open again.
+    /// Octets are dropped silently. A connection that lost octets stays dead when the line opens again.
     Hole,
     /// Closed, and new ones once they were read from: a proxy that takes connections while none of its servers is up.
     NoServer,
@@ -58,7 +58,7 @@ async fn carry(mut client: TcpStream, socket: PathBuf, mut line: watch::Receiver
     };
     let (mut from_client, mut from_server) = (vec![0; 65_536], vec![0; 65_536]);
     if *line.borrow_and_update() == Line::NoServer {
-        // What came is read, or the client would find its connection reset.
+        // Unread octets would reset the client's connection.
         let _ = client.read(&mut from_client).await;
         return;
     }

@@ -15,7 +15,7 @@ pub(crate) struct Calls {
     pub(crate) message: String,
     pub(crate) status: String,
     pub(crate) count: usize,
-    /// Whether they say different things.
+    /// `true` if they report different things.
     pub(crate) differ: bool,
 }
 

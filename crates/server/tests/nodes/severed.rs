@@ -59,7 +59,7 @@ fn a_severed_node_answers_503_and_comes_back_by_itself() {
 }
 
 #[test]
-fn behind_a_proxy_without_a_server_sends_get_503_and_few_log_lines() {
+fn a_proxy_without_a_database_causes_503_and_few_log_lines() {
     testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start_but_one();
     let proxy = cluster

@@ -7,7 +7,7 @@ use crate::load::Load;
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_node_that_stood_still_learns_that_it_was_buried_and_serves_again() {
+fn a_stalled_node_notices_its_removal_and_serves_again() {
     testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start();
     let load = Load::start_impatient(&cluster, Duration::from_secs(2));

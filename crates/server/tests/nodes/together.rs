@@ -115,7 +115,7 @@ fn with_one_connection() -> (Cluster, Node) {
 }
 
 #[test]
-fn a_send_goes_out_soon_on_another_node_and_its_receipt_may_come_on_a_third() {
+fn three_nodes_accept_submit_and_settle_one_message() {
     testkit::needs!(PostgresPrograms);
     const SENDS: u64 = 20;
     const QUICK: Duration = Duration::from_millis(500);
@@ -171,7 +171,7 @@ fn a_send_goes_out_soon_on_another_node_and_its_receipt_may_come_on_a_third() {
 
 /// It came in on one node while another kept its response, and the commits missed each other.
 #[test]
-fn a_receipt_that_missed_its_response_is_found_while_other_sweeps_wait() {
+fn a_parked_receipt_is_matched_while_other_sweeps_wait() {
     testkit::needs!(PostgresPrograms);
     let (mut cluster, holder) = with_one_connection();
     cluster.nodes.push(holder);

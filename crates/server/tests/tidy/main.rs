@@ -14,7 +14,7 @@ mod tidy {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    /// What a crate may name, by the table of borders in `ARCHITECTURE.md`.
+    /// The crates that a crate may name, by the table of borders in `ARCHITECTURE.md`.
     struct Border {
         name: &'static str,
         /// Which of our own crates.
@@ -217,7 +217,7 @@ mod tidy {
         count
     }
 
-    /// Whether a file holds tests alone.
+    /// Returns `true` if a file holds tests alone.
     fn is_test(path: &Path) -> bool {
         let of_tests = |name: &str| name == "tests" || name.ends_with("_tests");
         path.components().any(|part| part.as_os_str() == "tests")
@@ -305,7 +305,7 @@ mod tidy {
         assert!(found.is_empty(), "{found:#?}");
     }
 
-    /// Whoever changes what a planted fault changes hears of it at once, and not in the next long run.
+    /// A change to the code of a planted fault fails here, before the next long run.
     #[test]
     fn every_planted_fault_has_its_place() {
         let list = fs::read_to_string(root().join("tests/planted/faults.toml")).unwrap();

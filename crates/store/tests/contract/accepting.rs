@@ -6,12 +6,12 @@ use std::sync::Arc;
 use store::{Accepted, EntryKind, NewMessage, Store};
 
 twins!(
-    a_charge_draws_in_order_and_is_one_ledger_entry_per_component,
+    a_charge_is_one_ledger_entry_per_component_in_order,
     a_refusal_costs_the_others_of_the_group_nothing,
     a_refused_send_never_arms_the_window,
     the_window_closes_after_exactly_60_seconds,
     open_windows_go_with_a_clock_that_is_set,
-    a_window_does_not_run_into_a_later_one_with_a_clock_that_is_set,
+    duplicate_windows_do_not_merge_after_a_clock_step,
     open_windows_outlast_the_process,
     a_repeat_is_told_as_it_would_be_refused,
     what_was_not_accepted_for_a_fault_leaves_no_window,
@@ -45,7 +45,7 @@ fn another_with_the_id_of(message: NewMessage) -> NewMessage {
     }
 }
 
-async fn a_charge_draws_in_order_and_is_one_ledger_entry_per_component(kit: &Kit) {
+async fn a_charge_is_one_ledger_entry_per_component_in_order(kit: &Kit) {
     let id = kit.account(0).await;
     for (component, naira) in Component::ALL.into_iter().zip([1, 2, 0, 4, 5, 6]) {
         if naira > 0 {
@@ -201,7 +201,7 @@ async fn open_windows_go_with_a_clock_that_is_set(kit: &Kit) {
     }
 }
 
-async fn a_window_does_not_run_into_a_later_one_with_a_clock_that_is_set(kit: &Kit) {
+async fn duplicate_windows_do_not_merge_after_a_clock_step(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     assert_eq!(kit.accept(&message).await, yes(94));
     let at = async |now_ms| {

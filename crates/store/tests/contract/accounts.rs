@@ -16,7 +16,7 @@ twins!(
     a_token_opens_its_account_until_it_is_revoked,
     a_token_keeps_its_terms,
     tokens_are_listed_oldest_first,
-    a_secret_is_added_where_the_account_has_as_many_others_as_it_may,
+    a_secret_is_added_up_to_the_limit_of_the_account,
     of_first_secrets_added_at_once_one_is_kept,
     a_secret_that_is_replaced_ends_and_goes_with_the_next_change,
     secrets_are_revoked_one_by_one_or_all_of_an_account,
@@ -244,7 +244,7 @@ fn secret(account: AccountId, byte: u8, created_at_ms: i64) -> CallbackSecret {
     }
 }
 
-async fn a_secret_is_added_where_the_account_has_as_many_others_as_it_may(kit: &Kit) {
+async fn a_secret_is_added_up_to_the_limit_of_the_account(kit: &Kit) {
     let (one, two) = (kit.account(0).await, kit.account(0).await);
     let add = async |secret, others| {
         let added = kit

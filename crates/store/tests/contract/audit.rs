@@ -15,7 +15,7 @@ twins!(
     entries_are_listed_latest_first_all_or_of_one_account,
     entries_made_at_once_are_numbered_without_gaps,
     the_audit_refuses_update_and_delete,
-    a_configuration_is_told_of_where_it_differs_from_what_was_told_last,
+    a_configuration_is_audited_where_it_differs_from_the_last,
 );
 
 /// An entry as a line.
@@ -192,7 +192,7 @@ async fn the_audit_refuses_update_and_delete(kit: &Kit) {
     assert_eq!(lines(kit, id).await.len(), 2);
 }
 
-async fn a_configuration_is_told_of_where_it_differs_from_what_was_told_last(kit: &Kit) {
+async fn a_configuration_is_audited_where_it_differs_from_the_last(kit: &Kit) {
     let quiet = json!({ "quiet_hours": { "otp": "20:00-08:00" } });
     for (limits, told) in [
         (json!({}), false),

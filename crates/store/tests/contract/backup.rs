@@ -85,7 +85,7 @@ fn data_dir(kit: &Kit) -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_backup_is_everything_at_one_moment_and_so_is_what_is_made_of_it() {
+async fn a_backup_and_its_restore_show_one_moment() {
     let (kit, shelf) = (kit().await, Shelf::new());
     let before = contents_of(&data_dir(&kit).join("ogene.db"));
     let written = kit.store.backup(&shelf.backup()).await.unwrap();
@@ -158,7 +158,7 @@ async fn nothing_is_overwritten() {
 }
 
 #[tokio::test]
-async fn what_a_killed_attempt_left_is_taken_up_and_what_another_is_at_is_not() {
+async fn a_killed_backup_is_resumed_and_a_running_one_is_not() {
     let (kit, shelf) = (kit().await, Shelf::new());
     fs::create_dir(shelf.directory()).unwrap();
     let database = shelf.directory().join("ogene.db");
@@ -182,7 +182,7 @@ async fn what_a_killed_attempt_left_is_taken_up_and_what_another_is_at_is_not() 
 }
 
 #[tokio::test]
-async fn what_is_not_ours_or_newer_or_broken_is_refused_and_leaves_nothing() {
+async fn a_foreign_newer_or_broken_backup_is_refused_cleanly() {
     let (kit, shelf) = (kit().await, Shelf::new());
     let file = shelf.backup();
     let refused = async || {
@@ -343,7 +343,7 @@ fn sqlite_has_a_directory_with_its_lock_before_it_is_opened() {
 
 /// Only root can make files for others: where the tests are run by another user there is nothing to see.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sqlite_files_that_root_makes_belong_to_the_owner_of_the_directory() {
+async fn sqlite_files_made_by_root_belong_to_the_directory_owner() {
     const NOBODY: u32 = 65_534;
     let kit = Kit::sqlite().await;
     let shelf = Shelf::new();

@@ -63,7 +63,7 @@ fn tables(text: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Whether a statement says in which bucket the rows of a table lie: an insert gives them one; everything else
+/// Returns `true` if a statement names the bucket of a table's rows: an insert sets it; everything else
 /// compares it, be it by its own name or by that of the table.
 fn is_led(text: &str, table: &str, alias: &str) -> bool {
     if text.contains(&format!("insert into {table} (")) {
@@ -83,7 +83,7 @@ fn is_led(text: &str, table: &str, alias: &str) -> bool {
     .any(|sign| format!(" {conditions}").contains(sign))
 }
 
-/// What a statement joins on.
+/// Returns the join conditions of a statement.
 fn joins(text: &str) -> String {
     let joined = text.split(" on ").skip(1);
     joined
@@ -154,8 +154,8 @@ fn every_statement_on_a_message_table_names_its_bucket() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// A distributed database locks rows only where the statement names one place for all of them. What fills `{within}` in
-/// names it there, and only there.
+/// A distributed database locks rows only where the statement names one place for all of them. The text of `{within}`
+/// names it in these statements alone.
 #[test]
 fn rows_are_locked_in_one_bucket() {
     // The dialect's words for the lock are the last thing filled into a text.
@@ -175,7 +175,7 @@ fn rows_are_locked_in_one_bucket() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What a worker of a distributed database computes must not depend on the worker.
+/// The result of a worker of a distributed database must not depend on the worker.
 #[test]
 fn no_conflict_clause_calls_a_function_that_may_change() {
     for statement in led_statements() {

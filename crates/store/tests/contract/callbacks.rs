@@ -238,7 +238,7 @@ async fn sandbox_callbacks_are_claimed_apart_from_others(kit: &Kit) {
         first_number: 50,
         ..to_shop(id, 3)
     };
-    // Those of the sandbox are older.
+    // The callbacks of the sandbox are older.
     for sending in [simulated, to_shop(id, 2)] {
         settle(kit, &sending, 0).await;
     }

@@ -21,7 +21,7 @@ impl Chance {
         from + self.next() % (until - from).max(1)
     }
 
-    /// Whether one of a hundred is among the first so many.
+    /// Returns `true` with a probability in percent.
     pub(crate) fn is_among(&mut self, of_a_hundred: usize) -> bool {
         self.next() % 100 < of_a_hundred as u64
     }

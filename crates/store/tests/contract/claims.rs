@@ -239,7 +239,7 @@ async fn two_claims_never_give_the_same_recipient(kit: &Kit) {
         });
     }
     let all: Vec<Recipient> = tasks.join_all().await.into_iter().flatten().collect();
-    // What another node had locked for a moment may be left for the next look.
+    // Rows that another node has locked may be left for the next claim.
     let rest = numbers(&kit.claim(1_000).await);
     assert_eq!(all.len() + rest.len(), 200);
     assert_eq!(all.iter().chain(&rest).collect::<HashSet<_>>().len(), 200);

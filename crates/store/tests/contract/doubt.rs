@@ -15,18 +15,18 @@ twins!(
     a_receipt_that_came_before_the_doubt_ends_it,
     a_receipt_that_adopted_counts_once,
     only_the_same_number_sender_and_carrier_adopt,
-    receipts_of_two_carriers_in_one_report_adopt_who_is_in_doubt_with_each,
+    one_report_adopts_doubts_of_two_carriers,
     two_receipts_adopt_two_messages_in_doubt,
     all_pages_of_a_message_in_doubt_are_adopted,
     only_those_still_in_doubt_are_sent_again,
     a_resend_that_is_taken_ends_the_doubt,
     a_resend_that_is_refused_leaves_the_doubt,
     receipts_of_both_carriers_of_a_copy_in_doubt_adopt,
-    pages_of_a_message_in_doubt_are_adopted_one_report_after_the_other,
+    pages_in_doubt_are_adopted_report_by_report,
     the_first_leg_stays_in_doubt_whatever_becomes_of_the_second,
     a_receipt_adopts_the_leg_that_its_carrier_may_have,
     a_leg_that_has_failed_is_not_sent_again,
-    what_the_response_says_of_an_id_is_better_than_what_was_guessed,
+    the_id_of_a_response_replaces_a_guessed_one,
     pages_that_were_guessed_are_those_that_the_response_says,
     a_guess_for_a_younger_message_is_worth_less_than_a_response,
     a_receipt_that_comes_twice_at_once_is_about_one_page,
@@ -186,7 +186,7 @@ async fn only_the_same_number_sender_and_carrier_adopt(kit: &Kit) {
     );
 }
 
-async fn receipts_of_two_carriers_in_one_report_adopt_who_is_in_doubt_with_each(kit: &Kit) {
+async fn one_report_adopts_doubts_of_two_carriers(kit: &Kit) {
     let base = sending(kit.account(100).await);
     let here = doubt(kit, &base).await;
     let there = base.message(&kit.store);
@@ -336,7 +336,7 @@ async fn receipts_of_both_carriers_of_a_copy_in_doubt_adopt(kit: &Kit) {
     }
 }
 
-async fn pages_of_a_message_in_doubt_are_adopted_one_report_after_the_other(kit: &Kit) {
+async fn pages_in_doubt_are_adopted_report_by_report(kit: &Kit) {
     let base = Sending {
         pages: 3,
         ..sending(kit.account(100).await)
@@ -363,7 +363,7 @@ async fn pages_of_a_message_in_doubt_are_adopted_one_report_after_the_other(kit:
     assert_eq!(statuses, expected.map(Some));
 }
 
-/// Whose first leg is in doubt, and second in hand with the other carrier.
+/// Makes a recipient whose first leg is in doubt and whose second is in flight.
 async fn on_both_legs(kit: &Kit) -> (store::NewMessage, Vec<Claimed>) {
     let message = two_legs(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
@@ -446,7 +446,7 @@ async fn a_leg_that_has_failed_is_not_sent_again(kit: &Kit) {
     assert!(resends(kit).await.is_empty(), "the second is in doubt");
 }
 
-async fn what_the_response_says_of_an_id_is_better_than_what_was_guessed(kit: &Kit) {
+async fn the_id_of_a_response_replaces_a_guessed_one(kit: &Kit) {
     let base = Sending {
         pages: 2,
         ..sending(kit.account(100).await)

@@ -7,7 +7,7 @@ use store::{Accepted, Error, Store, Target};
 use tokio::task::JoinSet;
 
 twins!(
-    of_fifty_sends_at_once_exactly_those_are_accepted_that_the_wallet_pays,
+    fifty_concurrent_sends_never_overdraw_the_wallet,
     the_same_send_at_once_from_many_is_accepted_once,
     changes_committed_together_where_one_fails_leave_the_others,
     what_was_accepted_is_there_after_closing_and_opening_again,
@@ -44,7 +44,7 @@ async fn the_log_begins_anew_while_commits_go_on() {
     kit.finish().await;
 }
 
-async fn of_fifty_sends_at_once_exactly_those_are_accepted_that_the_wallet_pays(kit: &Kit) {
+async fn fifty_concurrent_sends_never_overdraw_the_wallet(kit: &Kit) {
     let base = sending(kit.account(20 * 6 + 5).await);
     let mut tasks = JoinSet::new();
     for _ in 0..50 {

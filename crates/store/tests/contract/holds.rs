@@ -1,4 +1,4 @@
-//! What an account has queued that may not send: it is held, cancelled or goes out, as its operator says.
+//! The queue of an account that may not send: the operator holds, cancels or releases it.
 
 use super::kit::{
     Kit, NOW, OTHER_CARRIER, by, fresh, naira, put_back, report, sending, taken, twins,
@@ -10,12 +10,12 @@ use store::{Accepted, HELD, NewMessage, Settled, WAITING};
 
 twins!(
     the_choice_for_what_is_queued_is_kept_until_it_is_active,
-    a_second_leg_that_is_out_is_not_cancelled_with_another_batch_of_it,
+    a_submitted_second_leg_is_not_cancelled_with_its_batch,
     what_is_queued_of_a_held_account_waits_until_it_is_active,
     what_comes_back_to_the_queue_does_not_escape_the_hold,
     what_is_cancelled_is_refunded_and_called_back_once,
     what_was_in_hand_is_cancelled_when_it_comes_back,
-    what_is_to_be_sent_goes_out_although_the_account_may_not_send,
+    queued_messages_of_a_held_account_still_go_out,
     a_send_that_was_let_in_before_the_hold_is_refused,
     a_recipient_is_either_sent_or_refunded_when_both_race,
 );
@@ -190,7 +190,7 @@ async fn what_was_in_hand_is_cancelled_when_it_comes_back(kit: &Kit) {
     assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
 }
 
-async fn what_is_to_be_sent_goes_out_although_the_account_may_not_send(kit: &Kit) {
+async fn queued_messages_of_a_held_account_still_go_out(kit: &Kit) {
     let account = kit.account(100).await;
     accepted(kit, &sending(account)).await;
     disable(kit, account, Queued::Send).await;
@@ -215,7 +215,7 @@ async fn a_send_that_was_let_in_before_the_hold_is_refused(kit: &Kit) {
     assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
 }
 
-/// What is claimed is sent, and what is cancelled is given back: together they are all, and nobody is both.
+/// A claimed recipient is sent, a cancelled one is refunded; nobody is both or neither.
 async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
     let (since, mut tries, mut both) = (Instant::now(), 0, 0);
     while since.elapsed() < RACE {
@@ -273,7 +273,7 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
 }
 
 /// Both the timer and the end of its first leg may have made a batch for the second leg of a recipient.
-async fn a_second_leg_that_is_out_is_not_cancelled_with_another_batch_of_it(kit: &Kit) {
+async fn a_submitted_second_leg_is_not_cancelled_with_its_batch(kit: &Kit) {
     let id = kit.account(100).await;
     let message = super::kit::two_legs(id).message(&kit.store);
     let claimed = kit.submit(&message).await;

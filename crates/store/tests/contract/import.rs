@@ -321,7 +321,7 @@ async fn what_was_in_flight_goes_on() {
     let store = &target.store;
     tokens_are_as_before(&source, store).await;
 
-    // What the process that is gone had in hand is found by any other.
+    // Any process finds the claims of the one that is gone.
     let left = target.orphans(CARRIER).await;
     let left_of = |message: &NewMessage| {
         let of_it = left
@@ -402,7 +402,7 @@ async fn interrupted(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_import_that_is_interrupted_anywhere_is_completed_by_another() {
+async fn an_interrupted_import_is_completed_by_the_next() {
     testkit::needs!(Postgres);
     let (source, target) = (source().await, Kit::postgres().await);
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! What the rules share: a fresh database, messages to send, and a carrier that answers.
+//! The kit of the contract: a fresh database, messages to send, and a carrier that answers.
 
 use domain::{
     Account, AccountId, AccountStatus, Bucket, Component, DeliveryStatus, Draft, Environment,
@@ -159,7 +159,7 @@ impl Kit {
         Store::open(&Target::Postgres(server)).await.unwrap()
     }
 
-    /// What is done bucket by bucket, done for all of them.
+    /// Expires all buckets, one after the other.
     pub(crate) async fn expire(&self, expiry: &Expiry) -> (Settled, bool) {
         let (mut all, mut any_more) = (Settled::default(), false);
         for bucket in self.store.buckets() {
@@ -510,9 +510,9 @@ pub(crate) struct Sending {
     /// To so many numbers, from the first of [`number`] on.
     pub(crate) recipients: usize,
     pub(crate) first_number: usize,
-    /// What each costs, in naira.
+    /// The price of each, in naira.
     pub(crate) price: i64,
-    /// What of it is for the second leg.
+    /// The part of the price that is for the second leg.
     pub(crate) reserve: i64,
     pub(crate) pages: i64,
     pub(crate) terms: Terms,
@@ -742,7 +742,7 @@ pub(crate) fn elsewhere(receipt: Receipt) -> Receipt {
     }
 }
 
-/// What the other carrier said.
+/// Returns a report of the other carrier.
 pub(crate) fn report_elsewhere(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
     report(progress, receipts.into_iter().map(elsewhere).collect())
 }

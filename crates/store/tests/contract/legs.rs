@@ -16,14 +16,14 @@ twins!(
     a_second_leg_goes_out_once,
     a_second_leg_given_back_unsent_still_goes_out,
     a_second_leg_put_back_unsent_costs_nothing,
-    a_second_leg_put_back_after_the_first_was_delivered_costs_nothing,
+    a_second_leg_put_back_after_a_delivery_costs_nothing,
     a_second_leg_put_back_whose_time_ends_costs_nothing,
     a_second_leg_claimed_when_its_time_is_over_costs_nothing,
-    a_second_leg_put_back_before_the_first_is_heard_of_makes_no_delivery,
+    a_second_leg_put_back_early_makes_no_delivery,
     a_second_leg_never_submitted_gives_the_reserve_back,
     a_first_leg_that_was_overtaken_by_its_backup_is_not_sent,
     both_legs_in_hand_at_once_are_accounted_for,
-    a_second_leg_that_is_taken_is_known_whatever_is_told_late_of_the_first,
+    an_accepted_second_leg_survives_late_reports_of_the_first,
     a_delivery_names_the_carrier_and_the_error_of_its_last_leg,
 );
 
@@ -240,7 +240,7 @@ async fn a_second_leg_put_back_unsent_costs_nothing(kit: &Kit) {
     }
 }
 
-async fn a_second_leg_put_back_after_the_first_was_delivered_costs_nothing(kit: &Kit) {
+async fn a_second_leg_put_back_after_a_delivery_costs_nothing(kit: &Kit) {
     for back in [Back::Released, Back::PutBack] {
         let base = two_legs(kit.account(100).await);
         let message = backed_up(kit, &base).await;
@@ -292,7 +292,7 @@ async fn a_second_leg_claimed_when_its_time_is_over_costs_nothing(kit: &Kit) {
     assert_eq!(kit.balance(base.account).await, naira(94));
 }
 
-async fn a_second_leg_put_back_before_the_first_is_heard_of_makes_no_delivery(kit: &Kit) {
+async fn a_second_leg_put_back_early_makes_no_delivery(kit: &Kit) {
     for back in [Back::Released, Back::PutBack] {
         let base = two_legs(kit.account(100).await);
         let message = planned(kit, &base);
@@ -377,7 +377,7 @@ async fn both_legs_in_hand_at_once_are_accounted_for(kit: &Kit) {
     assert_eq!(kit.balance(base.account).await, naira(80));
 }
 
-async fn a_second_leg_that_is_taken_is_known_whatever_is_told_late_of_the_first(kit: &Kit) {
+async fn an_accepted_second_leg_survives_late_reports_of_the_first(kit: &Kit) {
     let message = planned(kit, &two_legs(kit.account(100).await));
     let first = kit.accept_and_claim(&message).await;
     let second = later(kit).await;

@@ -1,4 +1,4 @@
-//! What an account may spend in a day.
+//! The daily spending limit of an account.
 
 use super::kit::{Kit, NOW, Sending, by, naira, report, sending, twins, undelivered};
 use domain::{AccountId, Environment, Refusal, day_begins_at, lagos_day};
@@ -12,7 +12,7 @@ twins!(
     neither_refunds_nor_the_sandbox_change_what_is_spent,
     a_limit_that_is_taken_away_limits_nothing,
     a_charge_that_was_not_counted_is_found,
-    a_limit_that_is_set_again_mends_what_a_clock_ahead_has_counted,
+    setting_a_limit_again_corrects_counts_of_a_fast_clock,
 );
 
 /// When the day of the tests ends.
@@ -163,14 +163,14 @@ async fn a_charge_that_was_not_counted_is_found(kit: &Kit) {
     assert_eq!(kit.store.verify().await.unwrap().violations, [sentence]);
 }
 
-async fn a_limit_that_is_set_again_mends_what_a_clock_ahead_has_counted(kit: &Kit) {
+async fn setting_a_limit_again_corrects_counts_of_a_fast_clock(kit: &Kit) {
     let id = kit.account(1_000).await;
     set(kit, id, Some(30)).await;
     let next_month = NOW + 30 * 86_400_000;
     send(kit, id, NOW, 1, 2).await;
     send(kit, id, next_month, 100, 5).await;
     assert!(matches!(send(kit, id, NOW, 200, 1).await, Accepted::No(_)));
-    // Of those charges only what was today counts.
+    // Only the charges of today count.
     set(kit, id, Some(30)).await;
     assert_eq!(spent(kit, id).await, 12);
     assert!(matches!(

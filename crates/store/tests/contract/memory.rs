@@ -17,7 +17,7 @@ fn account(number: i64) -> Account {
 }
 
 #[tokio::test]
-async fn a_database_in_memory_lasts_while_it_is_open_and_refuses_what_its_disk_does_not_take() {
+async fn a_memory_database_fails_as_its_simulated_disk_does() {
     let verdict = Arc::new(Mutex::new(Verdict::Made));
     let disk = {
         let verdict = Arc::clone(&verdict);

@@ -14,10 +14,10 @@ pub(crate) enum Standing {
     Ended(DeliveryStatus),
 }
 
-/// What a gateway promises.
+/// The refund policy of a gateway.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Promise {
-    /// Whoever is not reached is refunded.
+    /// An undelivered recipient is refunded.
     Refund,
     Nothing,
     /// A second leg goes out where the first fails; what it costs more goes back where it never did.
@@ -35,7 +35,7 @@ pub(crate) struct Person {
     pub(crate) standing: Standing,
     /// Expired because nothing was heard.
     gave_up: bool,
-    /// Whether the second leg may be on its way.
+    /// `true` if the second leg may be on its way.
     on_second: bool,
     /// By leg: the pages of which nobody knows whether a carrier has them, and the carriers that may.
     doubted: [BTreeSet<usize>; 2],
@@ -45,7 +45,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Whoever has been sent to is in doubt as long as a page is.
+    /// Updates the doubt: a recipient is in doubt as long as a page is.
     fn weigh(&mut self) {
         let is_known = self.doubted.iter().all(BTreeSet::is_empty);
         self.doubters
@@ -62,7 +62,7 @@ impl Person {
         }
     }
 
-    /// What was heard of pages that were taken for others was heard of them.
+    /// Moves the receipts of pages that were taken for others.
     fn rename(&mut self, leg: usize, moved: &[(usize, usize)]) {
         if matches!(self.standing, Standing::Ended(_)) && !self.gave_up {
             return;
@@ -77,7 +77,7 @@ impl Person {
     }
 }
 
-/// What a receipt says.
+/// A receipt.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
     pub(crate) carrier: &'static str,
@@ -93,7 +93,7 @@ impl Heard {
     }
 }
 
-/// What each component paid of a message, and has not got back, in the order in which they are drawn.
+/// The unrefunded payment of each component for a message, in the order of drawing.
 type Paid = Vec<(Component, Money)>;
 
 #[derive(Default)]
@@ -110,7 +110,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Whether the wallet pays for it; then it is accepted.
+    /// Returns `true` if the wallet pays for it; then it is accepted.
     pub(crate) fn send(
         &mut self,
         message: MessageId,
@@ -150,7 +150,7 @@ impl Model {
         true
     }
 
-    /// Whether it is right that somebody is to be sent to now.
+    /// Returns `true` if the recipient may be claimed now.
     pub(crate) fn claim(&mut self, to: Recipient, leg: usize, kind: BatchKind) -> bool {
         let person = self.person(to);
         let open = !matches!(person.standing, Standing::Ended(_));
@@ -204,7 +204,7 @@ impl Model {
     pub(crate) fn doubt(&mut self, to: Recipient, leg: usize, carrier: &'static str) {
         let person = self.person(to);
         if !matches!(person.standing, Standing::Ended(_)) && !person.failed[leg] {
-            // What was heard of before stays known.
+            // Earlier receipts stay known.
             if person.doubted[leg].is_empty() {
                 let pages = 1..=person.pages;
                 let unheard = pages.filter(|page| !person.delivered[leg].contains(page));
@@ -219,7 +219,7 @@ impl Model {
         self.hear_all(now);
     }
 
-    /// The carrier did not take it, or its time was over. Of a copy that says nothing of the first.
+    /// The carrier did not take it, or its time was over. A refused copy does not change the first.
     pub(crate) fn refuse(
         &mut self,
         to: Recipient,

@@ -327,7 +327,7 @@ async fn a_table_that_has_filled_is_known_to_the_planner_at_once() {
 }
 
 #[tokio::test]
-async fn a_table_that_was_empty_for_the_planner_is_looked_at_again_when_it_has_filled() {
+async fn a_filled_table_is_analyzed_again() {
     testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let base = Sending {

@@ -256,7 +256,7 @@ fn row_width(before: &str) -> usize {
     }
 }
 
-/// What is wrong with a line of a plan.
+/// Returns the fault of a line of a plan.
 fn fault(line: &str) -> Option<&'static str> {
     let mut words = line.split_whitespace();
     match (words.next(), words.next()) {
@@ -341,7 +341,7 @@ async fn no_statement_reads_the_whole_of_a_table_that_grows() {
 /// As soon as most messages are short, the planner takes any for short, and may go through all of one for each of its
 /// recipients.
 #[tokio::test]
-async fn recipients_of_a_message_are_found_by_their_whole_keys_where_most_messages_are_short() {
+async fn recipients_are_found_by_whole_keys_among_short_messages() {
     testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let base = sending(kit.account(100).await);
@@ -352,7 +352,7 @@ async fn recipients_of_a_message_are_found_by_their_whole_keys_where_most_messag
     kit.plant(others).await;
     kit.plant("analyze deliveries").await;
 
-    // What the planner cannot know beforehand either, where plans are kept.
+    // The planner cannot know these values beforehand either, where plans are kept.
     let bucket = "(select max(bucket) from deliveries)";
     let recipients = "cast('{2348030000001, 2348030000002}' as bigint[])";
     let messages = r"cast(array['\x00', '\x00'] as bytea[])";

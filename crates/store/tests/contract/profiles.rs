@@ -1,4 +1,4 @@
-//! What the messages of an account have in common is kept once (decision 0025), and each still says what was sent.
+//! The shared fields of an account's messages are kept once (decision 0025), and each message is read back whole.
 
 use super::kit::{Kit, NOW, Sending, report, sending, spread, twins, undelivered};
 use domain::{AccountId, Gateway};
@@ -47,7 +47,7 @@ async fn live_through(kit: &Kit, store: &Store, messages: &[NewMessage]) {
     end(kit, messages).await;
 }
 
-/// Has each fail: what went out and what the callback tells must be what was sent.
+/// Fails each message: the submit and the callback must match the send.
 async fn end(kit: &Kit, messages: &[NewMessage]) {
     let claimed = kit.claim(messages.len()).await;
     let sent: HashMap<_, _> = messages.iter().map(|new| (new.id, &new.draft)).collect();
@@ -133,7 +133,7 @@ async fn messages_beyond_the_profiles_of_an_account_say_it_themselves(kit: &Kit)
         sending.message(&kit.store)
     };
     let mut all: Vec<NewMessage> = (1..=MOST + 3).map(message).collect();
-    // What has a profile has it still.
+    // A message keeps its profile.
     let mut again = message(2);
     let number = MOST + 4;
     std::sync::Arc::make_mut(&mut again.draft).recipients = vec![super::kit::number(number)];

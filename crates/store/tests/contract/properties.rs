@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order: money and recipients are where the model says, after every step.
+//! Money and recipients match the model after every step, in any order of events.
 
 use super::chance::Chance;
 use super::kit::{
@@ -15,7 +15,7 @@ use store::{
 };
 use tokio::task::JoinSet;
 
-twins!(whatever_happens_money_and_recipients_are_where_the_model_says);
+twins!(money_and_recipients_always_match_the_model);
 
 /// Steps in all; with `OGENE_LONG` many. PostgreSQL, which takes longer for each, has a tenth of them.
 const STEPS: u64 = 50_000;
@@ -97,17 +97,17 @@ impl Drop for Taken {
     }
 }
 
-/// What the node and the carrier know.
+/// The state of the node and the carrier.
 struct World<'k> {
     kit: &'k Kit,
     chance: &'k mut Chance,
     account: AccountId,
     model: Model,
-    /// What was accepted, to whom.
+    /// The accepted messages.
     messages: Vec<NewMessage>,
     credits: Vec<(Component, i64, String)>,
     in_hand: Vec<Claimed>,
-    /// What a process had in hand that is gone.
+    /// The claims of a process that is gone.
     lost: Vec<Claimed>,
     /// Ids that the carrier gave or will give, with whom they mean.
     ids: Vec<(&'static str, String, Recipient)>,
@@ -163,7 +163,7 @@ fn refused_for_now(claimed: &Claimed) -> Progress {
     }
 }
 
-/// What is in doubt goes out once more, but for what was a copy already.
+/// Returns the progress of a lost claim: it is resent once, unless it is a copy.
 fn lost(claimed: &Claimed) -> Progress {
     match claimed.batch.kind {
         BatchKind::Resend => Progress {
@@ -393,7 +393,7 @@ impl World<'_> {
         self.report(progress, receipts).await;
     }
 
-    /// What tells that the first so many are taken.
+    /// Returns the progress that the first `most` are accepted.
     fn taking(&mut self, claimed: &Claimed, most: usize) -> Progress {
         for &to in &claimed.batch.recipients[..most] {
             let ids = ids(claimed, to);
@@ -632,7 +632,7 @@ impl World<'_> {
     }
 }
 
-async fn whatever_happens_money_and_recipients_are_where_the_model_says(kit: &Kit) {
+async fn money_and_recipients_always_match_the_model(kit: &Kit) {
     let long = std::env::var_os("OGENE_LONG").is_some();
     let steps = if long { MANY_STEPS } else { STEPS };
     let share = if kit.is_sqlite() { 1 } else { 10 };

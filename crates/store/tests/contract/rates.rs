@@ -13,10 +13,10 @@ twins!(
     many_are_reserved_at_once_and_answered_in_order,
     what_was_not_used_goes_back_to_where_it_was_counted,
     who_was_let_in_before_is_counted_though_nothing_is_granted,
-    reservations_at_the_same_moment_never_get_more_than_the_limit,
+    concurrent_reservations_never_exceed_the_limit,
     three_nodes_keep_the_limit_of_an_account_to_a_twentieth,
     a_window_that_cannot_be_read_is_told,
-    tidying_forgets_windows_in_which_nothing_was_counted_for_long,
+    a_sweep_removes_rate_windows_that_are_long_unused,
     tidying_many_windows_goes_in_steps,
 );
 
@@ -149,7 +149,7 @@ async fn stores(kit: &Kit) -> [Store; 3] {
     [open().await, open().await, open().await]
 }
 
-async fn reservations_at_the_same_moment_never_get_more_than_the_limit(kit: &Kit) {
+async fn concurrent_reservations_never_exceed_the_limit(kit: &Kit) {
     let (key, stores) = (key(), stores(kit).await);
     let mut tasks = JoinSet::new();
     for turn in 0..60 {
@@ -218,7 +218,7 @@ async fn a_window_that_cannot_be_read_is_told(kit: &Kit) {
     assert!(matches!(error, Error::Unreadable(_)), "{error}");
 }
 
-async fn tidying_forgets_windows_in_which_nothing_was_counted_for_long(kit: &Kit) {
+async fn a_sweep_removes_rate_windows_that_are_long_unused(kit: &Kit) {
     let (old, young) = (key(), key());
     reserve(kit, old, 1, NOW).await;
     reserve(kit, young, 1, NOW).await;

@@ -18,17 +18,17 @@ twins!(
     a_receipt_before_its_response_is_parked_and_matched_later,
     a_receipt_in_the_same_report_as_its_response_is_matched,
     a_message_of_several_pages_is_delivered_with_its_last_page,
-    a_message_of_the_most_pages_is_delivered_whatever_their_order,
+    a_longest_message_is_delivered_in_any_page_order,
     a_message_of_several_pages_fails_with_its_first_bad_page,
     a_receipt_with_an_unknown_id_is_parked,
     a_receipt_for_another_number_does_not_settle,
     a_receipt_without_a_number_is_matched_by_its_id,
     a_receipt_of_another_carrier_does_not_settle,
-    one_report_of_two_carriers_with_the_same_ids_settles_each_recipient,
+    equal_ids_of_two_carriers_settle_their_own_recipients,
     an_id_that_comes_again_means_the_youngest_page,
     a_refused_submit_is_refunded,
     a_refund_goes_back_to_the_component_that_paid,
-    refunds_of_a_mixed_payment_never_exceed_what_a_component_paid,
+    no_refund_exceeds_the_payment_of_its_component,
     a_gateway_without_refund_keeps_the_charge,
     many_receipts_settle_in_one_report,
     reports_at_the_same_moment_count_every_page_once,
@@ -273,7 +273,7 @@ async fn a_message_of_several_pages_is_delivered_with_its_last_page(kit: &Kit) {
 }
 
 /// 1,530 signs beyond the first plane are 46 pages.
-async fn a_message_of_the_most_pages_is_delivered_whatever_their_order(kit: &Kit) {
+async fn a_longest_message_is_delivered_in_any_page_order(kit: &Kit) {
     let base = sending(kit.account(100).await);
     let message = Sending {
         pages: 46,
@@ -355,7 +355,7 @@ async fn a_receipt_of_another_carrier_does_not_settle(kit: &Kit) {
     assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
 }
 
-async fn one_report_of_two_carriers_with_the_same_ids_settles_each_recipient(kit: &Kit) {
+async fn equal_ids_of_two_carriers_settle_their_own_recipients(kit: &Kit) {
     let base = sending(kit.account(100).await);
     let [here, other] = [1, 2].map(|first_number| {
         let sending = Sending {
@@ -456,7 +456,7 @@ async fn a_refund_goes_back_to_the_component_that_paid(kit: &Kit) {
     assert_eq!(wallet.get(Component::SmsWallet), naira(100));
 }
 
-async fn refunds_of_a_mixed_payment_never_exceed_what_a_component_paid(kit: &Kit) {
+async fn no_refund_exceeds_the_payment_of_its_component(kit: &Kit) {
     let id = kit.account(100).await;
     kit.credit(id, Component::PromoBonus, 10).await;
     let before = kit.store.wallet(id).await.unwrap().unwrap();
@@ -607,7 +607,7 @@ async fn pages_that_have_one_id_are_settled_together(kit: &Kit) {
     assert_eq!((settled.outcomes.len(), parked), (2, 0));
     let ends = [Some(DeliveryStatus::Delivered); 2];
     assert_eq!(kit.statuses(&message).await, ends);
-    // What comes once more for each page changes nothing.
+    // A repeated receipt of each page changes nothing.
     let (settled, parked) = kit
         .report(report(vec![], vec![undelivered(first); 2]))
         .await;

@@ -13,15 +13,15 @@ use store::{CarrierReport, Claim, NewMessage, Removed};
 
 twins!(
     what_is_settled_and_older_goes_whole_and_nothing_else_goes,
-    a_message_with_many_deliveries_goes_in_steps_and_is_unknown_from_the_first,
+    a_large_message_is_deleted_in_steps_and_hidden_at_once,
     a_text_goes_once_its_message_is_settled_and_the_report_stays,
     a_text_that_had_to_stay_is_found_again,
-    a_text_that_came_after_the_clock_was_set_back_goes_in_its_time,
+    a_text_stored_after_a_clock_step_is_removed_in_time,
     pages_and_dead_callbacks_go_by_age_along_their_keys,
     sandbox_messages_go_by_age_with_their_callbacks,
 );
 
-/// What was accepted before this is old.
+/// Messages accepted before this are old.
 const BEFORE: i64 = NOW - 10 * DAY;
 
 /// Takes steps to the end; gives how many went, and in how many steps.
@@ -143,7 +143,7 @@ async fn what_is_settled_and_older_goes_whole_and_nothing_else_goes(kit: &Kit) {
     assert_eq!(remove_messages(kit, BEFORE).await.0, 0);
 }
 
-async fn a_message_with_many_deliveries_goes_in_steps_and_is_unknown_from_the_first(kit: &Kit) {
+async fn a_large_message_is_deleted_in_steps_and_hidden_at_once(kit: &Kit) {
     let id = kit.account(100_000).await;
     let small = Fate::Delivered.of(kit, id, BEFORE - 2).await;
     let base = Sending {
@@ -175,7 +175,7 @@ async fn a_message_with_many_deliveries_goes_in_steps_and_is_unknown_from_the_fi
         left = now;
         steps += 1;
         after = step.next;
-        // Whoever asks meanwhile finds neither half a message nor books that do not agree.
+        // A reader meanwhile finds neither half a message nor books that do not agree.
         if steps > 1 {
             assert_eq!(known(kit, &message).await, None);
         }
@@ -229,7 +229,7 @@ async fn a_text_goes_once_its_message_is_settled_and_the_report_stays(kit: &Kit)
 
 async fn a_text_that_had_to_stay_is_found_again(kit: &Kit) {
     let id = kit.account(10_000).await;
-    // Whoever has them: the first is settled late, the second within the time, the third never is.
+    // The first is settled late, the second within the time, the third never is.
     let [late, soon, never] = [
         Fate::Sent.of(kit, id, BEFORE - DAY - 5).await,
         Fate::Sent.of(kit, id, BEFORE - 5).await,
@@ -251,7 +251,7 @@ async fn a_text_that_had_to_stay_is_found_again(kit: &Kit) {
     assert_eq!(remove_messages(kit, BEFORE).await.0, 3, "text or not");
 }
 
-async fn a_text_that_came_after_the_clock_was_set_back_goes_in_its_time(kit: &Kit) {
+async fn a_text_stored_after_a_clock_step_is_removed_in_time(kit: &Kit) {
     let id = kit.account(10_000).await;
     assert_eq!(remove_texts(kit, BEFORE + 10 * DAY).await, 0);
     assert_eq!(remove_texts(kit, BEFORE - DAY).await, 0);
@@ -259,7 +259,7 @@ async fn a_text_that_came_after_the_clock_was_set_back_goes_in_its_time(kit: &Ki
     assert_eq!(remove_texts(kit, BEFORE).await, 1);
 }
 
-/// Whatever became of their recipients and callbacks; but not those that the carrier has not taken.
+/// The state of recipients and callbacks does not matter; unsubmitted messages stay.
 async fn sandbox_messages_go_by_age_with_their_callbacks(kit: &Kit) {
     let id = kit.account(100_000).await;
     let old = |environment, first_number, recipients| Sending {

@@ -29,7 +29,7 @@ enum Cut {
 }
 
 impl Cut {
-    /// What the client says then.
+    /// Returns the first words of the statement.
     fn word(self) -> &'static [u8] {
         match self {
             Self::Before | Self::After | Self::Held => b"commit\0",
@@ -123,7 +123,7 @@ async fn severed<R: Future<Output = ()>>(rule: impl Fn(Arc<Kit>, store::Store, S
 }
 
 #[tokio::test]
-async fn a_send_whose_commit_was_lost_is_answered_right_and_charged_once() {
+async fn a_send_with_a_lost_commit_is_charged_once() {
     testkit::needs!(Postgres);
     severed(
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
@@ -273,7 +273,7 @@ async fn what_a_carrier_said_in_a_lost_commit_is_kept_and_told_once() {
 }
 
 #[tokio::test]
-async fn questions_that_are_never_answered_end_and_do_not_keep_their_connections() {
+async fn unanswered_queries_time_out_and_free_their_connections() {
     testkit::needs!(Postgres);
     const QUESTIONS: usize = 20;
     const SOON: Duration = Duration::from_secs(5);
@@ -336,7 +336,7 @@ async fn sweeps_whose_questions_are_never_answered_end() {
 }
 
 #[tokio::test]
-async fn a_change_whose_connection_was_lost_before_it_began_is_made_on_another() {
+async fn a_change_that_lost_its_connection_early_is_retried() {
     testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let scissors = Scissors::new(Cut::Rested).await;
@@ -355,7 +355,7 @@ async fn a_change_whose_connection_was_lost_before_it_began_is_made_on_another()
 }
 
 #[tokio::test]
-async fn a_node_that_is_swallowed_with_its_locks_does_not_hold_up_the_others() {
+async fn the_locks_of_an_unreachable_node_do_not_block_others() {
     testkit::needs!(Postgres);
     const SOON: Duration = Duration::from_secs(10);
     const HELD: usize = 4;

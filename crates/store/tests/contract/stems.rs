@@ -230,7 +230,7 @@ async fn a_receipt_that_could_mean_too_many_pages_settles_none(kit: &Kit) {
     assert_eq!(settled.unclear, [CARRIER; 3].map(Arc::from));
     let ends = [Some(DeliveryStatus::Sent); 500];
     assert_eq!(kit.statuses(&message).await, ends);
-    // Of few pages, but of more than one recipient, it is as little told which is meant.
+    // Few pages of several recipients are as ambiguous.
     let base = Sending {
         first_number: 1_000,
         ..base
@@ -336,7 +336,7 @@ async fn neighbours_of_several_accounts_are_found_after_an_import() {
 
 async fn receipts_that_wait_under_one_id_have_a_bound(kit: &Kit) {
     let base = sending(kit.account(100_000).await);
-    // Of numbers of another platform, and one of ours that came too early.
+    // Receipts of another platform, and one of ours that came too early.
     let message = base.message(&kit.store);
     let to = message.draft.recipients[0];
     let early = receipt(CONSTANT, to, DeliveryStatus::Delivered);

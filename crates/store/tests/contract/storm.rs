@@ -1,6 +1,6 @@
 //! A storm of receipts: many of them twice, before their response, or for nobody, and all in any order.
 //!
-//! What each recipient and each wallet must come to is reckoned from what was sent, not from what the store did.
+//! The expected recipients and wallets are computed from the sends, not from the store.
 
 use super::chance::Chance;
 use super::kit::{
@@ -9,33 +9,33 @@ use super::kit::{
 use domain::{Component, DeliveryStatus};
 use store::{Claimed, NewMessage, Receipt};
 
-twins!(whatever_the_order_of_a_storm_of_receipts_each_recipient_ends_once_and_right);
+twins!(receipts_in_any_order_settle_each_recipient_once);
 
 /// Receipts in all; with `OGENE_LONG` a million.
 const FEW: usize = 20_000;
 const MANY: usize = 1_000_000;
-/// Of a hundred receipts so many come a second time, mean nobody, and come before their response.
+/// Percentages of receipts that are repeated, unknown, and earlier than their response.
 const TWICE: usize = 30;
 const UNKNOWN: usize = 5;
 const EARLY: usize = 10;
 /// Recipients of a message; every fifth message has two pages, every tenth is called back.
 const RECIPIENTS: usize = 500;
 const PRICE: i64 = 6;
-/// What comes together is reported together.
+/// The size of a report.
 const TOGETHER: usize = 2_000;
-/// What a message paid by two components takes from the first, in naira.
+/// The part of a mixed payment from the first component, in naira.
 const PROMO: i64 = 1_000;
 
 /// The moments of a storm.
 const END: u64 = 1 << 40;
 
-/// What comes from the carrier at a moment.
+/// A response or receipt of the carrier.
 enum News {
     Response(usize),
     Receipt(Box<Receipt>),
 }
 
-/// What was sent, and what it must come to.
+/// A sent message and its expected end.
 struct Sent {
     message: NewMessage,
     claimed: Claimed,
@@ -43,7 +43,7 @@ struct Sent {
     pages: i64,
 }
 
-/// What must have happened in the end.
+/// The expected counts at the end.
 #[derive(Debug, Default, Eq, PartialEq)]
 struct Tally {
     early: usize,
@@ -96,7 +96,7 @@ async fn send(kit: &Kit, chance: &mut Chance, pages_wanted: usize) -> Vec<Sent> 
     sent
 }
 
-/// What the receipt of a page says: of a long message that is not delivered, the first page is.
+/// Returns the status of a page's receipt. The early pages of an undelivered message are delivered.
 fn word(end: DeliveryStatus, page: i64, pages: i64) -> DeliveryStatus {
     if page < pages {
         DeliveryStatus::Delivered
@@ -151,7 +151,7 @@ fn storm(sent: &[Sent], chance: &mut Chance, receipts: usize) -> (Vec<(u64, News
 async fn bring(kit: &Kit, sent: &[Sent], news: Vec<(u64, News)>) -> (usize, usize) {
     let (mut parked, mut ended) = (0, 0);
     let mut left = news.into_iter().map(|(_, news)| news).peekable();
-    // What comes in one report with its response is not early; so a response comes in a report of its own.
+    // A receipt in the report of its response is not early; so a response has its own report.
     while left.peek().is_some() {
         let (mut progress, mut receipts) = (Vec::new(), Vec::new());
         while let Some(next) = left.next_if(|next| {
@@ -172,7 +172,7 @@ async fn bring(kit: &Kit, sent: &[Sent], news: Vec<(u64, News)>) -> (usize, usiz
     (parked, ended)
 }
 
-async fn whatever_the_order_of_a_storm_of_receipts_each_recipient_ends_once_and_right(kit: &Kit) {
+async fn receipts_in_any_order_settle_each_recipient_once(kit: &Kit) {
     let receipts = if std::env::var_os("OGENE_LONG").is_some() {
         MANY
     } else {
@@ -210,7 +210,7 @@ async fn whatever_the_order_of_a_storm_of_receipts_each_recipient_ends_once_and_
     assert_eq!(kit.numbers(refunded).await, [count]);
     let callbacks = kit.numbers("select count(*) from callbacks").await;
     assert_eq!(callbacks, [i64::try_from(tally.called_back).unwrap()]);
-    // Those that mean nobody wait for their time, and go.
+    // Unknown receipts stay parked until their time, and are removed.
     let waiting = kit.numbers("select count(*) from parked_receipts").await;
     assert_eq!(waiting, [i64::try_from(tally.unknown).unwrap()]);
     while kit.tidy(NOW + 7 * 3_600_000).await {}

@@ -1,4 +1,4 @@
-//! What time does.
+//! Sweeps: changes that time alone causes.
 
 use super::kit::{
     Kit, NOW, Sending, backup_planner, delivered, doubted, naira, number, receipt, report, sending,
@@ -8,8 +8,8 @@ use domain::{DeliveryStatus, Gateway};
 use store::{CarrierReport, Expiry};
 
 twins!(
-    a_recipient_without_an_outcome_in_time_expires_and_is_refunded,
-    what_is_sent_after_the_clock_was_set_back_expires_in_its_time,
+    a_recipient_without_an_outcome_expires_and_is_refunded,
+    a_message_sent_after_a_clock_step_expires_in_time,
     an_expiry_is_called_back_once_and_only_of_its_gateway,
     a_row_that_cannot_be_read_keeps_nobody_else_from_expiring,
     a_late_delivery_corrects_an_expiry_and_moves_no_money,
@@ -33,7 +33,7 @@ fn expiry(gateway: Gateway, now_ms: i64) -> Expiry {
     }
 }
 
-async fn a_recipient_without_an_outcome_in_time_expires_and_is_refunded(kit: &Kit) {
+async fn a_recipient_without_an_outcome_expires_and_is_refunded(kit: &Kit) {
     let base = Sending {
         recipients: 3,
         ..sending(kit.account(100).await)
@@ -69,7 +69,7 @@ async fn a_recipient_without_an_outcome_in_time_expires_and_is_refunded(kit: &Ki
     assert_eq!(kit.balance(base.account).await, naira(94));
 }
 
-async fn what_is_sent_after_the_clock_was_set_back_expires_in_its_time(kit: &Kit) {
+async fn a_message_sent_after_a_clock_step_expires_in_time(kit: &Kit) {
     let at = |now_ms| expiry(Gateway::DirectRefund, now_ms);
     for is_swept in [true, false] {
         kit.expire(&at(NOW + 5 * TIMEOUT)).await;
@@ -313,7 +313,7 @@ async fn a_report_counts_as_delivered_what_was_given_up_before(kit: &Kit) {
     for _ in 0..2 {
         assert_eq!(counts().await, (2, 1), "the end that was ours is corrected");
     }
-    // What has ended otherwise stays, so that nobody looks at it again.
+    // A row of a settled recipient stays, so that nobody looks at it again.
     kit.run("update deliveries set status = 'undeliv'")
         .await
         .unwrap();

@@ -1,4 +1,4 @@
-//! What a release before has written is read as it was meant.
+//! Data of an earlier release is read correctly.
 
 use super::doubt::doubt;
 use super::kit::{
@@ -167,7 +167,7 @@ async fn receipts_find_their_pages_after_an_upgrade_as_before(kit: &Kit) {
     })
     .await
     .unwrap();
-    // Those that end in 1, 2 and A share a row for each page, and those of one sign one for both.
+    // The ids that end in 1, 2 and A share a row for each page; ids of one character share one for both.
     assert_eq!(kit.numbers("select count(*) from parts").await, [5]);
     for page in 1..=2 {
         let receipts = (0..=ENDS.len()).map(|place| {

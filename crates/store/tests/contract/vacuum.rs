@@ -61,7 +61,7 @@ impl Queue {
 }
 
 #[tokio::test]
-async fn queues_are_vacuumed_where_most_is_gone_and_seldom_where_it_cannot_go() {
+async fn queues_are_vacuumed_once_most_rows_are_dead() {
     testkit::needs!(Postgres);
     let server = testkit::postgres_url();
     let name = format!("vacuum_{}_{}", std::process::id(), fresh());

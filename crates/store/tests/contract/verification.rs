@@ -24,7 +24,7 @@ twins!(
     a_part_of_a_page_and_pages_that_the_text_has_not_are_found,
     a_recipient_that_nobody_gave_up_is_found,
     a_recipient_that_waits_beyond_its_time_is_found,
-    an_outcome_without_a_time_and_a_time_without_an_outcome_are_found,
+    verify_finds_outcomes_without_times_and_the_reverse,
     doubt_of_nobody_is_found,
     a_callback_before_the_outcome_is_found,
     deliveries_without_their_message_are_found,
@@ -392,7 +392,7 @@ async fn a_recipient_that_waits_beyond_its_time_is_found(kit: &Kit) {
     assert_eq!(violations(kit).await, Vec::<String>::new(), "in hand");
 }
 
-async fn an_outcome_without_a_time_and_a_time_without_an_outcome_are_found(kit: &Kit) {
+async fn verify_finds_outcomes_without_times_and_the_reverse(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.submit(&message).await;
     let sentence = format!(

@@ -1,4 +1,4 @@
-//! What a carrier does with a message.
+//! The answers of a carrier to a message.
 
 use super::{Letter, Line, Page, Smsc};
 use crate::simulation::fault::Fault;
@@ -6,7 +6,7 @@ use crate::simulation::state::State;
 use smpp::codec::Sm;
 use smpp::{Address, CommandStatus, ReceiptState, StatusClass, esm_class};
 
-/// What it does with one.
+/// The treatment of one message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Turn {
     /// It takes it, and answers after so many milliseconds.

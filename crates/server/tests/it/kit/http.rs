@@ -19,7 +19,7 @@ pub(crate) struct Request {
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     chunked: bool,
-    /// What is said of the connection.
+    /// The value of `Connection`.
     connection: &'static str,
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn encoded(fields: &[(&str, &str)]) -> String {
         .finish()
 }
 
-/// What came back.
+/// An answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -232,7 +232,7 @@ pub(crate) async fn ask_on(
     let (mut reading, mut writing) = split(stream);
     let octets = request.octets();
     let write = async {
-        // Whoever refuses may close before it has read all.
+        // A server that refuses may close before it has read all.
         let _ = writing.write_all(&octets).await;
         let _ = writing.flush().await;
     };

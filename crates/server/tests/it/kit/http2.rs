@@ -14,7 +14,7 @@ pub(crate) const PING: u8 = 6;
 pub(crate) const CONTINUATION: u8 = 9;
 pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
-/// What a frame may hold unless the other end says more.
+/// The default maximum size of a frame.
 const LONGEST_FRAME: usize = 16_384;
 /// How long a frame is waited for.
 const PATIENCE: Duration = Duration::from_secs(40);

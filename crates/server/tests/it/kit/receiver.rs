@@ -50,7 +50,7 @@ pub(crate) enum Reaction {
 #[derive(Default)]
 struct Book {
     calls: Vec<Call>,
-    /// What comes next; afterwards the usual.
+    /// The next reactions; the usual one follows.
     reactions: VecDeque<Reaction>,
     usual: Option<Reaction>,
 }
@@ -90,7 +90,7 @@ impl Receiver {
         }
     }
 
-    /// What to answer next, one after the other; then 200 again.
+    /// Sets the next answers, in order; 200 follows.
     pub(crate) fn react(&self, reactions: impl IntoIterator<Item = Reaction>) {
         self.book
             .lock()
@@ -99,7 +99,7 @@ impl Receiver {
             .extend(reactions);
     }
 
-    /// What to answer from now on.
+    /// Sets the answer from now on.
     pub(crate) fn always(&self, reaction: Option<Reaction>) {
         self.book.lock().expect("the book").usual = reaction;
     }

@@ -1,4 +1,4 @@
-//! Reads what a simulator got as a handset would.
+//! This module decodes the PDUs that a simulator received, as a handset does.
 
 use smpp::smsc::{Fate, Received, Rule, Script};
 use smpp::{DeliverSm, ReceiptState, esm_class};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// GSM 03.38, the default alphabet, by septet; the escape is a placeholder.
 const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u{1B}ÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
-/// What follows the escape.
+/// The GSM extension table, after the escape.
 const EXTENSION: [(u8, char); 10] = [
     (0x0A, '\u{0C}'),
     (0x14, '^'),
@@ -94,7 +94,7 @@ pub(crate) fn count(received: &[Received], number: &str) -> usize {
         .count()
 }
 
-/// What becomes of numbers that end like this.
+/// Returns the rule for numbers that end like this.
 pub(crate) fn rule(suffix: &str, fate: Fate) -> Rule {
     Rule {
         suffix: suffix.to_owned(),
