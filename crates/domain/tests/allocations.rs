@@ -13,7 +13,7 @@ struct Allocations(Vec<String>);
 
 impl Measure for Allocations {
     fn case<T>(&mut self, name: &str, mut work: impl FnMut() -> T) {
-        // What is made once for all is not the case's.
+        // Lazy initialisation is not counted.
         drop(work());
         let counted = allocation_counter::measure(|| drop(black_box(work())));
         self.0.push(format!("{name}: {}", counted.count_total));

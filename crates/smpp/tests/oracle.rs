@@ -1,4 +1,4 @@
-//! What we write, as another implementation reads it. Both could be wrong, but hardly in the same way.
+//! Another implementation reads our PDUs. Both could be wrong, but hardly in the same way.
 
 use bytes::BytesMut;
 use proptest::collection::vec;

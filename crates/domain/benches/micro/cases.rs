@@ -1,4 +1,4 @@
-//! What is measured, for time and for allocations alike.
+//! The measured cases, for time and for allocations alike.
 
 use domain::{
     Account, AccountId, AccountStatus, CarrierRules, CodeWords, Customer, Environment, Gateway,
@@ -9,7 +9,7 @@ use domain::{
 use std::collections::HashMap;
 use std::hint::black_box;
 
-/// What can be measured of a piece of work that is done again and again.
+/// A measurement of repeated work.
 pub(crate) trait Measure {
     fn case<T>(&mut self, name: &str, work: impl FnMut() -> T);
 }
@@ -51,7 +51,7 @@ fn texts(to: &mut impl Measure) {
     }
 }
 
-/// What comes before the look-up of a token: junk never gets any further.
+/// The check of a token before its look-up: a malformed token gets no further.
 fn tokens(to: &mut impl Measure) {
     let made = token::make(&[7; token::CHANCE_BYTES]).unwrap_or_default();
     let altered = made.replace("ogl_7", "ogl_8");

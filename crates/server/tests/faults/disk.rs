@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sends that a full disk refuses.
+/// The number of sends that a full disk refuses.
 const REFUSALS: usize = 10;
 /// How soon sends are accepted again once there is room.
 const SOON: Duration = Duration::from_secs(5);

@@ -160,7 +160,7 @@ impl Stage {
     }
 }
 
-/// Does the workload, until it is done or the service is gone; then asks this one to end, unless what befell it is
+/// The workload runs until it is done or the service is gone; then the service is asked to end, unless the fault is
 /// fatal. Without a point nothing befalls it, and its calls are written down.
 fn live(
     kept: &Kept,

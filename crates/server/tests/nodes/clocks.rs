@@ -18,7 +18,7 @@ fn send(cluster: &Cluster, node: &Node, number: u64) -> u16 {
 }
 
 #[test]
-fn whatever_the_clocks_of_nodes_tell_windows_last_a_minute_on_all_and_receipts_arrive() {
+fn skewed_node_clocks_change_no_window_and_lose_no_receipt() {
     testkit::needs!(PostgresPrograms, Faketime);
     let mut cluster = Cluster::start_but_one();
     cluster.join_by_clock("+3h");

@@ -1,4 +1,4 @@
-//! What is measured, for time and for allocations alike.
+//! The measured cases, for time and for allocations alike.
 
 #![expect(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use smpp::{
 };
 use std::hint::black_box;
 
-/// What can be measured of a piece of work that is done again and again.
+/// A measurement of repeated work.
 pub(crate) trait Measure {
     fn case<T>(&mut self, name: &str, work: impl FnMut() -> T);
 }
