@@ -2,9 +2,9 @@
 //! `ogene smsc` and a callback receiver on the same cores. Prints one JSON document, or a table; see
 //! docs/performance/method.md.
 //!
-//! | what | file |
+//! | part | file |
 //! |---|---|
-//! | what is measured, and what must add up | `scenario`, one file each |
+//! | the measurements and their checks | `scenario`, one file each |
 //! | runs and their document; the table of all goals; beside Kannel | `measure`, `table`, `kannel` |
 //! | the service, its carrier and its customer, set up and taken down | `site`, `database`, `process`, `quota` |
 //! | what takes too long to bring about by sending | `copies` |

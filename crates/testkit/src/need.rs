@@ -66,7 +66,7 @@ macro_rules! needs {
     };
 }
 
-/// Whether a needed program is missing. The reason goes to the terminal, past the capture of the test runner.
+/// Returns `true` if a needed program is missing. The reason goes to the terminal, past the capture of the test runner.
 /// `OGENE_TEST_NEEDS=none` leaves out every test that needs one; `all` makes a missing one a failure.
 #[must_use]
 pub fn is_left_out(needs: &[Need]) -> bool {

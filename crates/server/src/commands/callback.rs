@@ -63,13 +63,13 @@ pub(super) enum Callback {
 #[derive(Args)]
 #[group(required = true, multiple = true)]
 pub(super) struct Which {
-    /// Those of this account
+    /// Only callbacks of this account
     #[arg(long, value_name = "ID", value_parser = account_id)]
     account: Option<AccountId>,
-    /// Those to this scheme, host and port, as `ogene callback dead` shows it
+    /// Only callbacks to this scheme, host and port, as `ogene callback dead` shows it
     #[arg(long)]
     origin: Option<String>,
-    /// Those of this message
+    /// Only callbacks of this message
     #[arg(long, value_name = "ID")]
     message: Option<MessageId>,
     /// All of them
