@@ -6,11 +6,21 @@ use sqlx::postgres::PgPool;
 use sqlx::{PgConnection, Postgres};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// What was lent for longer is not kept. Its last question may have been given up, and the pool waits for the
 /// answer before it lends the connection again: for ever, where the server has vanished without a word.
 const LONG: Duration = Duration::from_secs(1);
+
+/// Timeouts of the attempts to get a connection before the last one, which lasts as long as the pool waits.
+///
+/// A proxy keeps a connection for seconds while its primary is lost, though the next one may reach the new primary:
+/// `HAProxy` tries the server that refused it three times more, a second apart.
+const ATTEMPT_TIMEOUTS: [Duration; 3] = [
+    Duration::from_millis(500),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+];
 
 /// Goes back to the pool if it is at rest, and is closed if it may not be: in a transaction that was given up, the
 /// next one would begin in the middle of it.
@@ -23,12 +33,21 @@ pub(crate) struct Lent {
 impl Lent {
     /// A connection at rest, or a new one. Whatever fails here, no statement is to blame.
     pub(crate) async fn by(pool: &PgPool) -> Result<Self> {
-        let connection = pool.acquire().await.map_err(Error::Connecting)?;
+        let connection = Self::acquire(pool).await.map_err(Error::Connecting)?;
         Ok(Self {
             connection,
             since: Instant::now(),
             in_transaction: false,
         })
+    }
+
+    async fn acquire(pool: &PgPool) -> sqlx::Result<PoolConnection<Postgres>> {
+        for attempt in ATTEMPT_TIMEOUTS {
+            if let Ok(result) = timeout(attempt, pool.acquire()).await {
+                return result;
+            }
+        }
+        pool.acquire().await
     }
 
     /// A transaction is about to begin.
@@ -60,5 +79,30 @@ impl Deref for Lent {
 impl DerefMut for Lent {
     fn deref_mut(&mut self) -> &mut PgConnection {
         &mut self.connection
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn a_connection_that_hangs_is_followed_by_another() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let options = PgConnectOptions::new().host("127.0.0.1").port(port);
+        let pool = PgPoolOptions::new().connect_lazy_with(options);
+        let proxy = async {
+            let silent = listener.accept().await.unwrap();
+            drop(listener.accept().await.unwrap());
+            drop(silent);
+        };
+        let (lent, ()) = tokio::join!(Lent::by(&pool), proxy);
+        let Err(Error::Connecting(error)) = lent else {
+            panic!("the second connection was closed");
+        };
+        assert!(!matches!(error, sqlx::Error::PoolTimedOut), "{error}");
     }
 }
