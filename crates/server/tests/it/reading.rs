@@ -121,8 +121,8 @@ async fn the_account_is_told_as_in_section_2_6() {
     ogene.end().await;
 }
 
-#[tokio::test]
-async fn sender_ids_are_told_with_where_they_stand() {
+/// Starts a service whose customer has a sender ID in each status.
+async fn with_sender_ids() -> Ogene {
     let ogene = Ogene::start().await;
     ogene
         .sender(&ogene.shop, "Pending", false, SenderStatus::Pending)
@@ -137,6 +137,12 @@ async fn sender_ids_are_told_with_where_they_stand() {
         (ogene.read("/sender-ids").await["data"]["total"] == 4).then_some(())
     })
     .await;
+    ogene
+}
+
+#[tokio::test]
+async fn sender_ids_are_listed_with_their_status() {
+    let ogene = with_sender_ids().await;
     let answer = get(&ogene, "/api/v2/sender-ids").await;
     insta::assert_snapshot!(testkit::indented(&steady(&ogene, &answer)), @r#"
     200 {
@@ -178,6 +184,12 @@ async fn sender_ids_are_told_with_where_they_stand() {
       }
     }
     "#);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn only_an_approved_sender_id_sends() {
+    let ogene = with_sender_ids().await;
     for (name, status) in [
         ("Pending", 403),
         ("Rejected", 403),

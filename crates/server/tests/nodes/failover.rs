@@ -133,8 +133,8 @@ fn a_switchover_loses_nothing_and_does_nothing_twice() {
 
 #[test]
 fn no_failover_loses_anything_or_does_it_twice() {
-    testkit::needs!(PostgresPrograms, Patroni);
     const FIRST_ACCEPTED: Duration = Duration::from_secs(1);
+    testkit::needs!(PostgresPrograms, Patroni);
     if std::env::var_os("OGENE_LONG").is_none() {
         println!("left out: it takes minutes, ./test --long runs it");
         return;

@@ -26,9 +26,9 @@ fn takeover_of_a_killed_node_loses_and_double_charges_nothing() {
 
 #[test]
 fn who_takes_over_goes_on_beating_however_long_it_takes() {
-    testkit::needs!(PostgresPrograms);
     /// A node without a beat for so long stops sending, and is buried by the others.
     const LONG: Duration = Duration::from_secs(9);
+    testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start();
     let load = Load::start(&cluster);
     let killed = cluster.nodes.remove(0);

@@ -116,9 +116,9 @@ fn with_one_connection() -> (Cluster, Node) {
 
 #[test]
 fn three_nodes_accept_submit_and_settle_one_message() {
-    testkit::needs!(PostgresPrograms);
     const SENDS: u64 = 20;
     const QUICK: Duration = Duration::from_millis(500);
+    testkit::needs!(PostgresPrograms);
     let (cluster, mut holder) = with_one_connection();
     let mut clients: Vec<Client> = cluster
         .nodes

@@ -274,9 +274,9 @@ async fn what_a_carrier_said_in_a_lost_commit_is_kept_and_told_once() {
 
 #[tokio::test]
 async fn unanswered_queries_time_out_and_free_their_connections() {
-    testkit::needs!(Postgres);
     const QUESTIONS: usize = 20;
     const SOON: Duration = Duration::from_secs(5);
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let scissors = Scissors::new(Cut::Silence("name = 'revision'")).await;
     let store = kit.by_port(scissors.port).await;
@@ -356,9 +356,9 @@ async fn a_change_that_lost_its_connection_early_is_retried() {
 
 #[tokio::test]
 async fn the_locks_of_an_unreachable_node_do_not_block_others() {
-    testkit::needs!(Postgres);
     const SOON: Duration = Duration::from_secs(10);
     const HELD: usize = 4;
+    testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
     let account = kit.account(1).await;
     let scissors = Scissors::new(Cut::Held).await;
