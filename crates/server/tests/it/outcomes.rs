@@ -526,6 +526,11 @@ async fn a_receipt_that_could_mean_several_pages_is_counted() {
         .sent_id(to("2348031234511,2348031234611", "Hello"))
         .await;
     let received = ogene.received(2).await;
+    // A receipt that arrives while only one page has its id means that page.
+    until("both ids are recorded", async || {
+        (ogene.sql("select count(*) from deliveries where status = 'sent'") == "2").then_some(())
+    })
+    .await;
     for _ in 0..2 {
         let unclear = DeliverSm {
             source: Address::alphanumeric("Receipts"),
