@@ -1,5 +1,5 @@
 //! How long the decisions about a send take: `cargo bench -p domain`, or in short
-//! `cargo bench -p domain -- --quick`. The allocations of the same cases are a test: `tests/allocations.rs`.
+//! `cargo bench -p domain -- --quick`. The allocations of the same cases are a test: `allocations.rs`.
 
 mod cases;
 

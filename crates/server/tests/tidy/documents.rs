@@ -161,7 +161,12 @@ fn each_document_that_a_text_names_exists() {
 fn each_test_that_the_guarantees_name_exists() {
     let named = Regex::new(r"`((?:it|cli|nodes|faults|contract)/\w+\.rs)`").unwrap();
     let text = fs::read_to_string(root().join("docs/spec/guarantees.md")).unwrap();
-    let places = ["crates/server/tests", "crates/store/tests"].map(|path| root().join(path));
+    let places = [
+        "crates/server/tests",
+        "crates/server/tests/system",
+        "crates/store/tests",
+    ];
+    let places = places.map(|path| root().join(path));
     for name in named.captures_iter(&text).map(|found| found[1].to_owned()) {
         let is_there = places.iter().any(|place| place.join(&name).exists());
         assert!(is_there, "{name}");

@@ -1,5 +1,5 @@
 //! How long the codec and the receipt parser take: `cargo bench -p smpp`, or in short
-//! `cargo bench -p smpp -- --quick`. The allocations of the same cases are a test: `tests/allocations.rs`.
+//! `cargo bench -p smpp -- --quick`. The allocations of the same cases are a test: `allocations.rs`.
 //!
 //! Another implementation is measured beside ours, because the machine counts more than the code: it is
 //! the ratio of both that can be compared between machines.

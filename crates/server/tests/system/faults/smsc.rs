@@ -1,0 +1,87 @@
+//! Faults that an SMSC shows for a while, judged as the kill points are: `it/faults.rs` looks at metrics
+//! and doubt.
+
+use super::scene::Scene;
+use super::trial::well;
+use super::workload::{Attempt, Sending};
+use crate::customer::wait_until;
+use smpp::smsc::{Delay, Fault, Quirk, Script};
+use std::time::Duration;
+
+const SENDS: usize = 30;
+/// So that a response is missed soon.
+const IMPATIENT: &str = "response_timeout = \"1s\"\nenquire_link = \"2s\"";
+
+/// A carrier that does wrong until so many submits have come, and is well then.
+fn is_survived(wrong: Script, well_after: u64) {
+    let mut scene = Scene::with(IMPATIENT, |ogene| ogene.command(&["serve"]));
+    scene.stage.smsc.set_script(wrong);
+    for _ in 0..SENDS {
+        assert!(matches!(scene.send(), Attempt::Accepted { .. }));
+    }
+    wait_until("the carrier has done wrong", || {
+        scene.stage.smsc.stats().submits >= well_after
+    });
+    scene.stage.smsc.set_script(well());
+    scene.judge();
+}
+
+#[test]
+fn a_reset_with_a_full_window_leaves_the_invariants() {
+    let mut resetting = well();
+    resetting.drop_at_window = Some(10);
+    is_survived(resetting, 10);
+}
+
+#[test]
+fn responses_that_come_too_late_leave_the_invariants() {
+    let mut late = well();
+    late.response_delay = Delay::fixed(Duration::from_millis(1_500));
+    is_survived(late, 10);
+}
+
+#[test]
+fn a_connection_that_fails_leaves_the_invariants() {
+    for fault in [
+        Fault::HalfOpen,
+        Fault::LoseResponse,
+        Fault::Silence,
+        Fault::WrongSequence,
+        Fault::Drop,
+        Fault::BrokenLength,
+        Fault::Garbage,
+    ] {
+        println!("{fault:?}");
+        let mut failing = well();
+        failing.faults = vec![(4, fault)];
+        is_survived(failing, 8);
+    }
+}
+
+/// Which page of a copy a receipt is about that comes before the response, only the response says.
+#[test]
+fn early_receipts_of_long_resent_messages_keep_the_invariants() {
+    let mut scene = Scene::with(IMPATIENT, |ogene| ogene.command(&["serve"]));
+    let mut silent = well();
+    silent.faults = vec![(1, Fault::Silence)];
+    scene.stage.smsc.set_script(silent);
+    // Their pages are no more than may be in doubt at once.
+    for _ in 0..7 {
+        assert!(matches!(
+            scene.send_as(Sending::long),
+            Attempt::Accepted { .. }
+        ));
+    }
+    wait_until("the carrier has been sent to", || {
+        scene.stage.smsc.stats().submits >= 14
+    });
+    let mut early = well();
+    early.receipts.quirks = vec![Quirk::BeforeResponse];
+    early.receipt_delay = Delay {
+        from: Duration::ZERO,
+        to: Duration::from_millis(40),
+    };
+    early.response_delay = Delay::fixed(Duration::from_millis(20));
+    scene.stage.smsc.set_script(early);
+    scene.judge();
+}
