@@ -41,7 +41,6 @@ mod contract {
     mod stems;
     mod storm;
     mod sweeps;
-    mod upgrades;
     mod vacuum;
     mod velocity;
     mod verification;

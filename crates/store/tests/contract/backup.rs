@@ -3,7 +3,6 @@
 use super::fates::{DAY, Fate};
 use super::kit::{CARRIER, Kit, NOW, column, sending, sqlite};
 use rusqlite::Connection;
-use sqlx::migrate::Migrator;
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -250,35 +249,6 @@ async fn books_that_do_not_add_up_are_neither_backed_up_nor_restored() {
         Err(BackupError::Unsound { count: 1, .. })
     ));
     assert_eq!(shelf.files(), Vec::<String>::new());
-    kit.finish().await;
-}
-
-/// How the first release noted which migrations it had applied: with sqlx's driver for SQLite.
-const NOTED: &str = "CREATE TABLE _sqlx_migrations (
-    version BIGINT PRIMARY KEY, description TEXT NOT NULL, installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    success BOOLEAN NOT NULL, checksum BLOB NOT NULL, execution_time BIGINT NOT NULL)";
-
-#[tokio::test]
-async fn a_backup_of_an_older_release_gets_the_schema_of_this_one() {
-    let (kit, shelf) = (Kit::sqlite().await, Shelf::new());
-    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
-    let migrations = Migrator::new(migrations).await.unwrap();
-    let first = migrations.iter().next().unwrap();
-    let older = Connection::open(shelf.backup()).unwrap();
-    older.execute_batch(first.sql.as_str()).unwrap();
-    older.execute_batch(NOTED).unwrap();
-    let note =
-        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
-                VALUES (?1, ?2, TRUE, ?3, 1)";
-    let values = (first.version, &*first.description, &*first.checksum);
-    older.execute(note, values).unwrap();
-    drop(older);
-
-    shelf.restore().await.unwrap();
-    let schema =
-        "select sql from sqlite_schema where name in ('parts', 'nodes', 'rates') order by name";
-    let restored: Vec<String> = column(&sqlite(&shelf.directory()), schema);
-    assert_eq!(restored, kit.texts(schema).await);
     kit.finish().await;
 }
 

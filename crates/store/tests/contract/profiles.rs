@@ -13,7 +13,6 @@ twins!(
     messages_beyond_the_profiles_of_an_account_say_it_themselves,
     a_send_that_is_refused_makes_no_profile,
     a_process_that_starts_finds_the_profiles_that_are_there,
-    a_message_from_before_profiles_is_the_same_after_an_upgrade,
 );
 spread!(
     messages_that_agree_share_a_profile_and_say_what_was_sent,
@@ -216,55 +215,4 @@ async fn what_two_nodes_send_at_once_says_what_was_sent() {
     assert_eq!(kit.numbers(twice).await, [] as [i64; 0]);
     other.close().await;
     kit.finish().await;
-}
-
-/// How messages were stored until then.
-const FORMER: &str = "update messages set gateway = (select f.gateway from messages_in_full f
-             where f.bucket = messages.bucket and f.message_id = messages.message_id),
-         sender = (select f.sender from messages_in_full f
-             where f.bucket = messages.bucket and f.message_id = messages.message_id),
-         callback_url = (select f.callback_url from messages_in_full f
-             where f.bucket = messages.bucket and f.message_id = messages.message_id);
-     drop view messages_in_full;
-     drop table profiles;
-     alter table messages drop column profile";
-
-async fn a_message_from_before_profiles_is_the_same_after_an_upgrade(kit: &Kit) {
-    let account = kit.account(1_000).await;
-    let before = to_path(account, "a").message(&kit.store);
-    let claimed = kit.accept_and_claim(&before).await;
-    let upgrade = if kit.is_sqlite() {
-        include_str!("../../migrations/sqlite/0018_profiles.sql")
-    } else {
-        include_str!("../../migrations/postgres/0019_profiles.sql")
-    };
-    let (_, upgrade) = upgrade.split_once("create table").unwrap();
-    let upgrade = format!("create table{upgrade}");
-    for statement in FORMER
-        .split(';')
-        .chain(upgrade.trim().split_terminator(';'))
-    {
-        kit.run(statement).await.unwrap();
-    }
-    let taken = claimed.iter().map(super::kit::taken).collect();
-    let failed = vec![undelivered(before.draft.recipients[0])];
-    let (settled, _) = kit.report(report(taken, failed)).await;
-    let told: Vec<&str> = settled
-        .callbacks
-        .iter()
-        .map(|callback| &*callback.url)
-        .collect();
-    assert_eq!(told, [before.draft.callback_url.as_deref().unwrap()]);
-
-    let started = kit.restarted().await;
-    let after = [2, 3].map(|first_number| {
-        let sending = Sending {
-            first_number,
-            ..to_path(account, "a")
-        };
-        sending.message(&kit.store)
-    });
-    live_through(kit, &started, &after).await;
-    assert_eq!(profiles(kit).await, ["-", "-", "0"]);
-    started.close().await;
 }

@@ -1,0 +1,355 @@
+-- The schema for SQLite. Its twin for PostgreSQL has the same tables, columns and rules.
+--
+-- Columns that end in `_ms` are Unix milliseconds, in `_s` Unix seconds. Money is ten-thousandths of a naira.
+-- The application makes all ids. `bucket` leads every key of the message tables, so that they can be distributed by it;
+-- it is 0 here. Columns that every read needs come before those that may be long.
+
+-- Accounts
+
+-- The customers.
+create table accounts (
+    account_id bigint not null primary key,
+    email text not null,
+    name text not null,
+    status text not null,
+    verification text not null,
+    created_at_ms bigint not null
+);
+
+-- The secrets that identify an account to the API, as hashes. `allowed` lists address ranges with commas between
+-- them; an empty list allows every address. A token without `expires_at_ms` does not expire.
+create table tokens (
+    token_id text not null primary key,
+    account_id bigint not null references accounts (account_id),
+    name text not null,
+    hash blob not null unique,
+    created_at_ms bigint not null,
+    revoked_at_ms bigint,
+    expires_at_ms bigint,
+    allowed text not null default ''
+);
+
+-- The names and numbers that an account may show as sender, and the decision on each.
+create table sender_ids (
+    account_id bigint not null references accounts (account_id),
+    sender_key text not null,
+    name text not null,
+    status text not null,
+    purpose text not null,
+    international boolean not null,
+    created_at_ms bigint not null,
+    approved_at_ms bigint,
+    rejection_reason text,
+    primary key (account_id, sender_key)
+);
+
+-- The accounts that are stopped, and the fate of their queued recipients. An account that may send has no row.
+create table holds (
+    account_id bigint primary key,
+    status text not null,
+    queued text not null
+) without rowid;
+
+-- The blocks of numbers to which an account does not send for a while. A block is a number without its last three
+-- digits.
+create table paused_blocks (
+    account_id bigint not null references accounts (account_id),
+    block bigint not null,
+    paused_at_ms bigint not null,
+    until_ms bigint not null,
+    primary key (account_id, block)
+);
+
+-- The secrets that sign callbacks, in clear text. `ends_at_ms` is null until a newer secret replaces one.
+create table callback_secrets (
+    account_id bigint not null references accounts (account_id),
+    secret_id text not null,
+    secret text not null,
+    created_at_ms bigint not null,
+    ends_at_ms bigint,
+    primary key (account_id, secret_id)
+);
+
+-- The requests that nodes have reserved from an account's rate limit in the last minute: the start of the newest slot,
+-- and the packed counts. The rows may be lost with the server. There is no second index, which each request would write.
+create table rates (
+    account_id bigint not null,
+    sandbox boolean not null,
+    kind text not null,
+    newest_ms bigint not null,
+    counts blob not null,
+    primary key (account_id, sandbox, kind)
+) without rowid;
+
+-- Wallets
+
+-- The six balances of an account. `spent_today` is the sum of charges on `spent_day`, in days of Lagos since 1970.
+-- A wallet without `limit_per_day` has no daily limit.
+create table wallets (
+    bucket bigint not null,
+    account_id bigint not null,
+    promo_bonus bigint not null default 0 check (promo_bonus >= 0),
+    volume_bonus bigint not null default 0 check (volume_bonus >= 0),
+    sms_bonus bigint not null default 0 check (sms_bonus >= 0),
+    sms_wallet bigint not null default 0 check (sms_wallet >= 0),
+    main_balance bigint not null default 0 check (main_balance >= 0),
+    universal_wallet bigint not null default 0 check (universal_wallet >= 0),
+    limit_per_day bigint,
+    spent_day bigint not null default 0,
+    spent_today bigint not null default 0,
+    primary key (bucket, account_id)
+) without rowid;
+
+-- All movements of money. `subject` is the message, or the id of a credit. `recipient` is 0 except in a refund of one
+-- recipient. The primary key makes a second charge or refund impossible. It leads with the message, so that the entries
+-- of a commit lie on few pages (decision 0029).
+create table ledger (
+    bucket bigint not null,
+    account_id bigint not null,
+    subject blob not null,
+    recipient bigint not null,
+    kind text not null,
+    component text not null,
+    amount bigint not null,
+    created_at_ms bigint not null,
+    reference text,
+    primary key (bucket, subject, account_id, recipient, kind, component)
+) without rowid;
+create unique index ledger_credits on ledger (bucket, account_id, reference) where kind = 'credit';
+create trigger ledger_keeps_entries before update on ledger
+begin
+    select raise(abort, 'the ledger is append-only');
+end;
+create trigger ledger_loses_nothing before delete on ledger
+begin
+    select raise(abort, 'the ledger is append-only');
+end;
+
+-- Messages
+
+-- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their
+-- shares where there are several. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
+-- A message has `gateway`, `sender` and `callback_url` itself or by its profile (decision 0025).
+create table messages (
+    bucket bigint not null,
+    message_id blob not null,
+    account_id bigint not null,
+    profile bigint,
+    sandbox boolean not null,
+    gateway text,
+    refund_undelivered boolean not null,
+    two_legs boolean not null,
+    callbacks_ended boolean not null default false,
+    sender text,
+    callback_url text,
+    customer_reference text,
+    cost bigint not null,
+    page_count bigint not null,
+    paid_from text not null,
+    body text not null,
+    recipients blob not null,
+    primary key (bucket, message_id)
+) without rowid;
+create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
+
+-- The gateway, sender and callback URL that messages of an account share.
+create table profiles (
+    bucket bigint not null,
+    account_id bigint not null,
+    profile bigint not null,
+    gateway text not null,
+    sender text not null,
+    callback_url text,
+    primary key (bucket, account_id, profile)
+) without rowid;
+
+-- The messages with the fields of their profiles.
+create view messages_in_full as
+select m.bucket, m.message_id, m.account_id, m.sandbox, coalesce(m.gateway, p.gateway) as gateway,
+    m.refund_undelivered, m.two_legs, m.callbacks_ended, coalesce(m.sender, p.sender) as sender,
+    coalesce(m.callback_url, p.callback_url) as callback_url, m.customer_reference, m.cost, m.paid_from, m.body
+from messages m
+left join profiles p on p.bucket = m.bucket and p.account_id = m.account_id and p.profile = m.profile;
+
+-- The duplicate windows that are open, in the order in which they close. PostgreSQL finds them by another key
+-- (decision 0017).
+create table recent_sends (
+    bucket bigint not null,
+    fingerprint blob not null,
+    expires_at_ms bigint not null,
+    primary key (bucket, expires_at_ms, fingerprint)
+) without rowid;
+
+-- Batches
+
+-- The recipients of one message, for one carrier, that are not accounted for. `claimed_by` is 0, or the node that
+-- submits them. A claimed recipient without a delivery may have been sent.
+create table batches (
+    bucket bigint not null,
+    carrier text not null,
+    claimed_by bigint not null,
+    priority bigint not null,
+    due_at_ms bigint not null,
+    batch_id bigint not null,
+    claimed_until_ms bigint not null,
+    message_id blob not null,
+    kind text not null,
+    leg bigint not null,
+    tries bigint not null,
+    suffixed boolean not null,
+    pages bigint not null,
+    charge bigint not null,
+    reserve bigint not null,
+    expires_at_ms bigint not null,
+    recipients blob not null,
+    primary key (bucket, carrier, claimed_by, priority, due_at_ms, batch_id)
+) without rowid;
+
+-- Deliveries
+
+-- One recipient of a message that was submitted or has a final status. Null stands for the usual value: no failed leg,
+-- nothing delivered of a leg, no reserve, not given up, no suffix. `delivered_first` and `delivered_second` have a bit
+-- for each page. `doubts` lists the pages in doubt by leg with their carriers, such as `1:3:mtn,glo`.
+create table deliveries (
+    bucket bigint not null,
+    message_id blob not null,
+    recipient bigint not null,
+    status text not null,
+    leg bigint not null,
+    pages bigint not null,
+    charge bigint not null,
+    carrier text not null,
+    submitted_at_s bigint not null,
+    settled_at_s bigint,
+    delivered_first bigint,
+    delivered_second bigint,
+    failed_legs bigint,
+    gave_up boolean,
+    suffixed boolean,
+    reserve bigint,
+    error text,
+    doubts text,
+    primary key (bucket, message_id, recipient)
+) without rowid;
+-- The condition names a column that few deliveries have, so that a settle does not write this index.
+create index deliveries_in_doubt on deliveries (recipient) where doubts is not null;
+
+-- The carrier's ids of pages, by which receipts find their recipients. Ids that differ in the last character share a
+-- row. `store/src/parts/stored.rs` defines the bytes of `pages`.
+create table parts (
+    bucket bigint not null,
+    carrier text not null,
+    stem text not null,
+    accepted_at_ms bigint not null,
+    pages blob not null,
+    primary key (bucket, carrier, stem, accepted_at_ms)
+) without rowid;
+
+-- The receipts that match no page, such as those that came before their response. A receipt may name two ids.
+create table parked_receipts (
+    bucket bigint not null,
+    carrier text not null,
+    carrier_id text not null,
+    received_at_ms bigint not null,
+    number bigint not null,
+    recipient bigint not null,
+    sender text not null,
+    state text not null,
+    error text,
+    other_id text,
+    primary key (bucket, carrier, carrier_id, received_at_ms, number)
+) without rowid;
+create index parked_receipts_by_time on parked_receipts (bucket, received_at_ms);
+create index parked_receipts_by_recipient on parked_receipts (bucket, recipient);
+
+-- Callbacks
+
+-- The callbacks that wait, are claimed, or were given up.
+create table callbacks (
+    bucket bigint not null,
+    state text not null,
+    account_id bigint not null,
+    sandbox boolean not null default false,
+    origin text not null,
+    due_at_ms bigint not null,
+    message_id blob not null,
+    recipient bigint not null,
+    status text not null,
+    attempts bigint not null,
+    claimed_by bigint not null,
+    claimed_until_ms bigint not null,
+    primary key (bucket, state, account_id, sandbox, origin, due_at_ms, message_id, recipient)
+) without rowid;
+create index callbacks_of_sandbox on callbacks (bucket, message_id) where sandbox;
+
+-- The attempts at callbacks that failed, and the success that ended such a series. Message ids grow with time, so the
+-- key finds old rows.
+create table callback_attempts (
+    bucket bigint not null,
+    message_id blob not null,
+    recipient bigint not null,
+    made_at_ms bigint not null,
+    account_id bigint not null,
+    attempt bigint not null,
+    result text not null,
+    took_ms bigint not null,
+    answer text not null,
+    primary key (bucket, message_id, recipient, made_at_ms)
+) without rowid;
+
+-- Cluster
+
+-- The nodes that share this database, of which SQLite has one. Each raises its beat every second; a node whose beat
+-- stands still is dead.
+create table nodes (
+    node bigint not null primary key,
+    name text not null,
+    beat bigint not null
+);
+
+-- The connections that the configuration allows to a carrier, and the node that holds each.
+create table binds (
+    carrier text not null,
+    slot bigint not null,
+    node bigint not null,
+    bound boolean not null default false,
+    primary key (carrier, slot)
+);
+
+-- Operators
+
+-- The changes that operators made, numbered without gaps: the actor, the command, and the object before and after as
+-- JSON without tokens, secrets and whole numbers.
+create table audit (
+    number bigint not null primary key,
+    at_ms bigint not null,
+    actor text not null,
+    verb text not null,
+    account_id bigint references accounts (account_id),
+    object text not null,
+    before text not null,
+    after text not null
+);
+create trigger audit_keeps_entries before update on audit
+begin
+    select raise(abort, 'the audit is append-only');
+end;
+create trigger audit_loses_nothing before delete on audit
+begin
+    select raise(abort, 'the audit is append-only');
+end;
+
+-- The prohibited phrases beside those of the configuration: lower-case words with a space between them.
+create table content_rules (
+    phrase text not null primary key,
+    added_at_ms bigint not null
+);
+
+-- Upkeep
+
+-- Numbers that survive a restart: the revision of the accounts, the last number of the audit, and the progress of
+-- sweeps.
+create table marks (
+    name text not null primary key,
+    value bigint not null
+);
