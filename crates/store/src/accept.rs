@@ -43,27 +43,13 @@ struct Accept {
     store: Store,
     now_ms: i64,
     messages: Vec<NewMessage>,
-    /// The profile of each, as it was known of that incarnation of the database.
-    profiles: Vec<Option<i64>>,
-    incarnation: i64,
 }
 
 /// A message that is accepted.
 struct Kept<'a> {
     message: &'a NewMessage,
-    profile: Option<i64>,
     /// What paid for it.
     drawn: Purse,
-}
-
-impl<'a> Kept<'a> {
-    fn new(message: &'a NewMessage, profile: Option<i64>, drawn: Purse) -> Self {
-        Self {
-            message,
-            profile,
-            drawn,
-        }
-    }
 }
 
 impl Store {
@@ -73,21 +59,12 @@ impl Store {
     ///
     /// Where the server goes away in the middle of the commit, this waits until it is back and tells.
     pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
-        let incarnation = self.db.incarnation();
-        let profiles = self.profiles.numbers(&messages, incarnation);
-        let mut wanted = self.wanted_profiles(&messages, &profiles, incarnation);
         let accept = Accept {
             store: self.clone(),
             now_ms,
             messages,
-            profiles,
-            incarnation,
         };
-        let answers = self.db.change(accept).await?;
-        let is_accepted = |place: usize| matches!(answers.get(place), Some(Accepted::Yes { .. }));
-        wanted.retain(|wanted| is_accepted(wanted.place));
-        self.make_profiles(wanted).await;
-        Ok(answers)
+        self.db.change(accept).await
     }
 }
 
@@ -109,7 +86,7 @@ impl Change for Accept {
         let mut movements: BTreeMap<Owner, Movement> = BTreeMap::new();
         let mut answers = Vec::with_capacity(self.messages.len());
         let mut kept: Vec<Kept<'_>> = Vec::with_capacity(self.messages.len());
-        for (message, profile) in self.messages.iter().zip(self.profiles()) {
+        for message in &self.messages {
             let window = self.window(message);
             if !armed.contains(&window) {
                 answers.push(Accepted::No(Refusal::Duplicate));
@@ -117,7 +94,8 @@ impl Change for Accept {
             }
             if !is_live(message) {
                 armed.remove(&window);
-                kept.push(Kept::new(message, profile, Purse::default()));
+                let drawn = Purse::default();
+                kept.push(Kept { message, drawn });
                 answers.push(Accepted::Yes {
                     balance: Money::ZERO,
                 });
@@ -152,7 +130,7 @@ impl Change for Accept {
             answers.push(Accepted::Yes {
                 balance: wallet.purse.total(),
             });
-            kept.push(Kept::new(message, profile, drawn));
+            kept.push(Kept { message, drawn });
         }
         // Windows that no accepted message took: a refused send never arms one.
         let unused: Vec<Window> = armed.into_iter().collect();
@@ -192,15 +170,6 @@ impl Accept {
         (self.store.bucket_of(account), account)
     }
 
-    /// The profile of each message: none where another server has taken the place of that of which they are known, and
-    /// may have lost them.
-    fn profiles(&self) -> impl Iterator<Item = Option<i64>> {
-        let stand = self.incarnation == self.store.db.incarnation();
-        self.profiles
-            .iter()
-            .map(move |profile| profile.filter(|_| stand))
-    }
-
     fn window(&self, message: &NewMessage) -> Window {
         (self.owner(message).0, message.draft.fingerprint)
     }
@@ -221,7 +190,7 @@ impl Accept {
     ) -> Result<()> {
         wallets::add(tx, movements).await?;
         let mut entries = Vec::with_capacity(kept.len());
-        for Kept { message, drawn, .. } in kept {
+        for Kept { message, drawn } in kept {
             entries.extend(drawn.parts().map(|(component, amount)| LedgerEntry {
                 account: message.draft.account,
                 subject: message.id,
@@ -251,28 +220,25 @@ impl Accept {
         execute_rows!(
             tx,
             kept,
-            16,
-            "insert into messages (bucket, message_id, account_id, profile, sandbox, gateway, refund_undelivered,
+            15,
+            "insert into messages (bucket, message_id, account_id, sandbox, gateway, refund_undelivered,
                  two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
                  recipients)
              values {rows}",
             |query, row| {
-                let Kept { message, drawn, profile } = row;
+                let Kept { message, drawn } = row;
                 let draft = &message.draft;
-                // What its profile says it need not.
-                let own = profile.is_none().then_some(draft);
                 query
                     .bind(self.owner(message).0.0)
                     .bind(id_bytes(&message.id))
                     .bind(draft.account.0)
-                    .bind(*profile)
                     .bind(draft.environment == Environment::Sandbox)
-                    .bind(own.map(|draft| draft.gateway.as_str()))
+                    .bind(draft.gateway.as_str())
                     .bind(message.terms.refund_undelivered)
                     .bind(message.terms.two_legs)
-                    .bind(own.map(|draft| &*draft.sender))
+                    .bind(&draft.sender)
                     .bind(draft.text.as_str())
-                    .bind(own.and_then(|draft| draft.callback_url.as_deref()))
+                    .bind(&draft.callback_url)
                     .bind(&draft.customer_reference)
                     .bind(draft.cost.units())
                     .bind(draft.page_count)

@@ -304,7 +304,7 @@ struct BatchRow {
 const COLUMNS: &str = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body,
          not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held
      from batches b
-     join messages_in_full m on m.bucket = b.bucket and m.message_id = b.message_id";
+     join messages m on m.bucket = b.bucket and m.message_id = b.message_id";
 
 impl BatchRow {
     fn claimed(self) -> Result<Claimed> {

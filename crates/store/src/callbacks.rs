@@ -270,7 +270,7 @@ impl Change for ClaimCallbacks {
         let sql = format!(
             "select c.bucket, c.account_id, c.sandbox, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
                  c.attempts, m.callback_url, m.customer_reference
-             from callbacks c join messages_in_full m on m.bucket = c.bucket and m.message_id = c.message_id
+             from callbacks c join messages m on m.bucket = c.bucket and m.message_id = c.message_id
              where c.bucket = $1 and c.state = $2 and c.account_id = $3 and c.sandbox = $4
                  and c.origin = $5 and c.due_at_ms <= $6
              order by c.due_at_ms, c.message_id, c.recipient limit $7{}",

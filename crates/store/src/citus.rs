@@ -20,11 +20,10 @@ const REFERENCE: [&str; 12] = [
 ];
 
 /// Tables that lie where their buckets lie; the others are put beside the first.
-const DISTRIBUTED: [&str; 11] = [
+const DISTRIBUTED: [&str; 10] = [
     "wallets",
     "ledger",
     "recent_sends",
-    "profiles",
     "messages",
     "batches",
     "deliveries",

@@ -30,8 +30,6 @@ use std::fs::File;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -214,8 +212,6 @@ pub(crate) enum Db {
     },
     Postgres {
         pool: PgPool,
-        /// When the server that was connected to last had started, by which it is told from one that takes its place.
-        incarnation: Arc<AtomicI64>,
         /// Whether buckets may lie on several servers.
         is_spread: bool,
     },
@@ -274,15 +270,6 @@ impl Db {
                 ..
             }
         )
-    }
-
-    /// What changes when another server takes the place of the one that kept the database: what that one had committed
-    /// may be lost.
-    pub(crate) fn incarnation(&self) -> i64 {
-        match self {
-            Self::Sqlite { .. } => 0,
-            Self::Postgres { incarnation, .. } => incarnation.load(Ordering::Acquire),
-        }
     }
 
     /// Comes back when nothing can be changed any more: the database was closed, or its disk cannot be trusted.

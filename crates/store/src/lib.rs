@@ -24,7 +24,6 @@ mod memory;
 mod nodes;
 mod outage;
 mod parts;
-mod profiles;
 mod rates;
 mod receipts;
 mod reports;
@@ -88,7 +87,6 @@ pub struct Store {
     db: db::Db,
     windows: Arc<windows::Remembered>,
     counted: Arc<reports::Counted>,
-    profiles: Arc<profiles::Profiles>,
 }
 
 impl Store {
@@ -111,7 +109,6 @@ impl Store {
             db,
             windows: Arc::default(),
             counted: Arc::default(),
-            profiles: Arc::default(),
         }
     }
 

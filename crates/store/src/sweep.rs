@@ -59,7 +59,7 @@ impl Change for Expire {
                  d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
                  d.doubts
              from deliveries d
-             join messages_in_full m on m.bucket = d.bucket and m.message_id = d.message_id
+             join messages m on m.bucket = d.bucket and m.message_id = d.message_id
              where d.bucket = $1 and d.message_id >= $2 and d.message_id < $3
                  and d.status in ('sent', 'in_doubt') and m.gateway = $4
              order by d.message_id, d.recipient limit $5{}",

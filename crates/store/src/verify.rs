@@ -35,7 +35,7 @@ struct Check {
 ///
 /// Whose time is over is told by how far the sweeps have come, not by a clock: while the service stands still nobody is
 /// given up, and that is sound.
-const CHECKS: [Check; 22] = [
+const CHECKS: [Check; 21] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -77,13 +77,6 @@ const CHECKS: [Check; 22] = [
                       and l.subject = m.message_id and l.kind = 'charge'
                   where not m.sandbox group by m.bucket, m.message_id, m.cost
               ) m where m.cost <> m.charged limit 20",
-    },
-    Check {
-        sentence: "message {} does not say over which gateway it goes and from whom, or says it twice",
-        sql: "select lower(hex(m.message_id)) from messages m
-              join messages_in_full f on f.bucket = m.bucket and f.message_id = m.message_id
-              where f.gateway is null or f.sender is null or (m.profile is not null
-                  and coalesce(m.gateway, m.sender, m.callback_url) is not null) limit 20",
     },
     Check {
         sentence: "the sandbox message {} has ledger entries",
@@ -171,14 +164,14 @@ const CHECKS: [Check; 22] = [
         sql: "select lower(hex(m.message_id)) from (
                   select bucket, message_id, min(submitted_at_s) as since_s from deliveries
                   where status in ('sent', 'in_doubt') group by bucket, message_id
-              ) d join messages_in_full m on m.bucket = d.bucket and m.message_id = d.message_id
+              ) d join messages m on m.bucket = d.bucket and m.message_id = d.message_id
               join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
               where d.since_s + 1 <= k.value / 1000 limit 20",
     },
     Check {
         sentence: "a recipient of message {} waits to be sent to, though those are given up that were long after it",
         sql: "select distinct lower(hex(m.message_id)) from batches b
-              join messages_in_full m on m.bucket = b.bucket and m.message_id = b.message_id
+              join messages m on m.bucket = b.bucket and m.message_id = b.message_id
               join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
               where b.claimed_by <= 0 and b.expires_at_ms < k.value limit 20",
     },

@@ -28,7 +28,6 @@ mod contract {
     mod money;
     mod nodes;
     mod plans;
-    mod profiles;
     mod properties;
     mod rates;
     mod receipts;

@@ -127,13 +127,11 @@ for each row execute function refuse_change();
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their
 -- shares where there are several. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
--- A message has `gateway`, `sender` and `callback_url` itself or by its profile (decision 0025).
 create table messages (
     account_id bigint not null,
     cost bigint not null,
     page_count integer not null,
     bucket smallint not null,
-    profile smallint,
     sandbox boolean not null,
     refund_undelivered boolean not null,
     two_legs boolean not null,
@@ -142,32 +140,13 @@ create table messages (
     recipients bytea not null,
     paid_from text not null,
     body text not null,
-    gateway text,
-    sender text,
+    gateway text not null,
+    sender text not null,
     callback_url text,
     customer_reference text,
     primary key (bucket, message_id)
 );
 create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
-
--- The gateway, sender and callback URL that messages of an account share.
-create table profiles (
-    bucket smallint not null,
-    account_id bigint not null,
-    profile smallint not null,
-    gateway text not null,
-    sender text not null,
-    callback_url text,
-    primary key (bucket, account_id, profile)
-);
-
--- The messages with the fields of their profiles.
-create view messages_in_full as
-select m.bucket, m.message_id, m.account_id, m.sandbox, coalesce(m.gateway, p.gateway) as gateway,
-    m.refund_undelivered, m.two_legs, m.callbacks_ended, coalesce(m.sender, p.sender) as sender,
-    coalesce(m.callback_url, p.callback_url) as callback_url, m.customer_reference, m.cost, m.paid_from, m.body
-from messages m
-left join profiles p on p.bucket = m.bucket and p.account_id = m.account_id and p.profile = m.profile;
 
 -- The duplicate windows that are open. SQLite finds them by another key (decision 0017).
 create table recent_sends (

@@ -129,18 +129,16 @@ end;
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their
 -- shares where there are several. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
--- A message has `gateway`, `sender` and `callback_url` itself or by its profile (decision 0025).
 create table messages (
     bucket bigint not null,
     message_id blob not null,
     account_id bigint not null,
-    profile bigint,
     sandbox boolean not null,
-    gateway text,
+    gateway text not null,
     refund_undelivered boolean not null,
     two_legs boolean not null,
     callbacks_ended boolean not null default false,
-    sender text,
+    sender text not null,
     callback_url text,
     customer_reference text,
     cost bigint not null,
@@ -151,25 +149,6 @@ create table messages (
     primary key (bucket, message_id)
 ) without rowid;
 create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
-
--- The gateway, sender and callback URL that messages of an account share.
-create table profiles (
-    bucket bigint not null,
-    account_id bigint not null,
-    profile bigint not null,
-    gateway text not null,
-    sender text not null,
-    callback_url text,
-    primary key (bucket, account_id, profile)
-) without rowid;
-
--- The messages with the fields of their profiles.
-create view messages_in_full as
-select m.bucket, m.message_id, m.account_id, m.sandbox, coalesce(m.gateway, p.gateway) as gateway,
-    m.refund_undelivered, m.two_legs, m.callbacks_ended, coalesce(m.sender, p.sender) as sender,
-    coalesce(m.callback_url, p.callback_url) as callback_url, m.customer_reference, m.cost, m.paid_from, m.body
-from messages m
-left join profiles p on p.bucket = m.bucket and p.account_id = m.account_id and p.profile = m.profile;
 
 -- The duplicate windows that are open, in the order in which they close. PostgreSQL finds them by another key
 -- (decision 0017).

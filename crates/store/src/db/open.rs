@@ -10,7 +10,6 @@ use sqlx::postgres::{PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -41,8 +40,6 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
     let is_spread = prepare(server, &mut connection).await?;
     connection.close().await?;
     let settings: Arc<str> = server.settings(is_spread).into();
-    let incarnation = Arc::new(AtomicI64::new(0));
-    let connected = Arc::clone(&incarnation);
     let options = match &relay {
         Some(relay) => relay.through(*server.options.clone()),
         None => *server.options.clone(),
@@ -62,21 +59,11 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
         .after_connect(move |connection, _| {
             // It lives as long as the pool.
             let _relay = &relay;
-            let (connected, settings) = (Arc::clone(&connected), Arc::clone(&settings));
-            Box::pin(async move {
-                set(connection, &settings).await?;
-                let sql = sqlx::AssertSqlSafe(format!("select {STARTED}"));
-                let started: i64 = sqlx::query_scalar(sql).fetch_one(connection).await?;
-                connected.store(started, Ordering::Release);
-                Ok(())
-            })
+            let settings = Arc::clone(&settings);
+            Box::pin(async move { set(connection, &settings).await })
         })
         .connect_lazy_with(options);
-    Ok(Db::Postgres {
-        pool,
-        incarnation,
-        is_spread,
-    })
+    Ok(Db::Postgres { pool, is_spread })
 }
 
 /// The first connection, and by what it goes where sqlx does not trust the server's certificate and we do.

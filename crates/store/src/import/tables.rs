@@ -6,7 +6,7 @@ use super::table::{Bucketed, Table};
 const CHUNK: i64 = 2_000;
 
 /// In an order in which what is referred to comes first, and what makes a node work comes last.
-pub(super) const TABLES: [Table; 18] = [
+pub(super) const TABLES: [Table; 17] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -144,26 +144,12 @@ pub(super) const TABLES: [Table; 18] = [
         chunk: CHUNK,
     },
     Table {
-        name: "profiles",
-        bucketed: Bucketed::ByAccount,
-        key: 2,
-        columns: &[
-            ("account_id", Int),
-            ("profile", Int),
-            ("gateway", Text),
-            ("sender", Text),
-            ("callback_url", Text),
-        ],
-        chunk: CHUNK,
-    },
-    Table {
         name: "messages",
         bucketed: Bucketed::ByAccount,
         key: 1,
         columns: &[
             ("message_id", Bytes),
             ("account_id", Int),
-            ("profile", Int),
             ("sandbox", Bool),
             ("gateway", Text),
             ("refund_undelivered", Bool),

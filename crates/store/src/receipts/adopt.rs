@@ -48,7 +48,7 @@ pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<
         &numbers,
         1,
         "select d.bucket, d.recipient, d.doubts, lower(m.sender) from deliveries d
-         join messages_in_full m on m.bucket = d.bucket and m.message_id = d.message_id
+         join messages m on m.bucket = d.bucket and m.message_id = d.message_id
          where d.recipient in (values {rows}) and d.doubts is not null",
         |query, recipient| query.bind(number(*recipient))
     );
@@ -222,7 +222,7 @@ impl Portion {
         // The sign keeps SQLite from reading the whole bucket: the index of those in doubt is without it.
         let sql = format!(
             "select d.bucket, d.message_id, d.doubts from deliveries d
-             join messages_in_full m on m.bucket = d.bucket and m.message_id = d.message_id
+             join messages m on m.bucket = d.bucket and m.message_id = d.message_id
              where +d.bucket in ({buckets}) and d.recipient = $1 and d.doubts is not null
                  and lower(m.sender) = lower($2)
              order by d.submitted_at_s, d.message_id limit $3"

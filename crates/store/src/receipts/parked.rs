@@ -155,7 +155,7 @@ impl Store {
     async fn parked_before_doubt(&self, tx: &mut Tx, doubted: &Progress) -> Result<Vec<ParkedRow>> {
         let batch = &doubted.batch;
         let sender: Option<String> = on!(tx, |connection| sqlx::query_scalar(
-            "select sender from messages_in_full where bucket = $1 and message_id = $2"
+            "select sender from messages where bucket = $1 and message_id = $2"
         )
         .bind(batch.bucket.0)
         .bind(id_bytes(&batch.message))

@@ -58,7 +58,7 @@ pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<Mess
         "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, cost, paid_from
-         from messages_in_full where (bucket, message_id) in (values {rows})",
+         from messages where (bucket, message_id) in (values {rows})",
         |query, row| query.bind(row.0.0).bind(id_bytes(&row.1))
     );
     rows.into_iter()

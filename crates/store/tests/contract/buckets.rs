@@ -6,7 +6,7 @@ use super::plans::{Statement, all_statements};
 use std::collections::HashSet;
 
 /// The tables that are distributed. All others are small, and whole wherever they are needed.
-const MESSAGE_TABLES: [&str; 11] = [
+const MESSAGE_TABLES: [&str; 10] = [
     "batches",
     "callback_attempts",
     "callbacks",
@@ -15,13 +15,9 @@ const MESSAGE_TABLES: [&str; 11] = [
     "messages",
     "parked_receipts",
     "parts",
-    "profiles",
     "recent_sends",
     "wallets",
 ];
-
-/// Messages with what their profiles say, each profile from the bucket of the message.
-const VIEW: &str = "messages_in_full";
 
 /// Statements that look into all buckets, by how they start, and why.
 const ALL_BUCKETS: [(&str, &str); 1] = [(
@@ -48,7 +44,7 @@ fn tables(text: &str) -> Vec<(&str, &str)> {
     for (place, word) in words.iter().enumerate() {
         let is_table = place > 0
             && ["from", "join", "into", "update"].contains(&words[place - 1])
-            && (MESSAGE_TABLES.contains(word) || *word == VIEW);
+            && MESSAGE_TABLES.contains(word);
         if is_table {
             let alias = words.get(place + 1).filter(|next| next.len() == 1);
             let named = (*word, alias.copied().unwrap_or(word));
@@ -185,7 +181,6 @@ fn no_conflict_clause_calls_a_function_that_may_change() {
         let clause = clause.split(" returning ").next().unwrap_or(clause);
         let clause = clause.trim_start_matches("(bucket, fingerprint)");
         let clause = clause.trim_start_matches("(bucket, carrier, stem, accepted_at_ms)");
-        let clause = clause.trim_start_matches("(bucket, account_id, profile)");
         // The same everywhere; `{place}` is `position`.
         let clause = clause.replace("length(", "");
         assert!(!clause.contains('('), "{}", statement.text);

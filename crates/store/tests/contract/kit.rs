@@ -143,11 +143,6 @@ impl Kit {
         }
     }
 
-    /// The same database, opened once more: by a process that knows nothing yet.
-    pub(crate) async fn restarted(&self) -> Store {
-        Store::open(&self.target).await.unwrap()
-    }
-
     /// Another node on the same PostgreSQL database, by way of that port of this machine.
     pub(crate) async fn by_port(&self, port: u16) -> Store {
         let Home::Schema { schema, .. } = &self.home else {

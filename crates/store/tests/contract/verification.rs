@@ -13,7 +13,6 @@ twins!(
     a_wallet_below_nothing_is_found,
     entries_without_a_wallet_are_found,
     a_message_not_charged_its_cost_is_found,
-    a_message_whose_profile_is_not_there_or_not_needed_is_found,
     a_sandbox_message_with_entries_is_found,
     a_message_that_gave_back_more_than_it_was_charged_is_found,
     a_recipient_refunded_more_than_its_charge_is_found,
@@ -156,31 +155,6 @@ async fn a_message_not_charged_its_cost_is_found(kit: &Kit) {
         hex(&message)
     );
     assert!(violations(kit).await.contains(&sentence));
-}
-
-async fn a_message_whose_profile_is_not_there_or_not_needed_is_found(kit: &Kit) {
-    let account = kit.account(100).await;
-    let sent = [1, 2].map(|first_number| {
-        let sending = Sending {
-            first_number,
-            ..sending(account)
-        };
-        sending.message(&kit.store)
-    });
-    for message in &sent {
-        kit.accept(message).await;
-    }
-    let sentence = format!(
-        "message {} does not say over which gateway it goes and from whom, or says it twice",
-        hex(&sent[1])
-    );
-    kit.plant("update messages set sender = 'ACME'").await;
-    assert_eq!(violations(kit).await, std::slice::from_ref(&sentence));
-    kit.plant("update messages set sender = null where profile is not null")
-        .await;
-    assert_eq!(violations(kit).await, [] as [String; 0]);
-    kit.plant("delete from profiles").await;
-    assert_eq!(violations(kit).await, [sentence]);
 }
 
 async fn a_sandbox_message_with_entries_is_found(kit: &Kit) {
