@@ -32,7 +32,6 @@ mod nodes;
 mod plan;
 mod rate;
 mod recover;
-mod refusals;
 mod reload;
 mod report;
 mod retention;
@@ -278,14 +277,9 @@ impl Engine {
         within(self.rates.count(key, limit, &self.shared.clock)).await
     }
 
-    /// Recipients that one more send may have now: one that has more would be refused by [`Self::send`].
-    pub fn room(&self) -> usize {
-        self.door.room()
-    }
-
-    /// The refusal of a send for want of room, when it is its turn.
-    pub async fn refuse(&self) -> Refusal {
-        self.door.refuse().await
+    /// Refuses a send that is not parsed yet while the accept queue is full.
+    pub fn check_room(&self) -> Result<(), Refusal> {
+        self.door.check_room()
     }
 
     /// Accepts a send: when this gives a message, it is durable and paid for.
@@ -349,11 +343,6 @@ impl Engine {
     /// Whether sends are taken: no end was asked for, and the database was reached in the last seconds.
     pub fn is_ready(&self) -> bool {
         self.open.load(Ordering::Relaxed) && self.shared.nodes.holds()
-    }
-
-    /// Has those whose send is refused for want of room wait no longer: the end is near.
-    pub fn refuse_at_once(&self) {
-        self.door.refuse_at_once();
     }
 
     fn tasks(&self) -> MutexGuard<'_, Tasks> {

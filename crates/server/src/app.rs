@@ -159,7 +159,6 @@ pub async fn serve(
     } else {
         tracing::info!("service stopping: new requests are refused");
         let _ = stop.send(());
-        engine.refuse_at_once();
         timeout(HTTP_GRACE, server).await.unwrap_or(Ok(()))
     };
     if timeout(ENGINE_GRACE, engine.shutdown()).await.is_err() {

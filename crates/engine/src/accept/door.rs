@@ -3,7 +3,6 @@
 use super::pace::Pace;
 use super::{Sent, run};
 use crate::live::Live;
-use crate::refusals::Refusals;
 use crate::velocity::Counted;
 use crate::{Error, Shared};
 use domain::{Draft, Fingerprint, MessageId, Refusal};
@@ -87,7 +86,6 @@ pub(crate) struct Door {
     /// For recipients.
     room: Arc<Semaphore>,
     pace: Pace,
-    refusals: Refusals,
 }
 
 impl Door {
@@ -106,27 +104,15 @@ impl Door {
             queue,
             room: Arc::new(Semaphore::new(MOST_WAITING)),
             pace: Pace::default(),
-            refusals: Refusals::default(),
         }
     }
 
-    /// Has refusals for want of room be given at once.
-    pub(crate) fn refuse_at_once(&self) {
-        self.refusals.end();
-    }
-
-    /// Recipients that one more send may have now: none where the queue is full, else a few whatever campaigns do.
-    /// Whoever knows that a send has more may spare itself the work of drafting it.
-    pub(crate) fn room(&self) -> usize {
+    /// Load shedding: refuses a send that is not parsed yet while the queue is full.
+    pub(crate) fn check_room(&self) -> Result<(), Refusal> {
         if self.queue.capacity() == 0 {
-            return 0;
+            return Err(UNAVAILABLE);
         }
-        let room = if self.is_behind() {
-            0
-        } else {
-            self.room.available_permits()
-        };
-        room.max(FEW_RECIPIENTS)
+        Ok(())
     }
 
     /// Whether those who wait are too many for one more campaign.
@@ -135,15 +121,9 @@ impl Door {
         self.pace.is_behind(waiting)
     }
 
-    /// The refusal for want of room, when it is its turn.
-    pub(crate) async fn refuse(&self) -> Refusal {
-        self.refusals.wait().await;
-        UNAVAILABLE
-    }
-
-    /// Waits until the draft is a durable message, or is refused. A full queue refuses when it is its turn
-    /// ([`Refusals`]), and nothing is kept of the draft until then; a database that does not answer refuses after a
-    /// while: what has not begun by then is not accepted any more, and of what has it is told that it may stand.
+    /// Waits until the draft is a durable message, or is refused. A full queue refuses at once. A database that does not
+    /// answer refuses after [`PATIENCE`]. A send whose commit did not begin by then is not accepted any more. A send whose
+    /// commit began is answered that its outcome is unknown.
     pub(crate) async fn send(
         &self,
         draft: Draft,
@@ -152,7 +132,7 @@ impl Door {
     ) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
         let Some(turn) = self.admit(draft, live, counted, answer) else {
-            return Err(self.refuse().await.into());
+            return Err(UNAVAILABLE.into());
         };
         in_time(result, &turn).await
     }
@@ -184,7 +164,6 @@ impl Door {
             _room: room,
         };
         self.queue.try_send(waiting).ok()?;
-        self.refusals.admitted();
         Some(turn)
     }
 }
@@ -338,22 +317,24 @@ mod tests {
             door.admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
-        assert_eq!(door.room(), MOST_WAITING);
         assert!(admitted(MOST_WAITING - 100));
-        assert_eq!(door.room(), 100);
         assert!(!admitted(101));
         assert!(admitted(100));
-        assert_eq!(door.room(), FEW_RECIPIENTS);
         assert!(!admitted(FEW_RECIPIENTS + 1));
         assert!(admitted(FEW_RECIPIENTS));
+    }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_full_queue_refuses_at_once_before_it_moves() {
         let (queue, _waiting) = mpsc::channel(1);
         let door = Door::new(queue);
-        assert!(
-            door.admit(draft(1), live(), None, oneshot::channel().0)
-                .is_some()
-        );
-        assert_eq!(door.room(), 0, "the queue has no room");
+        assert_eq!(door.check_room(), Ok(()));
+        let first = door.admit(draft(1), live(), None, oneshot::channel().0);
+        assert!(first.is_some());
+        assert_eq!(door.check_room(), Err(UNAVAILABLE));
+        let began = Instant::now();
+        let refused = refusal(door.send(draft(1), live(), None).await);
+        assert_eq!((refused, began.elapsed()), (UNAVAILABLE, Duration::ZERO));
     }
 
     #[test]
@@ -371,9 +352,7 @@ mod tests {
             door.pace.learn(lap, now + Duration::from_millis(100));
         }
         assert!(admitted(70_000));
-        assert!(door.room() > 100_000);
         assert!(admitted(100_000));
-        assert_eq!(door.room(), FEW_RECIPIENTS);
         assert!(!admitted(FEW_RECIPIENTS + 1));
         assert!(admitted(FEW_RECIPIENTS));
         drop((waiting.try_recv(), waiting.try_recv()));

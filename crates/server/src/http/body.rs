@@ -9,8 +9,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use domain::callback_url::MAX_URL_CHARS;
-use domain::{MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, Refusal, SendFields};
+use domain::{Refusal, SendFields};
 use http_body_util::{BodyExt, Limited};
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
@@ -29,13 +28,6 @@ static PARSING: LazyLock<Semaphore> = LazyLock::new(|| {
     let processors = available_parallelism().map_or(1, usize::from);
     Semaphore::new(processors.div_ceil(2))
 });
-
-/// So many digits in a row are taken for a number, as a Nigerian one has no fewer.
-const DIGITS: usize = 10;
-/// Most numbers that a send holds beside its recipients. Seven characters may make one, as one that is escaped may show
-/// four digits (`\u1234`).
-const BESIDE_RECIPIENTS: usize =
-    (MAX_BODY_CHARACTERS + MAX_URL_CHARS + MAX_REFERENCE_CHARACTERS) / (DIGITS - 3);
 
 /// What is read of a body.
 #[derive(Clone, Copy, Debug)]
@@ -74,17 +66,6 @@ pub(super) async fn read(
 ) -> Result<Fields, Refusal> {
     let bytes = collect(&parts.headers, body, limits, place).await?;
     Ok(understand(&parts.headers, bytes, limits).await)
-}
-
-/// Whether a body that is not understood yet lists more numbers than so many, whatever else it holds; one that it
-/// repeats counts each time. Its length does not tell: the longest text, escaped, is longer than a thousand numbers.
-pub(super) fn lists_more_than(recipients: usize, bytes: &[u8]) -> bool {
-    let most = recipients.saturating_add(BESIDE_RECIPIENTS);
-    if bytes.len() / DIGITS <= most {
-        return false;
-    }
-    let runs = bytes.split(|byte| !byte.is_ascii_digit());
-    runs.filter(|run| run.len() >= DIGITS).nth(most).is_some()
 }
 
 /// Understands a body that has come. A large one takes milliseconds, in which nothing else would run on its thread: it is

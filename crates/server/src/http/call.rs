@@ -1,6 +1,6 @@
 //! The one extractor: who calls, whether they may, and what they ask for, in the check order of
-//! docs/spec/interface.md, section 4: token, account status, rate limit, and only then the request itself. A send for which
-//! there is no room is refused before it is understood.
+//! docs/spec/interface.md, section 4: token, account status, rate limit, and only then the request itself. Load shedding
+//! refuses a send before its body is read while the accept queue is full.
 
 use super::body::room::Place;
 use super::codes::Coded;
@@ -188,7 +188,10 @@ impl Entry {
             of_caller(Failure::from(error).answer(api.shape, &api.codes), &caller)
         })?;
         let too_many = rate.refused.take();
-        let refused = standing.err().or(too_many);
+        let mut refused = standing.err().or(too_many);
+        if kind == RateKind::Send && refused.is_none() {
+            refused = api.engine.check_room().err();
+        }
         let call = Call {
             api: Arc::clone(api),
             caller,
@@ -231,33 +234,12 @@ impl Entry {
     }
 
     async fn send_fields(&mut self, api: &Api) -> Result<(SendFields, Place), Refusal> {
-        let (body, place) = match self.early.take() {
-            Some(early) => *early,
-            None => self.read_known(api).await?,
-        };
+        let (body, place) = self.body_fields(api).await?;
         let query = std::mem::take(&mut self.query);
         Ok((body.over(query)?, place))
     }
 
-    /// The fields of the body, unless there is no room for it, or it lists more recipients than there is room for. Whoever
-    /// is refused so keeps neither body nor place until its turn, and the work of understanding it is spared.
-    async fn read_known(&mut self, api: &Api) -> Result<(Fields, Place), Refusal> {
-        let mut place = api.rooms.known.place();
-        let headers = &self.parts.headers;
-        let limits = api.settings.load().body;
-        let bytes = match self.body.take() {
-            Some(body) => body::collect(headers, body, limits, &mut place).await?,
-            None => Vec::new(),
-        };
-        let room = api.engine.room();
-        if room == 0 || body::lists_more_than(room, &bytes) {
-            drop((bytes, place));
-            return Err(api.engine.refuse().await);
-        }
-        Ok((body::understand(headers, bytes, limits).await, place))
-    }
-
-    /// The fields of the body of a caller who is known, of a request that sends nothing.
+    /// The fields of the body of a caller who is known.
     async fn body_fields(&mut self, api: &Api) -> Result<(Fields, Place), Refusal> {
         if let Some(early) = self.early.take() {
             return Ok(*early);
