@@ -492,9 +492,8 @@ async fn a_queue_full_of_campaigns_still_serves_small_sends() {
     let list = numbers(100_000).join(",");
     let campaign = |text: &str| Request::send(&poor.token, &to(&list, text));
     let address = ogene.address;
-    let ask = move |request: Request| async move {
-        try_ask(address, &request).await.expect("an answer")
-    };
+    let ask =
+        move |request: Request| async move { try_ask(address, &request).await.expect("an answer") };
     let held = ogene.hold_commits();
     // One campaign is in the commit, five wait for it, and the seventh is refused. Campaigns that came before the commits
     // were held are answered 402.
