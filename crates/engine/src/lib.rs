@@ -1,389 +1,46 @@
-//! Every effect of Ogene: accept, dispatch, settle, call back.
+//! Every effect of Ogene, as a pipeline of stages.
 //!
-//! | what | file |
+//! | stage | content |
 //! |---|---|
-//! | who is calling, and how often | `customers`, `rate` |
-//! | what holds a send back: content rules, too much to one number or block, or simulated | `guards`, `content`, `velocity`, `simulated` |
-//! | sends become messages, in groups | `accept`, with the batches from `plan` |
-//! | batches become submits; what carriers say is settled | `carrier`, with the simulated one in `sandbox` |
-//! | outcomes are POSTed | `callback` |
-//! | what holds of the configuration, and what replaces it | `live`, `reload` |
-//! | who else works on the database | `nodes` |
-//! | what time does; what is kept no longer; what a node that is gone left | `sweep`, `retention`, `recover` |
-//! | what an operator does | `admin` |
+//! | `admit` | callers, rate limits, content rules and velocity limits |
+//! | `accept` | sends become messages, in groups |
+//! | `dispatch` | batches become submits; one worker for each carrier |
+//! | `settle` | responses and receipts are committed, in groups |
+//! | `notify` | outcomes are posted to the customers' URLs |
 //!
-//! The HTTP API is deliberately not known here, and neither is SQL. Time, chance and connections come from the
-//! [`World`] that the engine is given.
+//! Beside the stages: `cluster` shares the work with other nodes, `background` does the work of time,
+//! and `operators` does what a command asks. `context` holds the store, the clock and whatever else the
+//! stages share. `engine` starts all of them.
+//!
+//! The HTTP API is deliberately not known here, and neither is SQL. Time, randomness and connections
+//! come from the [`World`] that the engine is given.
 
 mod accept;
-pub mod admin;
-pub mod callback;
-mod carrier;
-mod chance;
-mod clock;
-mod content;
-mod customers;
-mod follow;
-mod guards;
-mod live;
-mod measure;
-mod network;
-mod nodes;
-mod plan;
-mod rate;
-mod recover;
-mod reload;
-mod report;
-mod retention;
-mod sandbox;
+mod admit;
+mod background;
+mod cluster;
+mod context;
+mod dispatch;
+mod engine;
+mod error;
+mod notify;
+pub mod operators;
+pub use operators as admin;
 mod settings;
-mod shared;
-mod simulated;
-mod sweep;
-mod tls;
-mod velocity;
-mod world;
+mod settle;
 
 pub use accept::Sent;
-pub use callback::CallbackSettings;
-pub use chance::Chance;
-pub use clock::Clock;
-pub use customers::Caller;
+pub use admit::callers::Caller;
+pub use context::clock::Clock;
+pub use context::network::{Asked, Network, Wire};
+pub use context::plan::SANDBOX;
+pub use context::random::Chance;
+pub use context::system::World;
 pub use domain::rate::{Rate, RateKind};
-pub use network::{Asked, Network, Wire};
-pub use plan::SANDBOX;
-pub use reload::Reloaded;
-pub use report::Report;
+pub use engine::{Engine, Reloaded, Report};
+pub use error::{Error, StartError};
 pub use settings::{
-    BindMode, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits, Settings,
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
+    Settings,
 };
 pub use store::Outage;
-pub use world::World;
-
-use arc_swap::ArcSwap;
-use callback::Callbacks;
-use carrier::Carrier;
-use customers::Customers;
-use domain::rate::RateKey;
-use domain::{Environment, Purse, Refusal, SendFields};
-use guards::Guards;
-use live::Live;
-use nodes::Nodes;
-use plan::Plan;
-pub(crate) use shared::Shared;
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use store::Store;
-use tokio::task::JoinHandle;
-use tokio_rustls::TlsConnector;
-
-/// How long a request waits for an answer of the database, where it changes nothing.
-const READ_PATIENCE: Duration = Duration::from_secs(5);
-/// How long a shutdown waits for what is in flight.
-const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(7);
-
-/// Why a request got no answer: yours, or ours.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum Error {
-    /// The caller's matter.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The database's.
-    #[error(transparent)]
-    Store(Arc<store::Error>),
-}
-
-impl From<store::Error> for Error {
-    fn from(error: store::Error) -> Self {
-        Self::Store(Arc::new(error))
-    }
-}
-
-/// What a request asks the database, unless it takes too long: then the request may work later.
-async fn within<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    tokio::time::timeout(READ_PATIENCE, answer)
-        .await
-        .unwrap_or_else(|_| Err(store::Error::TimedOut.into()))
-}
-
-/// Why the engine cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The database failed.
-    #[error(transparent)]
-    Store(#[from] store::Error),
-    /// The resolver does not take the system's configuration.
-    #[error("the resolver cannot be set up")]
-    Resolver(#[source] std::io::Error),
-    /// Callbacks cannot be made.
-    #[error("callbacks cannot be started: {0}")]
-    Callbacks(#[from] callback::StartError),
-    /// A carrier's certificate authority cannot be read.
-    #[error("the carrier {carrier} cannot be reached by TLS: {reason}")]
-    Tls {
-        /// Which carrier.
-        carrier: String,
-        /// Why.
-        reason: String,
-    },
-}
-
-/// The running engine; a clone is the same one.
-#[derive(Clone)]
-pub struct Engine {
-    shared: Arc<Shared>,
-    customers: Arc<Customers>,
-    rates: Arc<rate::Rates>,
-    guards: Guards,
-    door: accept::Door,
-    open: Arc<AtomicBool>,
-    tasks: Arc<Mutex<Tasks>>,
-    /// One reload at a time.
-    reloading: Arc<tokio::sync::Mutex<()>>,
-}
-
-/// What runs in the background.
-#[derive(Default)]
-struct Tasks {
-    /// With the names of those that they run.
-    carriers: Vec<(Arc<str>, JoinHandle<()>)>,
-    others: Vec<JoinHandle<()>>,
-}
-
-/// Starts the task of each carrier; the sandbox is the last, and speaks no TLS.
-fn run_carriers(
-    shared: &Arc<Shared>,
-    connectors: Vec<Option<TlsConnector>>,
-) -> Vec<(Arc<str>, JoinHandle<()>)> {
-    let connectors = connectors.into_iter().chain([None]);
-    let live = shared.live();
-    let carriers = live.carriers.iter().zip(connectors);
-    carriers
-        .map(|(carrier, tls)| {
-            let (shared, name) = (Arc::clone(shared), Arc::clone(&carrier.name));
-            let running = carrier::run(shared, Arc::clone(carrier), tls);
-            (name, tokio::spawn(running))
-        })
-        .collect()
-}
-
-impl Engine {
-    /// Recovers what the last process left, binds to the carriers and begins to work.
-    pub async fn start(
-        store: Store,
-        settings: Settings,
-        mut world: World,
-    ) -> Result<Self, StartError> {
-        if store.is_shared() {
-            world.clock = world.clock.led();
-        }
-        let node = i64::try_from(world.chance.number() >> 2)
-            .unwrap_or(0)
-            .max(1);
-        let connectors = settings.carriers.iter().map(tls::connector);
-        let connectors: Vec<_> = connectors.collect::<Result<_, _>>()?;
-        let most_guesses = settings.limits.unknown_tokens_per_minute;
-        let customers = Arc::new(Customers::new(store.clone(), most_guesses).await?);
-        let nodes = Nodes::join(&store, &world.clock, node).await?;
-        let (revision, calling) = (customers.revision(), &settings.callbacks);
-        let callbacks =
-            Callbacks::start(store.clone(), node, calling, world.clone(), revision).await?;
-        let numbers = chance::Numbers::new(world.clock.now_ms(), &world.chance);
-        let sandbox = Arc::new(Carrier::new(SANDBOX.into(), None));
-        let named = settings
-            .carriers
-            .into_iter()
-            .map(|carrier| Arc::new(Carrier::new(carrier.name.as_str().into(), Some(carrier))));
-        let shared = Arc::new(Shared {
-            live: ArcSwap::from_pointee(Live {
-                plan: Plan::new(settings.rules, numbers),
-                carriers: named.chain([sandbox]).collect(),
-                limits: settings.limits,
-                retention: settings.retention,
-            }),
-            message_ids: chance::MessageIds::new(&world.chance),
-            turns: carrier::Turns::default(),
-            callbacks,
-            nodes,
-            holds: sweep::Holds::default(),
-            follower: tokio::sync::Mutex::new(follow::Follower::new(&world.clock)),
-            store: store.clone(),
-            clock: world.clock,
-            chance: world.chance,
-            network: world.network,
-            node,
-        });
-        let mut tasks = Tasks::default();
-        let changes = customers.revision();
-        let guards = Guards::start(&shared, settings.guards, changes, &mut tasks.others).await?;
-        recover::at_start(&shared).await?;
-        let rates = Arc::new(rate::Rates::new(&store));
-        let (door, accepting) =
-            accept::Door::open(Arc::clone(&shared), settings.limits.accept_queue);
-        tasks.carriers = run_carriers(&shared, connectors);
-        tasks.others.extend(sweep::start(&shared, &customers));
-        tasks.others.extend(nodes::start(&shared, &rates));
-        tasks.others.extend([
-            accepting,
-            tokio::spawn(Arc::clone(&customers).follow()),
-            tokio::spawn(Arc::clone(&rates).follow(shared.clock.clone())),
-            tokio::spawn(retention::run(Arc::clone(&shared))),
-        ]);
-        Ok(Self {
-            shared,
-            customers,
-            rates,
-            guards,
-            door,
-            open: Arc::new(AtomicBool::new(true)),
-            tasks: Arc::new(Mutex::new(tasks)),
-            reloading: Arc::default(),
-        })
-    }
-
-    /// The account behind a token, for a request that comes from `client`.
-    pub async fn caller(&self, token: Option<&str>, client: IpAddr) -> Result<Arc<Caller>, Error> {
-        let now_ms = self.shared.clock.now_ms();
-        within(self.customers.caller(token, client, now_ms)).await
-    }
-
-    /// The account behind a token that was just refused, where it is one: for the log.
-    pub fn refused_caller(&self, token: &str) -> Option<Arc<Caller>> {
-        self.customers.remembered(token)
-    }
-
-    /// Counts a request against its limit.
-    pub async fn check_rate(
-        &self,
-        caller: &Caller,
-        environment: Environment,
-        kind: RateKind,
-    ) -> Result<Rate, Error> {
-        let limits = self.shared.live().limits;
-        let limit = match kind {
-            RateKind::Send => limits.sends_per_minute,
-            RateKind::Report => limits.reports_per_minute,
-            RateKind::Read => limits.reads_per_minute,
-            RateKind::Recipient => limits.sandbox.recipients_per_minute,
-            RateKind::Callback => limits.sandbox.callbacks_per_minute,
-        };
-        let key = RateKey {
-            account: caller.customer.account.id,
-            environment,
-            kind,
-        };
-        within(self.rates.count(key, limit, &self.shared.clock)).await
-    }
-
-    /// Refuses a send that is not parsed yet while the accept queue is full.
-    pub fn check_room(&self) -> Result<(), Refusal> {
-        self.door.check_room()
-    }
-
-    /// Accepts a send: when this gives a message, it is durable and paid for.
-    pub async fn send(
-        &self,
-        caller: &Caller,
-        environment: Environment,
-        fields: SendFields,
-    ) -> Result<Sent, Error> {
-        caller.customer.account.check_send(environment)?;
-        if !self.open.load(Ordering::Relaxed) {
-            return Err(Refusal::Unavailable { retry_after_s: 5 }.into());
-        }
-        let live = self.shared.live.load_full();
-        let draft = domain::draft(
-            fields,
-            &caller.customer,
-            environment,
-            &live.plan.rules,
-            &self.guards.prohibited(),
-        )?;
-        accept::steer(&draft, live.limits.sends_per_minute)?;
-        let (limits, clock) = (live.limits.sandbox, &self.shared.clock);
-        within(simulated::count(&draft, limits, &self.rates, clock)).await?;
-        self.guards.pass(draft, live, &self.door).await
-    }
-
-    /// What the wallet holds; the sandbox has a simulated one.
-    pub async fn balance(&self, caller: &Caller, environment: Environment) -> Result<Purse, Error> {
-        match environment {
-            Environment::Sandbox => Ok(sandbox::purse()),
-            Environment::Live => {
-                let wallet = self.shared.store.wallet(caller.customer.account.id);
-                let wallet = within(async { Ok(wallet.await?) }).await?;
-                Ok(wallet.unwrap_or_default())
-            }
-        }
-    }
-
-    /// One page of a message's delivery report.
-    pub async fn report(
-        &self,
-        caller: &Caller,
-        environment: Environment,
-        message_id: &str,
-        page: u32,
-        per_page: u32,
-    ) -> Result<Report, Error> {
-        let account = caller.customer.account.id;
-        within(report::report(
-            &self.shared.store,
-            account,
-            environment,
-            message_id,
-            page,
-            per_page,
-        ))
-        .await
-    }
-
-    /// Whether sends are taken: no end was asked for, and the database was reached in the last seconds.
-    pub fn is_ready(&self) -> bool {
-        self.open.load(Ordering::Relaxed) && self.shared.nodes.holds()
-    }
-
-    fn tasks(&self) -> MutexGuard<'_, Tasks> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
-    pub async fn shutdown(&self) {
-        self.open.store(false, Ordering::Relaxed);
-        let tasks = {
-            // A reload either starts its carriers before this, or finds that it is too late.
-            let mut tasks = self.tasks();
-            self.shared
-                .live()
-                .carriers
-                .iter()
-                .for_each(|one| one.close());
-            std::mem::take(&mut *tasks)
-        };
-        let carriers = async {
-            for (_, task) in tasks.carriers {
-                if task.await.is_err() {
-                    tracing::error!("the task of a carrier ended in a panic");
-                }
-            }
-        };
-        if tokio::time::timeout(SHUTDOWN_PATIENCE, carriers)
-            .await
-            .is_err()
-        {
-            tracing::warn!("carriers did not answer in time: what they have is in doubt");
-        }
-        self.shared.callbacks.shutdown().await;
-        for task in tasks.others {
-            task.abort();
-            // An error tells that it was aborted, as it should be.
-            let _ = task.await;
-        }
-        if let Err(error) = self.shared.store.leave(self.shared.node).await {
-            tracing::warn!(%error, "the other nodes were not told; they find out in some seconds");
-        }
-        self.shared.store.close().await;
-    }
-}

@@ -1,6 +1,5 @@
 //! What an operator settles, as the engine needs it.
 
-use crate::callback::CallbackSettings;
 use std::fmt;
 use std::time::Duration;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -138,4 +137,17 @@ impl fmt::Debug for CarrierSettings {
             .field("window", &self.window)
             .finish_non_exhaustive()
     }
+}
+
+/// What an operator can set.
+#[derive(Clone, Debug)]
+pub struct CallbackSettings {
+    /// Whether addresses outside the public internet may be called.
+    pub allow_private_targets: bool,
+    /// The waits after the first, second, … failed attempt; after the last a callback is dead.
+    pub retry_delays: Vec<Duration>,
+    /// Callbacks in flight to one origin of one account; four times as many where it answers well and places are free.
+    pub concurrency_per_origin: usize,
+    /// Callbacks in flight altogether: an eighth of them for the sandbox; of what is free an account takes a quarter.
+    pub concurrency: usize,
 }

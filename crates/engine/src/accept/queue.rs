@@ -1,0 +1,435 @@
+//! Where sends wait for the commit that accepts them: who finds room, and who is next.
+
+use super::commit::Sent;
+use super::group::run;
+use super::load::Pace;
+use crate::admit::velocity::Counted;
+use crate::context::Context;
+use crate::context::live::Live;
+use crate::error::Error;
+use domain::{Draft, MessageId, Refusal};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::Instant;
+
+/// Recipients that may wait for their commit, all sends together: some 8 MB, and some seconds where carriers are busy.
+pub(crate) const MOST_WAITING: usize = 500_000;
+/// A send to no more than so many waits whatever campaigns do, and joins the next commit; how many of these there are is
+/// limited anyway.
+pub(crate) const FEW_RECIPIENTS: usize = 10;
+/// How long a send waits for its commit.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The refusal for want of room, or time.
+pub(crate) const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
+/// When to send again what may stand, seconds: what holds its commit up holds up the next one too.
+const ASK_AGAIN_S: u64 = 5;
+
+/// A draft that waits for its commit.
+pub(crate) struct Waiting {
+    pub(crate) draft: Draft,
+    /// What it was drafted by.
+    pub(crate) live: Arc<Live>,
+    /// Nothing where nothing is limited.
+    pub(crate) counted: Option<Counted>,
+    pub(crate) since: Instant,
+    _room: OwnedSemaphorePermit,
+    pub(crate) turn: Turn,
+    pub(crate) answer: oneshot::Sender<Result<Sent, Error>>,
+}
+
+/// Which came first: that a commit began with a send, as the message that it becomes, or that its time was over. So what
+/// was answered that it was not accepted never is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turn(Arc<OnceLock<Option<MessageId>>>);
+
+impl Turn {
+    /// Whether a commit may begin with it.
+    pub(crate) fn begin(&self, message: MessageId) -> bool {
+        self.0.set(Some(message)).is_ok()
+    }
+
+    /// The refusal when its time is over.
+    fn over(&self) -> Refusal {
+        match *self.0.get_or_init(|| None) {
+            None => UNAVAILABLE,
+            Some(message) => Refusal::OutcomeUnknown {
+                message,
+                retry_after_s: ASK_AGAIN_S,
+            },
+        }
+    }
+}
+
+impl Waiting {
+    pub(crate) fn recipients(&self) -> usize {
+        self.draft.recipients.len()
+    }
+
+    /// Whether it is to more than a few, and so is nothing that overtakes others.
+    pub(crate) fn is_campaign(&self) -> bool {
+        self.recipients() > FEW_RECIPIENTS
+    }
+}
+
+/// The door for messages.
+#[derive(Clone)]
+pub(crate) struct Door {
+    queue: mpsc::Sender<Waiting>,
+    /// For recipients.
+    room: Arc<Semaphore>,
+    pace: Pace,
+}
+
+impl Door {
+    pub(crate) fn open(
+        shared: Arc<Context>,
+        capacity: usize,
+    ) -> (Self, tokio::task::JoinHandle<()>) {
+        let (queue, waiting) = mpsc::channel(capacity.max(1));
+        let door = Self::new(queue);
+        let pace = door.pace.clone();
+        (door, tokio::spawn(run(shared, waiting, pace)))
+    }
+
+    fn new(queue: mpsc::Sender<Waiting>) -> Self {
+        Self {
+            queue,
+            room: Arc::new(Semaphore::new(MOST_WAITING)),
+            pace: Pace::default(),
+        }
+    }
+
+    /// Load shedding: refuses a send that is not parsed yet while the queue is full.
+    pub(crate) fn check_room(&self) -> Result<(), Refusal> {
+        if self.queue.capacity() == 0 {
+            return Err(UNAVAILABLE);
+        }
+        Ok(())
+    }
+
+    /// Whether those who wait are too many for one more campaign.
+    fn is_behind(&self) -> bool {
+        let waiting = MOST_WAITING - self.room.available_permits();
+        self.pace.is_behind(waiting)
+    }
+
+    /// Waits until the draft is a durable message, or is refused. A full queue refuses at once. A database that does not
+    /// answer refuses after [`PATIENCE`]. A send whose commit did not begin by then is not accepted any more. A send whose
+    /// commit began is answered that its outcome is unknown.
+    pub(crate) async fn send(
+        &self,
+        draft: Draft,
+        live: Arc<Live>,
+        counted: Option<Counted>,
+    ) -> Result<Sent, Error> {
+        let (answer, result) = oneshot::channel();
+        let Some(turn) = self.admit(draft, live, counted, answer) else {
+            return Err(UNAVAILABLE.into());
+        };
+        in_time(result, &turn).await
+    }
+
+    /// Queues a draft where there is room, or drops it.
+    fn admit(
+        &self,
+        draft: Draft,
+        live: Arc<Live>,
+        counted: Option<Counted>,
+        answer: oneshot::Sender<Result<Sent, Error>>,
+    ) -> Option<Turn> {
+        let recipients = match draft.recipients.len() {
+            ..=FEW_RECIPIENTS => 0,
+            _ if self.is_behind() => return None,
+            many => u32::try_from(many).unwrap_or(u32::MAX),
+        };
+        let room = Arc::clone(&self.room)
+            .try_acquire_many_owned(recipients)
+            .ok()?;
+        let turn = Turn::default();
+        let waiting = Waiting {
+            draft,
+            live,
+            counted,
+            since: Instant::now(),
+            turn: turn.clone(),
+            answer,
+            _room: room,
+        };
+        self.queue.try_send(waiting).ok()?;
+        Some(turn)
+    }
+}
+
+/// What is answered of a send within its time. Where nobody is left to answer, the process is about to end and the
+/// send may stand: to refuse it would not be true.
+async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>, turn: &Turn) -> Result<T, Error> {
+    let answer = async {
+        match result.await {
+            Ok(answer) => answer,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::time::timeout(PATIENCE, answer)
+        .await
+        .unwrap_or_else(|_| Err(turn.over().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accept::group::{MANY_RECIPIENTS, TURN_PATIENCE, group};
+    use crate::accept::load::Lap;
+    use domain::Fingerprint;
+    use std::collections::VecDeque;
+    use crate::admit::velocity::tests::without_database;
+    use crate::context::plan::Plan;
+    use crate::context::random::Chance;
+    use crate::context::random::Numbers;
+    use crate::settings::Limits;
+    use crate::settings::Retention;
+    use domain::{
+        AccountId, CodeWords, Environment, Gateway, Money, NumberPlan, Priority, Recipient,
+        Rulebook, Text,
+    };
+    use tokio::time::{advance, timeout};
+
+    fn message() -> MessageId {
+        MessageId::new(0, [7; 10])
+    }
+
+    fn may_stand() -> Refusal {
+        Refusal::OutcomeUnknown {
+            message: message(),
+            retry_after_s: ASK_AGAIN_S,
+        }
+    }
+
+    fn refusal<T>(answer: Result<T, Error>) -> Refusal {
+        match answer {
+            Err(Error::Refused(refusal)) => refusal,
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("it was accepted"),
+        }
+    }
+
+    fn live() -> Arc<Live> {
+        let rules = Rulebook {
+            plan: NumberPlan::nigeria(),
+            carriers: Vec::new(),
+            gateways: Vec::new(),
+            code_words: CodeWords::standard(),
+            max_recipients: 1,
+            private_callbacks: false,
+        };
+        Arc::new(Live {
+            plan: Plan::new(rules, Numbers::new(0, &Chance::seeded(1))),
+            carriers: Vec::new(),
+            limits: Limits::default(),
+            retention: Retention::default(),
+        })
+    }
+
+    /// A send to so many.
+    fn draft(recipients: usize) -> Draft {
+        Draft {
+            account: AccountId(1),
+            environment: Environment::Live,
+            gateway: Gateway::Otp,
+            sender: "Ada".to_owned(),
+            text: Text::from_stored("Hello".to_owned()),
+            recipients: vec![Recipient::from_digits(2_348_031_234_567); recipients],
+            invalid: Vec::new(),
+            invalid_count: 0,
+            adjustments: domain::Adjustments::default(),
+            classes: Vec::new(),
+            page_count: 1,
+            cost: Money::ZERO,
+            priority: Priority::Otp,
+            callback_url: None,
+            customer_reference: None,
+            fingerprint: Fingerprint::default(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sends_wait_as_long_as_there_is_room_for_their_recipients() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let admitted = |recipients| {
+            door.admit(draft(recipients), live(), None, oneshot::channel().0)
+                .is_some()
+        };
+        for _ in 0..10 {
+            assert!(admitted(MOST_WAITING / 10));
+        }
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+        let refused = door.send(draft(100), live(), None).await;
+        assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
+        drop(waiting.recv().await);
+        assert!(admitted(MOST_WAITING / 10));
+        assert!(!admitted(100));
+    }
+
+    #[test]
+    fn what_has_more_recipients_than_there_is_room_for_is_not_admitted() {
+        let (queue, _waiting) = mpsc::channel(3);
+        let door = Door::new(queue);
+        let admitted = |recipients| {
+            door.admit(draft(recipients), live(), None, oneshot::channel().0)
+                .is_some()
+        };
+        assert!(admitted(MOST_WAITING - 100));
+        assert!(!admitted(101));
+        assert!(admitted(100));
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_queue_refuses_at_once_before_it_moves() {
+        let (queue, _waiting) = mpsc::channel(1);
+        let door = Door::new(queue);
+        assert_eq!(door.check_room(), Ok(()));
+        let first = door.admit(draft(1), live(), None, oneshot::channel().0);
+        assert!(first.is_some());
+        assert_eq!(door.check_room(), Err(UNAVAILABLE));
+        let began = Instant::now();
+        let refused = refusal(door.send(draft(1), live(), None).await);
+        assert_eq!((refused, began.elapsed()), (UNAVAILABLE, Duration::ZERO));
+    }
+
+    #[test]
+    fn campaigns_find_no_room_behind_more_than_are_accepted_in_time() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let admitted = |recipients| {
+            door.admit(draft(recipients), live(), None, oneshot::channel().0)
+                .is_some()
+        };
+        // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
+        let now = Instant::now();
+        let lap = Lap::with(None, now, MANY_RECIPIENTS);
+        for _ in 0..20 {
+            door.pace.learn(lap, now + Duration::from_millis(100));
+        }
+        assert!(admitted(70_000));
+        assert!(admitted(100_000));
+        assert!(!admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(FEW_RECIPIENTS));
+        drop((waiting.try_recv(), waiting.try_recv()));
+        assert!(admitted(FEW_RECIPIENTS + 1));
+    }
+
+    #[tokio::test]
+    async fn a_few_do_not_wait_for_the_campaigns_before_them() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let mut answers = Vec::new();
+        for (number, recipients) in [2_000, 2_000, 2_000, 10, 11, 1].into_iter().enumerate() {
+            let (answer, asked) = oneshot::channel();
+            let mut draft = draft(recipients);
+            draft.fingerprint[0] = u8::try_from(number).unwrap();
+            assert!(door.admit(draft, live(), None, answer).is_some());
+            answers.push(asked);
+        }
+        let mut left = VecDeque::new();
+        while let Ok(next) = waiting.try_recv() {
+            left.push_back(next);
+        }
+        let mut next = |with_campaigns| {
+            let group = group(&mut left, Instant::now(), with_campaigns);
+            group.iter().map(Waiting::recipients).collect::<Vec<_>>()
+        };
+        assert_eq!(next(false), [10, 1], "campaigns let others pass");
+        assert!(next(false).is_empty());
+        assert_eq!(next(true), [2_000, 2_000]);
+        assert_eq!(next(true), [2_000, 11]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_waited_too_long_is_refused_and_not_begun() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let (late, mut refused) = oneshot::channel();
+        assert!(door.admit(draft(1), live(), None, late).is_some());
+        advance(TURN_PATIENCE).await;
+        let (soon, mut begun) = oneshot::channel();
+        let mut other = draft(2);
+        other.fingerprint[0] = 1;
+        assert!(door.admit(other, live(), None, soon).is_some());
+        let mut left: VecDeque<_> =
+            [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
+        let now = Instant::now() + Duration::from_millis(1);
+        let group = group(&mut left, now, true);
+        assert_eq!(group.len(), 1);
+        assert_eq!(group[0].draft.recipients.len(), 2);
+        assert!(left.is_empty());
+        assert!(matches!(
+            refused.try_recv(),
+            Ok(Err(Error::Refused(UNAVAILABLE)))
+        ));
+        assert!(begun.try_recv().is_err(), "it has no answer yet");
+    }
+
+    #[tokio::test]
+    async fn what_finds_no_room_or_is_given_up_before_its_commit_is_not_counted() {
+        let velocity = without_database().await;
+        let three: Vec<_> = (0..3)
+            .map(|last| Recipient::from_digits(2_348_031_234_000 + last))
+            .collect();
+        let count = async || {
+            velocity
+                .check(AccountId(1), &three, Fingerprint::default())
+                .await
+        };
+        let (queue, mut waiting) = mpsc::channel(1);
+        let door = Door::new(queue);
+        let (answer, client) = oneshot::channel();
+        let counted = Some(count().await.unwrap());
+        assert!(door.admit(draft(1), live(), counted, answer).is_some());
+        assert!(count().await.is_err(), "it may be accepted yet");
+        drop(client);
+        let mut left: VecDeque<_> = [waiting.try_recv().unwrap()].into();
+        assert!(group(&mut left, Instant::now(), true).is_empty());
+
+        let (answer, _client) = oneshot::channel();
+        assert!(door.admit(draft(1), live(), None, answer).is_some());
+        let counted = Some(count().await.unwrap());
+        let (answer, _client) = oneshot::channel();
+        assert!(door.admit(draft(1), live(), counted, answer).is_none());
+        assert!(count().await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_send_that_may_stand_is_not_refused_when_the_process_ends() {
+        let (answer, result) = oneshot::channel::<Result<(), Error>>();
+        let turn = Turn::default();
+        assert!(turn.begin(message()));
+        drop(answer);
+        let began = Instant::now();
+        let told = timeout(2 * PATIENCE, in_time(result, &turn)).await;
+        assert_eq!(refusal(told.unwrap()), may_stand());
+        assert_eq!(began.elapsed(), PATIENCE, "not before its time is over");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn when_time_is_over_a_send_is_refused_unless_its_commit_began_and_never_both() {
+        let (queue, mut waiting) = mpsc::channel(100);
+        let door = Door::new(queue);
+        let committing = async {
+            let slow = waiting.recv().await.unwrap();
+            assert!(slow.turn.begin(message()));
+            advance(PATIENCE + Duration::from_secs(1)).await;
+            slow
+        };
+        let (told, _slow) = tokio::join!(door.send(draft(1), live(), None), committing);
+        assert_eq!(refusal(told), may_stand());
+
+        let told = refusal(door.send(draft(1), live(), None).await);
+        assert_eq!(told, UNAVAILABLE, "no commit began");
+        let late = waiting.recv().await.unwrap();
+        assert!(!late.turn.begin(message()), "nor does one any more");
+    }
+}

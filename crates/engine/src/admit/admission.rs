@@ -1,0 +1,138 @@
+//! What holds a send back that may change while the service runs: content rules, and blocks of numbers that are paused.
+
+use crate::accept::Door;
+use crate::accept::Sent;
+use crate::admit::content::Content;
+use crate::admit::velocity::Velocity;
+use crate::context::Context;
+use crate::context::live::Live;
+use crate::error::Error;
+use crate::settings::GuardSettings;
+use arc_swap::ArcSwapOption;
+use domain::{Draft, Environment, Prohibited, Rulebook, masked};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use store::{By, Revision};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// The guards before the door.
+#[derive(Clone)]
+pub(crate) struct Guards {
+    content: Arc<Content>,
+    /// Nothing where no operator has limited it.
+    velocity: Arc<ArcSwapOption<Velocity>>,
+    revision: watch::Receiver<Revision>,
+}
+
+impl Guards {
+    /// Reads what there is; the tasks read it again whenever the revision changes.
+    pub(crate) async fn start(
+        shared: &Context,
+        settings: GuardSettings,
+        revision: watch::Receiver<Revision>,
+        tasks: &mut Vec<JoinHandle<()>>,
+    ) -> store::Result<Self> {
+        let store = &shared.store;
+        tell(shared, &settings, &shared.live().plan.rules).await?;
+        let content = Content::load(store, settings.prohibited).await?;
+        let velocity = Velocity::load(store, settings.velocity, &shared.clock, shared.node).await?;
+        let following = Arc::clone(&content).follow(store.clone(), revision.clone());
+        tasks.push(tokio::spawn(following));
+        if let Some(velocity) = &velocity {
+            tasks.push(tokio::spawn(Arc::clone(velocity).follow(revision.clone())));
+        }
+        Ok(Self {
+            content,
+            velocity: Arc::new(ArcSwapOption::new(velocity)),
+            revision,
+        })
+    }
+
+    /// Puts other settings in the place of those that hold. Gives a task that follows what is paused, where nothing was
+    /// limited before.
+    pub(crate) async fn reload(
+        &self,
+        shared: &Context,
+        settings: GuardSettings,
+        rules: &Rulebook,
+    ) -> store::Result<Option<JoinHandle<()>>> {
+        let (store, limits) = (&shared.store, settings.velocity);
+        tell(shared, &settings, rules).await?;
+        let held = self.velocity.load_full();
+        let added = match (&held, limits.are_set()) {
+            (None, true) => Velocity::load(store, limits, &shared.clock, shared.node).await?,
+            (None, false) | (Some(_), _) => None,
+        };
+        self.content.configure(store, settings.prohibited).await?;
+        let following = added
+            .clone()
+            .map(|added| added.follow(self.revision.clone()));
+        match held {
+            Some(held) if limits.are_set() => held.limit(limits),
+            Some(_) | None => self.velocity.store(added),
+        }
+        Ok(following.map(tokio::spawn))
+    }
+
+    /// What no text may hold now.
+    pub(crate) fn prohibited(&self) -> Arc<Prohibited> {
+        self.content.prohibited()
+    }
+
+    /// Lets a draft through the door, where it does not go where too much went already.
+    pub(crate) async fn pass(
+        &self,
+        draft: Draft,
+        live: Arc<Live>,
+        door: &Door,
+    ) -> Result<Sent, Error> {
+        let counted = match (self.velocity.load_full(), draft.environment) {
+            (Some(velocity), Environment::Live) => {
+                let counted = velocity.check(draft.account, &draft.recipients, draft.fingerprint);
+                Some(counted.await?)
+            }
+            (None, _) | (_, Environment::Sandbox) => None,
+        };
+        door.send(draft, live, counted).await
+    }
+}
+
+/// Tells the audit what is set.
+async fn tell(shared: &Context, settings: &GuardSettings, rules: &Rulebook) -> store::Result<bool> {
+    let by = By {
+        actor: format!("node:{}", shared.node).into(),
+        at_ms: shared.clock.now_ms(),
+    };
+    let limits = limits(settings, rules);
+    shared.store.configure_limits(limits, by).await
+}
+
+/// What is set of all that holds sends back, by its key in the configuration, as the audit keeps it.
+fn limits(settings: &GuardSettings, rules: &Rulebook) -> Value {
+    let velocity = settings.velocity;
+    let quiet_hours = rules.gateways.iter().filter_map(|rules| {
+        let hours = rules.quiet_hours?.to_string();
+        Some((rules.gateway.as_str().to_owned(), hours.into()))
+    });
+    let quiet_hours: Map<_, _> = quiet_hours.collect();
+    let phrases: Vec<_> = settings.prohibited.phrases().map(masked).collect();
+    let mut limits = Map::new();
+    let mut set = |key: &str, value: Value, is_set: bool| {
+        if is_set {
+            limits.insert(key.to_owned(), value);
+        }
+    };
+    set(
+        "velocity",
+        json!({
+            "per_recipient_per_hour": velocity.per_recipient,
+            "per_block_per_hour": velocity.per_block,
+            "pause_ms": velocity.pause_ms,
+        }),
+        velocity.are_set(),
+    );
+    set("prohibited", json!(phrases), !phrases.is_empty());
+    set("quiet_hours", json!(quiet_hours), !quiet_hours.is_empty());
+    limits.into()
+}

@@ -1,0 +1,122 @@
+//! Whoever is remembered is the same value as before; whoever is not was read again.
+
+use super::*;
+use crate::context::clock::Clock;
+use crate::operators::{self, Operator};
+use domain::{AccountStatus, Component, Money};
+use std::net::Ipv4Addr;
+use store::Target;
+use tempfile::TempDir;
+
+const NOW: i64 = 1_795_000_000_000;
+
+struct Kit {
+    customers: Customers,
+    operator: Operator,
+    _directory: TempDir,
+}
+
+impl Kit {
+    async fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target::Directory(directory.path().to_owned());
+        let store = Store::open(&target).await.unwrap();
+        Self {
+            customers: Customers::new(store, 10).await.unwrap(),
+            operator: Operator::new(Clock::manual(NOW), "cli:ada"),
+            _directory: directory,
+        }
+    }
+
+    /// An account with a token: its id, and those of the token.
+    async fn account(&self) -> (AccountId, String, String) {
+        let (store, by) = (&self.customers.store, &self.operator);
+        let account = operators::create_account(store, by, "Shop", "shop@shop.example");
+        let id = account.await.unwrap().id;
+        let token = operators::create_token(store, by, id, "web", Terms::default());
+        let (info, text) = token.await.unwrap();
+        (id, info.id, text)
+    }
+
+    async fn caller(&self, token: &str) -> Result<Arc<Caller>, Error> {
+        let client = Ipv4Addr::LOCALHOST.into();
+        self.customers.caller(Some(token), client, NOW).await
+    }
+
+    /// Whether the account behind the token is read again after a look at the revision.
+    async fn is_read_again(&self, token: &str, before: &Arc<Caller>) -> bool {
+        !Arc::ptr_eq(before, &self.caller(token).await.unwrap())
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_one_account_leaves_the_others_remembered() {
+    let kit = Kit::start().await;
+    let (one, _, token) = kit.account().await;
+    let (_, others_token_id, others) = kit.account().await;
+    kit.customers.look().await.unwrap();
+    let (before, other) = (
+        kit.caller(&token).await.unwrap(),
+        kit.caller(&others).await.unwrap(),
+    );
+    let (store, by) = (&kit.customers.store, &kit.operator);
+    let restricted = AccountStatus::Restricted;
+    operators::set_status(store, by, one, restricted, None)
+        .await
+        .unwrap();
+    kit.customers.look().await.unwrap();
+    assert!(kit.is_read_again(&token, &before).await);
+    assert_eq!(
+        kit.caller(&token).await.unwrap().customer.account.status,
+        restricted
+    );
+    assert!(!kit.is_read_again(&others, &other).await);
+    // A phrase is nothing that is known of a customer.
+    operators::add_content_rule(store, by, "free money")
+        .await
+        .unwrap();
+    kit.customers.look().await.unwrap();
+    assert!(!kit.is_read_again(&others, &other).await);
+    operators::revoke_token(store, by, &others_token_id)
+        .await
+        .unwrap();
+    kit.customers.look().await.unwrap();
+    assert!(kit.caller(&others).await.is_err());
+}
+
+#[tokio::test]
+async fn a_token_that_was_none_is_looked_up_again_after_any_change() {
+    let kit = Kit::start().await;
+    let (_, _, token) = kit.account().await;
+    // As if it had been asked for before it was made.
+    let none = (token::hash(&token), None);
+    kit.customers.known().tokens.extend([none]);
+    assert!(kit.caller(&token).await.is_err());
+    kit.customers.look().await.unwrap();
+    kit.caller(&token).await.unwrap();
+}
+
+#[tokio::test]
+async fn credit_wakes_nobody_and_is_not_looked_through_again() {
+    let kit = Kit::start().await;
+    let (id, _, token) = kit.account().await;
+    kit.customers.look().await.unwrap();
+    let before = kit.caller(&token).await.unwrap();
+    let mut revision = kit.customers.revision();
+    let seen = *revision.borrow_and_update();
+    let (store, by) = (&kit.customers.store, &kit.operator);
+    let credit = operators::credit(
+        store,
+        by,
+        id,
+        Money::from_naira(1),
+        "transfer 1",
+        Component::SmsWallet,
+    );
+    credit.await.unwrap();
+    kit.customers.look().await.unwrap();
+    assert!(!revision.has_changed().unwrap());
+    assert!(!kit.is_read_again(&token, &before).await);
+    let now = *revision.borrow();
+    assert_eq!((now.number, now.audited), (seen.number, seen.audited + 1));
+}

@@ -1,0 +1,197 @@
+//! Rate limits: counted in memory where this process is alone, reserved from the database where it is a node.
+
+use super::reservations::Reservations;
+use crate::context::clock::Clock;
+use crate::error::Error;
+use domain::rate::{Rate, RateKey, Window};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::Store;
+
+/// With so many windows those that are over go, or with twice as many as stayed the last time: a request that looks
+/// through them is one of many.
+const MANY_WINDOWS: usize = 10_000;
+/// How many nodes are taken to share a database until it is known.
+const NODES: usize = 3;
+
+/// Who has used how much of the limits.
+pub(crate) struct Rates {
+    /// How many nodes share the database.
+    pub(crate) nodes: AtomicUsize,
+    /// Of a process that is alone.
+    windows: Mutex<Windows>,
+    /// Of a node.
+    reservations: Option<Arc<Reservations>>,
+}
+
+impl Rates {
+    pub(crate) fn new(store: &Store) -> Self {
+        Self {
+            nodes: AtomicUsize::new(NODES),
+            windows: Mutex::default(),
+            reservations: store
+                .is_shared()
+                .then(|| Arc::new(Reservations::new(store.clone()))),
+        }
+    }
+
+    /// Counts a request, or refuses it. Nodes have no time in common but that of their clocks; a process that
+    /// is alone counts by one that nobody can set.
+    pub(crate) async fn count(
+        &self,
+        key: RateKey,
+        limit: u32,
+        clock: &Clock,
+    ) -> Result<Rate, Error> {
+        let Some(reservations) = &self.reservations else {
+            return Ok(self.count_alone(key, limit, clock.steady_ms()));
+        };
+        let nodes = self.nodes.load(Ordering::Relaxed);
+        reservations.count(key, limit, nodes, clock.now_ms()).await
+    }
+
+    /// Counts so many at once, or refuses them all. Nodes ask the window each time: it is for what is seldom.
+    pub(crate) async fn count_many(
+        &self,
+        key: RateKey,
+        limit: u32,
+        many: u32,
+        clock: &Clock,
+    ) -> Result<Rate, Error> {
+        let Some(reservations) = &self.reservations else {
+            return Ok(self
+                .windows()
+                .count_many(key, limit, many, clock.steady_ms()));
+        };
+        reservations
+            .count_many(key, limit, many, clock.now_ms())
+            .await
+    }
+
+    /// Gives back what this node has reserved in vain. Runs until the engine ends; a process that is alone has
+    /// nothing to give back.
+    pub(crate) async fn follow(self: Arc<Self>, clock: Clock) {
+        if let Some(reservations) = &self.reservations {
+            reservations.follow(&clock).await;
+        }
+    }
+
+    fn count_alone(&self, key: RateKey, limit: u32, steady_ms: i64) -> Rate {
+        self.windows().count_many(key, limit, 1, steady_ms)
+    }
+
+    fn windows(&self) -> MutexGuard<'_, Windows> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The windows of a process that is alone: of whoever made a request in the last minute, and some of before. Callers are
+/// known when they are counted, so there are no more than accounts have.
+struct Windows {
+    of: HashMap<RateKey, Window>,
+    /// With how many those that are over go.
+    sweep_at: usize,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self {
+            of: HashMap::new(),
+            sweep_at: MANY_WINDOWS,
+        }
+    }
+}
+
+impl Windows {
+    fn count_many(&mut self, key: RateKey, limit: u32, many: u32, steady_ms: i64) -> Rate {
+        if self.of.len() >= self.sweep_at {
+            self.of.retain(|_, window| !window.is_over(steady_ms));
+            self.sweep_at = MANY_WINDOWS.max(2 * self.of.len());
+        }
+        let window = self.of.entry(key);
+        let window = window.or_insert_with(|| Window::new(steady_ms));
+        window.count_many(limit, many, steady_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::rate::RateKind;
+    use domain::{AccountId, Environment};
+    use store::Target;
+
+    const KEY: RateKey = RateKey {
+        account: AccountId(1),
+        environment: Environment::Live,
+        kind: RateKind::Send,
+    };
+
+    /// The limits of a process that is alone, whose database is closed.
+    async fn alone() -> Rates {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target::Directory(directory.path().to_owned());
+        let store = Store::open(&target).await.unwrap();
+        let rates = Rates::new(&store);
+        store.close().await;
+        rates
+    }
+
+    async fn is_allowed(rates: &Rates, key: RateKey) -> bool {
+        let rate = rates.count(key, 1, &Clock::manual(0)).await.unwrap();
+        rate.refused.is_none()
+    }
+
+    #[tokio::test]
+    async fn a_process_that_is_alone_counts_without_the_database() {
+        let rates = alone().await;
+        assert!(is_allowed(&rates, KEY).await);
+        assert!(!is_allowed(&rates, KEY).await);
+    }
+
+    #[test]
+    fn windows_that_are_over_go_before_there_are_many_more_and_no_other() {
+        let mut windows = Windows::default();
+        let (mut accounts, minute_ms) = (1.., 61_000);
+        for minute in 0..3 {
+            let first = accounts.start;
+            for account in accounts.by_ref().take(3 * MANY_WINDOWS) {
+                let key = RateKey {
+                    account: AccountId(account),
+                    ..KEY
+                };
+                assert!(
+                    windows
+                        .count_many(key, 1, 1, minute * minute_ms)
+                        .refused
+                        .is_none()
+                );
+            }
+            let again = RateKey {
+                account: AccountId(first),
+                ..KEY
+            };
+            let again = windows.count_many(again, 1, 1, minute * minute_ms);
+            assert!(again.refused.is_some(), "its window is not over");
+            assert!(windows.of.len() < 4 * MANY_WINDOWS, "{}", windows.of.len());
+        }
+    }
+
+    #[tokio::test]
+    async fn environments_and_kinds_are_counted_apart() {
+        let rates = alone().await;
+        let sandbox = RateKey {
+            environment: Environment::Sandbox,
+            ..KEY
+        };
+        let read = RateKey {
+            kind: RateKind::Read,
+            ..KEY
+        };
+        for key in [KEY, sandbox, read] {
+            assert!(is_allowed(&rates, key).await);
+            assert!(!is_allowed(&rates, key).await);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What an account may simulate: the sandbox costs nothing, so its recipients and callbacks have limits of their own.
+
+use crate::admit::rate::Rates;
+use crate::context::clock::Clock;
+use crate::error::Error;
+use crate::settings::SandboxLimits;
+use domain::rate::{RateKey, RateKind};
+use domain::{Draft, Environment, Refusal, Simulated};
+
+/// Counts the recipients of a draft, where it is one of the sandbox, and their callbacks, or refuses it whole.
+pub(crate) async fn count(
+    draft: &Draft,
+    limits: SandboxLimits,
+    rates: &Rates,
+    clock: &Clock,
+) -> Result<(), Error> {
+    if draft.environment == Environment::Live {
+        return Ok(());
+    }
+    let recipients = u32::try_from(draft.recipients.len()).unwrap_or(u32::MAX);
+    let callbacks = draft.callback_url.is_some();
+    let counted = [
+        // The narrower limit first: what it refuses takes nothing of the other.
+        callbacks.then_some((
+            RateKind::Callback,
+            Simulated::Callbacks,
+            limits.callbacks_per_minute,
+        )),
+        Some((
+            RateKind::Recipient,
+            Simulated::Recipients,
+            limits.recipients_per_minute,
+        )),
+    ];
+    for (kind, what, limit) in counted.into_iter().flatten() {
+        if recipients > limit {
+            return Err(Refusal::SandboxTooMany { what, limit }.into());
+        }
+        let key = RateKey {
+            account: draft.account,
+            environment: Environment::Sandbox,
+            kind,
+        };
+        let rate = rates.count_many(key, limit, recipients, clock).await?;
+        if let Some(Refusal::RateLimited { retry_after_s, .. }) = rate.refused {
+            let refusal = Refusal::SandboxLimited {
+                what,
+                limit,
+                retry_after_s,
+            };
+            return Err(refusal.into());
+        }
+    }
+    Ok(())
+}

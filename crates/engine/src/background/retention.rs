@@ -1,0 +1,205 @@
+//! What is kept no longer is removed in small steps, beside the load: the carriers' ids of pages that no receipt can
+//! mean any more, what the sandbox simulated, and, where an operator says so, old messages and texts.
+
+use crate::context::Context;
+use crate::context::metrics;
+use crate::context::plan::SANDBOX;
+use crate::settings::Retention;
+use domain::{Bucket, MessageId};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{DeadKey, Outage, PartKey, TextCursor};
+
+/// How often old data is looked for while there is some.
+const BUSY_EVERY: Duration = Duration::from_secs(2);
+/// How often it is while there is none.
+const IDLE_EVERY: Duration = Duration::from_mins(1);
+/// The pause after a step, for those who have work.
+const BREATH: Duration = Duration::from_millis(10);
+/// Most steps of a kind in a bucket before the next one's turn.
+const MOST_STEPS: usize = 40;
+/// The pause between two sweeps of dead callbacks, which cannot be found by age: each reads all of them.
+const DEAD_EVERY_MS: i64 = 3_600_000;
+/// The same of the carriers' ids of pages, of which there are many.
+const PARTS_EVERY_MS: i64 = 86_400_000;
+/// The same of those that were simulated.
+const SIMULATED_EVERY_MS: i64 = 3_600_000;
+/// How long these are kept: no receipt means an older page (the store looks back for 7 days), and messages are kept
+/// at least as long.
+const PARTS_MS: i64 = 8 * 86_400_000;
+
+/// What is removed, in this order.
+#[derive(Clone, Copy)]
+enum Kind {
+    Texts,
+    DeadCallbacks,
+    Messages,
+    Simulated,
+    Parts,
+    SimulatedParts,
+}
+
+impl Kind {
+    const ALL: [Self; 6] = [
+        Self::Texts,
+        Self::DeadCallbacks,
+        Self::Messages,
+        Self::Simulated,
+        Self::Parts,
+        Self::SimulatedParts,
+    ];
+
+    /// How long it is kept.
+    fn kept_ms(self, retention: Retention) -> Option<i64> {
+        match self {
+            Self::Texts => retention.bodies_ms,
+            Self::DeadCallbacks | Self::Messages => retention.messages_ms,
+            // Nobody paid for it.
+            Self::Simulated | Self::SimulatedParts => Some(retention.sandbox_ms),
+            // Of no use to anybody later, however long messages are kept.
+            Self::Parts => Some(PARTS_MS),
+        }
+    }
+}
+
+/// A sweep along a key: where it stands, or until when it rests.
+struct Sweep<K> {
+    at: Option<K>,
+    rests_until_ms: i64,
+}
+
+impl<K> Default for Sweep<K> {
+    fn default() -> Self {
+        Self {
+            at: None,
+            rests_until_ms: 0,
+        }
+    }
+}
+
+impl<K> Sweep<K> {
+    fn rests(&self, now_ms: i64) -> bool {
+        self.at.is_none() && now_ms < self.rests_until_ms
+    }
+
+    /// Goes on from there, or rests at the end; whether it has not come to its end.
+    fn go_on(&mut self, next: Option<K>, now_ms: i64, rest_ms: i64) -> bool {
+        if next.is_none() {
+            self.rests_until_ms = now_ms + rest_ms;
+        }
+        self.at = next;
+        self.at.is_some()
+    }
+}
+
+/// How far the removal came in a bucket. Not kept: a new process begins from the start.
+#[derive(Default)]
+struct Place {
+    texts: Option<TextCursor>,
+    messages: Option<MessageId>,
+    simulated: Option<MessageId>,
+    dead: Sweep<DeadKey>,
+    parts: Sweep<PartKey>,
+    simulated_parts: Sweep<PartKey>,
+}
+
+/// Runs until the engine ends.
+pub(crate) async fn run(shared: Arc<Context>) {
+    let mut places = HashMap::new();
+    let outage = Outage::of("old data cannot be removed");
+    loop {
+        let retention = shared.live().retention;
+        let pause = match outage.note(remove(&shared, retention, &mut places).await) {
+            Some(true) => BUSY_EVERY,
+            Some(false) | None => IDLE_EVERY,
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Takes some steps in each bucket of this node; whether more are to be taken.
+async fn remove(
+    shared: &Context,
+    retention: Retention,
+    places: &mut HashMap<Bucket, Place>,
+) -> store::Result<bool> {
+    let mut more = false;
+    for bucket in shared.store.buckets() {
+        for kind in Kind::ALL {
+            let Some(kept_ms) = kind.kept_ms(retention) else {
+                continue;
+            };
+            let place = places.entry(bucket).or_default();
+            let mut left = true;
+            for _ in 0..MOST_STEPS {
+                left = shared.nodes.is_mine(bucket)
+                    && place.step(shared, bucket, kind, kept_ms).await?;
+                if !left {
+                    break;
+                }
+                tokio::time::sleep(BREATH).await;
+            }
+            more |= left;
+        }
+    }
+    Ok(more)
+}
+
+impl Place {
+    /// Takes a step; whether more are to be taken.
+    async fn step(
+        &mut self,
+        shared: &Context,
+        bucket: Bucket,
+        kind: Kind,
+        kept_ms: i64,
+    ) -> store::Result<bool> {
+        let (store, now_ms) = (&shared.store, shared.clock.now_ms());
+        let before_ms = now_ms - kept_ms;
+        match kind {
+            Kind::Texts => {
+                let cursor = self.texts.take();
+                self.texts = store.remove_texts(bucket, before_ms, cursor).await?.next;
+                Ok(self.texts.is_some())
+            }
+            Kind::Messages => {
+                let after = self.messages.take();
+                let removed = store.remove_messages(bucket, before_ms, after).await?;
+                metrics::removed(removed.count);
+                self.messages = removed.next;
+                Ok(self.messages.is_some())
+            }
+            Kind::Simulated => {
+                let after = self.simulated.take();
+                let removed = store
+                    .remove_simulated(bucket, SANDBOX, before_ms, after)
+                    .await?;
+                metrics::removed(removed.count);
+                self.simulated = removed.next;
+                Ok(self.simulated.is_some())
+            }
+            Kind::SimulatedParts if self.simulated_parts.rests(now_ms) => Ok(false),
+            Kind::SimulatedParts => {
+                let after = self.simulated_parts.at.take();
+                let removed = store.remove_parts(bucket, before_ms, after, Some(SANDBOX));
+                let next = removed.await?.next;
+                Ok(self.simulated_parts.go_on(next, now_ms, SIMULATED_EVERY_MS))
+            }
+            Kind::DeadCallbacks if self.dead.rests(now_ms) => Ok(false),
+            Kind::DeadCallbacks => {
+                let after = self.dead.at.take();
+                let removed = store
+                    .remove_dead_callbacks(bucket, before_ms, after)
+                    .await?;
+                Ok(self.dead.go_on(removed.next, now_ms, DEAD_EVERY_MS))
+            }
+            Kind::Parts if self.parts.rests(now_ms) => Ok(false),
+            Kind::Parts => {
+                let after = self.parts.at.take();
+                let removed = store.remove_parts(bucket, before_ms, after, None).await?;
+                Ok(self.parts.go_on(removed.next, now_ms, PARTS_EVERY_MS))
+            }
+        }
+    }
+}

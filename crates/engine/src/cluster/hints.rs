@@ -1,0 +1,49 @@
+//! Hints: a node notifies the others of work, so that none waits for its next look.
+
+use super::run::within;
+use crate::context::Context;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+use store::Outage;
+use tokio::time::{sleep, timeout};
+
+/// The pause between two rings, however many there are.
+const RING_PAUSE: Duration = Duration::from_millis(5);
+/// How long nothing is heard until it is listened anew: the connection may have died without a word.
+const SILENCE: Duration = Duration::from_secs(30);
+/// The pause before listening again.
+const LISTEN_PAUSE: Duration = Duration::from_secs(1);
+
+/// Rings the other nodes. Runs until the engine ends.
+pub(crate) async fn ring(shared: Arc<Context>) {
+    let nodes = &shared.nodes;
+    loop {
+        nodes.ring.notified().await;
+        let rings =
+            std::mem::take(&mut *nodes.rings.lock().unwrap_or_else(PoisonError::into_inner));
+        let rings: Vec<String> = rings.into_iter().collect();
+        if let Err(error) = within(shared.store.ring(&rings)).await {
+            tracing::debug!(%error, "the other nodes were not rung; they look by themselves");
+        }
+        sleep(RING_PAUSE).await;
+    }
+}
+
+/// Wakes carriers when another node rings for them. Runs until the engine ends.
+pub(crate) async fn listen(shared: Arc<Context>) {
+    let outage = Outage::of("other nodes are not heard, and looked at instead");
+    loop {
+        match outage.note(shared.store.listen().await) {
+            Some(None) => return,
+            Some(Some(mut hints)) => {
+                while let Ok(Ok(name)) = timeout(SILENCE, hints.next()).await {
+                    if let Some(carrier) = shared.carrier(&name) {
+                        carrier.arrived();
+                    }
+                }
+            }
+            None => {}
+        }
+        sleep(LISTEN_PAUSE).await;
+    }
+}

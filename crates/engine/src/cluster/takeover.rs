@@ -1,0 +1,158 @@
+//! What a node that is gone had in hand.
+
+use crate::context::Context;
+use crate::context::metrics;
+use crate::context::plan::SANDBOX;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Batch, BatchKind, Claimed, Outage, Progress, WAITING};
+use tokio::time::sleep;
+
+/// The pause before what failed is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Most batches that are told of together, and most recipients in them: a commit costs much the same for one and
+/// for many, but its time is limited too.
+const MOST_BATCHES: usize = 200;
+const MOST_RECIPIENTS: usize = 4_000;
+
+/// Recovers what the last process left, where there is one at a time. Other nodes would wait for the beat of this one
+/// meanwhile, and its first beat asks for the same.
+pub(crate) async fn at_start(shared: &Arc<Context>) -> store::Result<()> {
+    if shared.store.is_shared() {
+        return Ok(());
+    }
+    recover(shared).await
+}
+
+/// Recovers whenever `Nodes::look_for_orphans` asks for it, as often as it takes, until the engine ends. However long that
+/// is, nothing waits for it: the beat least of all.
+pub(crate) async fn run(shared: Arc<Context>) {
+    let outage = Outage::of("what nodes that are gone had in hand was not all found");
+    loop {
+        shared.nodes.orphans_wanted().await;
+        while outage.note(recover(&shared).await).is_none() {
+            sleep(PAUSE).await;
+        }
+    }
+}
+
+/// Finds the batches of nodes that are gone, in the buckets that are this node's matter, also those of carriers
+/// that are not configured any more. What such a node had claimed may have been sent: it is in doubt, which is
+/// told, counted, and ended by a receipt or by one more send. What it had not claimed was not sent.
+async fn recover(shared: &Arc<Context>) -> store::Result<()> {
+    let now_ms = shared.clock.now_ms();
+    let (mut doubted, mut freed) = (0, 0);
+    for bucket in shared.my_buckets() {
+        for carrier in shared.store.batch_carriers(bucket).await? {
+            let orphans = shared.store.orphans(&carrier, bucket).await?;
+            if carrier == SANDBOX {
+                put_back(shared, orphans, now_ms).await?;
+            } else {
+                doubted += take_over(shared, orphans, now_ms).await?;
+            }
+        }
+        freed += shared.store.free_callbacks(bucket, now_ms).await?;
+    }
+    if doubted > 0 || freed > 0 {
+        tracing::warn!(
+            recipients = doubted,
+            callbacks = freed,
+            "a process that is gone left recipients in doubt and callbacks in hand"
+        );
+    }
+    Ok(())
+}
+
+/// The sandbox has no wire to be on.
+async fn put_back(shared: &Arc<Context>, orphans: Vec<Claimed>, now_ms: i64) -> store::Result<()> {
+    if orphans.is_empty() {
+        return Ok(());
+    }
+    let batches = orphans.into_iter().map(|orphan| orphan.batch).collect();
+    shared.store.release(batches, now_ms, None, now_ms).await
+}
+
+/// Gives how many recipients are in doubt now.
+async fn take_over(
+    shared: &Arc<Context>,
+    orphans: Vec<Claimed>,
+    now_ms: i64,
+) -> store::Result<usize> {
+    let mut doubted = 0;
+    for orphans in portions(orphans) {
+        let progress = orphans
+            .into_iter()
+            .map(|orphan| doubt(shared, orphan, now_ms))
+            .collect();
+        let report = shared.report(progress, now_ms);
+        for progress in &report.progress {
+            metrics::doubted(&progress.batch.carrier, progress.doubted.len());
+            doubted += progress.doubted.len();
+        }
+        shared.keep(report).await?;
+    }
+    Ok(doubted)
+}
+
+/// As many batches at a time as go into one report; one is never too many.
+pub(crate) fn portions(batches: Vec<Claimed>) -> impl Iterator<Item = Vec<Claimed>> {
+    portions_by(batches, |claimed| claimed.batch.recipients.len())
+}
+
+fn portions_by<T>(
+    batches: Vec<T>,
+    recipients: impl Fn(&T) -> usize,
+) -> impl Iterator<Item = Vec<T>> {
+    let mut left = batches.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let mut portion: Vec<T> = Vec::new();
+        let mut sum = 0;
+        while let Some(next) = left.next_if(|next| {
+            let more = sum + recipients(next);
+            portion.is_empty() || (portion.len() < MOST_BATCHES && more <= MOST_RECIPIENTS)
+        }) {
+            sum += recipients(&next);
+            portion.push(next);
+        }
+        (!portion.is_empty()).then_some(portion)
+    })
+}
+
+fn doubt(shared: &Context, claimed: Claimed, now_ms: i64) -> Progress {
+    let (batch, gateway) = (&claimed.batch, claimed.content.gateway);
+    let live = shared.live();
+    let resend = live.plan.resend_at(gateway, batch, now_ms);
+    let resend = resend.map(|due_at_ms| Batch {
+        claimed_by: WAITING,
+        claimed_until_ms: 0,
+        due_at_ms,
+        id: live.plan.numbers(1),
+        kind: BatchKind::Resend,
+        tries: 0,
+        ..batch.clone()
+    });
+    let awaited = batch.recipients.iter().copied();
+    let second_leg = live.plan.second_leg_timer(batch, gateway, awaited, now_ms);
+    Progress {
+        doubted: batch.recipients.clone(),
+        again: resend.into_iter().chain(second_leg).collect(),
+        ..Progress::of(claimed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::portions_by;
+
+    #[test]
+    fn many_batches_are_told_of_together_as_far_as_a_commit_takes_them() {
+        let portions = |sizes: &[usize]| -> Vec<usize> {
+            let portions = portions_by(sizes.to_vec(), |&size| size);
+            portions.map(|one| one.len()).collect()
+        };
+        assert!(portions(&[]).is_empty());
+        assert_eq!(portions(&[1; 450]), [200, 200, 50]);
+        assert_eq!(portions(&[500; 20]), [8, 8, 4]);
+        assert_eq!(portions(&[5_000, 1, 4_000]), [1, 1, 1]);
+    }
+}

@@ -1,0 +1,245 @@
+//! From drafts and second legs to batches: who carries what, and when.
+
+use crate::context::random::Numbers;
+use domain::{
+    Draft, Environment, FIRST_LEG, Gateway, InDoubt, MessageId, Recipient, Rulebook, SECOND_LEG,
+    Terms,
+};
+use std::sync::Arc;
+use store::{Batch, BatchKind, MOST_RECIPIENTS, SecondLeg, WAITING};
+
+/// The name of the simulated carrier, which no configured carrier may have.
+pub const SANDBOX: &str = "sandbox";
+
+/// The rules with the names of their carriers, ready to be shared with batches.
+pub(crate) struct Plan {
+    pub(crate) rules: Rulebook,
+    carriers: Vec<Arc<str>>,
+    sandbox: Arc<str>,
+    numbers: Arc<Numbers>,
+}
+
+impl Plan {
+    pub(crate) fn new(rules: Rulebook, numbers: impl Into<Arc<Numbers>>) -> Self {
+        let carriers = rules
+            .carriers
+            .iter()
+            .map(|carrier| carrier.name.as_str().into())
+            .collect();
+        Self {
+            rules,
+            carriers,
+            sandbox: SANDBOX.into(),
+            numbers: numbers.into(),
+        }
+    }
+
+    /// The plan by other rules, with numbers that go on where those of this one end.
+    pub(crate) fn with(&self, rules: Rulebook) -> Self {
+        Self::new(rules, Arc::clone(&self.numbers))
+    }
+
+    /// Numbers for what the caller makes itself.
+    pub(crate) fn numbers(&self, count: usize) -> i64 {
+        self.numbers.next(count)
+    }
+
+    /// What a gateway promises, as it is kept with a message.
+    pub(crate) fn terms(&self, gateway: Gateway) -> Terms {
+        self.rules.gateway(gateway).map_or(
+            Terms {
+                refund_undelivered: false,
+                two_legs: false,
+            },
+            |rules| Terms {
+                refund_undelivered: rules.refund_undelivered,
+                two_legs: rules.legs.is_some(),
+            },
+        )
+    }
+
+    /// The batches of an accepted draft.
+    pub(crate) fn batches(
+        &self,
+        draft: &Draft,
+        bucket: domain::Bucket,
+        message: MessageId,
+        now_ms: i64,
+    ) -> Vec<Batch> {
+        let due_at_ms = self.due(draft.gateway, FIRST_LEG, draft.environment, now_ms);
+        let timeout_ms = self
+            .rules
+            .gateway(draft.gateway)
+            .map_or(0, |rules| rules.receipt_timeout_ms);
+        let mut batches = Vec::new();
+        for class in &draft.classes {
+            let carrier = match draft.environment {
+                Environment::Sandbox => &self.sandbox,
+                Environment::Live => match self.carriers.get(class.carrier) {
+                    Some(carrier) => carrier,
+                    // A live draft without a carrier was refused.
+                    None => continue,
+                },
+            };
+            for recipients in class.recipients.chunks(MOST_RECIPIENTS) {
+                let mut recipients = recipients.to_vec();
+                // As their deliveries will lie, so that those of a commit share their pages.
+                recipients.sort_unstable();
+                batches.push(Batch {
+                    bucket,
+                    carrier: Arc::clone(carrier),
+                    claimed_by: WAITING,
+                    claimed_until_ms: 0,
+                    priority: draft.priority,
+                    due_at_ms,
+                    id: self.numbers.next(1),
+                    message,
+                    kind: BatchKind::First,
+                    leg: FIRST_LEG,
+                    tries: 0,
+                    suffixed: class.suffixed,
+                    pages: class.pages,
+                    charge: class.charge,
+                    reserve: class.reserve,
+                    expires_at_ms: due_at_ms.saturating_add(timeout_ms),
+                    recipients,
+                });
+            }
+        }
+        batches
+    }
+
+    /// When something that could go at `now_ms` may go, by the quiet hours of its leg.
+    pub(crate) fn due(
+        &self,
+        gateway: Gateway,
+        leg: i64,
+        environment: Environment,
+        now_ms: i64,
+    ) -> i64 {
+        let quiet = self
+            .rules
+            .leg(gateway, leg)
+            .and_then(|rules| rules.quiet_hours);
+        match (quiet, environment) {
+            (Some(quiet), Environment::Live) => quiet.due(now_ms),
+            (None, _) | (_, Environment::Sandbox) => now_ms,
+        }
+    }
+
+    /// When the first quiet hours end of those that hold something now.
+    pub(crate) fn quiet_until(&self, now_ms: i64) -> Option<i64> {
+        let quiet = self.rules.gateways.iter();
+        let ends = quiet.filter_map(|rules| Some(rules.quiet_hours?.due(now_ms)));
+        ends.filter(|&end_ms| end_ms > now_ms).min()
+    }
+
+    /// The batch of a second leg. It goes to the carrier that the second gateway prefers for the number.
+    pub(crate) fn second_leg(&self, wanted: &SecondLeg, now_ms: i64) -> Option<Batch> {
+        let rules = self.rules.gateway(wanted.gateway)?;
+        let second = self.rules.leg(wanted.gateway, SECOND_LEG)?;
+        let network = self.rules.network_of(wanted.recipient);
+        let carrier = *second.preference.carriers(network).first()?;
+        let accepted_ms = wanted.message.accepted_at_ms();
+        Some(Batch {
+            bucket: wanted.bucket,
+            carrier: Arc::clone(self.carriers.get(carrier)?),
+            claimed_by: WAITING,
+            claimed_until_ms: 0,
+            priority: domain::Priority::Normal,
+            due_at_ms: self.due(wanted.gateway, SECOND_LEG, Environment::Live, now_ms),
+            id: self.numbers.next(1),
+            message: wanted.message,
+            kind: BatchKind::Backup,
+            leg: SECOND_LEG,
+            tries: 0,
+            suffixed: wanted.suffixed,
+            pages: wanted.pages,
+            charge: wanted.charge,
+            reserve: wanted.reserve,
+            expires_at_ms: self
+                .due(wanted.gateway, FIRST_LEG, Environment::Live, accepted_ms)
+                .saturating_add(rules.receipt_timeout_ms),
+            recipients: vec![wanted.recipient],
+        })
+    }
+
+    /// The batch that sends the second leg to recipients whose first leg, this one, stays silent too long.
+    pub(crate) fn second_leg_timer(
+        &self,
+        first: &Batch,
+        gateway: Gateway,
+        awaited: impl Iterator<Item = Recipient>,
+        now_ms: i64,
+    ) -> Option<Batch> {
+        if first.leg != FIRST_LEG {
+            return None;
+        }
+        let timeout_ms = self.rules.gateway(gateway)?.legs?.timeout_ms;
+        let awaited: Vec<Recipient> = awaited.collect();
+        let wanted = SecondLeg {
+            bucket: first.bucket,
+            message: first.message,
+            gateway,
+            recipient: *awaited.first()?,
+            suffixed: first.suffixed,
+            pages: first.pages,
+            charge: first.charge,
+            reserve: first.reserve,
+        };
+        Some(Batch {
+            recipients: awaited,
+            ..self.second_leg(&wanted, now_ms + timeout_ms)?
+        })
+    }
+
+    /// The carrier that comes after this one for a number: the first, where this one is not configured any more.
+    pub(crate) fn carrier_after(
+        &self,
+        gateway: Gateway,
+        leg: i64,
+        recipient: Recipient,
+        carrier: &str,
+    ) -> Option<Arc<str>> {
+        let preference = &self.rules.leg(gateway, leg)?.preference;
+        let network = self.rules.network_of(recipient);
+        let after = match self.rules.carrier(carrier) {
+            Some(carrier) => preference.after(network, carrier)?,
+            None => *preference.carriers(network).first()?,
+        };
+        self.carriers.get(after).cloned()
+    }
+
+    /// All carriers that may take a number instead of this one, in order of preference.
+    pub(crate) fn other_carriers(
+        &self,
+        gateway: Gateway,
+        leg: i64,
+        recipient: Recipient,
+        carrier: &str,
+    ) -> Vec<Arc<str>> {
+        let Some(rules) = self.rules.leg(gateway, leg) else {
+            return Vec::new();
+        };
+        let carriers = rules
+            .preference
+            .carriers(self.rules.network_of(recipient))
+            .iter();
+        carriers
+            .filter_map(|&index| self.carriers.get(index))
+            .filter(|name| &***name != carrier)
+            .cloned()
+            .collect()
+    }
+
+    /// When recipients of a batch that are in doubt now go out once more, where their gateway says so; never a
+    /// third time.
+    pub(crate) fn resend_at(&self, gateway: Gateway, batch: &Batch, now_ms: i64) -> Option<i64> {
+        match self.rules.leg(gateway, batch.leg)?.in_doubt {
+            InDoubt::Resend { hold_ms } if batch.kind != BatchKind::Resend => {
+                Some(now_ms + hold_ms)
+            }
+            InDoubt::Resend { .. } | InDoubt::Hold => None,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What the engine asks of the world: the time, chance, and the network. A simulation has its own.
+
+use crate::context::clock::Clock;
+use crate::context::network::{Internet, Network};
+use crate::context::random::Chance;
+use crate::error::StartError;
+use std::sync::Arc;
+
+/// The world around the engine; a clone is the same one.
+#[derive(Clone)]
+pub struct World {
+    /// What time it is.
+    pub clock: Clock,
+    /// What nobody can know before.
+    pub chance: Chance,
+    /// Whom connections reach.
+    pub network: Arc<dyn Network>,
+}
+
+impl World {
+    /// The world as the operating system shows it.
+    pub fn system() -> Result<Self, StartError> {
+        let network = Internet::from_system().map_err(StartError::Resolver)?;
+        Ok(Self {
+            clock: Clock::system(),
+            chance: Chance::system(),
+            network: Arc::new(network),
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! A recipient of several pages on its way: which of them the carrier has taken, and what came of the others.
+
+use super::in_flight::Answer;
+use smpp::{CommandStatus, Outcome};
+
+/// The pages of one recipient, of which some are on the wire.
+#[derive(Default)]
+pub(crate) struct Flight {
+    /// The carrier's ids of the pages that it took.
+    ids: Vec<Option<String>>,
+    outstanding: usize,
+    rejected: Option<CommandStatus>,
+    not_sent: bool,
+    unknown: bool,
+}
+
+impl Flight {
+    /// All pages that the carrier has not taken go out; gives which they are, bit 0 being the first.
+    pub(crate) fn set_out(&mut self, pages: usize) -> u64 {
+        let mut ids = std::mem::take(&mut self.ids);
+        ids.resize(pages, None);
+        let open = ids.iter().enumerate().filter(|(_, id)| id.is_none());
+        let (outstanding, due) = open.fold((0, 0), |(count, due), (page, _)| {
+            (count + 1, due | 1 << page)
+        });
+        *self = Self {
+            ids,
+            outstanding,
+            ..Self::default()
+        };
+        due
+    }
+
+    /// Notes what came back for a page; gives the answer once all that went out have theirs.
+    pub(crate) fn land(&mut self, page: usize, outcome: Outcome) -> Option<Answer> {
+        self.outstanding = self.outstanding.saturating_sub(1);
+        match outcome {
+            Outcome::Accepted { message_id } => {
+                if let Some(id) = self.ids.get_mut(page) {
+                    *id = Some(message_id);
+                }
+            }
+            Outcome::Rejected(status) => self.rejected = self.rejected.or(Some(status)),
+            Outcome::NotSent => self.not_sent = true,
+            Outcome::Unknown => self.unknown = true,
+        }
+        if self.outstanding > 0 {
+            return None;
+        }
+        Some(match self.rejected {
+            // Whatever became of the others, this page may be with the carrier.
+            _ if self.unknown => Answer::Unknown,
+            Some(status) => Answer::Rejected(status),
+            None if self.not_sent => Answer::NotSent,
+            None => Answer::Accepted(self.ids.iter().flatten().cloned().collect()),
+        })
+    }
+
+    /// Whether the carrier has taken some of the pages.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.ids.iter().any(Option::is_some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(id: &str) -> Outcome {
+        let message_id = id.to_owned();
+        Outcome::Accepted { message_id }
+    }
+
+    #[test]
+    fn pages_that_the_carrier_has_taken_do_not_go_out_again() {
+        let mut flight = Flight::default();
+        assert_eq!(flight.set_out(3), 0b111);
+        assert_eq!(flight.land(0, taken("a")), None);
+        assert_eq!(flight.land(2, Outcome::NotSent), None);
+        let throttled = CommandStatus::RTHROTTLED;
+        let answer = flight.land(1, Outcome::Rejected(throttled));
+        assert_eq!(answer, Some(Answer::Rejected(throttled)));
+        assert!(flight.is_begun());
+        assert_eq!(flight.set_out(3), 0b110);
+        assert!(flight.is_begun());
+        assert_eq!(flight.land(2, taken("c")), None);
+        let all = ["a", "b", "c"].map(str::to_owned).to_vec();
+        assert_eq!(flight.land(1, taken("b")), Some(Answer::Accepted(all)));
+    }
+
+    #[test]
+    fn a_page_that_may_be_with_the_carrier_leaves_all_of_them_in_doubt() {
+        let mut flight = Flight::default();
+        flight.set_out(2);
+        assert_eq!(flight.land(0, Outcome::Unknown), None);
+        let refused = Outcome::Rejected(CommandStatus::RSYSERR);
+        assert_eq!(flight.land(1, refused), Some(Answer::Unknown));
+    }
+
+    #[test]
+    fn nothing_is_begun_before_a_page_is_taken() {
+        let mut flight = Flight::default();
+        flight.set_out(2);
+        assert_eq!(flight.land(0, Outcome::NotSent), None);
+        assert_eq!(flight.land(1, Outcome::NotSent), Some(Answer::NotSent));
+        assert!(!flight.is_begun());
+    }
+}

@@ -1,0 +1,74 @@
+//! Delivery reports.
+
+use crate::error::Error;
+use domain::{AccountId, Environment, MessageId, PENDING, Recipient, Refusal};
+use store::Store;
+
+/// One page of a message's report (docs/spec/interface.md, section 6.3).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Report {
+    /// Which message.
+    pub message_id: MessageId,
+    /// The caller's own reference.
+    pub customer_reference: Option<String>,
+    /// All recipients.
+    pub total: u64,
+    /// Those that are delivered.
+    pub delivered: u64,
+    /// Those without an outcome.
+    pub pending: u64,
+    /// All others.
+    pub failed: u64,
+    /// The recipients of this page, with their status in the words of the interface.
+    pub reports: Vec<(Recipient, &'static str)>,
+    /// This page, from 1.
+    pub page: u32,
+    /// Recipients on a page.
+    pub per_page: u32,
+    /// The last page that has any; 1 at least.
+    pub last_page: u32,
+}
+
+pub(crate) async fn report(
+    store: &Store,
+    account: AccountId,
+    environment: Environment,
+    message_id: &str,
+    page: u32,
+    per_page: u32,
+) -> Result<Report, Error> {
+    // What is no id at all is the id of no message.
+    let message: MessageId = message_id
+        .trim()
+        .parse()
+        .map_err(|_| Refusal::UnknownMessage)?;
+    let (page, per_page) = (page.max(1), per_page.max(1));
+    let from = (page as usize - 1).saturating_mul(per_page as usize);
+    let until = from.saturating_add(per_page as usize);
+    let found = store
+        .message_report(account, environment, message, from, until)
+        .await?
+        .ok_or(Refusal::UnknownMessage)?;
+    let counts = found.counts;
+    let last_page = counts.total.div_ceil(u64::from(per_page)).max(1);
+    let status =
+        |status: Option<domain::DeliveryStatus>| status.map_or(PENDING, |status| status.outside());
+    Ok(Report {
+        message_id: message,
+        customer_reference: found.customer_reference,
+        total: counts.total,
+        delivered: counts.delivered,
+        failed: counts.failed,
+        pending: counts
+            .total
+            .saturating_sub(counts.delivered + counts.failed),
+        reports: found
+            .recipients
+            .into_iter()
+            .map(|(recipient, outcome)| (recipient, status(outcome)))
+            .collect(),
+        page,
+        per_page,
+        last_page: u32::try_from(last_page).unwrap_or(u32::MAX),
+    })
+}

@@ -1,0 +1,145 @@
+//! Connects to the host of a customer's URL, and to nothing inside our own network.
+//!
+//! The guard stands between the resolver and the socket: resolve, drop forbidden addresses, connect to
+//! exactly a checked one, then TLS under the original name. That covers literals of any notation, names
+//! that lead inside, names that lead elsewhere at the second look (there is none), and mapped addresses.
+
+use crate::context::network::{Network, Wire, dial_any};
+use domain::address;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+use url::{Host, Url};
+
+/// Why no answer came.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// The stored text is no URL that can be called.
+    #[error("the URL cannot be called")]
+    Url,
+    /// The name has no address.
+    #[error("the name does not resolve")]
+    Unresolved(#[source] io::Error),
+    /// All addresses are forbidden.
+    #[error("the host leads to an address that may not be called")]
+    Forbidden,
+    /// No address could be connected to.
+    #[error("no connection")]
+    Unreachable(#[source] io::Error),
+    /// The TLS handshake failed.
+    #[error("no TLS session")]
+    Tls(#[source] io::Error),
+    /// The connection broke, or what came back was not HTTP.
+    #[error("no answer")]
+    Broken(#[source] hyper::Error),
+    /// It took too long.
+    #[error("timed out")]
+    TimedOut,
+}
+
+impl Fault {
+    /// The word for it in metrics and logs.
+    pub(crate) const fn class(&self) -> &'static str {
+        match self {
+            Self::Url => "bad_url",
+            Self::Unresolved(_) => "unresolved",
+            Self::Forbidden => "forbidden",
+            Self::Unreachable(_) => "unreachable",
+            Self::Tls(_) => "tls",
+            Self::Broken(_) => "broken",
+            Self::TimedOut => "timed_out",
+        }
+    }
+}
+
+/// Opens connections that the guard lets through.
+pub(crate) struct Connector {
+    network: Arc<dyn Network>,
+    allow_private: bool,
+    tls: TlsConnector,
+}
+
+impl Connector {
+    /// Trusts whom the network trusts; `allow_private` switches the guard off.
+    pub(crate) fn new(
+        network: Arc<dyn Network>,
+        allow_private: bool,
+    ) -> Result<Self, rustls::Error> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(network.roots())
+            .with_no_client_auth();
+        Ok(Self {
+            network,
+            allow_private,
+            tls: TlsConnector::from(Arc::new(tls)),
+        })
+    }
+
+    /// Connects to the host and port of `url`, with TLS for https, before `limit` is over.
+    pub(crate) async fn connect(&self, url: &Url, limit: Duration) -> Result<Box<dyn Wire>, Fault> {
+        let deadline = Instant::now() + limit;
+        timeout_at(deadline, self.open(url, deadline))
+            .await
+            .map_err(|_| Fault::TimedOut)?
+    }
+
+    async fn open(&self, url: &Url, deadline: Instant) -> Result<Box<dyn Wire>, Fault> {
+        let host = url.host().ok_or(Fault::Url)?;
+        let port = url.port_or_known_default().ok_or(Fault::Url)?;
+        let addresses = self.allowed(&host).await?;
+        let addresses: Vec<_> = addresses
+            .into_iter()
+            .map(|address| SocketAddr::new(address, port))
+            .collect();
+        let dialled = dial_any(&*self.network, &addresses, deadline).await;
+        let stream = dialled.map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => Fault::TimedOut,
+            _ => Fault::Unreachable(error),
+        })?;
+        if url.scheme() != "https" {
+            return Ok(stream);
+        }
+        let name = server_name(&host).ok_or(Fault::Url)?;
+        let stream = self.tls.connect(name, stream).await.map_err(Fault::Tls)?;
+        Ok(Box::new(stream))
+    }
+
+    /// The addresses that a host leads to and that may be called.
+    async fn allowed(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, Fault> {
+        let mut addresses = match *host {
+            Host::Ipv4(address) => vec![address.into()],
+            Host::Ipv6(address) => vec![address.into()],
+            Host::Domain(name) => self
+                .network
+                .resolve(name)
+                .await
+                .map_err(Fault::Unresolved)?,
+        };
+        if addresses.is_empty() {
+            return Err(Fault::Unresolved(io::ErrorKind::NotFound.into()));
+        }
+        addresses.retain(|&address| self.allow_private || address::is_public(address));
+        if addresses.is_empty() {
+            Err(Fault::Forbidden)
+        } else {
+            Ok(addresses)
+        }
+    }
+}
+
+/// The name that the receiver's certificate must be for.
+fn server_name(host: &Host<&str>) -> Option<ServerName<'static>> {
+    match *host {
+        Host::Ipv4(address) => Some(IpAddr::from(address).into()),
+        Host::Ipv6(address) => Some(IpAddr::from(address).into()),
+        // The dot that makes a name absolute is not part of the name in a certificate.
+        Host::Domain(name) => ServerName::try_from(name.trim_end_matches('.').to_owned()).ok(),
+    }
+}

@@ -1,0 +1,96 @@
+//! What is logged and counted of callbacks: the origin only, never the URL or the recipient.
+
+use super::client::Answer;
+use super::connect::Fault;
+use crate::context::metrics::broken_receivers;
+use domain::callback::Next;
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use std::time::Duration;
+use store::Callback;
+
+/// Says that a receiver is only tried from now on, or no longer.
+pub(crate) fn judged(callback: &Callback, is_broken: bool, broken: usize) {
+    broken_receivers(broken);
+    let (account, origin) = (callback.account.0, &callback.origin);
+    if is_broken {
+        tracing::warn!(
+            account.id = account,
+            callback.origin = origin,
+            "a receiver fails: it is tried with one callback at a time"
+        );
+    } else {
+        tracing::info!(
+            account.id = account,
+            callback.origin = origin,
+            "a receiver takes callbacks again"
+        );
+    }
+}
+
+/// What is counted of attempts. Handles of what there is most of are made once.
+pub(crate) struct Measures {
+    pub(crate) in_flight: Gauge,
+    accepted: Counter,
+    seconds: Histogram,
+}
+
+impl Default for Measures {
+    fn default() -> Self {
+        Self {
+            in_flight: gauge!("ogene_callbacks_in_flight"),
+            accepted: counted(ACCEPTED),
+            seconds: histogram!("ogene_callback_seconds"),
+        }
+    }
+}
+
+const ACCEPTED: &str = "accepted";
+
+fn counted(result: &'static str) -> Counter {
+    counter!("ogene_callback_attempts_total", "result" => result)
+}
+
+/// Counts the attempt of this number, and logs what did not arrive: the origin only, never the URL or the recipient.
+pub(crate) fn attempted(
+    measures: &Measures,
+    callback: &Callback,
+    number: i64,
+    said: &Result<Answer, Fault>,
+    next: Next,
+    took: Duration,
+) {
+    let result = match said {
+        Ok(answer) => match answer.status {
+            200..=299 => ACCEPTED,
+            300..=399 => "redirected",
+            400..=499 => "refused",
+            _ => "failed",
+        },
+        Err(fault) => fault.class(),
+    };
+    match result {
+        ACCEPTED => measures.accepted.increment(1),
+        other => counted(other).increment(1),
+    }
+    measures.seconds.record(took.as_secs_f64());
+    let status = said.as_ref().ok().map(|answer| answer.status);
+    match next {
+        Next::Done => {}
+        Next::Retry { .. } => tracing::debug!(
+            account.id = callback.account.0,
+            callback.origin,
+            callback.attempts = number,
+            callback.result = result,
+            http.status = status,
+            "callback failed and will be retried",
+        ),
+        Next::Dead | Next::EndMessage => tracing::info!(
+            account.id = callback.account.0,
+            callback.origin,
+            callback.attempts = number,
+            callback.result = result,
+            http.status = status,
+            "callback is dead",
+        ),
+    }
+}

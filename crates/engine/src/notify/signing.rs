@@ -1,0 +1,51 @@
+//! The secrets that callbacks are signed with, as the database has them: read whenever something about accounts has
+//! changed, so that an attempt does not have to ask for them.
+
+use crate::context::read_at_last;
+use domain::AccountId;
+use domain::callback::signature::Signing;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use store::{Revision, Store};
+use tokio::sync::watch;
+
+type ByAccount = HashMap<AccountId, Arc<[Signing]>>;
+
+/// What is known of them.
+pub(crate) struct Secrets(RwLock<ByAccount>);
+
+impl Secrets {
+    pub(crate) async fn load(store: &Store) -> store::Result<Self> {
+        Ok(Self(RwLock::new(read(store).await?)))
+    }
+
+    /// Those of an account, also those that have ended; `None` for one whose callbacks are not signed.
+    pub(crate) fn of(&self, account: AccountId) -> Option<Arc<[Signing]>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(&account).cloned()
+    }
+
+    /// Reads them again whenever the revision changes; until a reading succeeds, those of before sign. Ends when
+    /// nobody tells of changes any more.
+    pub(crate) async fn follow(&self, store: &Store, mut revision: watch::Receiver<Revision>) {
+        while revision.changed().await.is_ok() {
+            let found =
+                read_at_last("the secrets of callbacks cannot be read", || read(store)).await;
+            *self.0.write().unwrap_or_else(PoisonError::into_inner) = found;
+        }
+    }
+}
+
+async fn read(store: &Store) -> store::Result<ByAccount> {
+    let mut found: HashMap<AccountId, Vec<Signing>> = HashMap::new();
+    for secret in store.callback_secrets(None).await? {
+        found
+            .entry(secret.account)
+            .or_default()
+            .push(secret.signing);
+    }
+    let signings = found.into_iter();
+    Ok(signings
+        .map(|(account, signings)| (account, signings.into()))
+        .collect())
+}

@@ -1,0 +1,161 @@
+//! Where callbacks go: a URL that is read once, and what every request to it has in common.
+
+use super::client::Post;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, InvalidHeaderValue,
+    USER_AGENT,
+};
+use http::{HeaderValue, Request};
+use http_body_util::Full;
+use percent_encoding::percent_decode_str;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use url::{Position, Url};
+
+/// How many targets are remembered; then all are read anew.
+const MOST: usize = 1_024;
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("Ogene/", env!("CARGO_PKG_VERSION")));
+const ATTEMPT: HeaderName = HeaderName::from_static("ogene-attempt");
+const ID: HeaderName = HeaderName::from_static("webhook-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+
+/// A URL that can be called.
+pub(crate) struct Target {
+    pub(crate) url: Url,
+    /// A request to it in origin form, without its body and what is said of the attempt; a place for each header that all
+    /// have, so that nothing grows.
+    blank: Request<()>,
+}
+
+impl Target {
+    /// `None` when the text is no URL, or holds what HTTP cannot say.
+    fn read(url: &str) -> Option<Self> {
+        let url = Url::parse(url).ok()?;
+        let mut blank = Request::post(&url[Position::BeforePath..Position::AfterQuery])
+            .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
+            .header(
+                CONTENT_TYPE,
+                const { HeaderValue::from_static("application/json") },
+            )
+            .header(ACCEPT, const { HeaderValue::from_static("*/*") })
+            .header(USER_AGENT, AGENT)
+            .header(ATTEMPT, 1);
+        if let Some(value) = basic_authentication(&url) {
+            blank = blank.header(AUTHORIZATION, value);
+        }
+        let blank = blank.header(CONTENT_LENGTH, 0).body(()).ok()?;
+        Some(Self { url, blank })
+    }
+
+    /// Which kept connections will do: scheme, user, host and port of the URL.
+    pub(crate) fn receiver(&self) -> &str {
+        &self.url[..Position::BeforePath]
+    }
+
+    /// The request that posts this.
+    pub(crate) fn request(&self, post: &Post) -> Result<Request<Full<Bytes>>, InvalidHeaderValue> {
+        let (mut head, ()) = self.blank.clone().into_parts();
+        head.headers.insert(ATTEMPT, post.attempt.into());
+        head.headers.insert(CONTENT_LENGTH, post.body.len().into());
+        if let Some(signed) = &post.signed {
+            head.headers.insert(ID, signed.id.as_str().try_into()?);
+            head.headers.insert(TIMESTAMP, signed.at_s.into());
+            let signature = signed.signature.as_str().try_into()?;
+            head.headers.insert(SIGNATURE, signature);
+        }
+        Ok(Request::from_parts(head, Full::new(post.body.clone())))
+    }
+}
+
+/// User and password of the URL as RFC 7617 sends them.
+fn basic_authentication(url: &Url) -> Option<String> {
+    let (user, password) = (url.username(), url.password());
+    if user.is_empty() && password.is_none() {
+        return None;
+    }
+    let mut pair: Vec<u8> = percent_decode_str(user).collect();
+    pair.push(b':');
+    pair.extend(percent_decode_str(password.unwrap_or_default()));
+    Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
+}
+
+/// The targets of late: most customers have one.
+#[derive(Default)]
+pub(crate) struct Targets(Mutex<HashMap<String, Arc<Target>>>);
+
+impl Targets {
+    /// The target of this URL, read now or before.
+    pub(crate) fn of(&self, url: &str) -> Option<Arc<Target>> {
+        // The lock, also after a panic elsewhere: no change of the map is ever left half done.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(target) = known.get(url) {
+            return Some(Arc::clone(target));
+        }
+        if known.len() >= MOST {
+            known.clear();
+        }
+        let target = Arc::new(Target::read(url)?);
+        known.insert(url.to_owned(), Arc::clone(&target));
+        Some(target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posted(targets: &Targets, attempt: i64) -> String {
+        let url = "https://user:p%40ss@example.com:8443/hook?a=1#part";
+        let post = Post {
+            body: "{}".into(),
+            attempt,
+            signed: None,
+        };
+        let request = targets.of(url).unwrap().request(&post).unwrap();
+        let headers = request.headers().iter();
+        let headers = headers.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
+        let headers: Vec<_> = headers.collect();
+        format!(
+            "{} {}\n{}",
+            request.method(),
+            request.uri(),
+            headers.join("\n")
+        )
+    }
+
+    #[test]
+    fn a_remembered_target_is_posted_to_like_a_new_one() {
+        let targets = Targets::default();
+        let first = posted(&targets, 1);
+        let expected = format!(
+            "POST /hook?a=1\nhost: example.com:8443\ncontent-type: application/json\naccept: */*\n\
+             user-agent: Ogene/{}\nogene-attempt: 1\nauthorization: Basic dXNlcjpwQHNz\ncontent-length: 2",
+            env!("CARGO_PKG_VERSION")
+        );
+        assert_eq!(first, expected);
+        assert_eq!(posted(&targets, 1), first);
+        let second = posted(&targets, 2);
+        assert_eq!(
+            second,
+            first.replace("ogene-attempt: 1", "ogene-attempt: 2")
+        );
+    }
+
+    #[test]
+    fn no_more_targets_are_remembered_than_there_is_room_for() {
+        let targets = Targets::default();
+        for number in 0..=MOST {
+            assert!(
+                targets
+                    .of(&format!("https://example.com/{number}"))
+                    .is_some()
+            );
+        }
+        assert_eq!(targets.0.lock().unwrap().len(), 1);
+        assert!(targets.of("no URL").is_none());
+    }
+}

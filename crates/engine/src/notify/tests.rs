@@ -1,0 +1,759 @@
+//! The callbacks over real sockets on loopback.
+
+use super::client::Patience;
+use super::{CallbackSettings, Callbacks};
+use crate::context::clock::Clock;
+use crate::context::system::World;
+use domain::{
+    AccountId, Bucket, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money, Priority,
+    Recipient, Terms, Text,
+};
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use store::{
+    Batch, BatchKind, By, Callback, CallbackRoom, CarrierReport, Ended, Finished, MOST_RECIPIENTS,
+    NewMessage, Outcome, Progress, Revision, Settled, Store, Target,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+const NOW: i64 = 1_795_000_000_000;
+
+/// What a receiver does with a request.
+#[derive(Clone)]
+enum Manner {
+    /// Answers.
+    Answer(String),
+    /// Answers, and then says so many bytes and more, as long as somebody reads.
+    Talk(usize),
+    /// Takes the request and says nothing.
+    Hang,
+    /// Answers once and hangs up without having said so.
+    HangUp(String),
+}
+
+fn status(line: &str) -> Manner {
+    Manner::Answer(format!("HTTP/1.1 {line}\r\ncontent-length: 2\r\n\r\nOK"))
+}
+
+#[derive(Clone, Debug)]
+struct Request {
+    connection: usize,
+    head: String,
+    body: String,
+}
+
+/// A customer's web server.
+struct Receiver {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<Request>>>,
+    said_bytes: Arc<AtomicUsize>,
+}
+
+impl Receiver {
+    /// Behaves as `manners` say, request by request; the last one stays.
+    async fn start(manners: Vec<Manner>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let receiver = Self {
+            address: listener.local_addr().unwrap(),
+            requests: Arc::default(),
+            said_bytes: Arc::default(),
+        };
+        let (requests, said_bytes) = (
+            Arc::clone(&receiver.requests),
+            Arc::clone(&receiver.said_bytes),
+        );
+        tokio::spawn(async move {
+            for connection in 0.. {
+                let (stream, _) = listener.accept().await.unwrap();
+                let served = serve(
+                    stream,
+                    connection,
+                    manners.clone(),
+                    requests.clone(),
+                    said_bytes.clone(),
+                );
+                tokio::spawn(served);
+            }
+        });
+        receiver
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    connection: usize,
+    manners: Vec<Manner>,
+    requests: Arc<Mutex<Vec<Request>>>,
+    said_bytes: Arc<AtomicUsize>,
+) -> Option<()> {
+    let mut read = Vec::new();
+    loop {
+        let request = read_request(&mut stream, &mut read, connection).await?;
+        let number = {
+            let mut requests = requests.lock().unwrap();
+            requests.push(request);
+            requests.len() - 1
+        };
+        match &manners[number.min(manners.len() - 1)] {
+            Manner::Answer(text) => stream.write_all(text.as_bytes()).await.ok()?,
+            Manner::HangUp(text) => {
+                stream.write_all(text.as_bytes()).await.ok()?;
+                return None;
+            }
+            Manner::Hang => std::future::pending().await,
+            Manner::Talk(bytes) => {
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {bytes}\r\n\r\n");
+                stream.write_all(head.as_bytes()).await.ok()?;
+                for _ in 0..bytes / 1024 {
+                    stream.write_all(&[b'x'; 1024]).await.ok()?;
+                    said_bytes.fetch_add(1024, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+}
+
+async fn read_request(
+    stream: &mut TcpStream,
+    read: &mut Vec<u8>,
+    connection: usize,
+) -> Option<Request> {
+    loop {
+        let text = String::from_utf8_lossy(read);
+        if let Some((head, rest)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .to_lowercase()
+                .split_once("content-length: ")?
+                .1
+                .lines()
+                .next()?
+                .parse()
+                .ok()?;
+            if rest.len() >= length {
+                let (head, body) = (head.to_owned(), rest[..length].to_owned());
+                read.drain(..head.len() + 4 + length);
+                return Some(Request {
+                    connection,
+                    head,
+                    body,
+                });
+            }
+        }
+        if stream.read_buf(read).await.ok()? == 0 {
+            return None;
+        }
+    }
+}
+
+/// Callbacks that run on a database of their own.
+struct Kit {
+    callbacks: Callbacks,
+    store: Store,
+    clock: Clock,
+    messages: AtomicU8,
+    _directory: tempfile::TempDir,
+}
+
+const QUICK: Patience = Patience {
+    connect: Duration::from_millis(500),
+    attempt: Duration::from_millis(500),
+    look: Duration::from_secs(1),
+};
+/// Longer than any test.
+const PATIENT: Patience = Patience {
+    connect: Duration::from_mins(1),
+    attempt: Duration::from_mins(1),
+    look: Duration::from_mins(1),
+};
+const ACCOUNT: AccountId = AccountId(1);
+/// Somebody else.
+const OTHER: AccountId = AccountId(2);
+const NODE: i64 = 7;
+/// When the rows of a test are due that it claims itself: later than its clock ever gets.
+const RESERVED: i64 = NOW + 86_400_000;
+
+/// The batches of a message, with the carrier.
+fn batches(bucket: Bucket, message: MessageId, recipients: &[Recipient]) -> Vec<Batch> {
+    let batches = (1..).zip(recipients.chunks(MOST_RECIPIENTS));
+    let batches = batches.map(|(at, recipients)| Batch {
+        bucket,
+        carrier: "mtn".into(),
+        claimed_by: NODE,
+        claimed_until_ms: RESERVED,
+        priority: Priority::Normal,
+        due_at_ms: NOW,
+        id: at,
+        message,
+        kind: BatchKind::First,
+        leg: 1,
+        tries: 0,
+        suffixed: false,
+        pages: 1,
+        charge: Money::ZERO,
+        reserve: Money::ZERO,
+        expires_at_ms: RESERVED,
+        recipients: recipients.to_vec(),
+    });
+    batches.collect()
+}
+
+/// A recipient that the carrier did not take.
+fn rejected(recipient: Recipient) -> Ended {
+    Ended {
+        recipient,
+        status: DeliveryStatus::Rejected,
+        error: "0x0B".to_owned(),
+    }
+}
+
+/// Rows of the table of callbacks, by state; those that arrived are gone.
+#[derive(Debug, Eq, PartialEq)]
+struct Rows {
+    due: i64,
+    dead: i64,
+}
+
+/// An account that is charged nothing.
+fn account(id: AccountId) -> domain::Account {
+    domain::Account {
+        id,
+        email: "ada@example.ng".to_owned(),
+        name: "Ada Foods".to_owned(),
+        status: domain::AccountStatus::Active,
+        verification: domain::Verification::Verified,
+        created_at_ms: NOW,
+    }
+}
+
+fn by() -> By {
+    By {
+        actor: "cli:ada".into(),
+        at_ms: NOW,
+    }
+}
+
+impl Kit {
+    async fn start() -> Self {
+        Self::with(true, Patience::default()).await
+    }
+
+    async fn with(allow_private_targets: bool, patience: Patience) -> Self {
+        Self::with_places(64, allow_private_targets, patience).await
+    }
+
+    async fn with_places(
+        concurrency: usize,
+        allow_private_targets: bool,
+        patience: Patience,
+    ) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&Target::Directory(directory.path().to_owned()))
+            .await
+            .unwrap();
+        for id in [ACCOUNT, OTHER] {
+            store.create_account(account(id), by()).await.unwrap();
+        }
+        let clock = Clock::manual(NOW);
+        let world = World {
+            clock: clock.clone(),
+            ..World::system().unwrap()
+        };
+        let settings = CallbackSettings {
+            allow_private_targets,
+            retry_delays: vec![Duration::from_secs(5), Duration::from_secs(30)],
+            concurrency_per_origin: 2,
+            concurrency,
+        };
+        // Nobody tells of changes: none is made.
+        let (_, revision) = watch::channel(Revision::default());
+        let callbacks =
+            Callbacks::start_with(store.clone(), NODE, &settings, world, revision, patience)
+                .await
+                .unwrap();
+        Self {
+            callbacks,
+            store,
+            clock,
+            messages: AtomicU8::new(1),
+            _directory: directory,
+        }
+    }
+
+    /// A message to so many that no carrier took; its outcomes go to `url`.
+    async fn settle(&self, url: &str, count: u64) {
+        let of = (ACCOUNT, Environment::Live);
+        self.settle_of(of, url, count, CallbackRoom::default())
+            .await;
+    }
+
+    /// The same of an account, with room for so many of its callbacks; gives those.
+    async fn settle_of(
+        &self,
+        (account, environment): (AccountId, Environment),
+        url: &str,
+        count: u64,
+        callback_room: CallbackRoom,
+    ) -> Vec<Callback> {
+        let recipients = (0..count).map(|at| Recipient::from_digits(2_348_031_234_567 + at));
+        let recipients: Vec<Recipient> = recipients.collect();
+        let number = self.messages.fetch_add(1, Ordering::Relaxed);
+        let id = MessageId::new(NOW, [number; 10]);
+        let draft = Draft {
+            account,
+            environment,
+            gateway: Gateway::DirectRefund,
+            sender: "Ogene".into(),
+            text: Text::prepare("Hello", false).unwrap(),
+            recipients: recipients.clone(),
+            invalid: vec![],
+            invalid_count: 0,
+            adjustments: domain::Adjustments::default(),
+            classes: vec![],
+            page_count: 1,
+            cost: Money::ZERO,
+            priority: Priority::Normal,
+            callback_url: Some(url.into()),
+            customer_reference: Some("order 7".into()),
+            fingerprint: [number; 16],
+        };
+        let terms = Terms {
+            refund_undelivered: false,
+            two_legs: false,
+        };
+        let batches = batches(self.store.bucket_of(account), id, &recipients);
+        let refused = batches.iter().map(|batch| Progress {
+            batch: Arc::new(batch.clone()),
+            gateway: Gateway::DirectRefund,
+            submitted: vec![],
+            doubted: vec![],
+            ended: batch.recipients.iter().copied().map(rejected).collect(),
+            remaining: vec![],
+            again: vec![],
+        });
+        let report = CarrierReport {
+            now_ms: RESERVED,
+            progress: refused.collect(),
+            receipts: vec![],
+            planner: Arc::new(|_| None),
+            node: NODE,
+            claimed_until_ms: 0,
+            callback_room,
+            first_number: 0,
+        };
+        let message = NewMessage {
+            id,
+            draft: Arc::new(draft),
+            terms,
+            batches,
+        };
+        self.store.accept(NOW, vec![message]).await.unwrap();
+        let mut settled = Settled::default();
+        let report = self.store.report(Arc::new(report), &mut settled);
+        report.await.unwrap();
+        settled.callbacks
+    }
+
+    /// Claimed callbacks to `url`, of a message of their own, as settling hands them over.
+    async fn claimed(&self, url: &str, count: u64, attempts: i64) -> Vec<Callback> {
+        self.settle(url, count).await;
+        let mut claimed = self.claim(url).await;
+        for _ in 0..attempts {
+            let retry = Finished::Retry { at_ms: RESERVED };
+            let tried = claimed.into_iter().map(|one| Outcome::new(one, retry));
+            let tried = self.store.finish_callbacks(NODE, tried.collect());
+            tried.await.unwrap();
+            claimed = self.claim(url).await;
+        }
+        claimed
+    }
+
+    async fn claim(&self, url: &str) -> Vec<Callback> {
+        let bucket = self.store.bucket_of(ACCOUNT);
+        let origin = domain::callback_url::origin(url);
+        let of = (bucket, ACCOUNT, Environment::Live, origin);
+        let claim = self
+            .store
+            .claim_callbacks(of, RESERVED, 10_000, NODE, RESERVED);
+        claim.await.unwrap()
+    }
+
+    async fn offer(&self, url: &str, count: u64) {
+        self.callbacks.offer(self.claimed(url, count, 0).await);
+    }
+
+    async fn rows(&self, state: &str) -> i64 {
+        let counts = self.store.callback_counts(domain::Bucket(0)).await.unwrap();
+        counts
+            .into_iter()
+            .find(|(name, _)| name == state)
+            .map_or(0, |(_, count)| count)
+    }
+
+    /// Waits until nothing is in hand any more; gives what is left.
+    async fn settled(&self) -> Rows {
+        let waiting = async {
+            while self.rows("claimed").await > 0 {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, waiting)
+            .await
+            .expect("callbacks stayed in hand");
+        Rows {
+            due: self.rows("due").await,
+            dead: self.rows("dead").await,
+        }
+    }
+}
+
+const LIMIT: Duration = Duration::from_secs(20);
+const ALL_ARRIVED: Rows = Rows { due: 0, dead: 0 };
+const ONE_RETRY: Rows = Rows { due: 1, dead: 0 };
+const ONE_DEAD: Rows = Rows { due: 0, dead: 1 };
+
+/// Waits for a condition, and not for ever.
+async fn until(mut holds: impl FnMut() -> bool) {
+    let waiting = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, waiting)
+        .await
+        .expect("what was waited for did not come");
+}
+
+#[tokio::test]
+async fn a_callback_is_posted_as_the_interface_says_and_done_on_any_2xx() {
+    let receiver = Receiver::start(vec![status("202 Accepted")]).await;
+    let kit = Kit::start().await;
+    let url = receiver
+        .url("/hook?secret=a#part")
+        .replace("http://", "http://user:p%40ss@");
+    kit.offer(&url, 1).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    let requests = receiver.requests();
+    let expected_head = [
+        "POST /hook?secret=a HTTP/1.1".to_owned(),
+        format!("host: {}", receiver.address),
+        "content-type: application/json".to_owned(),
+        "accept: */*".to_owned(),
+        concat!("user-agent: Ogene/", env!("CARGO_PKG_VERSION")).to_owned(),
+        "ogene-attempt: 1".to_owned(),
+        "authorization: Basic dXNlcjpwQHNz".to_owned(),
+        format!("content-length: {}", requests[0].body.len()),
+    ];
+    assert_eq!(requests[0].head.lines().collect::<Vec<_>>(), expected_head);
+    let body: serde_json::Value = serde_json::from_str(&requests[0].body).unwrap();
+    assert_eq!(body["recipient"], "2348031234567");
+    assert_eq!(body["callback_url"], url);
+    assert_eq!(body["data"]["customer_reference"], "order 7");
+}
+
+#[tokio::test]
+async fn a_callback_that_fails_is_claimed_and_posted_again_when_it_is_due() {
+    let receiver = Receiver::start(vec![status("500 Oops"), status("200 OK")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ONE_RETRY);
+    kit.clock.set(NOW + 6_001);
+    kit.callbacks.wake();
+    until(|| receiver.requests().len() == 2).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    assert!(receiver.requests()[1].head.contains("ogene-attempt: 2"));
+}
+
+#[tokio::test]
+async fn after_the_last_delay_a_callback_is_dead() {
+    let receiver = Receiver::start(vec![status("503 Busy")]).await;
+    let kit = Kit::start().await;
+    kit.callbacks
+        .offer(kit.claimed(&receiver.url("/"), 1, 2).await);
+    assert_eq!(kit.settled().await, ONE_DEAD);
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_gone_ends_the_callbacks_of_its_message_only() {
+    let receiver = Receiver::start(vec![status("410 Gone")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 100).await;
+    assert_eq!(kit.settled().await, Rows { due: 0, dead: 100 });
+    let posted = receiver.requests().len();
+    assert!(posted < 10, "{posted} of 100 were posted");
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, Rows { due: 0, dead: 101 });
+    assert_eq!(receiver.requests().len(), posted + 1);
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = Receiver::start(vec![status("200 OK")]).await;
+    let moved = format!(
+        "HTTP/1.1 307 Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
+        elsewhere.url("/")
+    );
+    let receiver = Receiver::start(vec![Manner::Answer(moved)]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ONE_DEAD);
+    assert!(elsewhere.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_delays_nobody_else() {
+    let hanging = Receiver::start(vec![Manner::Hang]).await;
+    let quick = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&hanging.url("/"), 50).await;
+    kit.offer(&quick.url("/"), 200).await;
+    until(|| quick.requests().len() == 200).await;
+    assert_eq!(hanging.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn however_many_receivers_hang_one_that_is_well_has_half_of_the_places() {
+    const HANGING: usize = 100;
+    let quick = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::with(true, PATIENT).await;
+    kit.offer(&quick.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    let mut hanging = Vec::new();
+    for _ in 0..HANGING {
+        let receiver = Receiver::start(vec![Manner::Hang]).await;
+        kit.offer(&receiver.url("/"), 3).await;
+        hanging.push(receiver);
+    }
+    kit.offer(&quick.url("/"), 200).await;
+    until(|| quick.requests().len() == 201).await;
+    let asked: usize = hanging.iter().map(|one| one.requests().len()).sum();
+    assert_eq!(asked, 7, "half of a quarter of 56 places");
+}
+
+#[tokio::test]
+async fn more_callbacks_than_begin_at_once_all_arrive_where_none_has_landed() {
+    const HANGING: usize = 50;
+    let kit = Kit::with_places(20 * HANGING, true, PATIENT).await;
+    let mut hanging = Vec::new();
+    for _ in 0..HANGING {
+        let receiver = Receiver::start(vec![Manner::Hang]).await;
+        kit.offer(&receiver.url("/"), 2).await;
+        hanging.push(receiver);
+    }
+    until(|| hanging.iter().all(|one| one.requests().len() == 2)).await;
+}
+
+/// Receivers of an account take their first callback and hang at the next ones, as many as there are places.
+async fn slow_receivers_take_all_they_may(of: (AccountId, Environment)) {
+    const RECEIVERS: usize = 40;
+    let all = CallbackRoom {
+        live: 1_000,
+        sandbox: 1_000,
+    };
+    let kit = Kit::with_places(64, true, Patience::default()).await;
+    let mut slow = Vec::new();
+    for _ in 0..RECEIVERS {
+        let receiver = Receiver::start(vec![status("200 OK"), Manner::Hang]).await;
+        let first = kit.settle_of(of, &receiver.url("/"), 1, all).await;
+        kit.callbacks.offer(first);
+        until(|| receiver.requests().len() == 1).await;
+        slow.push(receiver);
+    }
+    until(|| kit.callbacks.desk.in_flight() == 0).await;
+    for receiver in &slow {
+        let more = kit.settle_of(of, &receiver.url("/"), 4, all).await;
+        kit.callbacks.offer(more);
+    }
+    let hanging = || {
+        slow.iter()
+            .map(|one| one.requests().len() - 1)
+            .sum::<usize>()
+    };
+    until(|| hanging() > 0 && hanging() == kit.callbacks.desk.in_flight()).await;
+    let quick = Receiver::start(vec![status("200 OK")]).await;
+    let paid = (OTHER, Environment::Live);
+    let callbacks = kit.settle_of(paid, &quick.url("/"), 1, all).await;
+    let started = std::time::Instant::now();
+    kit.callbacks.offer(callbacks);
+    until(|| quick.requests().len() == 1).await;
+    let took = started.elapsed();
+    assert!(took < Duration::from_secs(5), "it waited for {took:?}");
+}
+
+#[tokio::test]
+async fn slow_sandbox_receivers_do_not_delay_paid_callbacks() {
+    slow_receivers_take_all_they_may((ACCOUNT, Environment::Sandbox)).await;
+}
+
+#[tokio::test]
+async fn slow_receivers_of_one_account_do_not_delay_those_of_another() {
+    slow_receivers_take_all_they_may((ACCOUNT, Environment::Live)).await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_is_given_up_and_tried_again_later() {
+    let hanging = Receiver::start(vec![Manner::Hang]).await;
+    let kit = Kit::with(true, QUICK).await;
+    kit.offer(&hanging.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ONE_RETRY);
+}
+
+#[tokio::test]
+async fn what_waited_for_days_for_a_receiver_that_fails_is_given_up_untried() {
+    let failing = Receiver::start(vec![status("503 Service Unavailable")]).await;
+    let quick = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::start().await;
+    let to_failing = kit.claimed(&failing.url("/"), 50, 0).await;
+    let to_quick = kit.claimed(&quick.url("/"), 50, 0).await;
+    kit.clock.set(RESERVED + 86_400_001);
+    kit.callbacks.offer(to_failing);
+    kit.callbacks.offer(to_quick);
+    let left = kit.settled().await;
+    let tried = failing.requests().len();
+    assert!(
+        matches!(tried, 5 | 6),
+        "of two at once the fifth breaks it: {tried}"
+    );
+    let given_up = 50 - i64::try_from(tried).unwrap();
+    assert_eq!((left.due, left.dead), (50 - given_up, given_up));
+    assert_eq!(quick.requests().len(), 50);
+}
+
+#[tokio::test]
+async fn of_a_long_answer_little_is_read_and_the_connection_is_not_used_again() {
+    const LONG: usize = 10 * 1024 * 1024;
+    let receiver = Receiver::start(vec![Manner::Talk(LONG), status("200 OK")]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    assert_eq!(receiver.requests()[1].connection, 1);
+    // What was said beyond the little that was read sits in the sockets' buffers.
+    assert!(receiver.said_bytes.load(Ordering::Relaxed) < LONG);
+}
+
+#[tokio::test]
+async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
+    let receiver = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::with_places(9, true, Patience::default()).await;
+    kit.offer(&receiver.url("/"), 500).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    let requests = receiver.requests();
+    assert_eq!(requests.len(), 500);
+    assert!(requests.iter().all(|request| request.connection < 2));
+}
+
+#[tokio::test]
+async fn accounts_that_call_one_receiver_use_their_connections_again_too() {
+    let receiver = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::with_places(9, true, Patience::default()).await;
+    let mut callbacks = kit.claimed(&receiver.url("/"), 400, 0).await;
+    for (callback, account) in callbacks.iter_mut().zip((1..=4).cycle()) {
+        callback.account = AccountId(account);
+    }
+    kit.callbacks.offer(callbacks);
+    until(|| receiver.requests().len() == 400).await;
+    let last = receiver
+        .requests()
+        .iter()
+        .map(|request| request.connection)
+        .max();
+    assert!(last < Some(8), "as many as may fly: {last:?}");
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_the_receiver_closed_is_replaced_within_the_attempt() {
+    let hangs_up = Manner::HangUp("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_owned());
+    let receiver = Receiver::start(vec![hangs_up]).await;
+    let kit = Kit::start().await;
+    for _ in 0..10 {
+        kit.offer(&receiver.url("/"), 2).await;
+        assert_eq!(kit.settled().await, ALL_ARRIVED);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_connection_and_an_unknown_name_are_retried() {
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let kit = Kit::with(true, QUICK).await;
+    kit.offer(&format!("http://{closed}/"), 1).await;
+    kit.offer("http://nobody.invalid/", 1).await;
+    assert_eq!(kit.settled().await, Rows { due: 2, dead: 0 });
+}
+
+#[tokio::test]
+async fn localhost_is_known_without_a_name_server_and_private_unless_allowed() {
+    let receiver = Receiver::start(vec![status("200 OK")]).await;
+    let url = format!("http://localhost:{}/", receiver.address.port());
+    let strict = Kit::with(false, Patience::default()).await;
+    strict.offer(&url, 1).await;
+    strict.offer(&receiver.url("/"), 1).await;
+    assert_eq!(strict.settled().await, Rows { due: 2, dead: 0 });
+    assert!(receiver.requests().is_empty());
+    let allowed = Kit::start().await;
+    allowed.offer(&url, 1).await;
+    assert_eq!(allowed.settled().await, ALL_ARRIVED);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_in_hand_goes_back_and_is_claimed_when_its_lane_runs_low() {
+    const MANY: usize = 4_000;
+    let receiver = Receiver::start(vec![status("200 OK")]).await;
+    let kit = Kit::with(true, PATIENT).await;
+    let claimed = kit.claimed(&receiver.url("/"), MANY as u64, 0).await;
+    kit.clock.set(RESERVED);
+    kit.callbacks.offer(claimed);
+    until(|| receiver.requests().len() == MANY).await;
+    assert_eq!(kit.settled().await, ALL_ARRIVED);
+    let bodies: HashSet<_> = receiver
+        .requests()
+        .into_iter()
+        .map(|request| request.body)
+        .collect();
+    assert_eq!(bodies.len(), MANY);
+}
+
+#[tokio::test]
+async fn a_shutdown_finishes_what_flies_and_gives_back_the_rest() {
+    let receiver = Receiver::start(vec![Manner::Hang]).await;
+    let kit = Kit::with(true, QUICK).await;
+    kit.offer(&receiver.url("/"), 50).await;
+    until(|| receiver.requests().len() == 2).await;
+    kit.callbacks.shutdown().await;
+    assert_eq!(kit.settled().await, Rows { due: 50, dead: 0 });
+    kit.offer(&receiver.url("/"), 1).await;
+    assert_eq!(kit.settled().await, Rows { due: 51, dead: 0 });
+    assert_eq!(receiver.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_shutdown_breaks_off_what_takes_too_long_and_gives_it_back() {
+    let receiver = Receiver::start(vec![Manner::Hang]).await;
+    let kit = Kit::start().await;
+    kit.offer(&receiver.url("/"), 1).await;
+    until(|| receiver.requests().len() == 1).await;
+    kit.callbacks
+        .desk
+        .close(Duration::from_millis(10), vec![])
+        .await;
+    assert_eq!(kit.callbacks.desk.room().live, 20_000);
+    kit.callbacks.shutdown().await;
+    assert_eq!(kit.settled().await, ONE_RETRY);
+}

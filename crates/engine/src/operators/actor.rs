@@ -1,0 +1,35 @@
+//! Who changes something by a command.
+
+use crate::context::clock::Clock;
+use std::sync::Arc;
+use store::By;
+
+/// An operator at work.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    clock: Clock,
+    name: Arc<str>,
+}
+
+impl Operator {
+    /// The operator that the audit calls `name`, such as `cli:ada`.
+    pub fn new(clock: Clock, name: &str) -> Self {
+        Self {
+            clock,
+            name: name.into(),
+        }
+    }
+
+    /// What time it is for them.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Who does something now.
+    pub(super) fn now(&self) -> By {
+        By {
+            actor: Arc::clone(&self.name),
+            at_ms: self.clock.now_ms(),
+        }
+    }
+}

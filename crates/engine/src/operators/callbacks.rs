@@ -1,0 +1,148 @@
+//! What an operator does about callbacks.
+
+use super::accounts::account;
+use super::actor::Operator;
+use super::error::{AdminError, Result};
+use crate::context::clock::Clock;
+use crate::context::random::Chance;
+use domain::callback::signature::{CHANCE_BYTES, MOST_SECRETS, Secret, Signing};
+use domain::{AccountId, MessageId};
+use std::time::Duration;
+use store::{Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Store};
+
+/// Which dead callbacks are to be made again: all, or those that are as named.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    /// Only those of this account.
+    pub account: Option<AccountId>,
+    /// Only those to this scheme, host and port.
+    pub origin: Option<String>,
+    /// Only those of this message.
+    pub message: Option<MessageId>,
+}
+
+/// The dead callbacks by account and origin.
+pub async fn dead_origins(store: &Store) -> Result<Vec<DeadOrigin>> {
+    Ok(store.dead_origins().await?)
+}
+
+/// The dead callbacks of an account, the latest first.
+pub async fn dead_callbacks(store: &Store, id: AccountId, limit: u32) -> Result<Vec<Callback>> {
+    account(store, id).await?;
+    Ok(store.dead_callbacks(id, limit).await?)
+}
+
+/// The attempts that are kept for an account, or for one of its messages: the latest messages first.
+pub async fn callback_attempts(
+    store: &Store,
+    id: AccountId,
+    message: Option<MessageId>,
+    limit: u32,
+) -> Result<Vec<CallbackAttempt>> {
+    account(store, id).await?;
+    Ok(store.callback_attempts(id, message, limit).await?)
+}
+
+/// Has dead callbacks made again from their first attempt on; gives how many.
+pub async fn replay_callbacks(store: &Store, operator: &Operator, which: &Replay) -> Result<u64> {
+    let is_meant = |dead: &DeadOrigin| {
+        which.account.is_none_or(|account| account == dead.account)
+            && which
+                .origin
+                .as_ref()
+                .is_none_or(|origin| *origin == dead.origin)
+    };
+    let mut replayed = 0;
+    for dead in store
+        .dead_origins()
+        .await?
+        .iter()
+        .filter(|dead| is_meant(dead))
+    {
+        let by = operator.now();
+        replayed += store.replay_callbacks(dead, which.message, by).await?;
+    }
+    Ok(replayed)
+}
+
+/// Has the callbacks of an account signed from now on.
+pub async fn create_secret(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+) -> Result<CallbackSecret> {
+    account(store, id).await?;
+    let by = operator.now();
+    let secret = fresh(by.at_ms, id)?;
+    let at_once = secret.created_at_ms;
+    let added = store.add_callback_secret(secret.clone(), 0..=0, at_once, by);
+    match added.await? {
+        0 => Ok(secret),
+        _ => Err(AdminError::SecretExists),
+    }
+}
+
+/// Gives an account another secret; those that it has sign as well for `overlap`.
+pub async fn rotate_secret(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    overlap: Duration,
+) -> Result<CallbackSecret> {
+    account(store, id).await?;
+    let by = operator.now();
+    let secret = fresh(by.at_ms, id)?;
+    let overlap_ms = i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX);
+    let others_end_at_ms = secret.created_at_ms.saturating_add(overlap_ms);
+    let others = 1..=MOST_SECRETS - 1;
+    let added = store.add_callback_secret(secret.clone(), others, others_end_at_ms, by);
+    match added.await? {
+        0 => Err(AdminError::NoSecret),
+        1..MOST_SECRETS => Ok(secret),
+        _ => Err(AdminError::ManySecrets),
+    }
+}
+
+fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
+    let chance = Chance::system().bytes();
+    if chance == [0; CHANCE_BYTES] {
+        return Err(AdminError::NoChance);
+    }
+    Ok(CallbackSecret {
+        account,
+        created_at_ms: now_ms,
+        signing: Signing {
+            secret: Secret::make(&chance),
+            ends_at_ms: None,
+        },
+    })
+}
+
+/// The secrets that sign now, of all accounts or of one.
+pub async fn list_secrets(
+    store: &Store,
+    clock: &Clock,
+    account: Option<AccountId>,
+) -> Result<Vec<CallbackSecret>> {
+    let mut secrets = store.callback_secrets(account).await?;
+    let now_ms = clock.now_ms();
+    secrets.retain(|secret| secret.signing.is_valid(now_ms));
+    Ok(secrets)
+}
+
+/// Removes a secret, or all of the account: then its callbacks are signed no more. Gives how many.
+pub async fn revoke_secrets(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    secret: Option<&str>,
+) -> Result<u64> {
+    account(store, id).await?;
+    match store
+        .revoke_callback_secrets(id, secret, operator.now())
+        .await?
+    {
+        0 => Err(AdminError::NoSecret),
+        revoked => Ok(revoked),
+    }
+}

@@ -1,0 +1,117 @@
+//! What an operator does about wallets: credit, correct, look at the ledger.
+
+use super::accounts::account;
+use super::actor::Operator;
+use super::error::{AdminError, Result, checked};
+use crate::context::random::Chance;
+use domain::{AccountId, Component, MessageId, Money};
+use store::{Credited, EntryKind, LedgerEntry, Store};
+
+/// What a credit did.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Credit {
+    /// False when this reference was credited before with the same amount: then nothing changed.
+    pub new: bool,
+    /// What the wallet holds now, all components together.
+    pub balance: Money,
+}
+
+/// Adds credit. A reference credits once: the same again changes nothing, another amount is refused.
+pub async fn credit(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    amount: Money,
+    reference: &str,
+    component: Component,
+) -> Result<Credit> {
+    let by = operator.now();
+    let entry = credit_entry(id, checked_amount(amount)?, reference, component, by.at_ms)?;
+    let credited = store.credit(entry, by).await?;
+    outcome(store, id, amount, component, credited).await
+}
+
+/// Takes back credit, never more than the component holds. A reference counts once, as with [`credit`].
+pub async fn debit(
+    store: &Store,
+    operator: &Operator,
+    id: AccountId,
+    amount: Money,
+    reference: &str,
+    reason: &str,
+    component: Component,
+) -> Result<Credit> {
+    let by = operator.now();
+    let amount = Money::ZERO - checked_amount(amount)?;
+    let entry = credit_entry(id, amount, reference, component, by.at_ms)?;
+    let credited = store
+        .debit(entry, checked("the reason", reason)?, by)
+        .await?;
+    outcome(store, id, amount, component, credited).await
+}
+
+fn checked_amount(amount: Money) -> Result<Money> {
+    if amount.is_positive() && amount <= Money::from_naira(1_000_000_000) {
+        Ok(amount)
+    } else {
+        Err(AdminError::Amount)
+    }
+}
+
+fn credit_entry(
+    id: AccountId,
+    amount: Money,
+    reference: &str,
+    component: Component,
+    now_ms: i64,
+) -> Result<LedgerEntry> {
+    Ok(LedgerEntry {
+        account: id,
+        subject: MessageId::new(now_ms, Chance::system().bytes()),
+        recipient: None,
+        kind: EntryKind::Credit,
+        component,
+        amount,
+        created_at_ms: now_ms,
+        reference: Some(checked("the reference", reference)?),
+    })
+}
+
+async fn outcome(
+    store: &Store,
+    id: AccountId,
+    amount: Money,
+    component: Component,
+    credited: Credited,
+) -> Result<Credit> {
+    let new = match credited {
+        Credited::New => true,
+        Credited::NoAccount => return Err(AdminError::NoAccount(id)),
+        Credited::TooLittle { held } => {
+            return Err(AdminError::TooLittle {
+                held,
+                component: component.as_str(),
+            });
+        }
+        Credited::Before {
+            amount: before,
+            component: then,
+        } => {
+            if before != amount || then != component {
+                return Err(AdminError::OtherCredit {
+                    amount: before,
+                    component: then.as_str(),
+                });
+            }
+            false
+        }
+    };
+    let balance = store.wallet(id).await?.unwrap_or_default().total();
+    Ok(Credit { new, balance })
+}
+
+/// The latest ledger entries of an account, newest first.
+pub async fn statement(store: &Store, id: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
+    account(store, id).await?;
+    Ok(store.statement(id, limit).await?)
+}
