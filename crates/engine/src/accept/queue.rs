@@ -180,18 +180,18 @@ mod tests {
     use super::*;
     use crate::accept::group::{MANY_RECIPIENTS, TURN_PATIENCE, group};
     use crate::accept::load::Lap;
-    use domain::Fingerprint;
-    use std::collections::VecDeque;
     use crate::admit::velocity::tests::without_database;
     use crate::context::plan::Plan;
     use crate::context::random::Chance;
     use crate::context::random::Numbers;
     use crate::settings::Limits;
     use crate::settings::Retention;
+    use domain::Fingerprint;
     use domain::{
         AccountId, CodeWords, Environment, Gateway, Money, NumberPlan, Priority, Recipient,
         Rulebook, Text,
     };
+    use std::collections::VecDeque;
     use tokio::time::{advance, timeout};
 
     fn message() -> MessageId {
