@@ -9,6 +9,9 @@ mod prose;
 mod documents;
 
 #[cfg(test)]
+mod imports;
+
+#[cfg(test)]
 mod tidy {
     use std::collections::BTreeSet;
     use std::fs;
@@ -84,12 +87,12 @@ mod tidy {
     /// Most lines of a file, tests not counted.
     const MOST_LINES: usize = 400;
 
-    fn root() -> PathBuf {
+    pub(super) fn root() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
 
     /// The folders of all crates.
-    fn crates() -> Vec<PathBuf> {
+    pub(super) fn crates() -> Vec<PathBuf> {
         let mut folders: Vec<PathBuf> = fs::read_dir(root().join("crates"))
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -100,7 +103,7 @@ mod tidy {
     }
 
     /// All Rust files below a folder.
-    fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    pub(super) fn rust_files(folder: &Path) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let Ok(entries) = fs::read_dir(folder) else {
             return files;
@@ -218,7 +221,7 @@ mod tidy {
     }
 
     /// Returns `true` if a file holds tests alone.
-    fn is_test(path: &Path) -> bool {
+    pub(super) fn is_test(path: &Path) -> bool {
         let of_tests = |name: &str| name == "tests" || name.ends_with("_tests");
         path.components().any(|part| part.as_os_str() == "tests")
             || path
