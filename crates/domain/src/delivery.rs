@@ -4,6 +4,7 @@ mod cancelled;
 mod guess;
 
 use crate::named;
+use crate::{Leg, PageSet};
 use cancelled::cancelled;
 use guess::pages_named;
 
@@ -47,26 +48,21 @@ impl DeliveryStatus {
     }
 }
 
-/// The first of two legs, or the only one.
-pub const FIRST_LEG: i64 = 1;
-/// The second leg of `dual-backup`.
-pub const SECOND_LEG: i64 = 2;
-
 /// What is known of one recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Delivery {
     /// Where it stands.
     pub status: DeliveryStatus,
-    /// The last leg that was submitted; 0 when none was.
-    pub leg: i64,
+    /// The last leg that was submitted.
+    pub leg: Option<Leg>,
     /// Bit 0: the first leg failed; bit 1: the second did.
     pub failed_legs: i64,
     /// Pages of a leg.
     pub pages: i64,
-    /// Which pages are delivered, by leg: bit 0 is page 1.
-    pub delivered_pages: [i64; 2],
-    /// Of which pages it is not known whether a carrier has them, by leg.
-    pub doubted_pages: [i64; 2],
+    /// The delivered pages, by leg.
+    pub delivered_pages: [PageSet; 2],
+    /// The pages in doubt, by leg: it is not known whether a carrier has them.
+    pub doubted_pages: [PageSet; 2],
     /// Expired because we stopped waiting, not because a carrier said so.
     pub gave_up: bool,
 }
@@ -76,44 +72,45 @@ impl Delivery {
     pub const fn unsent(pages: i64) -> Self {
         Self {
             status: DeliveryStatus::Sent,
-            leg: 0,
+            leg: None,
             failed_legs: 0,
             pages,
-            delivered_pages: [0, 0],
-            doubted_pages: [0, 0],
+            delivered_pages: [PageSet::EMPTY; 2],
+            doubted_pages: [PageSet::EMPTY; 2],
             gave_up: false,
         }
     }
 
     /// Whether pages of that leg are in doubt.
-    pub const fn doubts(&self, leg: i64) -> bool {
-        self.doubted_pages[leg_index(leg)] != 0
+    pub const fn doubts(&self, leg: Leg) -> bool {
+        !self.doubted_pages[leg.index()].is_empty()
     }
 
     /// The first page of a leg that stays in doubt after these events.
-    pub fn doubted_page(&self, leg: i64, events: &[DeliveryEvent]) -> Option<i64> {
-        let told = events.iter().filter_map(|event| event.ends_doubt());
-        let of_leg = told.filter(|(of, _)| *of == leg);
-        let left = of_leg.fold(self.doubted_pages[leg_index(leg)], |left, (_, pages)| {
-            left & !pages
+    pub fn doubted_page(&self, leg: Leg, events: &[DeliveryEvent]) -> Option<i64> {
+        let ended = events.iter().filter_map(|event| event.ends_doubt());
+        let of_leg = ended.filter(|(of, _)| *of == leg);
+        let left = of_leg.fold(self.doubted_pages[leg.index()], |left, (_, pages)| {
+            left.without(pages)
         });
-        (left != 0).then(|| i64::from(left.trailing_zeros()) + 1)
+        left.first()
     }
 
-    fn has_failed(&self, leg: i64) -> bool {
-        self.failed_legs & leg_bit(leg) != 0
+    fn has_failed(&self, leg: Leg) -> bool {
+        self.failed_legs & leg.bit() != 0
     }
 
     /// These pages of a leg are in doubt no longer.
-    fn end_doubt(&mut self, leg: i64, pages: i64) {
-        self.doubted_pages[leg_index(leg)] &= !pages;
-        self.weigh();
+    fn end_doubt(&mut self, leg: Leg, pages: PageSet) {
+        let doubted = &mut self.doubted_pages[leg.index()];
+        *doubted = doubted.without(pages);
+        self.recompute_status();
     }
 
-    /// Without an outcome it is in doubt as long as a page is.
-    fn weigh(&mut self) {
+    /// Without a final status it is in doubt as long as a page is.
+    fn recompute_status(&mut self) {
         if !self.status.is_final() {
-            self.status = if self.doubted_pages == [0, 0] {
+            self.status = if self.doubted_pages == [PageSet::EMPTY; 2] {
                 DeliveryStatus::Sent
             } else {
                 DeliveryStatus::InDoubt
@@ -124,23 +121,8 @@ impl Delivery {
     /// An outcome ends all doubt.
     fn end(&mut self, status: DeliveryStatus) {
         self.status = status;
-        self.doubted_pages = [0, 0];
+        self.doubted_pages = [PageSet::EMPTY; 2];
     }
-}
-
-const ALL_PAGES: i64 = !0;
-
-const fn leg_index(leg: i64) -> usize {
-    if leg < SECOND_LEG { 0 } else { 1 }
-}
-
-const fn leg_bit(leg: i64) -> i64 {
-    if leg < SECOND_LEG { 1 } else { 2 }
-}
-
-/// The longest message has 46 pages: 1,530 signs of two UCS-2 units each. So a number of 64 bits holds one for each.
-fn page_bit(page: i64) -> i64 {
-    1 << (page - 1).clamp(0, 62)
 }
 
 /// What the message's gateway promises.
@@ -158,47 +140,47 @@ pub enum DeliveryEvent {
     /// The carrier took all pages of a leg.
     Submitted {
         /// Which leg.
-        leg: i64,
+        leg: Leg,
     },
     /// A leg was handed to the wire and its outcome is unknown.
     Doubted {
         /// Which leg.
-        leg: i64,
+        leg: Leg,
     },
     /// A receipt that is not final: the carrier has that page.
     Acknowledged {
         /// Which leg.
-        leg: i64,
+        leg: Leg,
         /// Which page, counted from 1.
         page: i64,
     },
     /// A receipt says that a page of a leg is delivered.
     PageDelivered {
         /// Which leg.
-        leg: i64,
+        leg: Leg,
         /// Which page, counted from 1.
         page: i64,
     },
     /// Pages that receipts said were delivered are others: only the response tells which.
     PagesNamed {
         /// Which leg.
-        leg: i64,
-        /// Which pages they were taken for, as bits.
-        guessed: i64,
-        /// Which they are.
-        named: i64,
+        leg: Leg,
+        /// The pages that they were taken for.
+        guessed: PageSet,
+        /// The pages that they are.
+        named: PageSet,
     },
     /// A leg has come to a bad end.
     Failed {
         /// Which leg.
-        leg: i64,
+        leg: Leg,
         /// Which end.
         status: DeliveryStatus,
     },
     /// A leg that waits is not to be sent any more.
     Cancelled {
         /// Which leg.
-        leg: i64,
+        leg: Leg,
     },
     /// The second leg was put back unsent: it was noted as submitted when it was claimed.
     PutBack,
@@ -207,12 +189,12 @@ pub enum DeliveryEvent {
 }
 
 impl DeliveryEvent {
-    /// Of which leg it ends the doubt, and of which pages, as bits.
-    fn ends_doubt(self) -> Option<(i64, i64)> {
+    /// Of which leg it ends the doubt, and of which pages.
+    fn ends_doubt(self) -> Option<(Leg, PageSet)> {
         match self {
-            Self::Submitted { leg } | Self::Failed { leg, .. } => Some((leg, ALL_PAGES)),
+            Self::Submitted { leg } | Self::Failed { leg, .. } => Some((leg, PageSet::ALL)),
             Self::Acknowledged { leg, page } | Self::PageDelivered { leg, page } => {
-                Some((leg, page_bit(page)))
+                Some((leg, PageSet::of(page)))
             }
             Self::Doubted { .. }
             | Self::PagesNamed { .. }
@@ -256,7 +238,7 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
     }
     match event {
         DeliveryEvent::Submitted { leg } => {
-            delivery.leg = delivery.leg.max(leg);
+            delivery.leg = delivery.leg.max(Some(leg));
             quiet(before, delivery)
         }
         DeliveryEvent::Doubted { leg } => quiet(before, doubted(delivery, leg)),
@@ -284,29 +266,29 @@ fn quiet(before: &Delivery, delivery: Delivery) -> Option<Transition> {
     })
 }
 
-fn doubted(mut delivery: Delivery, leg: i64) -> Delivery {
-    delivery.leg = delivery.leg.max(leg);
+fn doubted(mut delivery: Delivery, leg: Leg) -> Delivery {
+    delivery.leg = delivery.leg.max(Some(leg));
     if !delivery.status.is_final() && !delivery.has_failed(leg) {
-        let all = page_bit(delivery.pages + 1) - 1;
-        let place = leg_index(leg);
+        let all = PageSet::first_pages(delivery.pages);
+        let place = leg.index();
         // A copy that is lost, too, says nothing of the pages that were heard of.
         if !delivery.doubts(leg) {
-            delivery.doubted_pages[place] = all & !delivery.delivered_pages[place];
+            delivery.doubted_pages[place] = all.without(delivery.delivered_pages[place]);
         }
-        delivery.weigh();
+        delivery.recompute_status();
     }
     delivery
 }
 
-fn page_delivered(mut delivery: Delivery, terms: Terms, leg: i64, page: i64) -> Option<Transition> {
+fn page_delivered(mut delivery: Delivery, terms: Terms, leg: Leg, page: i64) -> Option<Transition> {
     let open = !delivery.status.is_final() || delivery.gave_up;
     if !open || delivery.has_failed(leg) {
         return None;
     }
     let before = delivery.clone();
-    let pages = &mut delivery.delivered_pages[leg_index(leg)];
-    *pages |= page_bit(page);
-    if i64::from(pages.count_ones()) < delivery.pages {
+    let delivered = &mut delivery.delivered_pages[leg.index()];
+    *delivered = delivered.with(PageSet::of(page));
+    if delivered.count() < delivery.pages {
         return quiet(&before, delivery);
     }
     delivery.end(DeliveryStatus::Delivered);
@@ -325,18 +307,18 @@ fn page_delivered(mut delivery: Delivery, terms: Terms, leg: i64, page: i64) -> 
 fn failed(
     mut delivery: Delivery,
     terms: Terms,
-    leg: i64,
+    leg: Leg,
     status: DeliveryStatus,
 ) -> Option<Transition> {
     if delivery.status.is_final() || delivery.has_failed(leg) {
         return None;
     }
     let before = delivery.clone();
-    delivery.failed_legs |= leg_bit(leg);
+    delivery.failed_legs |= leg.bit();
     if terms.two_legs {
-        let both = leg_bit(FIRST_LEG) | leg_bit(SECOND_LEG);
+        let both = Leg::First.bit() | Leg::Second.bit();
         if delivery.failed_legs != both {
-            let second_leg = leg < SECOND_LEG && delivery.leg < SECOND_LEG;
+            let second_leg = leg == Leg::First && delivery.leg < Some(Leg::Second);
             return quiet(&before, delivery).map(|change| Transition {
                 second_leg,
                 ..change
@@ -349,11 +331,11 @@ fn failed(
 
 /// What ended meanwhile ended as if the second leg had been submitted.
 fn put_back(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
-    if delivery.leg < SECOND_LEG {
+    if delivery.leg < Some(Leg::Second) {
         return None;
     }
     let before = delivery.clone();
-    delivery.leg = FIRST_LEG;
+    delivery.leg = Some(Leg::First);
     let has_charge_back = terms.refund_undelivered && delivery.status != DeliveryStatus::Delivered;
     let refund = if delivery.status.is_final() && !has_charge_back {
         unused_second_leg(&delivery, terms)
@@ -388,7 +370,7 @@ fn not_delivered(delivery: Delivery, terms: Terms) -> Transition {
 }
 
 fn unused_second_leg(delivery: &Delivery, terms: Terms) -> Option<Refund> {
-    (terms.two_legs && delivery.leg < SECOND_LEG).then_some(Refund::Reserve)
+    (terms.two_legs && delivery.leg < Some(Leg::Second)).then_some(Refund::Reserve)
 }
 
 #[cfg(test)]
@@ -426,16 +408,22 @@ mod tests {
         (delivery.status, refunds, callbacks, second_legs)
     }
 
-    const SENT: E = E::Submitted { leg: 1 };
-    const SENT_2: E = E::Submitted { leg: 2 };
-    const PAGE: E = E::PageDelivered { leg: 1, page: 1 };
-    const PAGE_2: E = E::PageDelivered { leg: 2, page: 1 };
+    const SENT: E = E::Submitted { leg: Leg::First };
+    const SENT_2: E = E::Submitted { leg: Leg::Second };
+    const PAGE: E = E::PageDelivered {
+        leg: Leg::First,
+        page: 1,
+    };
+    const PAGE_2: E = E::PageDelivered {
+        leg: Leg::Second,
+        page: 1,
+    };
     const UNDELIV: E = E::Failed {
-        leg: 1,
+        leg: Leg::First,
         status: S::Undelivered,
     };
     const REJECTD_2: E = E::Failed {
-        leg: 2,
+        leg: Leg::Second,
         status: S::Rejected,
     };
 
@@ -461,7 +449,10 @@ mod tests {
 
     #[test]
     fn a_recipient_is_delivered_when_all_pages_are_and_failed_as_soon_as_one_is() {
-        let page = |page| E::PageDelivered { leg: 1, page };
+        let page = |page| E::PageDelivered {
+            leg: Leg::First,
+            page,
+        };
         let [one, two, three] = [page(1), page(2), page(3)];
         assert_eq!(run(REFUND, 3, &[SENT, three, one]).0, S::Sent);
         assert_eq!(run(REFUND, 3, &[SENT, three, one, two]).0, S::Delivered);
@@ -478,21 +469,36 @@ mod tests {
         for terms in [REFUND, CORPORATE, DUAL] {
             let run = |events: &[E]| run(terms, 1, events);
             let all = (S::Failed, vec![Refund::Charge], 1, 0);
-            assert_eq!(run(&[cancelled(1)]), all, "{terms:?}");
-            assert_eq!(run(&[cancelled(1), cancelled(1), SENT, PAGE]), all);
-            assert_eq!(run(&[SENT, PAGE, cancelled(1)]).0, S::Delivered);
+            assert_eq!(run(&[cancelled(Leg::First)]), all, "{terms:?}");
+            assert_eq!(
+                run(&[cancelled(Leg::First), cancelled(Leg::First), SENT, PAGE]),
+                all
+            );
+            assert_eq!(run(&[SENT, PAGE, cancelled(Leg::First)]).0, S::Delivered);
         }
         let reserve = (S::Failed, vec![Refund::Reserve], 1, 1);
-        assert_eq!(run(DUAL, 1, &[SENT, UNDELIV, cancelled(2)]), reserve);
-        let put_back = [SENT, cancelled(2), PAGE];
+        assert_eq!(
+            run(DUAL, 1, &[SENT, UNDELIV, cancelled(Leg::Second)]),
+            reserve
+        );
+        let put_back = [SENT, cancelled(Leg::Second), PAGE];
         assert_eq!(
             run(DUAL, 1, &put_back),
             (S::Delivered, vec![Refund::Reserve], 1, 0),
             "the first leg goes on"
         );
-        let again = [SENT, cancelled(2), UNDELIV, cancelled(2)];
+        let again = [
+            SENT,
+            cancelled(Leg::Second),
+            UNDELIV,
+            cancelled(Leg::Second),
+        ];
         assert_eq!(run(DUAL, 1, &again), reserve);
-        let doubted = [SENT, E::Doubted { leg: 2 }, cancelled(2)];
+        let doubted = [
+            SENT,
+            E::Doubted { leg: Leg::Second },
+            cancelled(Leg::Second),
+        ];
         assert_eq!(run(DUAL, 1, &doubted).0, S::InDoubt, "it may be sent");
     }
 
@@ -608,8 +614,11 @@ mod tests {
 
     #[test]
     fn a_receipt_ends_the_doubt() {
-        let doubted = E::Doubted { leg: 1 };
-        let acknowledged = E::Acknowledged { leg: 1, page: 1 };
+        let doubted = E::Doubted { leg: Leg::First };
+        let acknowledged = E::Acknowledged {
+            leg: Leg::First,
+            page: 1,
+        };
         assert_eq!(run(REFUND, 1, &[doubted]).0, S::InDoubt);
         assert_eq!(run(REFUND, 1, &[doubted, acknowledged]).0, S::Sent);
         assert_eq!(
@@ -620,7 +629,10 @@ mod tests {
 
     #[test]
     fn doubt_of_a_leg_is_ended_by_news_of_that_leg_alone() {
-        let (doubted, doubted_2) = (E::Doubted { leg: 1 }, E::Doubted { leg: 2 });
+        let (doubted, doubted_2) = (
+            E::Doubted { leg: Leg::First },
+            E::Doubted { leg: Leg::Second },
+        );
         assert_eq!(run(DUAL, 1, &[doubted, SENT_2]).0, S::InDoubt);
         assert_eq!(run(DUAL, 1, &[doubted, SENT_2, SENT]).0, S::Sent);
         assert_eq!(run(DUAL, 1, &[doubted, SENT_2, REJECTD_2]).0, S::InDoubt);
@@ -638,15 +650,21 @@ mod tests {
 
     #[test]
     fn a_long_message_is_in_doubt_until_all_pages_are_heard_of() {
-        let acknowledged = E::Acknowledged { leg: 1, page: 2 };
-        let page = |page| E::PageDelivered { leg: 1, page };
+        let acknowledged = E::Acknowledged {
+            leg: Leg::First,
+            page: 2,
+        };
+        let page = |page| E::PageDelivered {
+            leg: Leg::First,
+            page,
+        };
         let mut delivery = Delivery::unsent(3);
         let mut left = Vec::new();
-        let doubted = E::Doubted { leg: 1 };
+        let doubted = E::Doubted { leg: Leg::First };
         for event in [doubted, page(1), acknowledged, doubted, page(3)] {
             delivery =
                 transition(&delivery, REFUND, event).map_or(delivery, |change| change.delivery);
-            left.push((delivery.status, delivery.doubted_page(1, &[])));
+            left.push((delivery.status, delivery.doubted_page(Leg::First, &[])));
         }
         let expected = [
             (S::InDoubt, Some(1)),
@@ -661,17 +679,27 @@ mod tests {
     #[test]
     fn the_page_in_doubt_is_the_first_of_which_nothing_was_told() {
         let page = |leg, page| E::PageDelivered { leg, page };
-        let doubted = transition(&Delivery::unsent(2), DUAL, E::Doubted { leg: 2 });
+        let doubted = transition(&Delivery::unsent(2), DUAL, E::Doubted { leg: Leg::Second });
         let delivery = doubted.unwrap().delivery;
-        let left = |events: &[E]| delivery.doubted_page(2, events);
+        let left = |events: &[E]| delivery.doubted_page(Leg::Second, events);
         assert_eq!(left(&[]), Some(1));
-        assert_eq!(left(&[page(1, 1), UNDELIV, SENT]), Some(1), "another leg");
-        assert_eq!(left(&[page(2, 1)]), Some(2));
-        assert_eq!(left(&[E::Acknowledged { leg: 2, page: 1 }]), Some(2));
-        assert_eq!(left(&[page(2, 2), page(2, 1)]), None);
+        assert_eq!(
+            left(&[page(Leg::First, 1), UNDELIV, SENT]),
+            Some(1),
+            "another leg"
+        );
+        assert_eq!(left(&[page(Leg::Second, 1)]), Some(2));
+        assert_eq!(
+            left(&[E::Acknowledged {
+                leg: Leg::Second,
+                page: 1
+            }]),
+            Some(2)
+        );
+        assert_eq!(left(&[page(Leg::Second, 2), page(Leg::Second, 1)]), None);
         assert_eq!(left(&[REJECTD_2]), None);
         assert_eq!(left(&[SENT_2]), None);
-        assert_eq!(delivery.doubted_page(1, &[]), None);
+        assert_eq!(delivery.doubted_page(Leg::First, &[]), None);
     }
 
     #[test]
@@ -683,8 +711,8 @@ mod tests {
             })
         };
         let page = |leg, page| E::PageDelivered { leg, page };
-        let heard = end(&[SENT, page(1, 1), SENT_2, page(2, 3)]);
-        assert_eq!(heard.delivered_pages, [0b001, 0b100]);
+        let heard = end(&[SENT, page(Leg::First, 1), SENT_2, page(Leg::Second, 3)]);
+        assert_eq!(heard.delivered_pages, [PageSet(0b001), PageSet(0b100)]);
         assert_eq!(end(&[SENT, UNDELIV]).failed_legs, 0b01);
         assert_eq!(end(&[SENT, SENT_2, REJECTD_2]).failed_legs, 0b10);
     }
@@ -706,7 +734,7 @@ mod tests {
     }
 
     fn event() -> impl Strategy<Value = E> {
-        let leg = 1..=2i64;
+        let leg = proptest::sample::select(&Leg::ALL[..]);
         let bad = prop_oneof![
             Just(S::Undelivered),
             Just(S::Expired),
@@ -720,10 +748,10 @@ mod tests {
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::Acknowledged { leg, page }),
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::PageDelivered { leg, page }),
             (leg.clone(), bad).prop_map(|(leg, status)| E::Failed { leg, status }),
-            (leg, 0..3i64, 0..3i64).prop_map(|(leg, guessed, named)| E::PagesNamed {
+            (leg, 1..4i64, 1..4i64).prop_map(|(leg, guessed, named)| E::PagesNamed {
                 leg,
-                guessed: 1 << guessed,
-                named: 1 << named,
+                guessed: PageSet::of(guessed),
+                named: PageSet::of(named),
             }),
             Just(E::GaveUp),
         ]
@@ -732,10 +760,19 @@ mod tests {
     fn event_of_first_leg() -> impl Strategy<Value = E> {
         event().prop_map(|event| match event {
             E::Submitted { .. } => SENT,
-            E::Doubted { .. } => E::Doubted { leg: 1 },
-            E::Acknowledged { page, .. } => E::Acknowledged { leg: 1, page },
-            E::PageDelivered { page, .. } => E::PageDelivered { leg: 1, page },
-            E::Failed { status, .. } => E::Failed { leg: 1, status },
+            E::Doubted { .. } => E::Doubted { leg: Leg::First },
+            E::Acknowledged { page, .. } => E::Acknowledged {
+                leg: Leg::First,
+                page,
+            },
+            E::PageDelivered { page, .. } => E::PageDelivered {
+                leg: Leg::First,
+                page,
+            },
+            E::Failed { status, .. } => E::Failed {
+                leg: Leg::First,
+                status,
+            },
             E::PagesNamed { .. } | E::Cancelled { .. } | E::PutBack | E::GaveUp => E::GaveUp,
         })
     }
@@ -774,7 +811,7 @@ mod tests {
         /// So what a carrier took is settled without a look at its message (`settle::begin` of `store`).
         #[test]
         fn what_is_submitted_becomes_the_same_under_all_terms(
-            events in proptest::collection::vec(event(), 0..10), pages in 1..4i64, leg in 1..=2i64,
+            events in proptest::collection::vec(event(), 0..10), pages in 1..4i64, leg in proptest::sample::select(&Leg::ALL[..]),
             before in prop_oneof![Just(REFUND), Just(CORPORATE), Just(DUAL)],
         ) {
             let mut delivery = Delivery::unsent(pages);

@@ -1,7 +1,7 @@
 //! Gateways: what the caller chooses, what each one costs and promises, and which carriers serve it.
 
 use crate::named;
-use crate::{AccountId, CodeWords, Environment, Money, NumberPlan, Recipient, Refusal};
+use crate::{AccountId, CodeWords, Environment, Leg, Money, NumberPlan, Recipient, Refusal};
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
@@ -314,11 +314,14 @@ impl Rulebook {
     }
 
     /// The rules of the gateway that carries one leg (1 or 2) of a message sent over `gateway`.
-    pub fn leg(&self, gateway: Gateway, leg: i64) -> Option<&GatewayRules> {
+    pub fn leg(&self, gateway: Gateway, leg: Leg) -> Option<&GatewayRules> {
         let rules = self.gateway(gateway)?;
         match rules.legs {
             None => Some(rules),
-            Some(legs) => self.gateway(if leg < 2 { legs.first } else { legs.second }),
+            Some(legs) => self.gateway(match leg {
+                Leg::First => legs.first,
+                Leg::Second => legs.second,
+            }),
         }
     }
 
@@ -326,7 +329,7 @@ impl Rulebook {
     /// with two legs has the dearer one's.
     pub fn list_price(&self, gateway: Gateway, network: Option<u8>) -> Option<Price> {
         let of = |leg| Some(self.leg(gateway, leg)?.tariff.list_price(network));
-        let (first, second) = (of(crate::FIRST_LEG)?, of(crate::SECOND_LEG)?);
+        let (first, second) = (of(Leg::First)?, of(Leg::Second)?);
         Some(Price {
             plain: first.plain.max(second.plain),
             unicode: first.unicode.max(second.unicode),
@@ -335,7 +338,7 @@ impl Rulebook {
 
     /// Whether live messages have a carrier on `gateway`. Where none is configured, the sandbox still has gateways.
     pub fn is_carried(&self, gateway: Gateway) -> bool {
-        self.leg(gateway, crate::FIRST_LEG)
+        self.leg(gateway, Leg::First)
             .is_some_and(|leg| !leg.preference.default.is_empty())
     }
 
@@ -354,7 +357,7 @@ impl Rulebook {
         let rules = self.gateway(gateway);
         let timeout_ms = rules.map_or(longest_ms, |rules| rules.receipt_timeout_ms);
         let ended_ms = now_ms - timeout_ms;
-        let first = self.leg(gateway, crate::FIRST_LEG);
+        let first = self.leg(gateway, Leg::First);
         let quiet = first.and_then(|first| first.quiet_hours);
         quiet.map_or(ended_ms, |quiet| quiet.allowed_before(ended_ms))
     }

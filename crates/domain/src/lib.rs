@@ -15,6 +15,7 @@ mod draft;
 mod gateway;
 pub mod guess;
 mod ids;
+mod leg;
 mod masked;
 mod money;
 mod named;
@@ -22,6 +23,7 @@ mod network;
 mod number;
 mod pace;
 pub mod packed;
+mod page_set;
 mod prohibited;
 pub mod rate;
 mod refusal;
@@ -40,8 +42,7 @@ pub use account::{
 pub use content::CodeWords;
 pub use daily::{Spending, day_begins_at, lagos_day};
 pub use delivery::{
-    Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, PENDING, Refund, SECOND_LEG, Terms,
-    Transition, transition,
+    Delivery, DeliveryEvent, DeliveryStatus, PENDING, Refund, Terms, Transition, transition,
 };
 pub use draft::{
     Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, SendFields, draft,
@@ -51,6 +52,7 @@ pub use gateway::{
     Price, Priority, QuietHours, Rulebook, Tariff,
 };
 pub use ids::{AccountId, Bucket, MessageId};
+pub use leg::Leg;
 pub use masked::masked;
 pub use money::{Money, NotMoney};
 pub use network::NumberPlan;
@@ -59,6 +61,7 @@ pub use number::{
     parse_national, parse_sandbox, read_recipients,
 };
 pub use pace::Pace;
+pub use page_set::PageSet;
 pub use prohibited::{Prohibited, phrase};
 pub use refusal::{Refusal, Simulated};
 pub use retry::{Next, SubmitFault, after_fault};

@@ -17,8 +17,8 @@ use crate::error::Result;
 use crate::rows::{environment, id_bytes, message_id, named};
 use crate::sql::{changed_rows, execute_rows};
 use domain::{
-    AccountId, Bucket, DeliveryStatus, Environment, Gateway, MessageId, Money, Priority, Recipient,
-    packed,
+    AccountId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money, Priority,
+    Recipient, packed,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub struct Batch {
     /// Why it exists.
     pub kind: BatchKind,
     /// Which leg of the message.
-    pub leg: i64,
+    pub leg: Leg,
     /// Faults so far on this carrier.
     pub tries: i64,
     /// Whether the sender ID is added to the text.
@@ -193,7 +193,7 @@ pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
             .bind(batch.claimed_until_ms)
             .bind(id_bytes(&batch.message))
             .bind(batch.kind.as_str())
-            .bind(batch.leg)
+            .bind(batch.leg.number())
             .bind(batch.tries)
             .bind(batch.suffixed)
             .bind(batch.pages)
@@ -319,7 +319,8 @@ impl BatchRow {
             id: self.batch_id,
             message: message_id(&self.message_id)?,
             kind: named(BatchKind::from_name, &self.kind)?,
-            leg: self.leg,
+            leg: Leg::from_number(self.leg)
+                .ok_or_else(|| Error::Unreadable(format!("the leg {}", self.leg)))?,
             tries: self.tries,
             suffixed: self.suffixed,
             pages: self.pages,

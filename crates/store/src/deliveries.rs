@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, number, recipient, within};
 use crate::settle::Case;
 use crate::sql::{changed_rows, find_rows};
-use domain::{Bucket, Delivery, DeliveryStatus, MessageId, Money, Recipient};
+use domain::{Bucket, Delivery, DeliveryStatus, Leg, MessageId, Money, PageSet, Recipient};
 use sqlx::{FromRow, Row};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,10 +50,11 @@ impl CaseRow {
             late: false,
             delivery: Delivery {
                 status,
-                leg: self.leg.into(),
+                leg: Leg::from_number(self.leg.into()),
                 failed_legs: self.failed_legs.unwrap_or_default().into(),
                 pages: self.pages.into(),
-                delivered_pages: delivered.map(Option::unwrap_or_default),
+                delivered_pages: delivered
+                    .map(|bits| PageSet::from_stored(bits.unwrap_or_default())),
                 doubted_pages,
                 gave_up: self.gave_up.unwrap_or_default(),
             },
@@ -176,7 +177,7 @@ pub(crate) async fn set_leg(
     tx: &mut Tx,
     bucket: Option<Bucket>,
     keys: &[(Bucket, MessageId, Recipient)],
-    leg: i64,
+    leg: Leg,
 ) -> Result<()> {
     let sql = format!(
         "update deliveries set leg = {{1}}
@@ -194,7 +195,7 @@ pub(crate) async fn set_leg(
             .bind(id_bytes(&key.1))
             .bind(number(key.2)),
         after |query| {
-            let query = query.bind(leg);
+            let query = query.bind(leg.number());
             match bucket {
                 Some(bucket) => query.bind(bucket.0),
                 None => query,

@@ -3,22 +3,22 @@
 use crate::Store;
 use crate::error::{Error, Result};
 use crate::sql::read;
-use domain::{Bucket, FIRST_LEG, SECOND_LEG};
+use domain::{Bucket, Leg, PageSet};
 use std::fmt::Write as _;
 
 /// The carriers that may have pages in doubt, with the leg: a copy may have gone to another than the first, and
 /// the second leg to a third. Only their receipts adopt.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Doubts(Vec<(i64, String)>);
+pub(crate) struct Doubts(Vec<(Leg, String)>);
 
 impl Doubts {
     /// A leg that is in doubt with one carrier.
-    pub(crate) fn with(leg: i64, carrier: &str) -> Self {
+    pub(crate) fn with(leg: Leg, carrier: &str) -> Self {
         Self(vec![(leg, carrier.to_owned())])
     }
 
     /// Whether a carrier may have that leg.
-    pub(crate) fn contain(&self, leg: i64, carrier: &str) -> bool {
+    pub(crate) fn contain(&self, leg: Leg, carrier: &str) -> bool {
         self.0
             .iter()
             .any(|(of, with)| *of == leg && with == carrier)
@@ -40,10 +40,10 @@ impl Doubts {
 
     /// The text that is stored: for each leg in doubt its number, its pages as bits, and the carriers, such as
     /// `1:3:mtn,glo 2:1:airtel`. Names of carriers have none of these signs. Nothing where nothing is in doubt.
-    pub(crate) fn to_text(&self, pages: [i64; 2]) -> Option<String> {
+    pub(crate) fn to_text(&self, pages: [PageSet; 2]) -> Option<String> {
         let mut text = String::new();
-        for (leg, pages) in [FIRST_LEG, SECOND_LEG].into_iter().zip(pages) {
-            if pages == 0 {
+        for (leg, pages) in Leg::ALL.into_iter().zip(pages) {
+            if pages.is_empty() {
                 continue;
             }
             let of_leg = self.0.iter().filter(|(of, _)| *of == leg);
@@ -51,30 +51,36 @@ impl Doubts {
             let space = if text.is_empty() { "" } else { " " };
             let carriers = carriers.join(",");
             // Writing to a text does not fail.
-            let _ = write!(text, "{space}{leg}:{pages}:{carriers}");
+            let _ = write!(
+                text,
+                "{space}{}:{}:{carriers}",
+                leg.number(),
+                pages.to_stored()
+            );
         }
         (!text.is_empty()).then_some(text)
     }
 
     /// The pages in doubt by leg, and with whom, of a stored text.
-    pub(crate) fn from_text(text: Option<&str>) -> Result<([i64; 2], Self)> {
-        let (mut pages, mut doubts) = ([0, 0], Self::default());
-        for leg in text.unwrap_or_default().split_whitespace() {
-            let (number, bits, carriers) =
-                leg_of(leg).ok_or_else(|| Error::Unreadable(format!("the doubts {text:?}")))?;
-            pages[usize::from(number >= SECOND_LEG)] = bits;
+    pub(crate) fn from_text(text: Option<&str>) -> Result<([PageSet; 2], Self)> {
+        let (mut pages, mut doubts) = ([PageSet::EMPTY; 2], Self::default());
+        for part in text.unwrap_or_default().split_whitespace() {
+            let (leg, bits, carriers) =
+                leg_of(part).ok_or_else(|| Error::Unreadable(format!("the doubts {text:?}")))?;
+            pages[leg.index()] = bits;
             for carrier in carriers.split(',') {
-                doubts.0.push((number, carrier.to_owned()));
+                doubts.0.push((leg, carrier.to_owned()));
             }
         }
         Ok((pages, doubts))
     }
 }
 
-fn leg_of(text: &str) -> Option<(i64, i64, &str)> {
+fn leg_of(text: &str) -> Option<(Leg, PageSet, &str)> {
     let (leg, rest) = text.split_once(':')?;
     let (pages, carriers) = rest.split_once(':')?;
-    Some((leg.parse().ok()?, pages.parse().ok()?, carriers))
+    let leg = Leg::from_number(leg.parse().ok()?)?;
+    Some((leg, PageSet::from_stored(pages.parse().ok()?), carriers))
 }
 
 impl Store {
@@ -102,19 +108,22 @@ mod tests {
 
     #[test]
     fn legs_pages_and_carriers_are_stored_as_text() {
-        let mut doubts = Doubts::with(1, "mtn");
-        doubts.join(Doubts::with(2, "air-tel"));
-        doubts.join(Doubts::with(1, "glo_2"));
-        doubts.join(Doubts::with(1, "mtn"));
-        let text = doubts.to_text([3, 1]);
+        let mut doubts = Doubts::with(Leg::First, "mtn");
+        doubts.join(Doubts::with(Leg::Second, "air-tel"));
+        doubts.join(Doubts::with(Leg::First, "glo_2"));
+        doubts.join(Doubts::with(Leg::First, "mtn"));
+        let text = doubts.to_text([PageSet(3), PageSet(1)]);
         assert_eq!(text.as_deref(), Some("1:3:mtn,glo_2 2:1:air-tel"));
-        assert_eq!(doubts.to_text([0, 1]).as_deref(), Some("2:1:air-tel"));
-        assert_eq!(doubts.to_text([0, 0]), None);
+        assert_eq!(
+            doubts.to_text([PageSet::EMPTY, PageSet(1)]).as_deref(),
+            Some("2:1:air-tel")
+        );
+        assert_eq!(doubts.to_text([PageSet::EMPTY; 2]), None);
     }
 
     #[test]
     fn what_is_no_such_text_is_unreadable() {
-        for text in ["1", "1:2", "x:1:mtn", "1:x:mtn"] {
+        for text in ["1", "1:2", "x:1:mtn", "1:x:mtn", "3:1:mtn"] {
             assert!(Doubts::from_text(Some(text)).is_err(), "{text}");
         }
     }
@@ -122,11 +131,11 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_read_is_what_was_written(
-            pages in prop::array::uniform2(1..1i64 << 46),
-            carriers in prop::collection::vec((1..3i64, "[a-z0-9_-]{1,8}"), 0..6),
+            pages in prop::array::uniform2((1..1u64 << 46).prop_map(PageSet)),
+            carriers in prop::collection::vec((prop::sample::select(&Leg::ALL[..]), "[a-z0-9_-]{1,8}"), 0..6),
         ) {
-            let mut doubts = Doubts::with(1, "first");
-            doubts.join(Doubts::with(2, "second"));
+            let mut doubts = Doubts::with(Leg::First, "first");
+            doubts.join(Doubts::with(Leg::Second, "second"));
             for (leg, carrier) in carriers {
                 doubts.join(Doubts::with(leg, &carrier));
             }

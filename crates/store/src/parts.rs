@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::receipts::CarrierReport;
 use crate::rows::bucket_of_id;
 use crate::sql::{execute_rows, fetch_rows, find_rows};
-use domain::{Bucket, MessageId, Recipient};
+use domain::{Bucket, Leg, MessageId, Recipient};
 pub(crate) use matched::{Matched, Meant, look_up};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -31,7 +31,7 @@ pub(crate) struct Part {
     pub(crate) home: Bucket,
     pub(crate) message: MessageId,
     pub(crate) recipient: Recipient,
-    pub(crate) leg: i64,
+    pub(crate) leg: Leg,
     pub(crate) page: i64,
     /// Whether a receipt adopted it, which does not say of which page it is: what the response says, should it come after
     /// all, is better.

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::parts::{self, KeepParts, Matched, Meant};
 use crate::settle::{CallbackRoom, Planner, Settled, Terrain};
 use crate::{Error, Store};
-use domain::{Bucket, DeliveryEvent, DeliveryStatus, Recipient};
+use domain::{Bucket, DeliveryEvent, DeliveryStatus, Leg, Recipient};
 use parked::{Park, Parked};
 use settle::{Portion, Whole};
 pub(crate) use settle::{cancelled, known};
@@ -48,7 +48,7 @@ impl ReceiptWord {
     }
 
     /// What it means for that page of that leg.
-    fn event(self, leg: i64, page: i64) -> DeliveryEvent {
+    fn event(self, leg: Leg, page: i64) -> DeliveryEvent {
         match self {
             Self::Pending => DeliveryEvent::Acknowledged { leg, page },
             Self::Final(DeliveryStatus::Delivered) => DeliveryEvent::PageDelivered { leg, page },

@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::rows::{id_bytes, number};
 use crate::sql::execute_rows;
 use domain::{
-    Bucket, Delivery, DeliveryEvent, DeliveryStatus, Environment, Gateway, MessageId, Money,
+    Bucket, Delivery, DeliveryEvent, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money,
     Recipient, Refund, Terms, transition,
 };
 use std::collections::HashMap;
@@ -253,7 +253,7 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, mut new: Vec<&Outcome>) -> 
                 .bind(id_bytes(&case.message))
                 .bind(number(case.recipient))
                 .bind(case.delivery.status.as_str())
-                .bind(case.delivery.leg)
+                .bind(case.delivery.leg.map_or(0, Leg::number))
                 .bind(unusual(case.delivery.failed_legs))
                 .bind(case.delivery.pages)
                 .bind(case.suffixed.then_some(true))
@@ -290,10 +290,10 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
                 .bind(id_bytes(&case.message))
                 .bind(number(case.recipient))
                 .bind(delivery.status.as_str())
-                .bind(delivery.leg)
+                .bind(delivery.leg.map_or(0, Leg::number))
                 .bind(unusual(delivery.failed_legs))
-                .bind(unusual(delivery.delivered_pages[0]))
-                .bind(unusual(delivery.delivered_pages[1]))
+                .bind(unusual(delivery.delivered_pages[0].to_stored()))
+                .bind(unusual(delivery.delivered_pages[1].to_stored()))
                 .bind(delivery.gave_up.then_some(true))
                 .bind(&case.carrier)
                 .bind(case.doubts.to_text(delivery.doubted_pages))

@@ -1,26 +1,24 @@
 //! A leg that waits and is not to be sent any more.
 
-use super::{
-    Delivery, DeliveryStatus, FIRST_LEG, Refund, SECOND_LEG, Terms, Transition, failed,
-    not_delivered, quiet,
-};
+use super::{Delivery, DeliveryStatus, Refund, Terms, Transition, failed, not_delivered, quiet};
+use crate::Leg;
 
 /// Of whom nothing was submitted all that was charged goes back, whatever the gateway promises. A second leg that is
 /// cancelled was never taken, so what was reserved for it goes back with the end of the first.
-pub(super) fn cancelled(mut delivery: Delivery, terms: Terms, leg: i64) -> Option<Transition> {
+pub(super) fn cancelled(mut delivery: Delivery, terms: Terms, leg: Leg) -> Option<Transition> {
     if delivery.status.is_final() || delivery.doubts(leg) {
         return None;
     }
-    if leg >= SECOND_LEG {
+    if leg == Leg::Second {
         let before = delivery.clone();
-        delivery.leg = delivery.leg.min(FIRST_LEG);
-        if !delivery.has_failed(FIRST_LEG) {
+        delivery.leg = delivery.leg.min(Some(Leg::First));
+        if !delivery.has_failed(Leg::First) {
             return quiet(&before, delivery);
         }
-    } else if delivery.leg > 0 || delivery.doubts(SECOND_LEG) {
+    } else if delivery.leg.is_some() || delivery.doubts(Leg::Second) {
         return failed(delivery, terms, leg, DeliveryStatus::Failed);
     }
-    let is_unsent = delivery.leg == 0 && delivery.failed_legs == 0;
+    let is_unsent = delivery.leg.is_none() && delivery.failed_legs == 0;
     delivery.end(DeliveryStatus::Failed);
     let change = not_delivered(delivery, terms);
     Some(Transition {

@@ -1,20 +1,27 @@
 //! Pages that a receipt was taken to be about before their response told.
 
-use super::{Delivery, DeliveryEvent, leg_index, page_bit};
+use super::{Delivery, DeliveryEvent};
+use crate::{Leg, PageSet};
 
 impl Delivery {
     /// What it means that the response names pages of a leg which receipts were taken to be about: each as it was
     /// guessed, and as it is.
-    pub fn named(&self, leg: i64, pages: &[(i64, i64)]) -> Option<DeliveryEvent> {
-        let delivered = self.delivered_pages[leg_index(leg)];
+    pub fn named(&self, leg: Leg, pages: &[(i64, i64)]) -> Option<DeliveryEvent> {
+        let delivered = self.delivered_pages[leg.index()];
         // Of what was not delivered a guess has done no more than to end a doubt.
         let wrong = pages
             .iter()
-            .filter(|(guessed, page)| guessed != page && delivered & page_bit(*guessed) != 0);
-        let (guessed, named) = wrong.fold((0, 0), |(guessed, named), &(one, other)| {
-            (guessed | page_bit(one), named | page_bit(other))
-        });
-        (guessed != 0).then_some(DeliveryEvent::PagesNamed {
+            .filter(|(guessed, page)| guessed != page && delivered.contains(*guessed));
+        let (guessed, named) = wrong.fold(
+            (PageSet::EMPTY, PageSet::EMPTY),
+            |(guessed, named), &(one, other)| {
+                (
+                    guessed.with(PageSet::of(one)),
+                    named.with(PageSet::of(other)),
+                )
+            },
+        );
+        (!guessed.is_empty()).then_some(DeliveryEvent::PagesNamed {
             leg,
             guessed,
             named,
@@ -23,10 +30,15 @@ impl Delivery {
 }
 
 /// All at once, or of two that change places one would be lost. There are no more of them than before, so nothing ends.
-pub(super) fn pages_named(mut delivery: Delivery, leg: i64, guessed: i64, named: i64) -> Delivery {
+pub(super) fn pages_named(
+    mut delivery: Delivery,
+    leg: Leg,
+    guessed: PageSet,
+    named: PageSet,
+) -> Delivery {
     if !delivery.status.is_final() || delivery.gave_up {
-        let pages = &mut delivery.delivered_pages[leg_index(leg)];
-        *pages = *pages & !guessed | named;
+        let pages = &mut delivery.delivered_pages[leg.index()];
+        *pages = pages.without(guessed).with(named);
     }
     delivery
 }
@@ -34,16 +46,17 @@ pub(super) fn pages_named(mut delivery: Delivery, leg: i64, guessed: i64, named:
 #[cfg(test)]
 mod tests {
     use crate::delivery::{Delivery, DeliveryEvent as E, DeliveryStatus, Terms, transition};
+    use crate::{Leg, PageSet};
 
     const REFUND: Terms = Terms {
         refund_undelivered: true,
         two_legs: false,
     };
-    const SENT: E = E::Submitted { leg: 1 };
+    const SENT: E = E::Submitted { leg: Leg::First };
 
     #[test]
     fn pages_that_were_guessed_are_those_that_the_response_names() {
-        let table: [(&[(i64, i64)], i64); 8] = [
+        let table: [(&[(i64, i64)], u64); 8] = [
             (&[(1, 1)], 0b001),
             (&[(1, 2)], 0b010),
             (&[(1, 3), (2, 2)], 0b110),
@@ -64,22 +77,26 @@ mod tests {
                 }
                 delivery.clone()
             };
-            happen(E::Doubted { leg: 1 });
+            happen(E::Doubted { leg: Leg::First });
             for &(guessed, _) in pages {
                 happen(E::PageDelivered {
-                    leg: 1,
+                    leg: Leg::First,
                     page: guessed,
                 });
             }
             let submitted = happen(SENT);
-            let delivery = match submitted.named(1, pages) {
+            let delivery = match submitted.named(Leg::First, pages) {
                 Some(event) => happen(event),
                 None => submitted,
             };
-            assert_eq!(delivery.delivered_pages, [expected, 0], "{pages:?}");
+            assert_eq!(
+                delivery.delivered_pages,
+                [PageSet(expected), PageSet::EMPTY],
+                "{pages:?}"
+            );
             assert_eq!(delivery.status, DeliveryStatus::Sent);
         }
-        let acknowledged = Delivery::unsent(2).named(1, &[(1, 2)]);
+        let acknowledged = Delivery::unsent(2).named(Leg::First, &[(1, 2)]);
         assert_eq!(acknowledged, None, "nothing was delivered");
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn classes(
         let network = rules.network_of(recipient);
         let new = || {
             let first = rules
-                .leg(gateway.gateway, crate::FIRST_LEG)
+                .leg(gateway.gateway, crate::Leg::First)
                 .unwrap_or(gateway);
             let carrier = first
                 .preference
@@ -88,7 +88,7 @@ fn charge(
     if gateway.legs.is_none() {
         return (of(gateway), Money::ZERO);
     }
-    let (first, second) = (leg(crate::FIRST_LEG), leg(crate::SECOND_LEG));
+    let (first, second) = (leg(crate::Leg::First), leg(crate::Leg::Second));
     let dearer = first.max(second);
     (dearer, dearer - first)
 }

@@ -1,10 +1,7 @@
 //! From drafts and second legs to batches: who carries what, and when.
 
 use crate::context::random::Numbers;
-use domain::{
-    Draft, Environment, FIRST_LEG, Gateway, InDoubt, MessageId, Recipient, Rulebook, SECOND_LEG,
-    Terms,
-};
+use domain::{Draft, Environment, Gateway, InDoubt, Leg, MessageId, Recipient, Rulebook, Terms};
 use std::sync::Arc;
 use store::{Batch, BatchKind, MOST_RECIPIENTS, SecondLeg, WAITING};
 
@@ -66,7 +63,7 @@ impl Plan {
         message: MessageId,
         now_ms: i64,
     ) -> Vec<Batch> {
-        let due_at_ms = self.due(draft.gateway, FIRST_LEG, draft.environment, now_ms);
+        let due_at_ms = self.due(draft.gateway, Leg::First, draft.environment, now_ms);
         let timeout_ms = self
             .rules
             .gateway(draft.gateway)
@@ -95,7 +92,7 @@ impl Plan {
                     id: self.numbers.next(1),
                     message,
                     kind: BatchKind::First,
-                    leg: FIRST_LEG,
+                    leg: Leg::First,
                     tries: 0,
                     suffixed: class.suffixed,
                     pages: class.pages,
@@ -113,7 +110,7 @@ impl Plan {
     pub(crate) fn due(
         &self,
         gateway: Gateway,
-        leg: i64,
+        leg: Leg,
         environment: Environment,
         now_ms: i64,
     ) -> i64 {
@@ -137,7 +134,7 @@ impl Plan {
     /// The batch of a second leg. It goes to the carrier that the second gateway prefers for the number.
     pub(crate) fn second_leg(&self, wanted: &SecondLeg, now_ms: i64) -> Option<Batch> {
         let rules = self.rules.gateway(wanted.gateway)?;
-        let second = self.rules.leg(wanted.gateway, SECOND_LEG)?;
+        let second = self.rules.leg(wanted.gateway, Leg::Second)?;
         let network = self.rules.network_of(wanted.recipient);
         let carrier = *second.preference.carriers(network).first()?;
         let accepted_ms = wanted.message.accepted_at_ms();
@@ -147,18 +144,18 @@ impl Plan {
             claimed_by: WAITING,
             claimed_until_ms: 0,
             priority: domain::Priority::Normal,
-            due_at_ms: self.due(wanted.gateway, SECOND_LEG, Environment::Live, now_ms),
+            due_at_ms: self.due(wanted.gateway, Leg::Second, Environment::Live, now_ms),
             id: self.numbers.next(1),
             message: wanted.message,
             kind: BatchKind::Backup,
-            leg: SECOND_LEG,
+            leg: Leg::Second,
             tries: 0,
             suffixed: wanted.suffixed,
             pages: wanted.pages,
             charge: wanted.charge,
             reserve: wanted.reserve,
             expires_at_ms: self
-                .due(wanted.gateway, FIRST_LEG, Environment::Live, accepted_ms)
+                .due(wanted.gateway, Leg::First, Environment::Live, accepted_ms)
                 .saturating_add(rules.receipt_timeout_ms),
             recipients: vec![wanted.recipient],
         })
@@ -172,7 +169,7 @@ impl Plan {
         awaited: impl Iterator<Item = Recipient>,
         now_ms: i64,
     ) -> Option<Batch> {
-        if first.leg != FIRST_LEG {
+        if first.leg != Leg::First {
             return None;
         }
         let timeout_ms = self.rules.gateway(gateway)?.legs?.timeout_ms;
@@ -197,7 +194,7 @@ impl Plan {
     pub(crate) fn carrier_after(
         &self,
         gateway: Gateway,
-        leg: i64,
+        leg: Leg,
         recipient: Recipient,
         carrier: &str,
     ) -> Option<Arc<str>> {
@@ -214,7 +211,7 @@ impl Plan {
     pub(crate) fn other_carriers(
         &self,
         gateway: Gateway,
-        leg: i64,
+        leg: Leg,
         recipient: Recipient,
         carrier: &str,
     ) -> Vec<Arc<str>> {

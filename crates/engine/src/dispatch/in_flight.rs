@@ -427,7 +427,7 @@ mod tests {
             id,
             message: MessageId::new(0, [0; 10]),
             kind: BatchKind::First,
-            leg: 1,
+            leg: domain::Leg::First,
             tries: 0,
             suffixed: false,
             pages: 1,

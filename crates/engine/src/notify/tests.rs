@@ -198,7 +198,7 @@ fn batches(bucket: Bucket, message: MessageId, recipients: &[Recipient]) -> Vec<
         id: at,
         message,
         kind: BatchKind::First,
-        leg: 1,
+        leg: domain::Leg::First,
         tries: 0,
         suffixed: false,
         pages: 1,

@@ -3,8 +3,8 @@
 use crate::kit::http::Request;
 use crate::kit::{MTN, Ogene, Setup, to, until};
 use domain::{
-    DeliveryStatus, Draft, Environment, FIRST_LEG, Gateway, MessageId, Money, Priority, Recipient,
-    Terms, Text,
+    DeliveryStatus, Draft, Environment, Gateway, Leg, MessageId, Money, Priority, Recipient, Terms,
+    Text,
 };
 use engine::Clock;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
         id: 1,
         message: id,
         kind: BatchKind::First,
-        leg: FIRST_LEG,
+        leg: Leg::First,
         tries: 0,
         suffixed: false,
         pages: 1,

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::settle;
 use crate::sql::on;
 use crate::{Outage, Store};
-use domain::{Bucket, Delivery, Priority, Recipient, SECOND_LEG};
+use domain::{Bucket, Delivery, Leg, Priority, Recipient};
 use std::sync::Arc;
 
 /// Claims in one bucket after others were claimed from.
@@ -181,7 +181,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Resul
             shrink(tx, &[(batch, &left)]).await?;
         }
         if batch.kind == BatchKind::Backup && now_ms < batch.expires_at_ms {
-            set_leg(tx, Some(batch.bucket), &batch.keys(&left), SECOND_LEG).await?;
+            set_leg(tx, Some(batch.bucket), &batch.keys(&left), Leg::Second).await?;
         }
         claimed.batch.recipients = left;
         kept.push(claimed);
@@ -203,12 +203,12 @@ pub(super) async fn wanted(tx: &mut Tx, batch: &Batch) -> Result<Vec<Recipient>>
 }
 
 /// Whether somebody who was sent to before is to be sent to from this batch.
-const fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
+fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
     match batch.kind {
         BatchKind::First => false,
         // Once the second leg is out, a copy of the first would be one message more.
-        BatchKind::Resend => delivery.doubts(batch.leg) && delivery.leg <= batch.leg,
-        BatchKind::Backup => !delivery.status.is_final() && delivery.leg < SECOND_LEG,
+        BatchKind::Resend => delivery.doubts(batch.leg) && delivery.leg <= Some(batch.leg),
+        BatchKind::Backup => !delivery.status.is_final() && delivery.leg < Some(Leg::Second),
         BatchKind::Again => !delivery.status.is_final(),
     }
 }

@@ -5,7 +5,7 @@ use crate::Store;
 use crate::db::Tx;
 use crate::error::Result;
 use crate::receipts::Receipt;
-use domain::{MessageId, Recipient};
+use domain::{Leg, MessageId, Recipient};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
@@ -51,7 +51,7 @@ fn slots(place: usize) -> [usize; 2] {
 
 /// In what order the pages under an id lie: those of a recipient together, and the last of them are meant. A guess was made
 /// where no response had named the id yet.
-fn order(part: &Part) -> (Recipient, bool, MessageId, i64, i64) {
+fn order(part: &Part) -> (Recipient, bool, MessageId, Leg, i64) {
     let Part {
         recipient,
         is_guess,

@@ -7,7 +7,7 @@
 
 use super::Part;
 use crate::error::{Error, Result};
-use domain::{Bucket, MessageId, Recipient};
+use domain::{Bucket, Leg, MessageId, Recipient};
 use uuid::Uuid;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -53,7 +53,7 @@ pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
         octets.extend_from_slice(first.message.0.as_bytes());
         for number in [
             first.home.0.unsigned_abs(),
-            first.leg.unsigned_abs(),
+            first.leg.number().unsigned_abs(),
             run.len() as u64,
         ] {
             put(&mut octets, number);
@@ -93,7 +93,7 @@ fn read(mut octets: &[u8], mut found: impl FnMut(u8, Part)) -> Option<()> {
         octets = rest;
         let message = MessageId(Uuid::from_slice(id).ok()?);
         let home = Bucket(signed(take(&mut octets)?)?);
-        let leg = signed(take(&mut octets)?)?;
+        let leg = Leg::from_number(signed(take(&mut octets)?)?)?;
         for _ in 0..take(&mut octets)? {
             let (&last, rest) = octets.split_first()?;
             octets = rest;
@@ -152,7 +152,13 @@ mod tests {
             Just(0x0198_7654_3210_7000_8000_0000_0000_0002_u128),
             any::<u128>()
         ];
-        let fields = (message, 0_i64..16, 1_i64..3, 1_i64..200, any::<bool>());
+        let fields = (
+            message,
+            0_i64..16,
+            prop::sample::select(&Leg::ALL[..]),
+            1_i64..200,
+            any::<bool>(),
+        );
         (any::<u8>(), fields, 1_u64..1_000_000_000_000_000).prop_map(
             |(last, (message, home, leg, page, is_guess), digits)| {
                 let part = Part {
@@ -227,7 +233,7 @@ mod tests {
                 home: Bucket(3),
                 message: MessageId(Uuid::from_u128(1 << 100)),
                 recipient: Recipient::from_digits(2_348_031_234_560 + u64::from(number)),
-                leg: 1,
+                leg: Leg::First,
                 page: 1,
                 is_guess: false,
             };

@@ -10,7 +10,7 @@ use crate::parts::{self, Matched, Meant, Named, Part};
 use crate::rows::{bucket_list, message_id, number, recipient};
 use crate::settle::Case;
 use crate::sql::{fetch_rows, on};
-use domain::{Bucket, FIRST_LEG, MessageId, Recipient, SECOND_LEG};
+use domain::{Bucket, Leg, MessageId, PageSet, Recipient};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const MOST_CHOICES: i64 = 256;
 
 /// A page of a leg of a message.
-type Page = (MessageId, i64, i64);
+type Page = (MessageId, Leg, i64);
 
 /// What is open, by message and recipient.
 type Cases = BTreeMap<(MessageId, Recipient), Case>;
@@ -147,7 +147,7 @@ impl Portion {
     pub(super) async fn correct_guesses(&self, tx: &mut Tx, cases: &mut [Case]) -> Result<()> {
         let may_be_wrong = |case: &&mut Case| {
             let delivery = &case.delivery;
-            case.stored && delivery.pages > 1 && delivery.delivered_pages != [0, 0]
+            case.stored && delivery.pages > 1 && delivery.delivered_pages != [PageSet::EMPTY; 2]
         };
         let open = cases.iter_mut().filter(may_be_wrong);
         let mut open: HashMap<_, _> = open.map(|case| (case.key(), case)).collect();
@@ -248,8 +248,8 @@ impl Portion {
 impl Case {
     /// The first page of a leg that is in doubt with a carrier, as far as that can be told: whose receipt lost its
     /// response does not say which page it is about.
-    fn doubted_page(&self, carrier: &str) -> Option<(i64, i64)> {
-        let mut legs = [FIRST_LEG, SECOND_LEG].into_iter();
+    fn doubted_page(&self, carrier: &str) -> Option<(Leg, i64)> {
+        let mut legs = Leg::ALL.into_iter();
         legs.find_map(|leg| {
             let page = self.delivery.doubted_page(leg, &self.events)?;
             self.doubts.contain(leg, carrier).then_some((leg, page))

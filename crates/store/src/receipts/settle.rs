@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::parts::{Meant, Part};
 use crate::settle::{self, Case, Owed, Settled};
 use crate::{Store, callbacks, parts, sweep};
-use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, FIRST_LEG, MessageId, Recipient};
+use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, Leg, MessageId, Recipient};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -260,7 +260,7 @@ impl Portion {
 /// Whether a receipt says what most say of the page that it is about.
 fn is_usual(part: &Part, word: ReceiptWord) -> bool {
     let delivered = ReceiptWord::Final(DeliveryStatus::Delivered);
-    word == delivered && (part.leg, part.page) == (FIRST_LEG, 1)
+    word == delivered && (part.leg, part.page) == (Leg::First, 1)
 }
 
 impl Case {
@@ -399,17 +399,16 @@ fn case(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::SECOND_LEG;
 
     #[test]
     fn that_the_first_page_of_the_first_leg_is_delivered_is_usual() {
         let word = ReceiptWord::Final;
         let table = [
-            (FIRST_LEG, 1, word(DeliveryStatus::Delivered), true),
-            (FIRST_LEG, 2, word(DeliveryStatus::Delivered), false),
-            (SECOND_LEG, 1, word(DeliveryStatus::Delivered), false),
-            (FIRST_LEG, 1, word(DeliveryStatus::Undelivered), false),
-            (FIRST_LEG, 1, ReceiptWord::Pending, false),
+            (Leg::First, 1, word(DeliveryStatus::Delivered), true),
+            (Leg::First, 2, word(DeliveryStatus::Delivered), false),
+            (Leg::Second, 1, word(DeliveryStatus::Delivered), false),
+            (Leg::First, 1, word(DeliveryStatus::Undelivered), false),
+            (Leg::First, 1, ReceiptWord::Pending, false),
         ];
         for (leg, page, word, expected) in table {
             let part = Part {
@@ -420,7 +419,7 @@ mod tests {
                 page,
                 is_guess: false,
             };
-            assert_eq!(is_usual(&part, word), expected, "{leg} {page} {word:?}");
+            assert_eq!(is_usual(&part, word), expected, "{leg:?} {page} {word:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::batches::Batch;
 use crate::db::Tx;
 use crate::deliveries::{set_leg, stored};
 use crate::error::Result;
-use domain::{Bucket, DeliveryEvent, FIRST_LEG};
+use domain::{Bucket, DeliveryEvent, Leg};
 
 /// Notes that they were not submitted after all: they may be claimed again. Gives what is owed for those that came to
 /// their end meanwhile; that end stays as it is, with its time and its carrier.
@@ -32,6 +32,6 @@ pub(crate) async fn put_back(
     let outcomes = decide_all(cases, &messages)?;
     let changed = outcomes.iter();
     let changed: Vec<_> = changed.map(|outcome| outcome.case.key()).collect();
-    set_leg(tx, bucket, &changed, FIRST_LEG).await?;
+    set_leg(tx, bucket, &changed, Leg::First).await?;
     Ok(refund::owed(&outcomes, &messages))
 }

@@ -13,12 +13,12 @@ use crate::error::Result;
 use crate::parts::Part;
 use crate::rows::{id_bytes, number, within};
 use crate::sql::changed_rows;
-use domain::{Bucket, Delivery, DeliveryEvent, FIRST_LEG, MessageId, Money, Recipient, Terms};
+use domain::{Bucket, Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient, Terms};
 use std::collections::{HashMap, HashSet};
 
 /// How most deliveries stand when their receipt comes.
 const SENT: Delivery = Delivery {
-    leg: FIRST_LEG,
+    leg: Some(Leg::First),
     ..Delivery::unsent(1)
 };
 

@@ -63,7 +63,7 @@ async fn a_second_leg_is_planned_when_the_first_fails(kit: &Kit) {
     let second = kit.claim(10).await;
     assert_eq!(
         (second[0].batch.kind, second[0].batch.leg),
-        (BatchKind::Backup, 2)
+        (BatchKind::Backup, domain::Leg::Second)
     );
     assert_eq!(second[0].batch.recipients, message.draft.recipients);
     assert_eq!(kit.balance(base.account).await, naira(90));

@@ -133,7 +133,7 @@ fn ids(claimed: &Claimed, to: Recipient) -> Vec<String> {
 
 /// The leg, counted from 0.
 fn leg(claimed: &Claimed) -> usize {
-    usize::from(claimed.batch.leg == domain::SECOND_LEG)
+    usize::from(claimed.batch.leg == domain::Leg::Second)
 }
 
 fn taken(claimed: &Claimed, most: usize) -> Progress {
@@ -446,7 +446,7 @@ impl World<'_> {
         sent: Vec<Recipient>,
         progress: Progress,
     ) -> Progress {
-        let two_legs = claimed.batch.leg == domain::FIRST_LEG
+        let two_legs = claimed.batch.leg == domain::Leg::First
             && claimed.content.gateway == Gateway::DualBackup;
         if !two_legs || sent.is_empty() || !self.chance.is_among(2) {
             return progress;

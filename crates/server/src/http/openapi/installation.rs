@@ -85,7 +85,7 @@ impl Installation {
 
     fn offer(&self, gateway: Gateway) -> Option<Offer> {
         let rules = self.rules.gateway(gateway)?;
-        let first_leg = self.rules.leg(gateway, domain::FIRST_LEG)?;
+        let first_leg = self.rules.leg(gateway, domain::Leg::First)?;
         let list = self.rules.list_price(gateway, None)?;
         let networks = self.rules.plan.networks().iter().enumerate();
         let networks = networks.filter_map(|(index, network)| {
