@@ -3,7 +3,7 @@
 use crate::{AccountId, Refusal, named};
 
 named! {
-    /// What an account may do.
+    /// The rights of an account.
     AccountStatus {
         /// Everything.
         Active = "active",
@@ -19,7 +19,7 @@ named! {
 }
 
 named! {
-    /// What becomes of what an account has queued when it may not send any more.
+    /// The end of an account's queued messages, once it may not send any more.
     Queued {
         /// It waits until the account is active again.
         Hold = "hold",
@@ -64,7 +64,7 @@ named! {
         Approved = "approved",
         /// Refused, with a reason.
         Rejected = "rejected",
-        /// Was approved, may not be used now.
+        /// It was approved, and may not be used now.
         Suspended = "suspended",
     }
 }
@@ -88,7 +88,7 @@ pub struct Account {
     pub email: String,
     /// Name of the business or person.
     pub name: String,
-    /// What it may do.
+    /// Its rights.
     pub status: AccountStatus,
     /// How far it is known.
     pub verification: Verification,
@@ -97,7 +97,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Whether this account's token is good for reading in `environment`.
+    /// Checks that this account's token is good for reading in `environment`.
     pub fn check_read(&self, environment: Environment) -> Result<(), Refusal> {
         match (self.status, environment) {
             (AccountStatus::Active | AccountStatus::Restricted, _)
@@ -108,7 +108,7 @@ impl Account {
         }
     }
 
-    /// Whether this account may send in `environment`.
+    /// Checks that this account may send in `environment`.
     pub fn check_send(&self, environment: Environment) -> Result<(), Refusal> {
         self.check_read(environment)?;
         match self.status {
@@ -128,7 +128,7 @@ pub struct SenderId {
     pub name: String,
     /// Where it stands.
     pub status: SenderStatus,
-    /// What it is for, in the customer's words.
+    /// Its purpose, in the customer's words.
     pub purpose: String,
     /// Registered as an international sender: only the international gateway takes it.
     pub international: bool,

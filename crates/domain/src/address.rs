@@ -1,12 +1,13 @@
-//! Which addresses a customer's URL may lead to.
+//! The addresses that a customer's URL may lead to.
 //!
 //! Everything in IANA's registries of special-purpose addresses is refused (RFC 6890 and what was added
 //! since), globally reachable or not: a relay or a DNS sink is no place for a webhook either. Only IPv6
 //! global unicast is let through at all, so a range that is assigned later is refused until it is listed.
 
+use ipnet::{Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is an ordinary one of the public internet.
+/// Returns whether an address is an ordinary one of the public internet.
 ///
 /// An IPv4 address inside an IPv6 address is judged as what it is (`::ffff:0:0/96` and the well-known
 /// translation prefix `64:ff9b::/96`). The other ways to carry one are refused as a whole: compatible
@@ -21,63 +22,66 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Special-purpose IPv4 ranges: network and length of the prefix.
-const SPECIAL_V4: [(Ipv4Addr, u32); 18] = [
-    (Ipv4Addr::UNSPECIFIED, 8),           // this network
-    (Ipv4Addr::new(10, 0, 0, 0), 8),      // private
-    (Ipv4Addr::new(100, 64, 0, 0), 10),   // shared by carriers
-    (Ipv4Addr::new(127, 0, 0, 0), 8),     // loopback
-    (Ipv4Addr::new(169, 254, 0, 0), 16),  // link-local, cloud metadata
-    (Ipv4Addr::new(172, 16, 0, 0), 12),   // private
-    (Ipv4Addr::new(192, 0, 0, 0), 24),    // protocol assignments
-    (Ipv4Addr::new(192, 0, 2, 0), 24),    // documentation
-    (Ipv4Addr::new(192, 31, 196, 0), 24), // AS112
-    (Ipv4Addr::new(192, 52, 193, 0), 24), // multicast tunnelling
-    (Ipv4Addr::new(192, 88, 99, 0), 24),  // 6to4 relay
-    (Ipv4Addr::new(192, 168, 0, 0), 16),  // private
-    (Ipv4Addr::new(192, 175, 48, 0), 24), // AS112
-    (Ipv4Addr::new(198, 18, 0, 0), 15),   // benchmarks
-    (Ipv4Addr::new(198, 51, 100, 0), 24), // documentation
-    (Ipv4Addr::new(203, 0, 113, 0), 24),  // documentation
-    (Ipv4Addr::new(224, 0, 0, 0), 4),     // multicast
-    (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
+/// Special-purpose IPv4 ranges.
+const SPECIAL_V4: [Ipv4Net; 18] = [
+    v4(Ipv4Addr::UNSPECIFIED, 8), // this network
+    v4(Ipv4Addr::new(10, 0, 0, 0), 8), // private
+    v4(Ipv4Addr::new(100, 64, 0, 0), 10), // shared by carriers
+    v4(Ipv4Addr::new(127, 0, 0, 0), 8), // loopback
+    v4(Ipv4Addr::new(169, 254, 0, 0), 16), // link-local, cloud metadata
+    v4(Ipv4Addr::new(172, 16, 0, 0), 12), // private
+    v4(Ipv4Addr::new(192, 0, 0, 0), 24), // protocol assignments
+    v4(Ipv4Addr::new(192, 0, 2, 0), 24), // documentation
+    v4(Ipv4Addr::new(192, 31, 196, 0), 24), // AS112
+    v4(Ipv4Addr::new(192, 52, 193, 0), 24), // multicast tunnelling
+    v4(Ipv4Addr::new(192, 88, 99, 0), 24), // 6to4 relay
+    v4(Ipv4Addr::new(192, 168, 0, 0), 16), // private
+    v4(Ipv4Addr::new(192, 175, 48, 0), 24), // AS112
+    v4(Ipv4Addr::new(198, 18, 0, 0), 15), // benchmarks
+    v4(Ipv4Addr::new(198, 51, 100, 0), 24), // documentation
+    v4(Ipv4Addr::new(203, 0, 113, 0), 24), // documentation
+    v4(Ipv4Addr::new(224, 0, 0, 0), 4), // multicast
+    v4(Ipv4Addr::new(240, 0, 0, 0), 4), // reserved, broadcast
 ];
 
-/// IPv6 global unicast: whatever is outside is loopback, local, multicast, discard or unassigned.
-const GLOBAL_UNICAST_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
+/// IPv6 global unicast: every address outside of it is loopback, local, multicast, discard or unassigned.
+const GLOBAL_UNICAST_V6: Ipv6Net = v6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 /// Special-purpose ranges within global unicast.
-const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments, Teredo
-    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
-    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4
-    (Ipv6Addr::new(0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0), 48), // AS112
-    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation
+const SPECIAL_V6: [Ipv6Net; 5] = [
+    v6(Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments, Teredo
+    v6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
+    v6(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4
+    v6(Ipv6Addr::new(0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0), 48), // AS112
+    v6(Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation
 ];
 
 /// The well-known prefix of translation to IPv4 (RFC 6052).
-const TRANSLATED_V4: (Ipv6Addr, u32) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
+const TRANSLATED_V4: Ipv6Net = v6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
+
+const fn v4(network: Ipv4Addr, length: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(network, length)
+}
+
+const fn v6(network: Ipv6Addr, length: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(network, length)
+}
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let bits = address.to_bits();
-    !SPECIAL_V4
-        .iter()
-        .any(|&(network, length)| (bits ^ network.to_bits()) >> (32 - length) == 0)
+    !SPECIAL_V4.iter().any(|range| range.contains(&address))
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    within(address, GLOBAL_UNICAST_V6) && !SPECIAL_V6.iter().any(|&range| within(address, range))
-}
-
-fn within(address: Ipv6Addr, (network, length): (Ipv6Addr, u32)) -> bool {
-    (address.to_bits() ^ network.to_bits()) >> (128 - length) == 0
+    let is_special = SPECIAL_V6.iter().any(|range| range.contains(&address));
+    GLOBAL_UNICAST_V6.contains(&address) && !is_special
 }
 
 /// The IPv4 address that a packet to this one would be for.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     address.to_ipv4_mapped().or_else(|| {
         let [.., a, b, c, d] = address.octets();
-        within(address, TRANSLATED_V4).then_some(Ipv4Addr::new(a, b, c, d))
+        let is_translated = TRANSLATED_V4.contains(&address);
+        is_translated.then_some(Ipv4Addr::new(a, b, c, d))
     })
 }
 
@@ -91,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_special_purpose_range_is_refused_from_its_first_to_its_last_address() {
+    fn special_purpose_ranges_are_refused_from_end_to_end() {
         let ranges = [
             "0.0.0.0-0.255.255.255",
             "10.0.0.0-10.255.255.255",

@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Octets of the fields that are told twice, at most, without the reference and their quotation marks' escapes.
 const FIELDS: usize = 180;
 
-/// What became of one attempt.
+/// The result of one attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Attempt<'a> {
     /// The receiver answered.
@@ -24,7 +24,7 @@ pub enum Attempt<'a> {
     Unanswered,
 }
 
-/// What an attempt says about the callback.
+/// The meaning of an attempt for the callback.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// It has arrived.
@@ -40,7 +40,7 @@ pub enum Verdict {
     Gone,
 }
 
-/// What becomes of the callback.
+/// The next step of a callback.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Next {
     /// It is done and can be forgotten.
@@ -81,11 +81,11 @@ pub fn verdict(attempt: Attempt<'_>, now_ms: i64) -> Verdict {
     }
 }
 
-/// What follows from the verdict on the last of `attempts` attempts.
+/// Returns what follows from the verdict on the last of `attempts` attempts.
 ///
 /// `waits_ms` are the waits after the first, second, … attempt; each is stretched or shortened by up to a
-/// fifth, as `chance` (any number) says, so that callbacks that failed together do not come back together.
-pub fn next(attempts: usize, waits_ms: &[i64], verdict: Verdict, chance: u32, now_ms: i64) -> Next {
+/// fifth, as `random` (any number) says, so that callbacks that failed together do not come back together.
+pub fn next(attempts: usize, waits_ms: &[i64], verdict: Verdict, random: u32, now_ms: i64) -> Next {
     match verdict {
         Verdict::Accepted => Next::Done,
         Verdict::Refused => Next::Dead,
@@ -93,7 +93,7 @@ pub fn next(attempts: usize, waits_ms: &[i64], verdict: Verdict, chance: u32, no
         Verdict::Retry { not_before_ms } => match waits_ms.get(attempts.saturating_sub(1)) {
             None => Next::Dead,
             Some(&delay_ms) => {
-                let at_ms = now_ms.saturating_add(spread(delay_ms, chance));
+                let at_ms = now_ms.saturating_add(spread(delay_ms, random));
                 Next::Retry {
                     at_ms: at_ms.max(not_before_ms.unwrap_or(at_ms)),
                 }
@@ -102,15 +102,15 @@ pub fn next(attempts: usize, waits_ms: &[i64], verdict: Verdict, chance: u32, no
     }
 }
 
-/// What all waits together take at most.
+/// Returns the longest time that all waits together take.
 pub fn longest_ms(waits_ms: &[i64]) -> i64 {
     let longest = waits_ms.iter().map(|&wait_ms| spread(wait_ms, u32::MAX));
     longest.fold(0, i64::saturating_add)
 }
 
 /// 80 % to 120 % of a delay.
-fn spread(delay_ms: i64, chance: u32) -> i64 {
-    let share = i128::from(chance) * 400 / i128::from(u32::MAX) + 800;
+fn spread(delay_ms: i64, random: u32) -> i64 {
+    let share = i128::from(random) * 400 / i128::from(u32::MAX) + 800;
     i64::try_from(i128::from(delay_ms) * share / 1000).unwrap_or(delay_ms)
 }
 
@@ -301,8 +301,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_delay_is_spread_by_a_fifth_each_way(delay_ms in 0i64..=86_400_000, chance: u32) {
-            let spread_ms = spread(delay_ms, chance);
+        fn a_delay_is_spread_by_a_fifth_each_way(delay_ms in 0i64..=86_400_000, random: u32) {
+            let spread_ms = spread(delay_ms, random);
             prop_assert!(spread_ms >= delay_ms * 8 / 10 && spread_ms <= delay_ms * 12 / 10);
         }
 

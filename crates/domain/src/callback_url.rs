@@ -30,7 +30,7 @@ pub enum UrlFault {
     NoName,
 }
 
-/// Whether callbacks may be asked for at this URL (docs/spec/delivery.md, section 4).
+/// Checks that callbacks may be asked for at this URL (docs/spec/delivery.md, section 4).
 ///
 /// Read as a browser reads it, so `http://2130706433/` and `http://0x7f.1/` are the loopback address they
 /// look nothing like. A name is not looked up: where it leads is judged at every connect. User and password
@@ -58,7 +58,7 @@ pub fn check(url: &str, allow_private: bool) -> Result<(), UrlFault> {
     }
 }
 
-/// Whether DNS has room for a name, as it is looked up: in its `xn--` form. The dot at its end is none of it.
+/// Returns whether DNS has room for a name in its `xn--` form, which is looked up. The dot at its end is not counted.
 fn is_dns_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.len() <= MAX_HOST_OCTETS && name.split('.').all(|label| label.len() <= MAX_LABEL_OCTETS)
@@ -66,7 +66,7 @@ fn is_dns_name(name: &str) -> bool {
 
 /// Scheme, host and port in lower case, such as `https://example.ng:443`: what fairness is keyed by.
 ///
-/// Nothing of user, password, path or query is in it, so it may be logged. What is no URL has the empty
+/// Nothing of user, password, path or query is in it, so it may be logged. A text that is no URL has the empty
 /// origin: it was never accepted, and would fail there without holding up anybody. It is part of a key, so the origin
 /// of a host that is no name ([`UrlFault::NoName`], once accepted) is cut.
 pub fn origin(url: &str) -> String {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_private_address_is_refused_in_every_notation_unless_allowed() {
+    fn a_private_address_is_refused_in_every_notation() {
         for host in [
             "127.0.0.1",
             "127.1",

@@ -1,19 +1,19 @@
-//! Where a request comes from: ranges of addresses, and what proxies say of whom they speak for.
+//! The client of a request: ranges of addresses, and the addresses that proxies name.
 
+use ipnet::{IpNet, Ipv4Net};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::str::FromStr;
+
+/// The prefix of the IPv6 addresses that carry an IPv4 address (`::ffff:0:0/96`).
+const MAPPED_PREFIX: u8 = 96;
 
 /// Addresses with a common beginning, such as `203.0.113.0/24`; a single address is the shortest of them.
 ///
-/// An IPv4 address inside an IPv6 address (`::ffff:0:0/96`) is that IPv4 address: which of the two a client is
-/// seen by depends on how the server listens, not on the client.
+/// An IPv4 address inside an IPv6 address (`::ffff:0:0/96`) is that IPv4 address: the form in which a client is seen
+/// depends on how the server listens, not on the client.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct AddressRange {
-    first: IpAddr,
-    /// Bits that all of them have in common.
-    length: u32,
-}
+pub struct AddressRange(IpNet);
 
 /// Why a text names no range.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -21,90 +21,70 @@ pub enum NotRange {
     /// It is something else.
     #[error("`{0}` is neither an IP address nor a range such as 203.0.113.0/24 or 2001:db8::/48")]
     Form(String),
-    /// A slip in either half looks like this; which one was meant is not for us to guess.
+    /// A slip in either half looks like this, so it is not guessed which one was meant.
     #[error("`{0}` has bits behind its prefix: the range begins at {1}")]
     Bits(String, IpAddr),
 }
 
 impl AddressRange {
-    /// Whether an address is one of them.
+    /// Returns whether an address is one of them.
     pub fn holds(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        address.is_ipv4() == self.first.is_ipv4() && beginning(address, self.length) == self.first
+        self.0.contains(&address.to_canonical())
     }
 }
 
-/// An address with all bits behind the first `length` cleared.
-fn beginning(address: IpAddr, length: u32) -> IpAddr {
-    match address {
-        IpAddr::V4(address) => {
-            let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
-            Ipv4Addr::from_bits(address.to_bits() & mask).into()
+/// A range of mapped addresses as one of IPv4. `None`: it holds other addresses, too.
+fn canonical(range: IpNet) -> Option<IpNet> {
+    match (range, range.addr().to_canonical()) {
+        (IpNet::V6(range), IpAddr::V4(address)) => {
+            let length = range.prefix_len().checked_sub(MAPPED_PREFIX)?;
+            Some(Ipv4Net::new(address, length).ok()?.into())
         }
-        IpAddr::V6(address) => {
-            let mask = u128::MAX.checked_shl(128 - length).unwrap_or(0);
-            Ipv6Addr::from_bits(address.to_bits() & mask).into()
-        }
+        _ => Some(range),
     }
-}
-
-/// Bits of an address of that kind.
-fn bits(address: IpAddr) -> u32 {
-    if address.is_ipv4() { 32 } else { 128 }
 }
 
 impl FromStr for AddressRange {
     type Err = NotRange;
 
     fn from_str(text: &str) -> Result<Self, NotRange> {
-        let form = || NotRange::Form(text.to_owned());
-        let (address, length) = match text.split_once('/') {
-            Some((address, length)) => (address, Some(length)),
-            None => (text, None),
+        let written = if text.contains('/') {
+            text.parse().ok()
+        } else {
+            text.parse().ok().map(|address: IpAddr| address.into())
         };
-        let written: IpAddr = address.parse().map_err(|_| form())?;
-        let mut length = match length {
-            None => bits(written),
-            Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-                digits.parse().map_err(|_| form())?
-            }
-            Some(_) => return Err(form()),
-        };
-        let first = written.to_canonical();
-        // A range of mapped addresses is one of IPv4 where it holds nothing else.
-        length = length
-            .checked_sub(bits(written) - bits(first))
-            .filter(|length| *length <= bits(first))
-            .ok_or_else(form)?;
-        match beginning(first, length) {
-            begins if begins == first => Ok(Self { first, length }),
-            begins => Err(NotRange::Bits(text.to_owned(), begins)),
+        let range = written.and_then(canonical);
+        let range = range.ok_or_else(|| NotRange::Form(text.to_owned()))?;
+        if range == range.trunc() {
+            Ok(Self(range))
+        } else {
+            Err(NotRange::Bits(text.to_owned(), range.network()))
         }
     }
 }
 
 impl fmt::Display for AddressRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.length == bits(self.first) {
-            write!(f, "{}", self.first)
+        if self.0.prefix_len() == self.0.max_prefix_len() {
+            self.0.addr().fmt(f)
         } else {
-            write!(f, "{}/{}", self.first, self.length)
+            self.0.fmt(f)
         }
     }
 }
 
-/// Which addresses may; none at all means every one.
+/// The ranges of addresses that may; no range at all means that every address may.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct AllowList(pub Vec<AddressRange>);
 
 impl AllowList {
-    /// Whether an address may.
+    /// Returns whether an address may.
     pub fn allows(&self, address: IpAddr) -> bool {
         self.0.is_empty() || self.0.iter().any(|range| range.holds(address))
     }
 }
 
-/// With commas between the ranges, as it is stored and shown.
+/// The ranges with commas between them, as they are stored and shown.
 impl fmt::Display for AllowList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, range) in self.0.iter().enumerate() {
@@ -124,12 +104,12 @@ impl FromStr for AllowList {
     }
 }
 
-/// Whose request it is: the peer of the connection, or whom trusted proxies name in `X-Forwarded-For`, whose
-/// lines are given in their order.
+/// The client of a request: the peer of the connection, or the address that trusted proxies name in
+/// `X-Forwarded-For`. The lines of the header are given in their order.
 ///
-/// Each proxy adds at the right end whom it speaks for, so the list is read from there, and no further than the
-/// first who is not trusted: what stands before was written by anybody. A word that is no address ends the
-/// reading as well; then it is the last proxy's own request, which no customer's allow-list holds.
+/// Each proxy adds its own peer at the right end, so the list is read from there. The reading ends at the first address
+/// that is not trusted: anybody may have written the rest. A word that is no address ends the reading as well. Then it
+/// is the last proxy's own request, which no customer's allow-list holds.
 pub fn client<'a>(
     peer: IpAddr,
     forwarded_for: impl DoubleEndedIterator<Item = &'a str>,
@@ -164,6 +144,7 @@ fn forwarded(word: &str) -> Option<IpAddr> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
     fn range(text: &str) -> AddressRange {
         text.parse().unwrap()
@@ -196,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_named_and_a_slip_is_not_guessed_at() {
+    fn a_text_that_is_no_range_is_refused_by_name() {
         for text in [
             "",
             "/",
@@ -232,20 +213,20 @@ mod tests {
     fn only_trusted_proxies_are_believed_and_from_the_right() {
         let trusted = [range("10.0.0.0/8"), range("2001:db8::/64")];
         let table: [(&str, &[&str], &str); 15] = [
-            // Nobody is trusted who is not on the list, whatever they say.
+            // An address that is not on the list is not trusted, whatever it names.
             ("8.8.8.8", &["1.1.1.1"], "8.8.8.8"),
             ("8.8.8.8", &["10.0.0.2"], "8.8.8.8"),
             ("10.0.0.1", &["1.1.1.1"], "1.1.1.1"),
             ("::ffff:10.0.0.1", &["::ffff:1.1.1.1"], "1.1.1.1"),
             ("2001:db8::5", &["2a00::1"], "2a00::1"),
-            // What stands left of the first stranger was written by that stranger.
+            // The words left of the first stranger were written by that stranger.
             ("10.0.0.1", &["9.9.9.9, 1.1.1.1"], "1.1.1.1"),
             ("10.0.0.1", &["9.9.9.9, 1.1.1.1 , 10.0.0.2"], "1.1.1.1"),
             ("10.0.0.1", &["9.9.9.9", "1.1.1.1", "10.0.0.2"], "1.1.1.1"),
             ("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
             ("10.0.0.1", &["1.1.1.1:4711"], "1.1.1.1"),
             ("10.0.0.1", &["[2a00::1]:4711"], "2a00::1"),
-            // Nothing, or nothing that can be understood.
+            // The header is empty, or has a word that is no address.
             ("10.0.0.1", &[], "10.0.0.1"),
             ("10.0.0.1", &["1.1.1.1, unknown"], "10.0.0.1"),
             ("10.0.0.1", &["1.1.1.1, , 10.0.0.2"], "10.0.0.2"),
@@ -258,14 +239,14 @@ mod tests {
     }
 
     fn any_range() -> impl Strategy<Value = AddressRange> {
-        let v4 = (any::<u32>(), 0..=32u32).prop_map(|(bits, length)| AddressRange {
-            first: beginning(Ipv4Addr::from_bits(bits).into(), length),
-            length,
+        let v4 = (any::<u32>(), 0..=32u8).prop_map(|(bits, length)| {
+            let range = IpNet::new(Ipv4Addr::from_bits(bits).into(), length);
+            AddressRange(range.unwrap().trunc())
         });
         // Not the mapped ones, which are IPv4.
-        let v6 = (any::<u128>(), 3..=128u32).prop_map(|(bits, length)| AddressRange {
-            first: beginning(Ipv6Addr::from_bits(bits | 1 << 125).into(), length),
-            length,
+        let v6 = (any::<u128>(), 3..=128u8).prop_map(|(bits, length)| {
+            let range = IpNet::new(Ipv6Addr::from_bits(bits | 1 << 125).into(), length);
+            AddressRange(range.unwrap().trunc())
         });
         prop_oneof![v4, v6]
     }
@@ -281,8 +262,8 @@ mod tests {
         fn a_range_holds_exactly_what_begins_as_it_does(range in any_range(), bits: u128, short: u32) {
             for address in [IpAddr::from(Ipv6Addr::from_bits(bits)), Ipv4Addr::from_bits(short).into()] {
                 let address = address.to_canonical();
-                let begins = address.is_ipv4() == range.first.is_ipv4()
-                    && beginning(address, range.length) == range.first;
+                let begins = IpNet::new(address, range.0.prefix_len())
+                    .is_ok_and(|same_length| same_length.trunc() == range.0);
                 prop_assert_eq!(range.holds(address), begins);
             }
         }
@@ -291,7 +272,7 @@ mod tests {
         fn nobody_can_speak_for_another(
             true_client: u32, forged in "[0-9a-f:., ]{0,60}", hops in 0..4u8,
         ) {
-            // Whatever a stranger writes, the first trusted proxy writes the stranger's own address behind it.
+            // The stranger may write anything: the first trusted proxy writes the stranger's own address behind it.
             let stranger = Ipv4Addr::from_bits(true_client | 1 << 31);
             let proxies: Vec<String> = (0..hops).map(|hop| format!(", 10.0.0.{hop}")).collect();
             let line = format!("{forged}, {stranger}{}", proxies.concat());

@@ -137,7 +137,7 @@ struct Hit {
 }
 
 impl Hit {
-    /// Whether at most [`NEAR_CHARACTERS`] are between the code word and the code.
+    /// Returns whether at most [`NEAR_CHARACTERS`] are between the code word and the code.
     fn is_near(&self, code: &Code, text: &str) -> bool {
         let between = if self.end <= code.start {
             self.end..code.start
@@ -151,7 +151,7 @@ impl Hit {
                 .is_some_and(|gap| gap.chars().nth(NEAR_CHARACTERS).is_none())
     }
 
-    /// Whether the text says outright that this is the code: "OTP is 2026", "login code: 5000".
+    /// Returns whether the text states that this is the code: "OTP is 2026", "login code: 5000".
     fn leads_to(&self, code: &Code, text: &str) -> bool {
         if self.end > code.start || !self.is_near(code, text) {
             return false;
@@ -164,7 +164,7 @@ impl Hit {
         is_said && is_of_the_code && !gap.contains(['.', '!', '?', ';', ','])
     }
 
-    /// Whether the code word itself says so: "PIN is".
+    /// Returns whether the code word itself ends in the statement: "PIN is".
     fn ends_in_is(&self, text: &str) -> bool {
         text[self.start..self.end]
             .to_ascii_lowercase()
@@ -182,13 +182,13 @@ fn find<'a>(
         .find(|hit| codes.iter().any(|code| relates(hit, code)))
 }
 
-/// Whether the text invites to a video meeting: its passcode is for all, and no secret.
+/// Returns whether the text invites to a video meeting: its passcode is for all, and no secret.
 fn is_invitation(text: &str) -> bool {
     let has = |words: &str| Words::of(text).any(|word| is_one_of(&text[word], words));
     has("zoom meeting webinar") && has("id join link")
 }
 
-/// Whether a word is in a list of words with spaces between, in any case.
+/// Returns whether a word is in a list of words with spaces between, in any case.
 fn is_one_of(word: &str, list: &str) -> bool {
     list.split(' ').any(|one| one.eq_ignore_ascii_case(word))
 }
@@ -202,7 +202,7 @@ mod tests {
     const CORPUS: &str = include_str!("../data/transactional.tsv");
 
     #[test]
-    fn the_corpus_is_told_apart_with_precision_of_99_and_recall_of_95_percent() {
+    fn the_corpus_has_99_percent_precision_and_95_recall() {
         let words = CodeWords::standard();
         let (mut right, mut missed, mut false_alarms) = (0.0, 0.0, 0.0);
         for line in CORPUS.lines() {

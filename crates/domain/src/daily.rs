@@ -1,4 +1,4 @@
-//! What an account may spend in a day.
+//! The most that an account may spend in a day.
 
 use crate::gateway::LAGOS_OFFSET_MS;
 use crate::refusal::seconds;
@@ -6,19 +6,19 @@ use crate::{Money, Refusal};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// What an account was charged in a calendar day of Lagos, and how much that may be.
+/// The charges of an account in a calendar day of Lagos, and their limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spending {
     /// The limit; `None` where it may spend all that it has.
     pub per_day: Option<Money>,
     /// The day on which money was spent last, in days since 1970.
     pub day: i64,
-    /// What was charged on it. What comes back later is not taken off: a day that is full stays full.
+    /// The charges of that day. A later refund is not taken off: a day that is full stays full.
     pub spent: Money,
 }
 
 impl Spending {
-    /// What was charged on the day of that moment.
+    /// Returns the charges of the day of that moment.
     pub fn spent_by(&self, now_ms: i64) -> Money {
         if lagos_day(now_ms) > self.day {
             Money::ZERO
@@ -27,7 +27,7 @@ impl Spending {
         }
     }
 
-    /// Whether it counts for a day that cannot have come: a clock was ahead. Nodes differ by moments, not by a day.
+    /// Returns whether it counts for a day that cannot have come: a clock was ahead. Nodes differ by moments, not by a day.
     pub fn is_ahead_of(&self, now_ms: i64) -> bool {
         self.day > lagos_day(now_ms) + 1
     }
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_takes_its_limit_and_no_more_and_begins_anew_at_midnight_in_lagos() {
+    fn a_day_takes_its_limit_and_begins_at_midnight_in_lagos() {
         let mut spending = Spending {
             per_day: Some(Money::from_naira(10)),
             day: 0,

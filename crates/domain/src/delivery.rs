@@ -13,11 +13,11 @@ named! {
     DeliveryStatus {
         /// Taken by the carrier; no final outcome yet.
         Sent = "sent",
-        /// Handed to the wire, no response known.
+        /// Written to a connection, without a known response.
         InDoubt = "in_doubt",
         /// Delivered.
         Delivered = "delivrd",
-        /// Not delivered, says the carrier.
+        /// The carrier reports that it was not delivered.
         Undelivered = "undeliv",
         /// Validity passed, or no receipt in time.
         Expired = "expired",
@@ -28,11 +28,11 @@ named! {
     }
 }
 
-/// What the interface calls a recipient without a final outcome.
+/// The word of the interface for a recipient without a final outcome.
 pub const PENDING: &str = "sent awaiting status";
 
 impl DeliveryStatus {
-    /// Whether this is an outcome.
+    /// Returns whether this is an outcome.
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Sent | Self::InDoubt)
     }
@@ -48,7 +48,7 @@ impl DeliveryStatus {
     }
 }
 
-/// What is known of one recipient.
+/// The state of one recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Delivery {
     /// Where it stands.
@@ -63,7 +63,7 @@ pub struct Delivery {
     pub delivered_pages: [PageSet; 2],
     /// The pages in doubt, by leg: it is not known whether a carrier has them.
     pub doubted_pages: [PageSet; 2],
-    /// Expired because we stopped waiting, not because a carrier said so.
+    /// Expired because the wait ended, not because a carrier reported it.
     pub gave_up: bool,
 }
 
@@ -81,7 +81,7 @@ impl Delivery {
         }
     }
 
-    /// Whether pages of that leg are in doubt.
+    /// Returns whether pages of that leg are in doubt.
     pub const fn doubts(&self, leg: Leg) -> bool {
         !self.doubted_pages[leg.index()].is_empty()
     }
@@ -125,7 +125,7 @@ impl Delivery {
     }
 }
 
-/// What the message's gateway promises.
+/// The promises of the message's gateway.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Terms {
     /// The charge goes back when the recipient is not delivered.
@@ -134,7 +134,7 @@ pub struct Terms {
     pub two_legs: bool,
 }
 
-/// What happened to a recipient.
+/// An event of a recipient.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DeliveryEvent {
     /// The carrier took all pages of a leg.
@@ -142,7 +142,7 @@ pub enum DeliveryEvent {
         /// Which leg.
         leg: Leg,
     },
-    /// A leg was handed to the wire and its outcome is unknown.
+    /// A leg was written to a connection, and its outcome is unknown.
     Doubted {
         /// Which leg.
         leg: Leg,
@@ -154,7 +154,7 @@ pub enum DeliveryEvent {
         /// Which page, counted from 1.
         page: i64,
     },
-    /// A receipt says that a page of a leg is delivered.
+    /// A receipt reports that a page of a leg is delivered.
     PageDelivered {
         /// Which leg.
         leg: Leg,
@@ -189,7 +189,7 @@ pub enum DeliveryEvent {
 }
 
 impl DeliveryEvent {
-    /// Of which leg it ends the doubt, and of which pages.
+    /// Returns the leg and the pages whose doubt the event ends.
     fn ends_doubt(self) -> Option<(Leg, PageSet)> {
         match self {
             Self::Submitted { leg } | Self::Failed { leg, .. } => Some((leg, PageSet::ALL)),
@@ -205,25 +205,25 @@ impl DeliveryEvent {
     }
 }
 
-/// What goes back to the wallet.
+/// The amount that goes back to the wallet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refund {
     /// All that the recipient was charged.
     Charge,
-    /// What was reserved for a second leg that was never submitted.
+    /// The reserve for a second leg that was never submitted.
     Reserve,
 }
 
-/// What an event makes of a delivery.
+/// The result of an event.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Transition {
     /// The delivery after it.
     pub delivery: Delivery,
-    /// What goes back to the wallet.
+    /// The refund, if any.
     pub refund: Option<Refund>,
-    /// Whether the customer is called back with the outcome.
+    /// The customer is called back with the outcome.
     pub callback: bool,
-    /// Whether the second leg goes out now.
+    /// The second leg goes out now.
     pub second_leg: bool,
 }
 
@@ -256,7 +256,7 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
     }
 }
 
-/// A change that neither moves money nor tells the customer.
+/// A change that moves no money and makes no callback.
 fn quiet(before: &Delivery, delivery: Delivery) -> Option<Transition> {
     (*before != delivery).then_some(Transition {
         delivery,
@@ -271,7 +271,7 @@ fn doubted(mut delivery: Delivery, leg: Leg) -> Delivery {
     if !delivery.status.is_final() && !delivery.has_failed(leg) {
         let all = PageSet::first_pages(delivery.pages);
         let place = leg.index();
-        // A copy that is lost, too, says nothing of the pages that were heard of.
+        // A copy that is lost, too, changes nothing about the pages whose receipts came.
         if !delivery.doubts(leg) {
             delivery.doubted_pages[place] = all.without(delivery.delivered_pages[place]);
         }
@@ -329,7 +329,7 @@ fn failed(
     Some(not_delivered(delivery, terms))
 }
 
-/// What ended meanwhile ended as if the second leg had been submitted.
+/// A recipient that ended meanwhile ended as if the second leg had been submitted.
 fn put_back(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
     if delivery.leg < Some(Leg::Second) {
         return None;
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undelivered_recipient_is_refunded_once_where_the_gateway_refunds() {
+    fn an_undelivered_recipient_is_refunded_once() {
         assert_eq!(
             run(REFUND, 1, &[SENT, UNDELIV, UNDELIV, PAGE]),
             (S::Undelivered, vec![Refund::Charge], 1, 0)
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipient_is_delivered_when_all_pages_are_and_failed_as_soon_as_one_is() {
+    fn all_pages_deliver_a_recipient_and_one_fails_it() {
         let page = |page| E::PageDelivered {
             leg: Leg::First,
             page,
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_delivery_corrects_what_we_gave_up_without_a_second_callback() {
+    fn a_late_delivery_corrects_an_expiry_without_a_callback() {
         assert_eq!(
             run(REFUND, 1, &[SENT, E::GaveUp, PAGE]),
             (S::Delivered, vec![Refund::Charge], 1, 0)
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn the_difference_goes_back_when_the_second_leg_was_never_submitted() {
+    fn the_reserve_goes_back_without_a_second_leg() {
         assert_eq!(
             run(DUAL, 1, &[SENT, PAGE]),
             (S::Delivered, vec![Refund::Reserve], 1, 0)
@@ -703,7 +703,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_of_pages_and_legs_are_the_bits_that_the_tables_tell_of() {
+    fn pages_and_legs_are_stored_as_bits() {
         let end = |events: &[E]| {
             let start = Delivery::unsent(3);
             events.iter().fold(start, |delivery, &event| {
@@ -789,14 +789,14 @@ mod tests {
             prop_assert_eq!(callbacks == 1, status.is_final());
         }
 
-        /// Whatever is heard of the first leg before, meanwhile and afterwards.
+        /// The events of the first leg may come before, meanwhile and afterwards.
         #[test]
         fn a_second_leg_that_is_put_back_costs_as_much_as_none(
             events in proptest::collection::vec(event_of_first_leg(), 0..20), pages in 1..4i64,
             terms in prop_oneof![Just(REFUND), Just(CORPORATE), Just(DUAL)],
             claimed in 0..20usize, put_back in 0..20usize,
         ) {
-            // What has ended is not claimed.
+            // A recipient that has ended is not claimed.
             let is_open = |at: &usize| !run(terms, pages, &events[..*at]).0.is_final();
             let claimed = (0..=claimed.min(events.len())).rev().find(is_open).unwrap_or(0);
             let put_back = put_back.clamp(claimed, events.len().max(claimed));

@@ -26,9 +26,9 @@ pub struct SendFields {
     pub gateway: Option<String>,
     /// The older way to choose a gateway.
     pub dnd: Option<String>,
-    /// Whether the text is sent exactly as written.
+    /// The text is sent exactly as written.
     pub unicode: Option<String>,
-    /// Whether the sender ID is added to the text.
+    /// The sender ID is added to the text.
     pub append_sender: Option<String>,
     /// Where outcomes are POSTed.
     pub callback_url: Option<String>,
@@ -53,11 +53,11 @@ pub struct Customer {
 pub struct Class {
     /// Index of the preferred carrier in [`Rulebook::carriers`].
     pub carrier: usize,
-    /// Whether the sender ID is added to the text.
+    /// The sender ID is added to the text.
     pub suffixed: bool,
     /// Pages of the text.
     pub pages: i64,
-    /// What one recipient is charged.
+    /// The charge for one recipient.
     pub charge: Money,
     /// The part of the charge that goes back when a second leg is never submitted.
     pub reserve: Money,
@@ -68,7 +68,7 @@ pub struct Class {
 /// A message that may be accepted, if it is no duplicate and the wallet can pay.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Whose it is.
+    /// The account that sends.
     pub account: AccountId,
     /// Which world it belongs to.
     pub environment: Environment,
@@ -80,17 +80,17 @@ pub struct Draft {
     pub text: Text,
     /// All recipients, in the order of the request.
     pub recipients: Vec<Recipient>,
-    /// What was in the list and is no recipient, the first of it.
+    /// The first items of the list that are no recipients.
     pub invalid: Vec<String>,
     /// How much of it there was.
     pub invalid_count: usize,
-    /// What of the request was changed or not read.
+    /// The parts of the request that were changed or not read.
     pub adjustments: Adjustments,
     /// The recipients by network.
     pub classes: Vec<Class>,
     /// The largest number of pages of a recipient.
     pub page_count: i64,
-    /// What all recipients are charged together.
+    /// The charge for all recipients together.
     pub cost: Money,
     /// When it is served.
     pub priority: Priority,
@@ -98,14 +98,14 @@ pub struct Draft {
     pub callback_url: Option<String>,
     /// The caller's own reference.
     pub customer_reference: Option<String>,
-    /// What makes two sends the same within the duplicate window.
+    /// The fingerprint by which two sends are the same within the duplicate window.
     pub fingerprint: Fingerprint,
 }
 
-/// What of a request is not sent as it was given: the answer names it, since the caller pays for the rest.
+/// The parts of a request that are not sent as given. The answer names them, since the caller pays for the rest.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Adjustments {
-    /// Whether the text differs from the body that was given.
+    /// The text differs from the body that was given.
     pub text_changed: bool,
     /// Visible characters of the body that were removed, as they have no plain equivalent.
     pub removed_characters: usize,
@@ -117,7 +117,7 @@ pub struct Adjustments {
 pub type Fingerprint = [u8; 16];
 
 /// Judges the fields of a send, in the order of docs/spec/interface.md, section 4, from "`from` present" to the rules
-/// of the gateway, what no text may hold among them. What needs the database (duplicate, balance) comes after it.
+/// of the gateway, what no text may hold among them. Checks that need the database (duplicate, balance) come after it.
 pub fn draft(
     fields: SendFields,
     customer: &Customer,
@@ -612,7 +612,7 @@ mod tests {
     }
 
     #[test]
-    fn dual_backup_charges_the_dearer_leg_and_reserves_the_difference() {
+    fn dual_backup_charges_the_dearer_leg_and_reserves_the_rest() {
         let draft = judge(&format!("{GOOD}&dnd=4")).unwrap();
         assert_eq!(draft.gateway, Gateway::DualBackup);
         assert_eq!(draft.cost, Money::from_naira(8));
@@ -620,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_gives_up_when_its_time_is_over_and_one_that_is_gone_after_all_the_time_there_is() {
+    fn a_gateway_gives_up_when_its_time_is_over() {
         const MORNING: i64 = 7 * 3_600_000;
         let mut rules = rules();
         rules.gateways[0].quiet_hours = Some(QuietHours {
@@ -654,7 +654,7 @@ mod tests {
     }
 
     #[test]
-    fn an_international_sender_goes_by_the_international_gateway_only() {
+    fn an_international_sender_needs_the_international_gateway() {
         let fault = judge("from=Abroad&to=2348031234567&body=hi").unwrap_err();
         assert!(
             matches!(fault, Refusal::InternationalSender { .. }),

@@ -45,7 +45,7 @@ impl Gateway {
     }
 }
 
-/// Whether the sender ID is added to the text.
+/// When the sender ID is added to the text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AppendSender {
     /// Never.
@@ -121,13 +121,13 @@ impl Priority {
 /// Prices of one page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Price {
-    /// Of a plain page.
+    /// The price of a plain page.
     pub plain: Money,
-    /// Of a Unicode page.
+    /// The price of a Unicode page.
     pub unicode: Money,
 }
 
-/// What a page costs on a gateway: an account's own price, else the network's, else the gateway's.
+/// The prices of a gateway: an account's own price, else the network's, else the gateway's.
 #[derive(Clone, Debug)]
 pub struct Tariff {
     /// The gateway's price.
@@ -179,15 +179,15 @@ impl Preference {
     }
 }
 
-/// What happens to a recipient whose submit has no known outcome.
+/// The treatment of a recipient whose submit has no known outcome.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum InDoubt {
-    /// Waits so many milliseconds for a receipt, then is sent once more.
+    /// It waits so many milliseconds for a receipt, and is then sent once more.
     Resend {
         /// Milliseconds.
         hold_ms: i64,
     },
-    /// Is left to its receipts.
+    /// It is left to its receipts.
     Hold,
 }
 
@@ -261,15 +261,15 @@ pub const LONGEST_TIMEOUT: Duration = Duration::from_hours(7 * 24);
 pub struct GatewayRules {
     /// Which one.
     pub gateway: Gateway,
-    /// What a page costs.
+    /// The prices of a page.
     pub tariff: Tariff,
     /// Who carries it. Empty for a gateway with legs.
     pub preference: Preference,
-    /// Whether a recipient that is not delivered is refunded.
+    /// A recipient that is not delivered is refunded.
     pub refund_undelivered: bool,
-    /// Whether transactional text is carried.
+    /// Transactional text is carried.
     pub transactional: bool,
-    /// What is done in doubt.
+    /// The treatment of recipients in doubt.
     pub in_doubt: InDoubt,
     /// After how long without an outcome a recipient is expired, milliseconds from when the first leg may go.
     pub receipt_timeout_ms: i64,
@@ -281,12 +281,12 @@ pub struct GatewayRules {
     pub quiet_hours: Option<QuietHours>,
 }
 
-/// What the decisions need to know of a carrier.
+/// The rules of a carrier.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CarrierRules {
     /// Its name in the configuration and the database.
     pub name: String,
-    /// Whether it replaces the sender ID, so that `append_sender = hosted` adds it to the text.
+    /// It replaces the sender ID, so that `append_sender = hosted` adds it to the text.
     pub rewrites_sender: bool,
 }
 
@@ -299,11 +299,11 @@ pub struct Rulebook {
     pub carriers: Vec<CarrierRules>,
     /// The gateways that are configured.
     pub gateways: Vec<GatewayRules>,
-    /// What makes a text transactional.
+    /// The words that make a text transactional.
     pub code_words: CodeWords,
     /// Most recipients in a request.
     pub max_recipients: usize,
-    /// Whether a `callback_url` may name an address that is not public.
+    /// A `callback_url` may name an address that is not public.
     pub private_callbacks: bool,
 }
 
@@ -336,7 +336,7 @@ impl Rulebook {
         })
     }
 
-    /// Whether live messages have a carrier on `gateway`. Where none is configured, the sandbox still has gateways.
+    /// Returns whether live messages have a carrier on `gateway`. Where none is configured, the sandbox still has gateways.
     pub fn is_carried(&self, gateway: Gateway) -> bool {
         self.leg(gateway, Leg::First)
             .is_some_and(|leg| !leg.preference.default.is_empty())
@@ -350,8 +350,9 @@ impl Rulebook {
         })
     }
 
-    /// What was accepted over a gateway before this moment has had its time, which runs from when its first leg might go.
-    /// Where a gateway is not configured any more, all the time that there can be was given.
+    /// Returns the moment before which all that a gateway accepted has had its time. That time runs from when the first leg
+    /// might go.
+    /// A gateway that is not configured any more has the longest time.
     pub fn over_before(&self, gateway: Gateway, now_ms: i64) -> i64 {
         let longest_ms = i64::try_from(LONGEST_TIMEOUT.as_millis()).unwrap_or(i64::MAX);
         let rules = self.gateway(gateway);

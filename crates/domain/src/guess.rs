@@ -5,7 +5,7 @@ use crate::refusal::seconds;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Addresses counted apart. What comes beyond them in the same minute is counted together, so that an attacker
+/// Addresses counted apart. Further ones of the same minute are counted together, so that an attacker
 /// with many addresses takes no more memory than this, and no valid token is ever concerned.
 pub const MOST_ADDRESSES: usize = 20_000;
 
@@ -16,7 +16,7 @@ const MINUTE_MS: i64 = 60_000;
 pub struct Guesses {
     minute: i64,
     counts: HashMap<IpAddr, u32>,
-    /// Those of all addresses that had no room.
+    /// The guesses of all addresses that had no room.
     others: u32,
 }
 
@@ -48,7 +48,7 @@ impl Guesses {
     }
 }
 
-/// Whoever has one IPv6 address has the whole /64 around it.
+/// The owner of one IPv6 address has the whole /64 around it.
 fn counted_as(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

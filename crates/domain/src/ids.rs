@@ -10,8 +10,8 @@ pub struct AccountId(pub i64);
 
 impl AccountId {
     /// A number that grows with time and cannot be guessed from its neighbour.
-    pub fn new(now_ms: i64, chance: u32) -> Self {
-        Self((now_ms << 20) | i64::from(chance & 0xF_FFFF))
+    pub fn new(now_ms: i64, random: u32) -> Self {
+        Self((now_ms << 20) | i64::from(random & 0xF_FFFF))
     }
 }
 
@@ -38,8 +38,8 @@ pub struct MessageId(pub Uuid);
 
 impl MessageId {
     /// The id of a message accepted at `now_ms` (Unix milliseconds).
-    pub fn new(now_ms: i64, chance: [u8; 10]) -> Self {
-        Self(uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &chance).into_uuid())
+    pub fn new(now_ms: i64, random: [u8; 10]) -> Self {
+        Self(uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &random).into_uuid())
     }
 
     /// The lowest id that a message accepted at `at_ms` could have: a border for scans by time.

@@ -31,12 +31,12 @@ impl Money {
         self.0
     }
 
-    /// Whether nothing is left.
+    /// Returns whether nothing is left.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether this is more than nothing.
+    /// Returns whether this is more than nothing.
     pub const fn is_positive(self) -> bool {
         self.0 > 0
     }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_reckoned_in_ten_thousandths_and_within_their_range() {
+    fn amounts_are_ten_thousandths_within_their_range() {
         let (two, five) = (Money::from_naira(2), Money::from_units(50_000));
         assert_eq!((two.units(), five.units()), (20_000, 50_000));
         assert_eq!(

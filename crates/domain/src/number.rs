@@ -69,7 +69,7 @@ impl fmt::Display for Recipient {
     }
 }
 
-/// What a steering number asks of the sandbox (`2348000000001` to `…09`, in this order).
+/// The outcome that a steering number asks of the sandbox (`2348000000001` to `…09`, in this order).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SandboxOutcome {
     /// Ends `delivrd`.
@@ -115,7 +115,7 @@ pub(crate) fn parse_sandbox_international(text: &str) -> Option<Recipient> {
 /// Reads a number of any country: 8 to 15 digits, with or without `+` or `00`; and what
 /// [`parse_national`] does.
 ///
-/// A number of Nigeria must be a mobile one here too: nothing else there takes a message. What is stored is read as
+/// A number of Nigeria must be a mobile one here too: nothing else there takes a message. A stored number is read as
 /// itself again, so no foreign number may look like a Nigerian one without its prefix; no country has such.
 pub fn parse_international(text: &str) -> Option<Recipient> {
     let digits = Digits::read(text)?;
@@ -187,7 +187,7 @@ impl Digits {
     }
 }
 
-/// Whether ten national digits are a mobile number's, in the pattern of libphonenumber:
+/// Returns whether ten national digits are a mobile number's, in the pattern of libphonenumber:
 /// `(?:702[0-24-9]|819[01])\d{6}|(?:7(?:0[13-9]|[12]\d)|8(?:0[1-9]|1[0-8])|9(?:0[1-9]|1[0-6]))\d{7}`.
 /// `tests/phonenumbers.rs` compares it with the newest release.
 const fn is_mobile(national: u64) -> bool {

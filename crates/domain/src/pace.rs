@@ -2,14 +2,14 @@
 
 /// A pace is counted in thousandths of a submit a second.
 const MILLI: i64 = 1_000;
-/// What has come due is counted in millionths of a submit: a pace times milliseconds, with nothing lost, however
-/// often it is asked for.
+/// The due submits are counted in millionths: a pace times milliseconds, with nothing lost, however
+/// often they are asked for.
 const MICRO: i64 = 1_000_000;
 /// How long nothing is sent after the carrier said that it is too fast.
 const PAUSE_MS: i64 = 1_000;
 /// The slowest pace that throttling leads to: a submit a second.
 const SLOWEST: i64 = MILLI;
-/// What is regained after each second without throttling, as a share of the pace: a twentieth.
+/// The part of the pace that is regained after each second without throttling: a twentieth.
 const RECOVERY: i64 = 20;
 const SECOND_MS: i64 = 1_000;
 /// Submits that may go at once: as many as come due in this time, and at least a whole long message.
@@ -57,7 +57,7 @@ impl Pace {
         pace
     }
 
-    /// Sets a share of a limit of submits a second: `held` of `all` connections. What throttling took away
+    /// Sets a share of a limit of submits a second: `held` of `all` connections. The pace that throttling took away
     /// is regained from there.
     pub fn set_share(&mut self, limit: Option<u32>, held: usize, all: usize) {
         let part = |limit: u32| {
@@ -157,7 +157,7 @@ impl Pace {
     }
 }
 
-/// What may go at once at this pace, in millionths of a submit.
+/// Returns the burst that may go at once at this pace, in millionths of a submit.
 fn burst(rate: i64) -> i64 {
     (rate * BURST_MS).max(SMALLEST_BURST * MICRO)
 }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_a_portion_when_it_is_said_to_be_and_not_before() {
+    fn a_portion_has_room_at_the_promised_time_and_not_before() {
         for (limit, portion) in [(1, 1), (40, 1), (500, 10), (1_000, 20), (7_777, 155)] {
             let mut pace = Pace::new(Some(limit), 0);
             assert_eq!(pace.portion(), portion, "{limit}");
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_at_once_is_what_comes_due_in_a_moment_or_a_long_message() {
+    fn a_burst_is_a_moment_of_the_pace_or_a_long_message() {
         for (limit, burst) in [(1, 10), (200, 10), (201, 10), (1_000, 50), (40_000, 2_000)] {
             let mut pace = Pace::new(Some(limit), 0);
             assert_eq!((pace.room(0), pace.room(60_000)), (burst, burst), "{limit}");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn throttling_halves_the_pace_for_all_that_was_on_its_way_together() {
+    fn throttling_halves_the_pace_once_for_a_whole_window() {
         let mut pace = Pace::new(Some(1_000), 0);
         pace.throttled(5_000, 0);
         pace.throttled(5_999, 0);

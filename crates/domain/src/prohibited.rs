@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn accents_decide_nothing_and_neither_does_whether_a_text_is_made_plain() {
+    fn accents_and_plain_text_change_no_verdict() {
         let table = [
             ("ọjà ọfẹ", "Ọjà ọfẹ!", true),
             ("ọjà ọfẹ", "Oja ofe", true),

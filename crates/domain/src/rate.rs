@@ -17,7 +17,7 @@ use crate::refusal::seconds;
 use crate::{AccountId, Environment, Refusal, named};
 
 named! {
-    /// What is counted apart.
+    /// The kinds of requests that are counted apart.
     RateKind {
         /// Sends.
         Send = "send",
@@ -27,23 +27,23 @@ named! {
         Read = "read",
         /// Recipients that the sandbox simulates.
         Recipient = "recipient",
-        /// Those of them for whom there is a callback.
+        /// Simulated messages for which there is a callback.
         Callback = "callback",
     }
 }
 
-/// Whose requests a window counts, and which.
+/// The key of a window.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct RateKey {
-    /// Of which account.
+    /// The account.
     pub account: AccountId,
     /// In which environment.
     pub environment: Environment,
-    /// Of which kind.
+    /// The kind of the requests.
     pub kind: RateKind,
 }
 
-/// What the limit says to one request.
+/// The decision of the limit on one request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rate {
     /// Requests allowed in any 60 seconds.
@@ -75,7 +75,7 @@ impl Rate {
     }
 }
 
-/// What is asked of a window: permits, that it takes back those that were not used, and counts who was let in without.
+/// A question to a window: permits that are wanted, permits that come back unused, and requests that were let in without one.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Reservation {
     /// Requests allowed in any 60 seconds.
@@ -92,7 +92,7 @@ pub struct Reservation {
     pub now_ms: i64,
 }
 
-/// What a window gives.
+/// The answer of a window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reserved {
     /// Permits granted, as many as were wanted if there was room.
@@ -106,8 +106,8 @@ pub struct Reserved {
 }
 
 impl Reserved {
-    /// What the limit says to a request for all that was asked for at once. What was granted of one that is refused is to
-    /// be given back.
+    /// Returns the decision on a request that asked for all of it at once. The permits of one that is refused are to be
+    /// given back.
     pub fn rate(&self, asked: &Reservation) -> Rate {
         if self.granted < asked.wanted {
             Rate::refused(asked.limit, reset_s(self.reset_ms, asked.now_ms))

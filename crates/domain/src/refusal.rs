@@ -95,7 +95,7 @@ pub enum Refusal {
     /// There is no such gateway here.
     #[error("There is no such gateway here. {instead}")]
     UnknownGateway {
-        /// What can be done instead.
+        /// The advice to the caller.
         instead: String,
     },
     /// The sender ID is not registered, or not approved.
@@ -122,7 +122,7 @@ pub enum Refusal {
         phrase: String,
         /// The gateway asked for.
         gateway: &'static str,
-        /// What can be done instead.
+        /// The advice to the caller.
         instead: String,
     },
     /// An international sender on a national gateway.
@@ -133,7 +133,7 @@ pub enum Refusal {
     InternationalSender {
         /// Which one.
         sender: String,
-        /// What can be done instead.
+        /// The advice to the caller.
         instead: String,
     },
     /// Too many recipients in one request.
@@ -167,9 +167,9 @@ pub enum Refusal {
         "Insufficient wallet balance: {needed} NGN are needed, {available} NGN are available. Add credit."
     )]
     InsufficientFunds {
-        /// What the send costs.
+        /// The cost of the send.
         needed: Money,
-        /// What the wallet holds.
+        /// The balance of the wallet.
         available: Money,
     },
     /// The account has a limit on what it spends in a day.
@@ -179,11 +179,11 @@ pub enum Refusal {
          {retry_after_s} s."
     )]
     DailyLimit {
-        /// What may be spent in a day.
+        /// The daily limit.
         limit: Money,
-        /// What of it is left.
+        /// The rest of it.
         left: Money,
-        /// What the send costs.
+        /// The cost of the send.
         needed: Money,
         /// When the next day begins, seconds.
         retry_after_s: u64,
@@ -229,7 +229,7 @@ pub enum Refusal {
          simulated."
     )]
     SandboxTooMany {
-        /// Of what there are too many.
+        /// The kind of which there are too many.
         what: Simulated,
         /// How many are simulated in any 60 seconds.
         limit: u32,
@@ -240,7 +240,7 @@ pub enum Refusal {
          after {retry_after_s} s. Live messages are not limited so."
     )]
     SandboxLimited {
-        /// Of what there were too many.
+        /// The kind of which there were too many.
         what: Simulated,
         /// How many are simulated in any 60 seconds.
         limit: u32,
@@ -276,7 +276,7 @@ pub enum Refusal {
     },
 }
 
-/// What the sandbox limits.
+/// The kinds that the sandbox limits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Simulated {
     /// Recipients.
@@ -302,7 +302,7 @@ fn size(bytes: usize) -> String {
     format!("{} {name}", bytes / unit)
 }
 
-/// What is left of a wait, as `retry_after_s` tells it: whole seconds, a begun one too.
+/// Returns the rest of a wait for `retry_after_s`: whole seconds, rounded up.
 pub(crate) fn seconds(left_ms: i64) -> u64 {
     left_ms.unsigned_abs().div_ceil(1_000)
 }

@@ -1,4 +1,4 @@
-//! What follows a submit that the carrier did not take.
+//! The next step after a submit that the carrier did not take.
 
 use crate::DeliveryStatus;
 
@@ -23,7 +23,7 @@ pub enum SubmitFault {
     OurFault,
 }
 
-/// What to do with the recipient next.
+/// The next step of the recipient.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Next {
     /// Try the same carrier again after so many milliseconds.

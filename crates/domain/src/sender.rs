@@ -22,9 +22,9 @@ pub enum SenderFault {
     NoLetter,
 }
 
-/// Whether a sender ID on a send has a possible form: at most 11 characters, printable ASCII, not blank.
+/// Returns whether a sender ID on a send has a possible form: at most 11 characters, printable ASCII, not blank.
 ///
-/// Whether it is one of the account's is another question.
+/// Another check decides if it is one of the account's.
 pub fn is_well_formed(sender: &str) -> bool {
     sender.len() <= MAX_SENDER_CHARACTERS
         && sender.bytes().all(|byte| matches!(byte, b' '..=b'~'))
@@ -49,7 +49,7 @@ pub fn check_registration(sender: &str) -> Result<(), SenderFault> {
     Ok(())
 }
 
-/// Whether two spellings are the same sender ID: case and outer spaces make no difference.
+/// Returns whether two spellings are the same sender ID: case and outer spaces make no difference.
 pub fn same(one: &str, other: &str) -> bool {
     one.trim().eq_ignore_ascii_case(other.trim())
 }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_registered_sender_has_3_to_11_letters_digits_spaces_hyphens_and_a_letter() {
+    fn a_registered_sender_has_3_to_11_characters_and_a_letter() {
         let table = [
             ("OGENE", Ok(())),
             ("abc", Ok(())),

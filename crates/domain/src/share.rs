@@ -1,18 +1,18 @@
 //! How nodes share the connections that an operator has at a carrier: evenly, and none for two.
 
-/// What a node does about a carrier's connections.
+/// The step of a node towards its share of a carrier's connections.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Share {
     /// They are well shared.
     Keep,
-    /// Takes free ones, so that it holds so many in all.
+    /// It takes free ones, so that it holds so many in all.
     Take(usize),
-    /// Gives so many of its own back.
+    /// It gives so many of its own back.
     GiveBack(usize),
 }
 
-/// What the node `me` does, of `alive` nodes (itself among them), where each of the `slots` connections is
-/// held by one of `holders`; what a node holds that is not alive is free.
+/// Returns the step of the node `me`, of `alive` nodes (itself among them), where each of the `slots` connections is
+/// held by one of `holders`. Connections of a node that is not alive are free.
 pub fn share(me: i64, alive: &[i64], holders: &[i64], slots: usize) -> Share {
     let held = |node: i64| holders.iter().filter(|&&holder| holder == node).count();
     let nodes = alive.len().max(1);

@@ -6,11 +6,11 @@ use std::fmt::Write;
 /// The longest text that is kept as it is, in octets. PostgreSQL refuses a row of an index over some 2,700, and a key
 /// is made of more than one text.
 pub const MAX_KEY_OCTETS: usize = 300;
-/// What of a longer one stays readable.
+/// The part of a longer one that stays readable.
 const READABLE_OCTETS: usize = 200;
 
-/// A text as it stands in a key. What is too long is cut, and its digest tells it from others that begin alike: equal
-/// texts stay equal, and different ones different.
+/// A text as it stands in a key. A text that is too long is cut, and its digest distinguishes it from others that begin alike:
+/// equal texts stay equal, and different ones different.
 pub fn short(text: String) -> String {
     if text.len() <= MAX_KEY_OCTETS {
         return text;
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut_and_stays_different_from_what_begins_alike() {
+    fn a_long_text_is_cut_and_stays_different_from_others() {
         let long = |end: &str| ["é".repeat(5_000).as_str(), end].concat();
         let [one, same, other] = ["a", "a", "b"].map(|end| short(long(end)));
         assert_eq!(one, same);

@@ -14,7 +14,7 @@ pub(crate) use plain::{is_unseen, plain};
 /// The longest body, in Unicode scalar values as received (docs/spec/sending.md, section 2).
 pub const MAX_BODY_CHARACTERS: usize = 1530;
 
-/// What stands between a text and the sender ID that is appended to it.
+/// The separator between a text and the sender ID that is appended to it.
 const BEFORE_SENDER: &str = " - ";
 
 /// How the characters of a text are coded on the air.
@@ -31,7 +31,7 @@ pub enum Alphabet {
 pub struct Prepared {
     /// The text as it will be sent.
     pub text: Text,
-    /// Whether it differs from the body in any character.
+    /// It differs from the body in some character.
     pub changed: bool,
     /// Visible characters of the body that were removed, as they have no plain equivalent.
     pub removed_characters: usize,

@@ -13,8 +13,8 @@ const RANDOM_CHARACTERS: usize = 30;
 const CHECK_CHARACTERS: usize = 6;
 /// Characters of a token.
 pub const LENGTH: usize = PREFIX.len() + RANDOM_CHARACTERS + CHECK_CHARACTERS;
-/// Bytes of chance that [`make`] may need; 30 base62 characters hold 178 bits.
-pub const CHANCE_BYTES: usize = 64;
+/// Random bytes that [`make`] may need; 30 base62 characters hold 178 bits.
+pub const RANDOM_BYTES: usize = 64;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -31,7 +31,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Whether the token is good for a request of `client` at `now_ms`. An expired one is as good as unknown,
+    /// Checks that the token is good for a request of `client` at `now_ms`. An expired one is as good as unknown,
     /// from wherever it comes.
     pub fn check(&self, client: IpAddr, now_ms: i64) -> Result<(), Refusal> {
         if self.expires_at_ms.is_some_and(|expires| now_ms >= expires) {
@@ -44,10 +44,10 @@ impl Terms {
     }
 }
 
-/// Makes a token from bytes of chance; `None` in the rare case that too few of them are usable.
-pub fn make(chance: &[u8; CHANCE_BYTES]) -> Option<String> {
+/// Makes a token from random bytes; `None` in the rare case that too few of them are usable.
+pub fn make(random: &[u8; RANDOM_BYTES]) -> Option<String> {
     // Bytes from 248 on would favour the first characters; they are passed over.
-    let usable = chance.iter().filter(|&&byte| byte < 248);
+    let usable = random.iter().filter(|&&byte| byte < 248);
     let mut token = PREFIX.to_owned();
     token.extend(
         usable
@@ -62,7 +62,7 @@ pub fn make(chance: &[u8; CHANCE_BYTES]) -> Option<String> {
     Some(token)
 }
 
-/// Whether a text can be a token at all: right form, right checksum.
+/// Returns whether a text can be a token at all: right form, right checksum.
 pub fn is_well_formed(text: &str) -> bool {
     text.len() == LENGTH
         && text.starts_with(PREFIX)
@@ -97,8 +97,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn too_little_usable_chance_makes_no_token() {
-        assert_eq!(make(&[255; CHANCE_BYTES]), None);
+    fn too_few_usable_bytes_make_no_token() {
+        assert_eq!(make(&[255; RANDOM_BYTES]), None);
     }
 
     #[test]
@@ -124,10 +124,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_made_token_is_well_formed_and_no_longer_so_when_a_character_changes(
-            chance in proptest::collection::vec(0u8..248, CHANCE_BYTES), at in 0..LENGTH, other in "[0-9A-Za-z]",
+        fn a_made_token_is_well_formed_until_a_character_changes(
+            random in proptest::collection::vec(0u8..248, RANDOM_BYTES), at in 0..LENGTH, other in "[0-9A-Za-z]",
         ) {
-            let token = make(&chance.try_into().unwrap()).unwrap();
+            let token = make(&random.try_into().unwrap()).unwrap();
             prop_assert!(is_well_formed(&token));
             let mut changed = token.clone();
             changed.replace_range(at..=at, &other);

@@ -8,13 +8,13 @@ use crate::refusal::seconds;
 use crate::{AccountId, Recipient, Refusal};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Numbers, and blocks, that are counted in an hour, each of an account. What comes beyond them is not counted: a
-/// customer with a large campaign is not taken for a pump, and who would hide behind that has paid for as many first.
+/// Numbers, and blocks, that are counted in an hour, each of an account. Further ones are not counted: a
+/// customer with a large campaign is not taken for a pump, and a pump that hides behind that has paid for as many first.
 pub const MOST_COUNTED: usize = 500_000;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// What an operator allows; nothing is limited where nothing is set.
+/// The limits of an operator; nothing is limited where nothing is set.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Limits {
     /// Messages of an account to one number.
@@ -26,13 +26,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether anything is limited.
+    /// Returns whether anything is limited.
     pub fn are_set(&self) -> bool {
         self.per_recipient.is_some() || self.per_block.is_some()
     }
 }
 
-/// What becomes of a send.
+/// The decision on a send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// It may go, and is counted.
@@ -43,7 +43,7 @@ pub enum Verdict {
     Pause(Block),
 }
 
-/// What was sent in one hour of the clock, and which blocks are paused.
+/// The counts of one hour of the clock, and the paused blocks.
 #[derive(Debug, Default)]
 pub struct Velocity {
     hour: i64,
@@ -115,7 +115,8 @@ impl Velocity {
         }
     }
 
-    /// Whether that account is to be told of for what goes to one number: once in an hour. There is nothing to pause:
+    /// Returns whether that account is to be reported for its messages to one number: once in an hour. There is nothing to
+    /// pause:
     /// until the hour is over, the number gets nothing more.
     pub fn tell(&mut self, account: AccountId) -> bool {
         self.told.insert(account)

@@ -57,7 +57,7 @@ impl Component {
 pub struct Purse([Money; 6]);
 
 impl Purse {
-    /// What one component holds.
+    /// Returns the balance of one component.
     pub const fn get(&self, component: Component) -> Money {
         self.0[component as usize]
     }
@@ -101,7 +101,7 @@ impl Purse {
 
     /// Where a refund of `amount` goes, when this purse was drawn and `refunded` went back already.
     ///
-    /// The component drawn last gets its money back first, until each has what it gave. What exceeds
+    /// The component drawn last gets its money back first, until each has what it gave. The part that exceeds
     /// the rest of the draw is not refunded: nobody gets back more than was paid.
     #[must_use]
     pub fn refund(&self, refunded: &Purse, amount: Money) -> Purse {

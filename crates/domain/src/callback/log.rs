@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// How much is kept of the start of an answer, bytes.
 pub const MOST_ANSWER_BYTES: usize = 256;
 
-/// Whether an attempt is kept, by its number (from 1) and what followed: what went well at once is not.
+/// Returns whether an attempt is kept, by its number (from 1) and the next step: a success at once is not.
 pub const fn is_kept(attempt: i64, next: Next) -> bool {
     attempt > 1 || !matches!(next, Next::Done)
 }
@@ -26,7 +26,7 @@ pub fn shown(answer: &[u8]) -> String {
     line
 }
 
-/// Whether a sign is not seen itself, but changes how others are shown.
+/// Returns whether a character is invisible, but changes how others are shown.
 fn turns(sign: char) -> bool {
     matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }

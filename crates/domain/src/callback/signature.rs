@@ -15,11 +15,11 @@ const PREFIX: &str = "whsec_";
 /// Bytes of a secret.
 const BYTES: RangeInclusive<usize> = 24..=64;
 /// Bytes of a secret that we make.
-pub const CHANCE_BYTES: usize = 32;
+pub const RANDOM_BYTES: usize = 32;
 /// Most secrets of an account that sign at a time: each makes the header longer.
 pub const MOST_SECRETS: usize = 4;
 
-/// What signs.
+/// A key that signs callbacks.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Secret(Vec<u8>);
 
@@ -31,9 +31,9 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Makes a secret from bytes of chance.
-    pub fn make(chance: &[u8; CHANCE_BYTES]) -> Self {
-        Self(chance.to_vec())
+    /// Makes a secret from random bytes.
+    pub fn make(random: &[u8; RANDOM_BYTES]) -> Self {
+        Self(random.to_vec())
     }
 
     /// Reads `whsec_` and the base64 of 24 to 64 bytes.
@@ -47,7 +47,7 @@ impl Secret {
         format!("{PREFIX}{}", BASE64_STANDARD.encode(&self.0))
     }
 
-    /// What names it without giving it away: whoever has the secret can tell that it is the one.
+    /// Returns an id that does not give the secret away: only its owner can compute it.
     pub fn id(&self) -> String {
         format!("sec_{}", hex(&Sha256::digest(self.text())[..8]))
     }
@@ -73,7 +73,7 @@ pub struct Signing {
 }
 
 impl Signing {
-    /// Whether it signs at that moment.
+    /// Returns whether it signs at that moment.
     pub fn is_valid(&self, now_ms: i64) -> bool {
         self.ends_at_ms.is_none_or(|ends_at_ms| now_ms < ends_at_ms)
     }
@@ -133,7 +133,7 @@ mod tests {
     const RECIPIENT: Recipient = Recipient::from_digits(2_348_031_234_567);
 
     fn secret(byte: u8) -> Secret {
-        Secret::make(&[byte; CHANCE_BYTES])
+        Secret::make(&[byte; RANDOM_BYTES])
     }
 
     fn signing(byte: u8, ends_at_ms: Option<i64>) -> Signing {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_has_the_form_of_the_standard_and_between_24_and_64_bytes() {
+    fn a_secret_has_the_standard_form_and_24_to_64_bytes() {
         let made = secret(9);
         assert_eq!(Secret::read(&made.text()), Some(made));
         let of = |bytes: usize| format!("whsec_{}", BASE64_STANDARD.encode(vec![1; bytes]));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn every_secret_signs_until_it_ends_and_without_one_nothing_is_signed() {
+    fn every_secret_signs_until_it_ends() {
         let (old, new) = (signing(1, Some(NOW)), signing(2, None));
         let alone = |signing: &Signing, now_ms| signed(std::slice::from_ref(signing), "{}", now_ms);
         let both = [old.clone(), new.clone()];
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_that_of_the_recipient_at_every_attempt_and_does_not_tell_the_number() {
+    fn the_id_stays_at_every_attempt_and_hides_the_number() {
         let secrets = [signing(1, None)];
         let first = signed(&secrets, "{}", NOW).unwrap();
         let second = signed(&secrets, "{}", NOW + 5_999).unwrap();

@@ -9,9 +9,9 @@ use std::ops::Range;
 const CODE_LENGTH: std::ops::RangeInclusive<usize> = 4..=8;
 /// From this many digits on, groups of digits are a phone, account, meter or card number.
 const LONG_NUMBER: usize = 9;
-/// What is written before an amount without a space between.
+/// Currencies that stand before an amount without a space.
 const CURRENCIES: &str = "n ngn usd gbp rs";
-/// What is written after a quantity or a time without a space between.
+/// Units that stand after a quantity or a time without a space.
 const UNITS: &str = "k m b g l x kg gb mb tb kb km cm mm ml cl hp kv kva kwh sqm mah am pm h hr \
     hrs min mins sec secs day days wks st nd rd th naira pcs";
 /// Words that may stand right before a code: `use 482913`.
@@ -54,7 +54,7 @@ pub(super) fn candidates(text: &str) -> Vec<Code> {
     codes
 }
 
-/// Those that are likely codes without being called so: not in an offer, not a year or a round sum, and
+/// Returns the likely codes among those that no code word names: not in an offer, not a year or a round sum, and
 /// between words that go with a code.
 pub(super) fn likely(codes: Vec<Code>, text: &str) -> Vec<Code> {
     if is_offer(text) {
@@ -108,7 +108,7 @@ impl Code {
     }
 }
 
-/// What is before the last word of a text, the word, and what is after it.
+/// Returns the text before its last word, the word, and the text after it.
 fn cut_last_word(text: &str) -> (&str, &str, &str) {
     let to_end = text.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
     let word = last_word(to_end);
@@ -116,7 +116,7 @@ fn cut_last_word(text: &str) -> (&str, &str, &str) {
     (rest, word, between)
 }
 
-/// Whether a group of digits goes on with the next: `0803 123 4567`, `12-05-2026`.
+/// Returns whether a group of digits goes on with the next: `0803 123 4567`, `12-05-2026`.
 fn continues(text: &str, groups: &[Range<usize>], next: &Range<usize>) -> bool {
     let end = groups.last().map_or(0, |group| group.end);
     matches!(&text[end..next.start], " " | "-" | "." | " - ") && is_number(&text[next.clone()])
@@ -170,7 +170,7 @@ fn is_code(text: &str, code: &Code) -> bool {
     CODE_LENGTH.contains(&(code.end - code.start)) && touches_nothing(text, code)
 }
 
-/// Whether the characters right before and after leave it a word by itself.
+/// Returns whether the characters right before and after leave it a word by itself.
 fn touches_nothing(text: &str, code: &Code) -> bool {
     let (before, after) = (&text[..code.start], &text[code.end..]);
     touches_nothing_before(before) && touches_nothing_after(after)
@@ -246,7 +246,7 @@ fn is_round(number: &str) -> bool {
     number.ends_with("00") && number.len() <= 5 || number.ends_with("000")
 }
 
-/// Whether the text offers something: what looks like a code is then for a discount.
+/// Returns whether the text offers something: its code is then one for a discount.
 fn is_offer(text: &str) -> bool {
     Words::of(text).any(|word| is_one_of(&text[word], OFFERS))
 }

@@ -3,7 +3,7 @@
 use super::{Delivery, DeliveryStatus, Refund, Terms, Transition, failed, not_delivered, quiet};
 use crate::Leg;
 
-/// Of whom nothing was submitted all that was charged goes back, whatever the gateway promises. A second leg that is
+/// A recipient of whom nothing was submitted gets the whole charge back, whatever the gateway promises. A second leg that is
 /// cancelled was never taken, so what was reserved for it goes back with the end of the first.
 pub(super) fn cancelled(mut delivery: Delivery, terms: Terms, leg: Leg) -> Option<Transition> {
     if delivery.status.is_final() || delivery.doubts(leg) {

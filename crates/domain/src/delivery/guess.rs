@@ -1,14 +1,14 @@
-//! Pages that a receipt was taken to be about before their response told.
+//! Pages that a receipt was taken to be about before their response named them.
 
 use super::{Delivery, DeliveryEvent};
 use crate::{Leg, PageSet};
 
 impl Delivery {
-    /// What it means that the response names pages of a leg which receipts were taken to be about: each as it was
+    /// Returns the event of a response that names pages of a leg which receipts were taken to be about: each as it was
     /// guessed, and as it is.
     pub fn named(&self, leg: Leg, pages: &[(i64, i64)]) -> Option<DeliveryEvent> {
         let delivered = self.delivered_pages[leg.index()];
-        // Of what was not delivered a guess has done no more than to end a doubt.
+        // A guess at a page that was not delivered has only ended a doubt.
         let wrong = pages
             .iter()
             .filter(|(guessed, page)| guessed != page && delivered.contains(*guessed));

@@ -71,7 +71,7 @@ pub(super) fn classes(
     by_network.into_iter().map(|(_, class)| class).collect()
 }
 
-/// What one recipient is charged for its pages, and how much of that is kept for a second leg only.
+/// Returns the charge for the pages of one recipient, and the part of it that is kept for a second leg only.
 fn charge(
     gateway: &GatewayRules,
     rules: &Rulebook,

@@ -11,12 +11,12 @@ const MAX_EMPTY: usize = 10_000;
 /// How much of an invalid number an answer repeats, in characters.
 const MAX_NAMED_CHARACTERS: usize = 32;
 
-/// What was read from a list of numbers.
+/// The result of reading a list of numbers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct RecipientList {
     /// Each recipient once, in the order given.
     pub valid: Vec<Recipient>,
-    /// What is not a valid number, as it was spelled: at most [`MAX_NAMED_INVALID`] items, each cut to 32
+    /// The items that are no valid numbers, as they were spelled: at most [`MAX_NAMED_INVALID`] of them, each cut to 32
     /// characters.
     pub invalid: Vec<String>,
     /// How many items were not valid.

@@ -1,6 +1,6 @@
-//! What may stand between the digits of a number, as people write and copy them.
+//! Characters that may stand between the digits of a number, as people write and copy them.
 
-/// Whether a character means nothing in a number.
+/// Returns whether a character means nothing in a number.
 pub(super) fn is_separator(character: char) -> bool {
     match character {
         ' ' | '-' | '.' | '(' | ')' | '[' | ']' | '{' | '}' | '\t' => true,

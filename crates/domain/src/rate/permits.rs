@@ -1,9 +1,9 @@
-//! What one of several nodes knows of a window that they share, and may do without asking it.
+//! The knowledge of one node about a window that several nodes share, and its rights without asking it.
 //!
 //! A permit counts from when it was reserved, but may be used a little later, and while it is held nobody else
 //! has it. And a few requests of each minute are let in [`Uncounted`], so that who sends now and then costs the
-//! window nothing. What all nodes hold, and what they have let in so, is what they may be wrong by: one part in [`HELD`]
-//! and one in [`UNCOUNTED`] of the limit, a twentieth together.
+//! window nothing. All nodes together may be wrong by the permits that they hold and the requests that they let in so: one part in
+//! [`HELD`] and one in [`UNCOUNTED`] of the limit, a twentieth together.
 
 use super::uncounted::Uncounted;
 use super::window::{LONGEST_MS, SLOT_MS};
@@ -15,9 +15,9 @@ const VALID_MS: i64 = 1_000;
 pub const IDLE_MS: i64 = 1_500;
 /// How long a full window is not asked again: meanwhile only what others give back could make room.
 const FULL_MS: i64 = SLOT_MS;
-/// Of the limit, all nodes together hold at most one part in so many.
+/// All nodes together hold at most one part in so many of the limit.
 const HELD: u32 = 30;
-/// Of the limit, all nodes together let in one part in so many at most that the window does not know of.
+/// All nodes together let in at most one part in so many of the limit without the knowledge of the window.
 const UNCOUNTED: u32 = 60;
 
 /// The permits of a node for the requests of one key.
@@ -68,7 +68,7 @@ impl Permits {
         Some(Rate::allowed(limit, room - uncounted - 1))
     }
 
-    /// What to ask for when so many requests wait and so many nodes share the limit: permits for those that wait,
+    /// Returns the question for when so many requests wait and so many nodes share the limit: permits for those that wait,
     /// and some more while each second uses them up, which saves asking for each request.
     pub fn ask(&mut self, waiting: usize, limit: u32, nodes: usize, now_ms: i64) -> Reservation {
         let recent = self.last.filter(|_| !self.is_idle(now_ms));
@@ -86,19 +86,19 @@ impl Permits {
         }
     }
 
-    /// Takes what a reservation made at `now_ms` gave. What was let in before is counted now.
+    /// Takes what a reservation made at `now_ms` gave. Requests that were let in before are counted now.
     pub fn take(&mut self, reserved: Reserved, now_ms: i64) {
         self.last = Some((now_ms, reserved));
         self.unused = reserved.granted;
         self.uncounted = Uncounted::default();
     }
 
-    /// Whether the last reservation is so old that its permits are of no use.
+    /// Returns whether the last reservation is so old that its permits are of no use.
     pub fn is_idle(&self, now_ms: i64) -> bool {
         self.is_older(IDLE_MS, now_ms)
     }
 
-    /// Whether nothing here is of use any more: neither permits nor what is known of the window.
+    /// Returns whether nothing here is of use any more: neither permits nor the knowledge of the window.
     pub fn is_over(&mut self, now_ms: i64) -> bool {
         self.unused == 0 && self.is_older(LONGEST_MS, now_ms) && self.uncounted.total(now_ms) == 0
     }
@@ -138,7 +138,7 @@ impl Permits {
     }
 }
 
-/// Of one part in so many of the limit, what each of the nodes has.
+/// Returns the share of each node in one part in so many of the limit.
 fn part(limit: u32, parts: u32, nodes: usize) -> u32 {
     let nodes = u32::try_from(nodes).unwrap_or(u32::MAX).max(1);
     limit / parts.saturating_mul(nodes)

@@ -59,7 +59,7 @@ fn many_are_counted_at_once_or_not_at_all() {
 }
 
 #[test]
-fn a_clock_set_back_neither_frees_nor_blocks_for_longer_than_the_window() {
+fn a_clock_set_back_frees_nothing_and_blocks_no_longer() {
     let mut window = Window::new(0);
     assert!(allowed(&mut window, 1, 10_000_000));
     assert!(!allowed(&mut window, 1, 1_000));
@@ -76,7 +76,7 @@ fn reserve(window: &mut Window, wanted: u32, now_ms: i64) -> Reserved {
 }
 
 #[test]
-fn a_reservation_grants_what_there_is_and_says_when_there_is_more() {
+fn a_reservation_grants_what_is_free_and_names_the_wait() {
     let mut window = Window::new(0);
     let reserved = reserve(&mut window, 70, 1_100);
     let expected = Reserved {
@@ -214,7 +214,7 @@ impl Nodes {
         rate
     }
 
-    /// What is wrong by more than a twentieth of the limit.
+    /// Returns the errors of more than a twentieth of the limit.
     fn fault(&self) -> Option<String> {
         let (limit, most) = (self.limit as usize, most_in_sixty_seconds(&self.allowed));
         if most > limit + limit / 20 {
@@ -244,7 +244,7 @@ fn most_in_sixty_seconds(times: &[i64]) -> usize {
 
 proptest! {
     #[test]
-    fn however_requests_come_the_limit_holds_over_all_nodes_to_a_twentieth(
+    fn the_limit_holds_over_all_nodes_to_a_twentieth(
         nodes in 1..5_usize,
         limit in 1..1_000_u32,
         // Requests, milliseconds between them, to which node or to each in turn.
@@ -262,7 +262,7 @@ proptest! {
 }
 
 #[test]
-fn a_node_that_has_all_requests_is_told_what_remains_as_if_it_were_alone() {
+fn a_node_that_has_all_requests_counts_as_if_alone() {
     let (mut cluster, mut alone) = (Nodes::new(3, 300), Window::new(0));
     for _ in 0..320 {
         cluster.pass(20);
@@ -305,7 +305,7 @@ fn an_account_that_pauses_holds_nothing_in_vain() {
         now_ms: cluster.now_ms,
         ..Reservation::default()
     };
-    // What was let in since the last question is counted at the next.
+    // Requests that were let in since the last question are counted at the next.
     let room = cluster.window.reserve(&asked).room as usize;
     let expected = 600 - cluster.allowed.len();
     assert!((expected..=expected + 3).contains(&room), "{room}");
@@ -325,7 +325,7 @@ fn who_sends_now_and_then_costs_the_window_nothing() {
 }
 
 #[test]
-fn what_was_let_in_without_asking_is_counted_at_the_next_question() {
+fn uncounted_requests_are_counted_at_the_next_question() {
     let (mut window, mut permits) = (Window::new(0), Permits::default());
     let answers = (0..9).map_while(|_| permits.answer(300, 1, 1_000));
     let remaining: Vec<u32> = answers.map(|rate| rate.remaining).collect();
@@ -339,7 +339,7 @@ fn what_was_let_in_without_asking_is_counted_at_the_next_question() {
 }
 
 #[test]
-fn nobody_is_let_in_without_asking_where_half_of_the_limit_is_used() {
+fn no_request_is_uncounted_once_half_of_the_limit_is_used() {
     let mut permits = Permits::default();
     for (room, expected) in [(151, true), (150, false), (0, false)] {
         let reserved = Reserved {
@@ -352,12 +352,12 @@ fn nobody_is_let_in_without_asking_where_half_of_the_limit_is_used() {
         let is_let_in = permits.answer(300, 1, 2_000).is_some();
         assert_eq!(is_let_in, expected, "{room}");
     }
-    // What was known is past.
+    // The knowledge is outdated.
     assert!(permits.answer(300, 1, 60_250).is_some());
 }
 
 #[test]
-fn a_question_without_an_answer_leaves_what_was_let_in_to_be_counted() {
+fn a_lost_answer_leaves_uncounted_requests_to_be_counted() {
     let mut permits = Permits::default();
     while permits.answer(300, 1, 0).is_some() {}
     permits.ask(1, 300, 1, 0);

@@ -67,7 +67,7 @@ impl Window {
         }
     }
 
-    /// Whether nothing was counted for as long as a window.
+    /// Returns whether nothing was counted for as long as a window.
     pub fn is_over(&self, now_ms: i64) -> bool {
         self.newest <= (now_ms - WINDOW_MS).div_euclid(SLOT_MS)
     }

@@ -5,7 +5,7 @@
 //! is b), and by hand the punctuation, currency signs, bullets, arrows and the letters that are
 //! neither (ß, æ, ɛ, ŋ, …).
 
-/// What is written, and the characters that it is written for.
+/// The plain text of an equivalent, and the characters that it replaces.
 pub(super) const EQUIVALENTS: &[(&str, &str)] = &[
     ("A", "ÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦȺᴬḀẠẢẤẦẨẪẬẮẰẲẴẶ\u{212B}Ⓐ"),
     ("a", "ªàáâãäåāăąǎǟǡǻȁȃȧɑᴀᵃᵅᶏḁẚạảấầẩẫậắằẳẵặₐⓐⱥ"),

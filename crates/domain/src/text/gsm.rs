@@ -82,7 +82,7 @@ const fn extended(character: char) -> Option<Code> {
     Some(Code::Extended(code))
 }
 
-/// Whether the text is ASCII and all of it in the alphabet: the common case.
+/// Returns whether the text is ASCII and all of it in the alphabet: the common case.
 pub(super) fn is_ascii_gsm(text: &str) -> bool {
     let is_other = |byte| !matches!(byte, b' '..=b'_' | b'a'..=b'~' | b'\n' | b'\r');
     // Looking to the end, unlike stopping at the first, compiles to vector instructions. So does counting,
@@ -92,12 +92,12 @@ pub(super) fn is_ascii_gsm(text: &str) -> bool {
         .fold(false, |found, byte| found | is_other(byte))
 }
 
-/// Whether every character is in the alphabet.
+/// Returns whether every character is in the alphabet.
 pub(super) fn is_gsm(text: &str) -> bool {
     is_ascii_gsm(text) || text.chars().all(|character| code(character).is_some())
 }
 
-/// Whether an ASCII character is in the extension table.
+/// Returns whether an ASCII character is in the extension table.
 const fn is_extended(byte: u8) -> bool {
     matches!(byte, b'^' | b'{' | b'}' | b'\\' | b'[' | b'~' | b']' | b'|')
 }

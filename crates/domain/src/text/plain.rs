@@ -1,4 +1,4 @@
-//! What becomes of a text with `unicode = false`: plain GSM 03.38, without accents and without emoji.
+//! The text that is sent with `unicode = false`: plain GSM 03.38, without accents and without emoji.
 
 use super::equivalents::EQUIVALENTS;
 use super::gsm;
@@ -12,7 +12,7 @@ const STYLED_DIGITS: u32 = 0x1_D7CE;
 const FULL_WIDTH: u32 = 0xFEE0;
 /// Asks for the character before it to be shown as an emoji.
 const EMOJI_STYLE: char = '\u{FE0F}';
-/// Puts the digit before it on a key.
+/// The mark that puts the digit before it on a key.
 const KEYCAP: char = '\u{20E3}';
 
 /// The table by character, sorted.
@@ -27,7 +27,7 @@ static BY_CHARACTER: LazyLock<Vec<(char, &'static str)>> = LazyLock::new(|| {
     pairs
 });
 
-/// What happens to one character.
+/// The treatment of one character.
 enum Fate {
     /// It is plain already, or plain once its style is dropped.
     Is(char),
@@ -134,7 +134,7 @@ fn fate(character: char) -> Fate {
     }
 }
 
-/// Whether a character may be sent as it is: in the alphabet and not an accented or joined letter.
+/// Returns whether a character may be sent as it is: in the alphabet and not an accented or joined letter.
 fn is_plain(character: char) -> bool {
     const SIGNS_AND_CAPITALS: &str = "£¥§¿¡¤€ΔΦΓΛΩΠΨΣΘΞ";
     if character.is_ascii() {
@@ -159,7 +159,7 @@ fn unstyled(character: char) -> Option<char> {
     char::from_u32(u32::from(first) + place)
 }
 
-/// Whether what follows makes an emoji of a character that is none by itself: a digit on a key, or a
+/// Returns whether the next characters make an emoji of a character that is none by itself: a digit on a key, or a
 /// sign such as © that is asked to be shown as an emoji.
 fn is_emoji_by_context(character: char, rest: &str) -> bool {
     match character {

@@ -71,7 +71,7 @@ fn a_block_that_gets_more_than_its_messages_is_to_be_paused() {
 }
 
 #[test]
-fn a_paused_block_is_refused_until_it_is_over_or_released_and_then_counted_from_nothing() {
+fn a_paused_block_is_refused_until_its_end_or_release() {
     let mut velocity = Velocity::default();
     let pause = |until_ms| HashMap::from([((ACCOUNT, block()), until_ms)]);
     assert!(goes(&mut velocity, &numbers(0..5), 0));
