@@ -158,7 +158,7 @@ pub(crate) fn make_accounts(site: &mut Site, accounts: u64) -> Result<()> {
 
 /// A token as the service makes them, but easy to guess.
 fn token(k: u64) -> Result<String> {
-    let mut chance = [0; token::CHANCE_BYTES];
+    let mut chance = [0; token::RANDOM_BYTES];
     let mut rest = k;
     for place in &mut chance {
         *place = u8::try_from(rest % 62)?;

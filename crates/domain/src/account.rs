@@ -1,8 +1,8 @@
 //! Accounts, their standing, and the sender IDs registered on them.
 
-use crate::{AccountId, Refusal, named};
+use crate::{AccountId, Refusal, named_enum};
 
-named! {
+named_enum! {
     /// The rights of an account.
     AccountStatus {
         /// Everything.
@@ -18,7 +18,7 @@ named! {
     }
 }
 
-named! {
+named_enum! {
     /// The end of an account's queued messages, once it may not send any more.
     Queued {
         /// It waits until the account is active again.
@@ -43,7 +43,7 @@ impl AccountStatus {
     }
 }
 
-named! {
+named_enum! {
     /// How far the operator knows who stands behind an account.
     Verification {
         /// Not at all.
@@ -55,7 +55,7 @@ named! {
     }
 }
 
-named! {
+named_enum! {
     /// Where a sender ID stands.
     SenderStatus {
         /// Waiting for the operator.
@@ -69,7 +69,7 @@ named! {
     }
 }
 
-named! {
+named_enum! {
     /// Which world a request belongs to.
     Environment {
         /// Real carriers, real money.

@@ -24,24 +24,24 @@ pub fn is_public(address: IpAddr) -> bool {
 
 /// Special-purpose IPv4 ranges.
 const SPECIAL_V4: [Ipv4Net; 18] = [
-    v4(Ipv4Addr::UNSPECIFIED, 8), // this network
-    v4(Ipv4Addr::new(10, 0, 0, 0), 8), // private
-    v4(Ipv4Addr::new(100, 64, 0, 0), 10), // shared by carriers
-    v4(Ipv4Addr::new(127, 0, 0, 0), 8), // loopback
-    v4(Ipv4Addr::new(169, 254, 0, 0), 16), // link-local, cloud metadata
-    v4(Ipv4Addr::new(172, 16, 0, 0), 12), // private
-    v4(Ipv4Addr::new(192, 0, 0, 0), 24), // protocol assignments
-    v4(Ipv4Addr::new(192, 0, 2, 0), 24), // documentation
+    v4(Ipv4Addr::UNSPECIFIED, 8),           // this network
+    v4(Ipv4Addr::new(10, 0, 0, 0), 8),      // private
+    v4(Ipv4Addr::new(100, 64, 0, 0), 10),   // shared by carriers
+    v4(Ipv4Addr::new(127, 0, 0, 0), 8),     // loopback
+    v4(Ipv4Addr::new(169, 254, 0, 0), 16),  // link-local, cloud metadata
+    v4(Ipv4Addr::new(172, 16, 0, 0), 12),   // private
+    v4(Ipv4Addr::new(192, 0, 0, 0), 24),    // protocol assignments
+    v4(Ipv4Addr::new(192, 0, 2, 0), 24),    // documentation
     v4(Ipv4Addr::new(192, 31, 196, 0), 24), // AS112
     v4(Ipv4Addr::new(192, 52, 193, 0), 24), // multicast tunnelling
-    v4(Ipv4Addr::new(192, 88, 99, 0), 24), // 6to4 relay
-    v4(Ipv4Addr::new(192, 168, 0, 0), 16), // private
+    v4(Ipv4Addr::new(192, 88, 99, 0), 24),  // 6to4 relay
+    v4(Ipv4Addr::new(192, 168, 0, 0), 16),  // private
     v4(Ipv4Addr::new(192, 175, 48, 0), 24), // AS112
-    v4(Ipv4Addr::new(198, 18, 0, 0), 15), // benchmarks
+    v4(Ipv4Addr::new(198, 18, 0, 0), 15),   // benchmarks
     v4(Ipv4Addr::new(198, 51, 100, 0), 24), // documentation
-    v4(Ipv4Addr::new(203, 0, 113, 0), 24), // documentation
-    v4(Ipv4Addr::new(224, 0, 0, 0), 4), // multicast
-    v4(Ipv4Addr::new(240, 0, 0, 0), 4), // reserved, broadcast
+    v4(Ipv4Addr::new(203, 0, 113, 0), 24),  // documentation
+    v4(Ipv4Addr::new(224, 0, 0, 0), 4),     // multicast
+    v4(Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
 ];
 
 /// IPv6 global unicast: every address outside of it is loopback, local, multicast, discard or unassigned.

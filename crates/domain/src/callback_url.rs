@@ -1,6 +1,6 @@
 //! The URL that a customer wants to be called back at.
 
-use crate::{address, short};
+use crate::{address, truncate};
 use std::net::IpAddr;
 use url::{Host, Url};
 
@@ -74,7 +74,7 @@ pub fn origin(url: &str) -> String {
         return String::new();
     };
     match (url.host_str(), url.port_or_known_default()) {
-        (Some(host), Some(port)) => short(format!("{}://{host}:{port}", url.scheme())),
+        (Some(host), Some(port)) => truncate(format!("{}://{host}:{port}", url.scheme())),
         _ => String::new(),
     }
 }

@@ -3,12 +3,12 @@
 mod cancelled;
 mod guess;
 
-use crate::named;
+use crate::named_enum;
 use crate::{Leg, PageSet};
 use cancelled::cancelled;
 use guess::pages_named;
 
-named! {
+named_enum! {
     /// Where the delivery to a recipient stands, as stored.
     DeliveryStatus {
         /// Taken by the carrier; no final outcome yet.

@@ -1,12 +1,12 @@
 //! Gateways: what the caller chooses, what each one costs and promises, and which carriers serve it.
 
-use crate::named;
+use crate::named_enum;
 use crate::{AccountId, CodeWords, Environment, Leg, Money, NumberPlan, Recipient, Refusal};
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-named! {
+named_enum! {
     /// The caller's choice of route and price.
     Gateway {
         /// Ordinary: refunded when not delivered.
@@ -254,7 +254,7 @@ impl fmt::Display for QuietHours {
 }
 
 /// The longest that receipts may be waited for: after that none finds its recipient, as carriers may give an id again.
-pub const LONGEST_TIMEOUT: Duration = Duration::from_hours(7 * 24);
+pub const MAX_RECEIPT_TIMEOUT: Duration = Duration::from_hours(7 * 24);
 
 /// Everything that holds for one gateway.
 #[derive(Clone, Debug)]
@@ -354,7 +354,7 @@ impl Rulebook {
     /// might go.
     /// A gateway that is not configured any more has the longest time.
     pub fn over_before(&self, gateway: Gateway, now_ms: i64) -> i64 {
-        let longest_ms = i64::try_from(LONGEST_TIMEOUT.as_millis()).unwrap_or(i64::MAX);
+        let longest_ms = i64::try_from(MAX_RECEIPT_TIMEOUT.as_millis()).unwrap_or(i64::MAX);
         let rules = self.gateway(gateway);
         let timeout_ms = rules.map_or(longest_ms, |rules| rules.receipt_timeout_ms);
         let ended_ms = now_ms - timeout_ms;

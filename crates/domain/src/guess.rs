@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// Addresses counted apart. Further ones of the same minute are counted together, so that an attacker
 /// with many addresses takes no more memory than this, and no valid token is ever concerned.
-pub const MOST_ADDRESSES: usize = 20_000;
+pub const MAX_ADDRESSES: usize = 20_000;
 
 const MINUTE_MS: i64 = 60_000;
 
@@ -32,7 +32,7 @@ impl Guesses {
             };
         }
         let client = counted_as(client);
-        let count = if self.counts.len() < MOST_ADDRESSES || self.counts.contains_key(&client) {
+        let count = if self.counts.len() < MAX_ADDRESSES || self.counts.contains_key(&client) {
             self.counts.entry(client).or_default()
         } else {
             &mut self.others
@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn many_addresses_take_no_more_than_their_room() {
         let mut guesses = Guesses::default();
-        for bits in 0..u32::try_from(MOST_ADDRESSES).unwrap() + 5 {
+        for bits in 0..u32::try_from(MAX_ADDRESSES).unwrap() + 5 {
             guesses.unknown(IpAddr::from(bits.to_be_bytes()), LIMIT, 0);
         }
-        assert_eq!(guesses.counts.len(), MOST_ADDRESSES);
+        assert_eq!(guesses.counts.len(), MAX_ADDRESSES);
         assert_eq!(guesses.others, 5);
         // One that has its place keeps it.
         assert_eq!(told(&mut guesses, "0.0.0.1", 0), None);

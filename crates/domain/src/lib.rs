@@ -16,23 +16,23 @@ mod gateway;
 pub mod guess;
 mod ids;
 mod leg;
-mod masked;
 mod money;
-mod named;
+mod named_enum;
 mod network;
 mod number;
 mod pace;
-pub mod packed;
 mod page_set;
 mod prohibited;
 pub mod rate;
+pub mod recipient_list;
+mod redact;
 mod refusal;
 mod retry;
 pub mod sender;
 mod share;
-mod short;
 mod text;
 pub mod token;
+mod truncate;
 pub mod velocity;
 mod wallet;
 
@@ -48,12 +48,11 @@ pub use draft::{
     Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, SendFields, draft,
 };
 pub use gateway::{
-    AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, LONGEST_TIMEOUT, Legs, Preference,
-    Price, Priority, QuietHours, Rulebook, Tariff,
+    AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT,
+    Preference, Price, Priority, QuietHours, Rulebook, Tariff,
 };
 pub use ids::{AccountId, Bucket, MessageId};
 pub use leg::Leg;
-pub use masked::masked;
 pub use money::{Money, NotMoney};
 pub use network::NumberPlan;
 pub use number::{
@@ -63,10 +62,11 @@ pub use number::{
 pub use pace::Pace;
 pub use page_set::PageSet;
 pub use prohibited::{Prohibited, phrase};
+pub use redact::redact;
 pub use refusal::{Refusal, Simulated};
 pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use share::{Share, share};
-pub use short::{MAX_KEY_OCTETS, short};
 pub use text::{Alphabet, MAX_BODY_CHARACTERS, Prepared, Text};
+pub use truncate::{MAX_KEY_OCTETS, truncate};
 pub use wallet::{Component, NotPurse, Purse};

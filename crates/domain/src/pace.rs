@@ -20,7 +20,7 @@ const PORTION_MS: i64 = 20;
 const MAX_THROTTLES_HEEDED: i64 = 3;
 /// Nor does one submit that is throttled among so many that were taken.
 const MIN_TAKEN_BETWEEN: u32 = 50;
-const SMALLEST_BURST: i64 = 10;
+const MIN_BURST: i64 = 10;
 /// The pace that a carrier without a limit falls to when it throttles for the first time.
 const FIRST_UNLIMITED: i64 = 1_000 * MILLI;
 
@@ -159,7 +159,7 @@ impl Pace {
 
 /// Returns the burst that may go at once at this pace, in millionths of a submit.
 fn burst(rate: i64) -> i64 {
-    (rate * BURST_MS).max(SMALLEST_BURST * MICRO)
+    (rate * BURST_MS).max(MIN_BURST * MICRO)
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ pub use permits::{IDLE_MS, Permits};
 pub use window::Window;
 
 use crate::refusal::seconds;
-use crate::{AccountId, Environment, Refusal, named};
+use crate::{AccountId, Environment, Refusal, named_enum};
 
-named! {
+named_enum! {
     /// The kinds of requests that are counted apart.
     RateKind {
         /// Sends.
@@ -119,6 +119,6 @@ impl Reserved {
 
 /// Seconds until this time, when the oldest counted slot is past; at least one.
 fn reset_s(reset_ms: i64, now_ms: i64) -> u64 {
-    let left_ms = (reset_ms - now_ms).clamp(0, window::LONGEST_MS);
+    let left_ms = (reset_ms - now_ms).clamp(0, window::MAX_WAIT_MS);
     seconds(left_ms).max(1)
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Numbers, and blocks, that are counted in an hour, each of an account. Further ones are not counted: a
 /// customer with a large campaign is not taken for a pump, and a pump that hides behind that has paid for as many first.
-pub const MOST_COUNTED: usize = 500_000;
+pub const MAX_COUNTED: usize = 500_000;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -162,7 +162,7 @@ pub fn paused(block: Block, until_ms: i64, now_ms: i64) -> Refusal {
 }
 
 fn count<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, u32>, key: K, more: u32) {
-    if counts.len() < MOST_COUNTED || counts.contains_key(&key) {
+    if counts.len() < MAX_COUNTED || counts.contains_key(&key) {
         let count = counts.entry(key).or_default();
         *count = count.saturating_add(more);
     }

@@ -10,7 +10,7 @@ use crate::sql::{execute_rows, on};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use crate::windows::{self, Window};
 use crate::{Error, Store};
-use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, packed};
+use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, recipient_list};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -243,7 +243,7 @@ impl Accept {
                     .bind(draft.cost.units())
                     .bind(draft.page_count)
                     .bind(paid_from(drawn))
-                    .bind(packed::pack(&draft.recipients))
+                    .bind(recipient_list::pack(&draft.recipients))
             }
         );
         let work: Vec<&Batch> = kept.iter().flat_map(|kept| &kept.message.batches).collect();

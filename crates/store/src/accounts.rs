@@ -7,7 +7,7 @@ use crate::revision::touch;
 use crate::rows::named;
 use crate::sql::{on, read};
 use crate::{Store, holds, wallets};
-use domain::{Account, AccountId, AccountStatus, Queued, Verification, masked};
+use domain::{Account, AccountId, AccountStatus, Queued, Verification, redact};
 use serde_json::{Value, json};
 
 #[derive(sqlx::FromRow)]
@@ -66,7 +66,7 @@ impl Change for CreateAccount {
             object: "",
             before: Value::Null,
             after: json!({
-                "name": masked(&account.name),
+                "name": redact(&account.name),
                 "status": account.status.as_str(),
                 "verification": account.verification.as_str(),
             }),

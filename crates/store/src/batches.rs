@@ -18,7 +18,7 @@ use crate::rows::{environment, id_bytes, message_id, named};
 use crate::sql::{changed_rows, execute_rows};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money, Priority,
-    Recipient, packed,
+    Recipient, recipient_list,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub const MOST_RECIPIENTS: usize = 500;
 /// `claimed_by` of a batch, or a callback, that waits.
 pub const WAITING: i64 = 0;
 
-domain::named! {
+domain::named_enum! {
     /// Why a batch exists: which of its recipients are still to be sent.
     BatchKind {
         /// None of them has a delivery yet; those that have one (of a backup that overtook it) are left out.
@@ -200,7 +200,7 @@ pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
             .bind(batch.charge.units())
             .bind(batch.reserve.units())
             .bind(batch.expires_at_ms)
-            .bind(packed::pack(&batch.recipients))
+            .bind(recipient_list::pack(&batch.recipients))
     );
     Ok(())
 }
@@ -263,7 +263,7 @@ pub(crate) async fn shrink(
                 .bind(batch.priority.rank())
                 .bind(batch.due_at_ms)
                 .bind(batch.id)
-                .bind(packed::pack(remaining))
+                .bind(recipient_list::pack(remaining))
         },
         told |row| -> (i64,) { (row.0.id,) }
     );
@@ -327,7 +327,7 @@ impl BatchRow {
             charge: Money::from_units(self.charge),
             reserve: Money::from_units(self.reserve),
             expires_at_ms: self.expires_at_ms,
-            recipients: packed::unpack(&self.recipients),
+            recipients: recipient_list::unpack(&self.recipients),
         };
         let content = Content {
             account: AccountId(self.account_id),

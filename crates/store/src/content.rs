@@ -6,7 +6,7 @@ use crate::db::{Change, Tx};
 use crate::error::Result;
 use crate::revision::touch;
 use crate::sql::{on, read};
-use domain::masked;
+use domain::redact;
 use serde_json::{Value, json};
 
 /// A rule.
@@ -69,7 +69,7 @@ impl Change for Edit {
             return Ok(false);
         }
         touch(tx).await?;
-        let rule = json!({ "phrase": masked(&self.phrase) });
+        let rule = json!({ "phrase": redact(&self.phrase) });
         let (before, after) = match self.what {
             What::Add => (Value::Null, rule),
             What::Remove => (rule, Value::Null),
@@ -78,7 +78,7 @@ impl Change for Edit {
             by: &self.by,
             verb: self.verb(),
             account: None,
-            object: &masked(&self.phrase),
+            object: &redact(&self.phrase),
             before,
             after,
         };
@@ -87,7 +87,7 @@ impl Change for Edit {
     }
 
     async fn stands(&self, tx: &mut Tx, changed: &bool) -> Result<bool> {
-        let object = masked(&self.phrase);
+        let object = redact(&self.phrase);
         Ok(!changed || audit::is_kept(tx, &self.by, self.verb(), &object).await?)
     }
 }

@@ -5,7 +5,9 @@ use crate::db::{Db, Tx};
 use crate::error::Result;
 use crate::rows::{id_bytes, named, number, recipient};
 use crate::sql::{fetch_rows, on};
-use domain::{AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient, packed};
+use domain::{
+    AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient, recipient_list,
+};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -89,8 +91,8 @@ impl Store {
             else {
                 return Ok(None);
             };
-            let total = packed::count(&list);
-            let wanted = packed::unpack(packed::slice(&list, from, until));
+            let total = recipient_list::count(&list);
+            let wanted = recipient_list::unpack(recipient_list::slice(&list, from, until));
             // Outcomes come in meanwhile. A report of all recipients is counted as it is read; of others the counts
             // come first, so that nobody is counted as ended and shown as pending.
             let counted = if wanted.len() == total {

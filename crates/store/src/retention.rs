@@ -158,7 +158,7 @@ async fn old_messages(
     after: MessageId,
     before_ms: i64,
 ) -> Result<Vec<Old>> {
-    // Seven octets a number, see `domain::packed`.
+    // Seven octets a number, see `domain::recipient_list`.
     let rows: Vec<(Vec<u8>, i64)> = on!(tx, |connection| sqlx::query_as(
         "select message_id, cast(length(recipients) / 7 as bigint) from messages
          where bucket = $1 and message_id > $2 and message_id < $3 order by message_id limit $4",

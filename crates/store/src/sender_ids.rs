@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::revision::touch;
 use crate::rows::named;
 use crate::sql::{on, read};
-use domain::{AccountId, SenderId, SenderStatus, masked, sender};
+use domain::{AccountId, SenderId, SenderStatus, redact, sender};
 use serde_json::{Value, json};
 
 #[derive(sqlx::FromRow)]
@@ -149,7 +149,7 @@ impl Change for SetSenderStatus {
             before: json!({ "status": before }),
             after: json!({
                 "status": self.status.as_str(),
-                "reason": self.reason.as_deref().map(masked),
+                "reason": self.reason.as_deref().map(redact),
             }),
         };
         audit::enter(tx, entry).await?;

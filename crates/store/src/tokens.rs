@@ -9,7 +9,7 @@ use crate::revision::touch;
 use crate::rows::named;
 use crate::sql::{on, read};
 use domain::AccountId;
-use domain::masked;
+use domain::redact;
 use domain::token::{Terms, TokenHash};
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ impl Change for AddToken {
 /// A token as the audit tells of it.
 fn told(token: &TokenInfo) -> Value {
     json!({
-        "name": masked(&token.name),
+        "name": redact(&token.name),
         "expires_at_ms": token.terms.expires_at_ms,
         "allowed": token.terms.allowed.to_string(),
     })

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Whose wallet, and in which bucket it lies.
 pub(crate) type Owner = (Bucket, AccountId);
 
-domain::named! {
+domain::named_enum! {
     /// Why money moved.
     EntryKind {
         /// Money came in from outside.

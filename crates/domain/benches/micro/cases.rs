@@ -53,7 +53,7 @@ fn texts(to: &mut impl Measure) {
 
 /// The check of a token before its look-up: a malformed token gets no further.
 fn tokens(to: &mut impl Measure) {
-    let made = token::make(&[7; token::CHANCE_BYTES]).unwrap_or_default();
+    let made = token::make(&[7; token::RANDOM_BYTES]).unwrap_or_default();
     let altered = made.replace("ogl_7", "ogl_8");
     let long = "x".repeat(8_000);
     for (name, text) in [

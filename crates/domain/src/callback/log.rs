@@ -4,7 +4,7 @@ use super::Next;
 use std::fmt::Write;
 
 /// How much is kept of the start of an answer, bytes.
-pub const MOST_ANSWER_BYTES: usize = 256;
+pub const MAX_ANSWER_BYTES: usize = 256;
 
 /// Returns whether an attempt is kept, by its number (from 1) and the next step: a success at once is not.
 pub const fn is_kept(attempt: i64, next: Next) -> bool {
@@ -13,7 +13,7 @@ pub const fn is_kept(attempt: i64, next: Next) -> bool {
 
 /// The start of an answer as a line that no terminal takes for anything but text.
 pub fn shown(answer: &[u8]) -> String {
-    let start = &answer[..answer.len().min(MOST_ANSWER_BYTES)];
+    let start = &answer[..answer.len().min(MAX_ANSWER_BYTES)];
     let mut line = String::with_capacity(start.len());
     for sign in String::from_utf8_lossy(start).chars() {
         if sign.is_control() || turns(sign) {
@@ -61,7 +61,7 @@ mod tests {
         ] {
             assert_eq!(shown(answer), line);
         }
-        assert_eq!(shown(&[b'x'; 1_000]).len(), MOST_ANSWER_BYTES);
+        assert_eq!(shown(&[b'x'; 1_000]).len(), MAX_ANSWER_BYTES);
     }
 
     proptest! {

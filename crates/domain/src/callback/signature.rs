@@ -17,7 +17,7 @@ const BYTES: RangeInclusive<usize> = 24..=64;
 /// Bytes of a secret that we make.
 pub const RANDOM_BYTES: usize = 32;
 /// Most secrets of an account that sign at a time: each makes the header longer.
-pub const MOST_SECRETS: usize = 4;
+pub const MAX_SECRETS: usize = 4;
 
 /// A key that signs callbacks.
 #[derive(Clone, Eq, PartialEq)]

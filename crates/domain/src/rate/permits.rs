@@ -6,7 +6,7 @@
 //! [`HELD`] and one in [`UNCOUNTED`] of the limit, a twentieth together.
 
 use super::uncounted::Uncounted;
-use super::window::{LONGEST_MS, SLOT_MS};
+use super::window::{MAX_WAIT_MS, SLOT_MS};
 use super::{Rate, Reservation, Reserved, reset_s};
 
 /// How long a permit may be used after it was reserved.
@@ -45,7 +45,7 @@ impl Permits {
             if last.room == 0 && age_ms < FULL_MS && now_ms < last.reset_ms {
                 return Some(Rate::refused(limit, reset_s(last.reset_ms, now_ms)));
             }
-            if age_ms < LONGEST_MS {
+            if age_ms < MAX_WAIT_MS {
                 room = last.room;
             }
         }
@@ -100,7 +100,7 @@ impl Permits {
 
     /// Returns whether nothing here is of use any more: neither permits nor the knowledge of the window.
     pub fn is_over(&mut self, now_ms: i64) -> bool {
-        self.unused == 0 && self.is_older(LONGEST_MS, now_ms) && self.uncounted.total(now_ms) == 0
+        self.unused == 0 && self.is_older(MAX_WAIT_MS, now_ms) && self.uncounted.total(now_ms) == 0
     }
 
     fn is_older(&self, age_ms: i64, now_ms: i64) -> bool {

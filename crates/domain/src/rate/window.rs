@@ -11,7 +11,7 @@ const SLOTS: i64 = 240;
 /// The length of a slot.
 pub(super) const SLOT_MS: i64 = WINDOW_MS / SLOTS;
 /// The longest that a request counts: it came at the beginning of its slot.
-pub(super) const LONGEST_MS: i64 = WINDOW_MS + SLOT_MS;
+pub(super) const MAX_WAIT_MS: i64 = WINDOW_MS + SLOT_MS;
 /// In packed counts: another octet of the same count follows.
 const MORE: u8 = 0x80;
 

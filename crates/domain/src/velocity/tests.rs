@@ -123,10 +123,10 @@ fn what_is_not_set_limits_nothing_and_is_not_counted() {
 #[test]
 fn many_numbers_take_no_more_than_their_room() {
     let mut counts = HashMap::new();
-    for key in 0..MOST_COUNTED + 5 {
+    for key in 0..MAX_COUNTED + 5 {
         count(&mut counts, key, 1);
     }
-    assert_eq!(counts.len(), MOST_COUNTED);
+    assert_eq!(counts.len(), MAX_COUNTED);
     // One that has its place keeps it.
     count(&mut counts, 1, 1);
     assert_eq!(counts[&1], 2);

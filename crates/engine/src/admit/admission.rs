@@ -9,7 +9,7 @@ use crate::context::live::Live;
 use crate::error::Error;
 use crate::settings::GuardSettings;
 use arc_swap::ArcSwapOption;
-use domain::{Draft, Environment, Prohibited, Rulebook, masked};
+use domain::{Draft, Environment, Prohibited, Rulebook, redact};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use store::{By, Revision};
@@ -116,7 +116,7 @@ fn limits(settings: &GuardSettings, rules: &Rulebook) -> Value {
         Some((rules.gateway.as_str().to_owned(), hours.into()))
     });
     let quiet_hours: Map<_, _> = quiet_hours.collect();
-    let phrases: Vec<_> = settings.prohibited.phrases().map(masked).collect();
+    let phrases: Vec<_> = settings.prohibited.phrases().map(redact).collect();
     let mut limits = Map::new();
     let mut set = |key: &str, value: Value, is_set: bool| {
         if is_set {

@@ -4,7 +4,7 @@ use super::in_flight::{Answer, Fate, Later, LaterKind};
 use crate::context::metrics::status_word;
 use crate::context::plan::Plan;
 use domain::{
-    DeliveryStatus, Next, Recipient, SubmitFault, after_fault, parse_international, short,
+    DeliveryStatus, Next, Recipient, SubmitFault, after_fault, parse_international, truncate,
 };
 use smpp::{
     CommandStatus, DeliverSm, MAX_MESSAGE_ID_OCTETS, ReceiptIds, ReceiptState, StatusClass,
@@ -133,7 +133,7 @@ fn error_of(status: CommandStatus) -> String {
 /// The session cuts the id of a response before that, so the same is done to one that was found in a text.
 fn kept_id(mut id: String) -> String {
     id.truncate(id.floor_char_boundary(MAX_MESSAGE_ID_OCTETS));
-    short(id)
+    truncate(id)
 }
 
 /// An error code as it is kept and shown.

@@ -5,7 +5,7 @@ use super::actor::Operator;
 use super::error::{AdminError, Result};
 use crate::context::clock::Clock;
 use crate::context::random::Chance;
-use domain::callback::signature::{CHANCE_BYTES, MOST_SECRETS, Secret, Signing};
+use domain::callback::signature::{MAX_SECRETS, RANDOM_BYTES, Secret, Signing};
 use domain::{AccountId, MessageId};
 use std::time::Duration;
 use store::{Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Store};
@@ -94,18 +94,18 @@ pub async fn rotate_secret(
     let secret = fresh(by.at_ms, id)?;
     let overlap_ms = i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX);
     let others_end_at_ms = secret.created_at_ms.saturating_add(overlap_ms);
-    let others = 1..=MOST_SECRETS - 1;
+    let others = 1..=MAX_SECRETS - 1;
     let added = store.add_callback_secret(secret.clone(), others, others_end_at_ms, by);
     match added.await? {
         0 => Err(AdminError::NoSecret),
-        1..MOST_SECRETS => Ok(secret),
+        1..MAX_SECRETS => Ok(secret),
         _ => Err(AdminError::ManySecrets),
     }
 }
 
 fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
     let chance = Chance::system().bytes();
-    if chance == [0; CHANCE_BYTES] {
+    if chance == [0; RANDOM_BYTES] {
         return Err(AdminError::NoChance);
     }
     Ok(CallbackSecret {

@@ -1,6 +1,6 @@
 //! Why a command is refused, and the checks that all of them share.
 
-use domain::callback::signature::MOST_SECRETS;
+use domain::callback::signature::MAX_SECRETS;
 use domain::velocity::Block;
 use domain::{AccountId, Money, SenderFault};
 
@@ -37,7 +37,7 @@ pub enum AdminError {
     NoSecret,
     /// It was rotated often lately.
     #[error(
-        "{MOST_SECRETS} secrets of the account sign already: wait until one ends, or revoke one, see \
+        "{MAX_SECRETS} secrets of the account sign already: wait until one ends, or revoke one, see \
          `ogene callback secret list`"
     )]
     ManySecrets,

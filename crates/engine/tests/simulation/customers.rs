@@ -152,7 +152,7 @@ pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
 
 fn token(account: AccountId) -> String {
     let last = account.0.to_be_bytes()[7];
-    token::make(&[last; token::CHANCE_BYTES]).unwrap()
+    token::make(&[last; token::RANDOM_BYTES]).unwrap()
 }
 
 /// Starts the customers' remaining sends, in tasks of this life.

@@ -6,7 +6,7 @@ use super::tariff::{network, tariff, twice};
 use super::tree::{Node, Value};
 use super::value::Read;
 use domain::{
-    Gateway, GatewayRules, InDoubt, LONGEST_TIMEOUT, Legs, Money, NumberPlan, Preference,
+    Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT, Money, NumberPlan, Preference,
     QuietHours, Tariff,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ const IN_DOUBT_HOLD: Duration = Duration::from_secs(10);
 const LEG_TIMEOUT: Duration = Duration::from_mins(2);
 const OTP_VALIDITY: Duration = Duration::from_mins(10);
 const VALIDITY: Duration = Duration::from_hours(48);
-const PROMISED: RangeInclusive<Duration> = Duration::from_millis(10)..=LONGEST_TIMEOUT;
+const PROMISED: RangeInclusive<Duration> = Duration::from_millis(10)..=MAX_RECEIPT_TIMEOUT;
 /// The key of a table of carriers by network that holds for all other networks.
 const OTHER_NETWORKS: &str = "default";
 

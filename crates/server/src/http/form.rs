@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn names_that_nothing_reads_are_kept_within_bounds() {
-        let token = domain::token::make(&[7; domain::token::CHANCE_BYTES]).unwrap();
+        let token = domain::token::make(&[7; domain::token::RANDOM_BYTES]).unwrap();
         let names: Vec<_> = (0..30).map(|number| format!("field{number}=x")).collect();
         let long = format!("{}=1&{}", "\u{1EB9}".repeat(100), names.join("&"));
         let ignored = read(long.as_bytes()).send.ignored;

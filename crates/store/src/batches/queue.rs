@@ -123,7 +123,7 @@ impl Store {
         bucket: Bucket,
         until_ms: i64,
     ) -> Result<Vec<(String, i64, i64)>> {
-        // Seven octets a number, see `domain::packed`.
+        // Seven octets a number, see `domain::recipient_list`.
         let rows = read!(self.db, |connection| {
             sqlx::query_as(
                 "select carrier, cast(sum(length(recipients) / 7) as bigint),

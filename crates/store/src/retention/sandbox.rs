@@ -24,7 +24,7 @@ impl Store {
         let before = MessageId::lowest_at(before_ms);
         let (taken, untaken) = Db::in_time(async {
             let mut tx = self.db.read().await?;
-            // By the index of those of the sandbox. Seven octets a number, see `domain::packed`.
+            // By the index of those of the sandbox. Seven octets a number, see `domain::recipient_list`.
             let rows: Vec<(Vec<u8>, i64)> = on!(&mut tx, |connection| sqlx::query_as(
                 "select message_id, cast(length(recipients) / 7 as bigint) from messages
                  where bucket = $1 and sandbox and message_id > $2 and message_id < $3

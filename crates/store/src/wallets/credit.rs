@@ -7,7 +7,7 @@ use crate::db::{Change, Tx};
 use crate::error::{Error, Result};
 use crate::rows::{id_bytes, named};
 use crate::sql::on;
-use domain::{Bucket, Component, Money, Purse, masked};
+use domain::{Bucket, Component, Money, Purse, redact};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ impl Change for CreditWallet {
         let name = component.as_str();
         let mut after = json!({ name: (has + amount).to_string() });
         if let Some(reason) = &self.reason {
-            after["reason"] = masked(reason).into();
+            after["reason"] = redact(reason).into();
         }
         let reference = self.entry.reference.as_deref().unwrap_or_default();
         let entry = audit::Entry {
@@ -93,7 +93,7 @@ impl Change for CreditWallet {
                 "wallet.credit"
             },
             account: Some(self.entry.account),
-            object: &masked(reference),
+            object: &redact(reference),
             before: json!({ name: has.to_string() }),
             after,
         };

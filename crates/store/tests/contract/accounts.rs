@@ -1,7 +1,7 @@
 //! Accounts, tokens and sender IDs.
 
 use super::kit::{Kit, NOW, account, by, fresh, twins};
-use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
+use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, SenderId, SenderStatus, Verification};
 use store::{CallbackSecret, TokenInfo};
@@ -238,7 +238,7 @@ fn secret(account: AccountId, byte: u8, created_at_ms: i64) -> CallbackSecret {
         account,
         created_at_ms,
         signing: Signing {
-            secret: Secret::make(&[byte; CHANCE_BYTES]),
+            secret: Secret::make(&[byte; RANDOM_BYTES]),
             ends_at_ms: None,
         },
     }

@@ -2,7 +2,7 @@
 
 use super::kit::{Kit, NOW, account, by, credit, fresh, twins};
 use super::plans::all_statements;
-use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
+use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, Component, SenderId, SenderStatus, Verification};
 use serde_json::json;
@@ -67,7 +67,7 @@ fn secret(account: AccountId) -> CallbackSecret {
         account,
         created_at_ms: NOW,
         signing: Signing {
-            secret: Secret::make(&[7; CHANCE_BYTES]),
+            secret: Secret::make(&[7; RANDOM_BYTES]),
             ends_at_ms: None,
         },
     }

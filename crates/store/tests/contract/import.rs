@@ -5,7 +5,7 @@ use super::kit::{
     CARRIER, Kit, NOW, Sending, backup_planner, by, claim, delivered, naira, number, receipt,
     report, sending, sqlite, taken, undelivered,
 };
-use domain::callback::signature::{CHANCE_BYTES, Secret, Signing};
+use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{
     AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
@@ -150,7 +150,7 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
             account: accounts[0],
             created_at_ms: NOW,
             signing: Signing {
-                secret: Secret::make(&[byte; CHANCE_BYTES]),
+                secret: Secret::make(&[byte; RANDOM_BYTES]),
                 ends_at_ms: None,
             },
         };

@@ -6,7 +6,7 @@ const DIGITS_OF_A_NUMBER: usize = 10;
 const HIDDEN: usize = 4;
 
 /// The text, with the last digits of every run that could be a phone number as asterisks.
-pub fn masked(text: &str) -> String {
+pub fn redact(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
@@ -39,7 +39,7 @@ mod tests {
             ("803123456", "803123456"),
             ("ọ2348031234567ọ12", "ọ234803123****ọ12"),
         ] {
-            assert_eq!(masked(text), expected);
+            assert_eq!(redact(text), expected);
         }
     }
 }

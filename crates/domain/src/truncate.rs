@@ -11,7 +11,7 @@ const READABLE_OCTETS: usize = 200;
 
 /// A text as it stands in a key. A text that is too long is cut, and its digest distinguishes it from others that begin alike:
 /// equal texts stay equal, and different ones different.
-pub fn short(text: String) -> String {
+pub fn truncate(text: String) -> String {
     if text.len() <= MAX_KEY_OCTETS {
         return text;
     }
@@ -33,21 +33,21 @@ mod tests {
     #[test]
     fn what_is_short_enough_stays_as_it_is() {
         for text in ["", "1F4A9", &"é".repeat(MAX_KEY_OCTETS / 2)] {
-            assert_eq!(short(text.to_owned()), text);
+            assert_eq!(truncate(text.to_owned()), text);
         }
     }
 
     #[test]
     fn a_long_text_is_cut_and_stays_different_from_others() {
         let long = |end: &str| ["é".repeat(5_000).as_str(), end].concat();
-        let [one, same, other] = ["a", "a", "b"].map(|end| short(long(end)));
+        let [one, same, other] = ["a", "a", "b"].map(|end| truncate(long(end)));
         assert_eq!(one, same);
         assert_ne!(one, other);
         for text in [&one, &other] {
             assert!(text.len() <= MAX_KEY_OCTETS, "{}", text.len());
-            assert_eq!(short(text.clone()), *text);
+            assert_eq!(truncate(text.clone()), *text);
         }
         // A character is not cut in two.
-        assert!(short(["a", &long("")].concat()).starts_with("aé"));
+        assert!(truncate(["a", &long("")].concat()).starts_with("aé"));
     }
 }
