@@ -4,7 +4,7 @@ use super::connect::{Connector, Fault};
 use super::pool::{Connection, Pool};
 use super::target::{Target, Targets};
 use bytes::Bytes;
-use domain::callback::log::MOST_ANSWER_BYTES;
+use domain::callback::log::MAX_ANSWER_BYTES;
 use domain::callback::signature::Signed;
 use http::header::RETRY_AFTER;
 use http_body_util::BodyExt;
@@ -142,7 +142,7 @@ async fn read_to_end(mut rest: Incoming, start: &mut Vec<u8>) -> bool {
             None => return true,
             Some(Ok(frame)) => {
                 let data = frame.data_ref().map_or(&[][..], |data| data);
-                let left = MOST_ANSWER_BYTES.saturating_sub(start.len());
+                let left = MAX_ANSWER_BYTES.saturating_sub(start.len());
                 start.extend_from_slice(&data[..data.len().min(left)]);
                 read += data.len();
             }
