@@ -20,6 +20,7 @@ use arc_swap::{ArcSwap, Guard};
 use carrier::Carrier;
 use clock::Clock;
 use clock_step::Follower;
+use database::Outage;
 use domain::{Bucket, Priority};
 use holds::Holds;
 use live::Live;
@@ -27,7 +28,7 @@ use network::Network;
 use random::Chance;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Batch, CarrierReport, Claim, Outage, Planner, Progress, Settled, Store};
+use store::{Batch, CarrierReport, Claim, Planner, Progress, Settled, Store};
 
 /// How long a claim is this node's own.
 pub(crate) const CLAIM_MS: i64 = 60_000;
@@ -59,7 +60,7 @@ pub(crate) struct Context {
 /// Reads until it succeeds.
 pub(crate) async fn read_at_last<T, R>(fails: &'static str, read: impl Fn() -> R) -> T
 where
-    R: Future<Output = store::Result<T>>,
+    R: Future<Output = database::Result<T>>,
 {
     let outage = Outage::of(fails);
     loop {
@@ -169,7 +170,7 @@ impl Context {
     }
 
     /// Keeps such a report, and hands on what is settled with it.
-    pub(crate) async fn keep(self: &Arc<Self>, report: CarrierReport) -> store::Result<()> {
+    pub(crate) async fn keep(self: &Arc<Self>, report: CarrierReport) -> database::Result<()> {
         let mut settled = Settled::default();
         let kept = self.store.report(Arc::new(report), &mut settled).await;
         self.settled(settled);
@@ -191,7 +192,7 @@ impl Context {
 
     /// Unix milliseconds, by which windows may be armed and forgotten now. Nodes go by the clock of their server; where
     /// that is set, none of them moves what all have armed.
-    pub(crate) async fn followed_ms(&self) -> store::Result<i64> {
+    pub(crate) async fn followed_ms(&self) -> database::Result<i64> {
         let mut follower = self.follower.lock().await;
         let (now_ms, steady_ms) = self.clock.both_ms();
         let set_by_ms = follower.watch.set_by_ms(now_ms, steady_ms);

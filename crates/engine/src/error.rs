@@ -15,11 +15,11 @@ pub enum Error {
     Refused(#[from] Refusal),
     /// The database's.
     #[error(transparent)]
-    Store(Arc<store::Error>),
+    Store(Arc<database::Error>),
 }
 
-impl From<store::Error> for Error {
-    fn from(error: store::Error) -> Self {
+impl From<database::Error> for Error {
+    fn from(error: database::Error) -> Self {
         Self::Store(Arc::new(error))
     }
 }
@@ -28,7 +28,7 @@ impl From<store::Error> for Error {
 pub(crate) async fn within<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     tokio::time::timeout(READ_PATIENCE, answer)
         .await
-        .unwrap_or_else(|_| Err(store::Error::TimedOut.into()))
+        .unwrap_or_else(|_| Err(database::Error::TimedOut.into()))
 }
 
 /// Why the engine cannot start.
@@ -36,7 +36,7 @@ pub(crate) async fn within<T>(answer: impl Future<Output = Result<T, Error>>) ->
 pub enum StartError {
     /// The database failed.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(#[from] database::Error),
     /// The resolver does not take the system's configuration.
     #[error("the resolver cannot be set up")]
     Resolver(#[source] std::io::Error),
@@ -61,5 +61,5 @@ pub enum CallbackStartError {
     Tls(#[source] rustls::Error),
     /// The secrets to sign with cannot be read.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(#[from] database::Error),
 }

@@ -36,6 +36,7 @@ pub use context::network::{Asked, Network, Wire};
 pub use context::plan::SANDBOX;
 pub use context::random::Chance;
 pub use context::system::World;
+pub use database::Outage;
 pub use domain::rate::{Rate, RateKind};
 pub use engine::{Engine, Reloaded, Report};
 pub use error::{Error, StartError};
@@ -43,4 +44,3 @@ pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,
 };
-pub use store::Outage;

@@ -12,6 +12,7 @@ use crate::config::{Config, Metrics};
 use crate::http;
 use arc_swap::ArcSwap;
 use certificate::Certificate;
+use database::Target;
 use engine::{Clock, Engine, World};
 use reload::Reloading;
 use std::fs::File;
@@ -20,7 +21,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Standing, Store, Target};
+use store::{Standing, Store};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -66,7 +67,7 @@ pub enum Error {
     Importing,
     /// The database.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(#[from] database::Error),
     /// The engine.
     #[error(transparent)]
     Engine(#[from] engine::StartError),

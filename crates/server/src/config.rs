@@ -30,13 +30,13 @@ pub(crate) use value::duration;
 pub(crate) use variables::ours as our_variables;
 
 use crate::http;
+use database::Target;
 use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Prohibited, Rulebook};
 use fault::Faults;
 use section::Section;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use store::Target;
 
 /// Every key with its default and what it is for.
 pub const DEFAULT: &str = include_str!("config/default.toml");

@@ -2,14 +2,12 @@
 //!
 //! Drafts that arrive together are decided and committed together. A refusal costs the others nothing.
 
+use crate::Store;
 use crate::batches::{self, Batch};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::rows::{id_bytes, paid_from};
-use crate::sql::{execute_rows, on};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use crate::windows::{self, Window};
-use crate::{Error, Store};
+use database::{Change, Error, Result, Tx, execute_rows, on};
 use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, recipient_list};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

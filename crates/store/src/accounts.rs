@@ -1,12 +1,10 @@
 //! Accounts.
 
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::revision::touch;
 use crate::rows::named;
-use crate::sql::{on, read};
 use crate::{Store, holds, wallets};
+use database::{Change, Result, Tx, on, read};
 use domain::{Account, AccountId, AccountStatus, Queued, Verification, redact};
 use serde_json::{Value, json};
 

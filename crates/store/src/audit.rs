@@ -1,9 +1,7 @@
 //! What operators changed: each change with its entry, in one transaction. Entries are only added.
 
 use crate::Store;
-use crate::db::Tx;
-use crate::error::Result;
-use crate::sql::{on, read};
+use database::{Result, Tx, on, read};
 use domain::AccountId;
 use serde_json::Value;
 use std::sync::Arc;

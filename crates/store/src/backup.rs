@@ -5,10 +5,9 @@
 
 mod partial;
 
-use crate::db::{FILE, copy, files, prepare_directory};
-use crate::error::Error;
 use crate::verify::check;
-use crate::{Store, Verification};
+use crate::{SCHEMA, Store, Verification};
+use database::{Error, FILE, copy, prepare_directory, take_turn};
 use partial::Partial;
 use std::io;
 use std::path::Path;
@@ -74,18 +73,20 @@ impl Store {
     /// Makes the database of a directory from a backup, with the schema of this release. Gives what was counted in
     /// it. Where it fails or is interrupted there is no database, and it can be repeated.
     pub async fn restore(backup: &Path, directory: &Path) -> Outcome<Verification> {
-        let from = copy::open_copy(backup).await?.ok_or(BackupError::Foreign)?;
+        let from = copy::open_copy(backup, &SCHEMA)
+            .await?
+            .ok_or(BackupError::Foreign)?;
         prepare_directory(directory)?;
         // Whoever opens the directory meanwhile waits: it would make an empty database.
-        let _turn = files::take_turn(directory).await?;
+        let _turn = take_turn(directory).await?;
         for file in DATABASE {
             partial::is_free(&directory.join(file))?;
         }
         let partial = Partial::begin(&directory.join(FILE))?;
         partial.give_to(directory)?;
         copy::copy(from, partial.path()).await?;
-        copy::upgrade(partial.path()).await?;
-        if let Some(difference) = copy::difference(partial.path()).await? {
+        copy::upgrade(partial.path(), &SCHEMA).await?;
+        if let Some(difference) = copy::difference(partial.path(), &SCHEMA).await? {
             return Err(BackupError::Altered(difference));
         }
         let verification = sound(partial.path()).await?;

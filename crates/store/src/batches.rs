@@ -11,11 +11,8 @@ mod queue;
 pub use claim::Claim;
 pub use held::HELD;
 
-use crate::Error;
-use crate::db::Tx;
-use crate::error::Result;
 use crate::rows::{environment, id_bytes, message_id, named};
-use crate::sql::{changed_rows, execute_rows};
+use database::{Error, Result, Tx, changed_rows, execute_rows};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money, Priority,
     Recipient, recipient_list,

@@ -13,10 +13,8 @@ pub use secrets::CallbackSecret;
 
 use crate::Store;
 use crate::batches::WAITING;
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::rows::{environment, id_bytes, message_id, named, number, recipient};
-use crate::sql::{changed_rows, execute_rows, on, read};
+use database::{Change, Result, Tx, changed_rows, execute_rows, on, read};
 use domain::{AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;

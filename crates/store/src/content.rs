@@ -2,10 +2,8 @@
 
 use crate::Store;
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::revision::touch;
-use crate::sql::{on, read};
+use database::{Change, Result, Tx, on, read};
 use domain::redact;
 use serde_json::{Value, json};
 

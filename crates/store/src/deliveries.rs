@@ -1,12 +1,9 @@
 //! Deliveries as they are stored.
 
-use crate::Outage;
-use crate::db::Tx;
 use crate::doubts::Doubts;
-use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, number, recipient, within};
 use crate::settle::Case;
-use crate::sql::{changed_rows, find_rows};
+use database::{Error, Outage, Result, Tx, changed_rows, find_rows};
 use domain::{Bucket, Delivery, DeliveryStatus, Leg, MessageId, Money, PageSet, Recipient};
 use sqlx::{FromRow, Row};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,7 @@
 //! What is in doubt of a recipient, and with whom, as it is stored beside the delivery.
 
 use crate::Store;
-use crate::error::{Error, Result};
-use crate::sql::read;
+use database::{Error, Result, read};
 use domain::{Bucket, Leg, PageSet};
 use std::fmt::Write as _;
 

@@ -1,8 +1,7 @@
 //! What follows a clock that is set: duplicate windows, and the marks of how far sweeps have come.
 
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::{Store, retention, sweep, windows};
+use database::{Change, Result, Tx};
 use domain::Bucket;
 
 struct FollowClock {

@@ -2,8 +2,7 @@
 //! misses one finds the work by looking, a little later.
 
 use crate::Store;
-use crate::db::{Db, Lent};
-use crate::error::{Error, Result};
+use database::{Db, Error, Lent, Result};
 use sqlx::postgres::PgListener;
 
 const CHANNEL: &str = "ogene";

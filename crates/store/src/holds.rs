@@ -2,10 +2,8 @@
 //! of sends see it, whatever a node remembers of the account.
 
 use crate::Store;
-use crate::db::Tx;
-use crate::error::Result;
 use crate::rows::named;
-use crate::sql::{on, read};
+use database::{Result, Tx, on, read};
 use domain::{AccountId, AccountStatus, Queued};
 use std::collections::HashMap;
 

@@ -12,11 +12,10 @@ mod table;
 mod tables;
 
 use crate::audit;
-use crate::db::{Change, Tx};
-use crate::error::{Error, Result};
 use crate::sweep::{read_mark, write_mark};
 use crate::{Store, Verification};
 use chunk::Write;
+use database::{Change, Error, Result, Tx};
 use std::sync::Arc;
 use std::time::Duration;
 use table::Table;

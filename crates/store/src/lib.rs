@@ -1,8 +1,8 @@
 //! Every line of SQL of Ogene, one file per noun.
 //!
-//! One SQL text serves SQLite and PostgreSQL ([`sql`]); the dialects meet in [`db`] only. All changes are
-//! transactions ([`db::Change`]); on SQLite those that arrive together share a commit ([`writer`]). Money
-//! moves in two places: [`accept`] charges, and [`settle`] refunds.
+//! One SQL text serves SQLite and PostgreSQL; the dialects meet in the crate `database`. All changes are
+//! transactions ([`database::Change`]); on SQLite, changes that arrive together share a commit. Money moves in
+//! two places: [`accept`] charges, and [`settle`] refunds.
 
 mod accept;
 mod accounts;
@@ -12,17 +12,13 @@ mod batches;
 mod callbacks;
 mod citus;
 mod content;
-mod db;
 mod deliveries;
 mod doubts;
-mod error;
 mod follow;
 mod hints;
 mod holds;
 mod import;
-mod memory;
 mod nodes;
-mod outage;
 mod parts;
 mod rates;
 mod receipts;
@@ -33,17 +29,13 @@ mod rows;
 mod sender_ids;
 mod settings;
 mod settle;
-mod sql;
-mod sqlite;
 mod statistics;
 mod sweep;
 mod tokens;
-mod trust;
 mod velocity;
 mod verify;
 mod wallets;
 mod windows;
-mod writer;
 
 pub use accept::{Accepted, NewMessage};
 pub use audit::{AuditEntry, By};
@@ -57,14 +49,10 @@ pub use callbacks::{
 };
 pub use citus::citus;
 pub use content::ContentRule;
-pub use db::{Server, Target, Unusable};
 pub use deliveries::unreadable_deliveries;
-pub use error::{Error, Result};
 pub use hints::Hints;
 pub use import::{ImportError, ImportStep, Imported, Standing, Watch};
-pub use memory::{Commit, Disk, Verdict};
 pub use nodes::{Bind, NodeBeat};
-pub use outage::Outage;
 pub use receipts::{CarrierReport, Receipt, ReceiptWord};
 pub use reports::{MessageReport, StatusCounts};
 pub use retention::{DeadKey, PartKey, Removed, TextCursor};
@@ -72,19 +60,24 @@ pub use revision::Revision;
 pub use settle::{CallbackRoom, Planner, SecondLeg, Settled, Settling};
 pub use sweep::Expiry;
 pub use tokens::TokenInfo;
-pub use trust::{TrustError, trust};
 pub use velocity::PausedBlock;
 pub use verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};
 
+use database::{Db, Disk, Error, Result, Schema, Target, make_file, prepare_directory, read};
 use domain::{AccountId, Bucket};
 use std::path::Path;
 use std::sync::Arc;
 
+static SCHEMA: Schema = Schema {
+    sqlite: sqlx::migrate!("migrations/sqlite"),
+    postgres: sqlx::migrate!("migrations/postgres"),
+};
+
 /// The database, as the rest of Ogene sees it.
 #[derive(Clone)]
 pub struct Store {
-    db: db::Db,
+    db: Db,
     windows: Arc<windows::Remembered>,
     counted: Arc<reports::Counted>,
 }
@@ -92,19 +85,26 @@ pub struct Store {
 impl Store {
     /// Opens a database, making or upgrading its tables.
     pub async fn open(target: &Target) -> Result<Self> {
-        Ok(Self::of(db::Db::open(target).await?))
+        Ok(Self::of(Db::open(target, &SCHEMA).await?))
     }
 
     /// Makes the directory of an embedded database, and in it the file by which it is locked before it is opened, where
     /// they are not there.
     pub fn prepare(directory: &Path, lock: &str) -> Result<()> {
-        let prepared = db::prepare_directory(directory).and_then(|()| {
-            db::files::make(directory, lock).map_err(|source| Error::directory(directory, source))
+        let prepared = prepare_directory(directory).and_then(|()| {
+            make_file(directory, lock).map_err(|source| Error::directory(directory, source))
         });
         prepared.map_err(|error| error.at_start(directory))
     }
 
-    fn of(db: db::Db) -> Self {
+    /// Opens a database in memory. All that opens the same name in this process has the same one, which lasts as
+    /// long as one of them does. Changes are made by a task of the runtime that this is called in, and nothing
+    /// runs in a thread of its own.
+    pub async fn in_memory(name: &str, disk: Disk) -> Result<Self> {
+        Ok(Self::of(Db::in_memory(name, disk, &SCHEMA).await?))
+    }
+
+    fn of(db: Db) -> Self {
         Self {
             db,
             windows: Arc::default(),
@@ -136,7 +136,7 @@ impl Store {
     /// The same database, worked on as if its buckets lay on several servers: for tests.
     #[must_use]
     pub fn spread(mut self) -> Self {
-        if let db::Db::Postgres { is_spread, .. } = &mut self.db {
+        if let Db::Postgres { is_spread, .. } = &mut self.db {
             *is_spread = true;
         }
         self
@@ -162,7 +162,7 @@ impl Store {
         if self.db.is_embedded() {
             return Ok(None);
         }
-        let told: i64 = sql::read!(self.db, |connection| {
+        let told: i64 = read!(self.db, |connection| {
             sqlx::query_scalar(
                 "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
             )

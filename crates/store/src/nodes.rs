@@ -4,9 +4,7 @@
 //! machines. What names a node that has no row here, such as a claim, has no holder any more.
 
 use crate::Store;
-use crate::db::{Change, Tx};
-use crate::error::Result;
-use crate::sql::{execute_rows, on, read};
+use database::{Change, Result, Tx, execute_rows, on, read};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

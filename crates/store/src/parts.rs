@@ -8,11 +8,9 @@ pub(crate) mod stored;
 
 use crate::Store;
 use crate::batches::Progress;
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::receipts::CarrierReport;
 use crate::rows::bucket_of_id;
-use crate::sql::{execute_rows, fetch_rows, find_rows};
+use database::{Change, Result, Tx, execute_rows, fetch_rows, find_rows};
 use domain::{Bucket, Leg, MessageId, Recipient};
 pub(crate) use matched::{Matched, Meant, look_up};
 use std::borrow::Cow;

@@ -1,9 +1,7 @@
 //! Rate windows that nodes share.
 
 use crate::Store;
-use crate::db::{Change, Tx};
-use crate::error::{Error, Result};
-use crate::sql::{execute_rows, find_rows, on};
+use database::{Change, Error, Result, Tx, execute_rows, find_rows, on};
 use domain::Environment;
 use domain::rate::{RateKey, Reservation, Reserved, Window};
 use std::collections::HashMap;

@@ -9,12 +9,11 @@ mod adopt;
 mod parked;
 mod settle;
 
+use crate::Store;
 use crate::batches::Progress;
-use crate::db::Db;
-use crate::error::Result;
 use crate::parts::{self, KeepParts, Matched, Meant};
 use crate::settle::{CallbackRoom, Planner, Settled, Terrain};
-use crate::{Error, Store};
+use database::{Db, Error, Result};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Leg, Recipient};
 use parked::{Park, Parked};
 use settle::{Portion, Whole};

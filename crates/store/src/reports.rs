@@ -1,10 +1,8 @@
 //! Delivery reports: a slice of a message's list, joined with its deliveries.
 
 use crate::Store;
-use crate::db::{Db, Tx};
-use crate::error::Result;
 use crate::rows::{id_bytes, named, number, recipient};
-use crate::sql::{fetch_rows, on};
+use database::{Db, Result, Tx, fetch_rows, on};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient, recipient_list,
 };

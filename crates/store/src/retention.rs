@@ -12,11 +12,9 @@ mod sandbox;
 pub use keys::{DeadKey, PartKey};
 
 use crate::Store;
-use crate::db::{Change, Db, Tx};
-use crate::error::Result;
 use crate::rows::{id_bytes, message_id};
-use crate::sql::{execute_at_once, fetch_rows, on};
 use crate::sweep::{read_mark, write_mark};
+use database::{Change, Db, Result, Tx, execute_at_once, fetch_rows, on};
 use domain::{Bucket, MessageId};
 use std::collections::HashSet;
 

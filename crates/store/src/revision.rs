@@ -2,9 +2,7 @@
 
 use crate::Store;
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Db, STARTED, Tx};
-use crate::error::Result;
-use crate::sql::{on, read};
+use database::{Change, Db, Result, STARTED, Tx, on, read};
 use domain::AccountId;
 use serde_json::{Value, json};
 use std::collections::HashSet;

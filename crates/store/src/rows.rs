@@ -1,6 +1,6 @@
 //! From stored values to the types of the trade and back.
 
-use crate::error::{Error, Result};
+use database::{Error, Result};
 use domain::{
     AccountId, Bucket, Component, Environment, MessageId, Money, NotPurse, Purse, Recipient,
 };

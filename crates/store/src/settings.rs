@@ -3,9 +3,7 @@
 
 use crate::Store;
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Tx};
-use crate::error::{Error, Result};
-use crate::sql::on;
+use database::{Change, Error, Result, Tx, on};
 use serde_json::{Map, Value};
 
 const CONFIGURE: &str = "limits.configure";

@@ -14,14 +14,11 @@ pub(crate) use put_back::put_back;
 pub(crate) use refund::{Owed, refund};
 pub(crate) use usual::{assumed, begin, deliver};
 
-use crate::Error;
 use crate::batches::{self, Batch};
 use crate::callbacks::{self, Callback};
-use crate::db::Tx;
 use crate::doubts::Doubts;
-use crate::error::Result;
 use crate::rows::{id_bytes, number};
-use crate::sql::execute_rows;
+use database::{Error, Result, Tx, execute_rows};
 use domain::{
     Bucket, Delivery, DeliveryEvent, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money,
     Recipient, Refund, Terms, transition,

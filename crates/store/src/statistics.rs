@@ -1,8 +1,7 @@
 //! What PostgreSQL would look after itself, but for some of our tables not often enough.
 
 use crate::Store;
-use crate::error::Result;
-use crate::sql::read;
+use database::{Result, read};
 
 impl Store {
     /// Has PostgreSQL look at tables that it takes for empty, once there is something in them: those that it

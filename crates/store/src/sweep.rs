@@ -1,12 +1,10 @@
 //! What time does: recipients expire, windows close, old parked receipts go.
 
-use crate::db::{Change, Tx};
 use crate::deliveries::CaseOrFault;
-use crate::error::Result;
 use crate::rows::id_bytes;
 use crate::settle::{self, Case, Planner, Settled, Terrain};
-use crate::sql::{execute_rows, on};
 use crate::{Store, windows};
+use database::{Change, Result, Tx, execute_rows, on};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 use std::collections::BTreeMap;
 

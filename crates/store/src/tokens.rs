@@ -3,11 +3,9 @@
 use crate::Store;
 use crate::accounts::span;
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::revision::touch;
 use crate::rows::named;
-use crate::sql::{on, read};
+use database::{Change, Result, Tx, on, read};
 use domain::AccountId;
 use domain::redact;
 use domain::token::{Terms, TokenHash};

@@ -2,10 +2,8 @@
 
 use crate::Store;
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Tx};
-use crate::error::{Error, Result};
 use crate::revision::touch;
-use crate::sql::{on, read};
+use database::{Change, Error, Result, Tx, on, read};
 use domain::AccountId;
 use domain::velocity::Block;
 use serde_json::{Value, json};

@@ -1,9 +1,7 @@
 //! Recomputes every balance from the ledger and checks what must always hold.
 
 use crate::Store;
-use crate::db::Tx;
-use crate::error::Result;
-use crate::sql::on;
+use database::{Result, Tx, on};
 
 /// What was looked at, and what was found wrong.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -237,22 +235,20 @@ const CHECKS: [Check; 21] = [
     },
 ];
 
-impl Tx {
-    /// A query for those of the tables that are only added to whose rows no trigger keeps.
-    fn unguarded(&self) -> &'static str {
-        match self {
-            Self::Sqlite(_) => {
-                "with v (name, event) as (values ('ledger', 'update'), ('ledger', 'delete'),
-                     ('audit', 'update'), ('audit', 'delete'))
-                 select distinct name from v where not exists (select 1 from sqlite_master
-                     where tbl_name = v.name and sql like '%before ' || event || ' on %raise(abort,%')"
-            }
-            // Of each row (1), before (2) it is removed (8) or changed (16).
-            Self::Postgres(_) => {
-                "select name from (values ('ledger'), ('audit')) v (name) where not exists (
-                     select 1 from pg_trigger where tgrelid = cast(v.name as regclass)
-                         and tgenabled in ('O', 'A') and (tgtype & 27) = 27)"
-            }
+/// A query for those of the tables that are only added to whose rows no trigger keeps.
+fn unguarded(tx: &Tx) -> &'static str {
+    match tx {
+        Tx::Sqlite(_) => {
+            "with v (name, event) as (values ('ledger', 'update'), ('ledger', 'delete'),
+                 ('audit', 'update'), ('audit', 'delete'))
+             select distinct name from v where not exists (select 1 from sqlite_master
+                 where tbl_name = v.name and sql like '%before ' || event || ' on %raise(abort,%')"
+        }
+        // Of each row (1), before (2) it is removed (8) or changed (16).
+        Tx::Postgres(_) => {
+            "select name from (values ('ledger'), ('audit')) v (name) where not exists (
+                 select 1 from pg_trigger where tgrelid = cast(v.name as regclass)
+                     and tgenabled in ('O', 'A') and (tgtype & 27) = 27)"
         }
     }
 }
@@ -287,7 +283,7 @@ pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
     }
     let unguarded = Check {
         sentence: "the entries of the {} can be changed or removed: no trigger refuses it",
-        sql: tx.unguarded(),
+        sql: unguarded(tx),
     };
     for check in CHECKS.iter().chain([&unguarded]) {
         let sql = tx.hex(check.sql);

@@ -6,10 +6,8 @@ mod limit;
 pub use credit::Credited;
 
 use crate::Store;
-use crate::db::Tx;
-use crate::error::{Error, Result};
 use crate::rows::{id_bytes, message_id, named, within};
-use crate::sql::{changed_rows, find_rows, on, read};
+use database::{Error, Result, Tx, changed_rows, find_rows, on, read};
 use domain::{
     AccountId, AccountStatus, Bucket, Component, MessageId, Money, Purse, Recipient, Refusal,
     Spending,

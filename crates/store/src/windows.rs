@@ -7,9 +7,7 @@
 //! made.
 
 use crate::Store;
-use crate::db::Tx;
-use crate::error::{Error, Result};
-use crate::sql::{execute_rows, fetch_rows, find_rows, on, read};
+use database::{Error, Result, Tx, execute_rows, fetch_rows, find_rows, on, read};
 use domain::{AccountId, Bucket, Fingerprint};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};

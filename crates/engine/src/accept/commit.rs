@@ -13,9 +13,10 @@ use domain::{
     Adjustments, Bucket, Draft, Environment, Gateway, MessageId, Money, Refusal, SandboxOutcome,
 };
 
+use database::Outage;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{Accepted, Batch, Claimed, Content, NewMessage, Outage};
+use store::{Accepted, Batch, Claimed, Content, NewMessage};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 

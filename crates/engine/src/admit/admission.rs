@@ -32,7 +32,7 @@ impl Guards {
         settings: GuardSettings,
         revision: watch::Receiver<Revision>,
         tasks: &mut Vec<JoinHandle<()>>,
-    ) -> store::Result<Self> {
+    ) -> database::Result<Self> {
         let store = &shared.store;
         tell(shared, &settings, &shared.live().plan.rules).await?;
         let content = Content::load(store, settings.prohibited).await?;
@@ -56,7 +56,7 @@ impl Guards {
         shared: &Context,
         settings: GuardSettings,
         rules: &Rulebook,
-    ) -> store::Result<Option<JoinHandle<()>>> {
+    ) -> database::Result<Option<JoinHandle<()>>> {
         let (store, limits) = (&shared.store, settings.velocity);
         tell(shared, &settings, rules).await?;
         let held = self.velocity.load_full();
@@ -99,7 +99,11 @@ impl Guards {
 }
 
 /// Tells the audit what is set.
-async fn tell(shared: &Context, settings: &GuardSettings, rules: &Rulebook) -> store::Result<bool> {
+async fn tell(
+    shared: &Context,
+    settings: &GuardSettings,
+    rules: &Rulebook,
+) -> database::Result<bool> {
     let by = By {
         actor: format!("node:{}", shared.node).into(),
         at_ms: shared.clock.now_ms(),

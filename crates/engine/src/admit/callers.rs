@@ -4,6 +4,7 @@
 //! times a second: a revoked token is refused within a second on every node.
 
 use crate::error::Error;
+use database::Outage;
 use domain::guess::Guesses;
 use domain::token::{self, Terms, TokenHash};
 use domain::{AccountId, Customer, Refusal, sender};
@@ -12,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Outage, Revision, Store};
+use store::{Revision, Store};
 use tokio::sync::watch;
 
 /// How often the revision is looked at.
@@ -63,7 +64,7 @@ pub(crate) struct Customers {
 }
 
 impl Customers {
-    pub(crate) async fn new(store: Store, most_guesses: u32) -> Result<Self, store::Error> {
+    pub(crate) async fn new(store: Store, most_guesses: u32) -> Result<Self, database::Error> {
         let revision = store.revision().await?;
         Ok(Self {
             store,
@@ -161,7 +162,7 @@ impl Customers {
         Ok(caller)
     }
 
-    async fn customer(&self, id: AccountId) -> Result<Option<Customer>, store::Error> {
+    async fn customer(&self, id: AccountId) -> Result<Option<Customer>, database::Error> {
         let Some(account) = self.store.account(id).await? else {
             return Ok(None);
         };
@@ -186,7 +187,7 @@ impl Customers {
         }
     }
 
-    async fn look(&self) -> Result<(), store::Error> {
+    async fn look(&self) -> Result<(), database::Error> {
         let then = *self.revision.borrow();
         let now = self.store.revision().await?;
         let is_another = now.is_another_than(then);

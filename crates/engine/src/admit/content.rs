@@ -13,7 +13,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    pub(crate) async fn load(store: &Store, configured: Prohibited) -> store::Result<Arc<Self>> {
+    pub(crate) async fn load(store: &Store, configured: Prohibited) -> database::Result<Arc<Self>> {
         let content = Self {
             configured: RwLock::new(configured),
             all: RwLock::default(),
@@ -44,7 +44,7 @@ impl Content {
         &self,
         store: &Store,
         configured: Prohibited,
-    ) -> store::Result<()> {
+    ) -> database::Result<()> {
         let before = {
             let mut held = self
                 .configured
@@ -62,7 +62,7 @@ impl Content {
         read
     }
 
-    async fn read(&self, store: &Store) -> store::Result<()> {
+    async fn read(&self, store: &Store) -> database::Result<()> {
         let rules = store.content_rules().await?;
         let phrases: Vec<String> = rules.into_iter().map(|rule| rule.phrase).collect();
         let configured = self

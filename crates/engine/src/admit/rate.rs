@@ -118,9 +118,9 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use database::Target;
     use domain::rate::RateKind;
     use domain::{AccountId, Environment};
-    use store::Target;
 
     const KEY: RateKey = RateKey {
         account: AccountId(1),

@@ -9,11 +9,12 @@ mod tests;
 
 use crate::context::clock::Clock;
 use crate::error::Error;
+use database::Outage;
 use domain::rate::{IDLE_MS, Permits, Rate, RateKey, Reservation, Reserved};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Outage, Store};
+use store::Store;
 use tokio::sync::oneshot;
 
 /// How often permits are looked for that nobody uses.
@@ -107,7 +108,7 @@ impl Reservations {
             told
         };
         told.await
-            .unwrap_or_else(|_| Err(store::Error::Closed.into()))
+            .unwrap_or_else(|_| Err(database::Error::Closed.into()))
     }
 
     /// Counts so many at once, or refuses them all: the window itself is asked, and what it grants in part goes back.
@@ -125,7 +126,7 @@ impl Reservations {
             ..Reservation::default()
         };
         let reserved = self.store.reserve(vec![(key, asked)]).await?;
-        let reserved = reserved.first().ok_or(store::Error::Closed)?;
+        let reserved = reserved.first().ok_or(database::Error::Closed)?;
         let rate = reserved.rate(&asked);
         if rate.refused.is_some() && reserved.granted > 0 {
             let back = Reservation {
@@ -168,7 +169,7 @@ impl Reservations {
     /// Reserves for one key, after some together failed: that one window cannot be read is no fault of the others.
     async fn reserve_alone(&self, asked: &Asked) {
         let reserved = self.store.reserve(vec![asked.reservation()]).await;
-        let reserved = reserved.and_then(|all| all.first().copied().ok_or(store::Error::Closed));
+        let reserved = reserved.and_then(|all| all.first().copied().ok_or(database::Error::Closed));
         self.desk().tell(asked, reserved.map_err(Error::from));
     }
 
@@ -206,7 +207,7 @@ impl Reservations {
     }
 
     /// Gives back the permits of keys without a recent request.
-    async fn give_back(&self, now_ms: i64) -> store::Result<()> {
+    async fn give_back(&self, now_ms: i64) -> database::Result<()> {
         let idle = self.desk().idle(now_ms);
         for some in idle.chunks(MOST_KEYS) {
             self.store.reserve(some.to_vec()).await?;

@@ -6,12 +6,13 @@ use crate::context::metrics;
 use crate::context::read_at_last;
 use crate::error::Error;
 use crate::error::within;
+use database::Outage;
 use domain::velocity::{Block, Limits, Velocity as Counts, Verdict, paused};
 use domain::{AccountId, Fingerprint, Recipient, Refusal};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
-use store::{By, Outage, PausedBlock, Revision, Store};
+use store::{By, PausedBlock, Revision, Store};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -59,7 +60,7 @@ impl Velocity {
         limits: Limits,
         clock: &Clock,
         node: i64,
-    ) -> store::Result<Option<Arc<Self>>> {
+    ) -> database::Result<Option<Arc<Self>>> {
         if !limits.are_set() {
             return Ok(None);
         }
@@ -160,7 +161,7 @@ impl Velocity {
         }
     }
 
-    async fn read(&self) -> store::Result<()> {
+    async fn read(&self) -> database::Result<()> {
         let paused = self.store.paused_blocks(self.clock.now_ms()).await?;
         metrics::blocks_paused(paused.len());
         let paused: HashMap<_, _> = paused
@@ -187,7 +188,7 @@ impl Velocity {
 
 /// Whether a pause that is made is there and was not before. One that the database does not take in time is made by the
 /// next send over the limit; the send that is over it now is refused all the same, and need not wait for longer.
-async fn is_new(pause: impl Future<Output = store::Result<bool>>) -> bool {
+async fn is_new(pause: impl Future<Output = database::Result<bool>>) -> bool {
     let made = within(async { Ok(pause.await?) }).await;
     if made.is_ok() {
         PAUSES.worked();

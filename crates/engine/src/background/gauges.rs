@@ -10,7 +10,7 @@ use store::CALLBACK_STATES;
 pub(crate) async fn measure_all(
     shared: &Arc<Context>,
     told: &Mutex<BTreeSet<String>>,
-) -> store::Result<()> {
+) -> database::Result<()> {
     // Each is told of, when none is left too: also one that is not configured any more.
     let none: BTreeMap<String, i64> = {
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);

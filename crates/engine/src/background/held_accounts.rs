@@ -21,7 +21,7 @@ pub(crate) async fn follow(shared: Arc<Context>, mut revision: watch::Receiver<R
 }
 
 /// Settles what came to be held since an operator held it: it was in hand then, or is a second leg, or goes out again.
-pub(crate) async fn settle(shared: &Arc<Context>) -> store::Result<()> {
+pub(crate) async fn settle(shared: &Arc<Context>) -> database::Result<()> {
     for bucket in shared.my_buckets() {
         let now_ms = shared.clock.now_ms();
         let settled = shared.store.settle_held(bucket, now_ms).await?;

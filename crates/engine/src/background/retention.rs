@@ -5,11 +5,12 @@ use crate::context::Context;
 use crate::context::metrics;
 use crate::context::plan::SANDBOX;
 use crate::settings::Retention;
+use database::Outage;
 use domain::{Bucket, MessageId};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{DeadKey, Outage, PartKey, TextCursor};
+use store::{DeadKey, PartKey, TextCursor};
 
 /// How often old data is looked for while there is some.
 const BUSY_EVERY: Duration = Duration::from_secs(2);
@@ -123,7 +124,7 @@ async fn remove(
     shared: &Context,
     retention: Retention,
     places: &mut HashMap<Bucket, Place>,
-) -> store::Result<bool> {
+) -> database::Result<bool> {
     let mut more = false;
     for bucket in shared.store.buckets() {
         for kind in Kind::ALL {
@@ -154,7 +155,7 @@ impl Place {
         bucket: Bucket,
         kind: Kind,
         kept_ms: i64,
-    ) -> store::Result<bool> {
+    ) -> database::Result<bool> {
         let (store, now_ms) = (&shared.store, shared.clock.now_ms());
         let before_ms = now_ms - kept_ms;
         match kind {

@@ -5,11 +5,12 @@ use crate::admit::callers::Customers;
 use crate::cluster::takeover::portions;
 use crate::context::Context;
 use crate::dispatch::{move_strays, note_due};
+use database::Outage;
 use domain::{Bucket, Gateway};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::{Claimed, Ended, Expiry, Outage, Progress, Settled};
+use store::{Claimed, Ended, Expiry, Progress, Settled};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -134,7 +135,7 @@ fn every<S>(
     sweep: impl Fn(Arc<Context>) -> S + Send + 'static,
 ) -> JoinHandle<()>
 where
-    S: Future<Output = store::Result<()>> + Send + 'static,
+    S: Future<Output = database::Result<()>> + Send + 'static,
 {
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
@@ -149,7 +150,7 @@ where
 
 /// Expires recipients that have no outcome in time, and what was never sent. Where that fails in a bucket, the others are
 /// swept all the same.
-pub(crate) async fn expire_all(shared: &Arc<Context>) -> store::Result<()> {
+pub(crate) async fn expire_all(shared: &Arc<Context>) -> database::Result<()> {
     let begun_ms = shared.clock.now_ms();
     let mut swept = Ok(());
     for &gateway in Gateway::ALL {
@@ -174,7 +175,7 @@ async fn expire_sent(
     bucket: Bucket,
     gateway: Gateway,
     begun_ms: i64,
-) -> store::Result<()> {
+) -> database::Result<()> {
     loop {
         let now_ms = until_ms(shared, begun_ms);
         let expiry = Expiry {
@@ -196,7 +197,11 @@ fn over_before(shared: &Context, gateway: Gateway, now_ms: i64) -> i64 {
     shared.live().plan.rules.over_before(gateway, now_ms)
 }
 
-async fn expire_unsent(shared: &Arc<Context>, bucket: Bucket, begun_ms: i64) -> store::Result<()> {
+async fn expire_unsent(
+    shared: &Arc<Context>,
+    bucket: Bucket,
+    begun_ms: i64,
+) -> database::Result<()> {
     loop {
         let now_ms = until_ms(shared, begun_ms);
         let late = shared.store.late_batches(bucket, now_ms).await?;
@@ -223,7 +228,7 @@ fn too_late(claimed: Claimed) -> Progress {
     }
 }
 
-async fn tidy_all(shared: &Arc<Context>) -> store::Result<()> {
+async fn tidy_all(shared: &Arc<Context>) -> database::Result<()> {
     let now_ms = shared.followed_ms().await?;
     for bucket in shared.my_buckets() {
         while shared.store.tidy(bucket, now_ms).await? {}
@@ -232,7 +237,7 @@ async fn tidy_all(shared: &Arc<Context>) -> store::Result<()> {
     Ok(())
 }
 
-async fn forget_all(shared: &Arc<Context>) -> store::Result<()> {
+async fn forget_all(shared: &Arc<Context>) -> database::Result<()> {
     let before_ms = shared.clock.now_ms() - ATTEMPTS_MS;
     for bucket in shared.my_buckets() {
         while shared.store.forget_attempts(bucket, before_ms).await? {}
@@ -242,7 +247,7 @@ async fn forget_all(shared: &Arc<Context>) -> store::Result<()> {
 
 /// Finds receipts that came in on one node while another kept their response, since what was seen when all of them
 /// were last looked at, which it notes.
-async fn look_again(shared: &Arc<Context>, looked: &AtomicI64) -> store::Result<()> {
+async fn look_again(shared: &Arc<Context>, looked: &AtomicI64) -> database::Result<()> {
     let now_ms = shared.clock.now_ms();
     let since_ms = parked_since(looked.load(Ordering::Relaxed), now_ms);
     let mut until_ms = now_ms;

@@ -2,9 +2,9 @@
 
 use super::run::within;
 use crate::context::Context;
+use database::Outage;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use store::Outage;
 use tokio::time::{sleep, timeout};
 
 /// The pause between two rings, however many there are.

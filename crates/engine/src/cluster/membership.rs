@@ -38,7 +38,7 @@ pub(crate) struct Known {
 
 impl Nodes {
     /// Makes this process known before it claims anything.
-    pub(crate) async fn join(store: &Store, clock: &Clock, node: i64) -> store::Result<Self> {
+    pub(crate) async fn join(store: &Store, clock: &Clock, node: i64) -> database::Result<Self> {
         agree(store, clock).await?;
         let name = format!("{}:{}", host(), std::process::id());
         let beaten = Instant::now();

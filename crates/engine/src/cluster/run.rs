@@ -10,12 +10,13 @@ use crate::admit::rate::Rates;
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::clock::Clock;
+use database::Outage;
 use domain::{Share, share};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::{Bind, Outage, Store};
+use store::{Bind, Store};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
@@ -63,7 +64,7 @@ async fn turn(
     shared: &Arc<Context>,
     watch: &mut super::membership::Watch,
     count: u32,
-) -> store::Result<usize> {
+) -> database::Result<usize> {
     let (store, nodes) = (&shared.store, &shared.nodes);
     let began = Instant::now();
     let known = within(store.beat(nodes.node, &nodes.name)).await?;
@@ -100,7 +101,7 @@ async fn turn(
 }
 
 /// Has the clock follow that of the server, by which all nodes go.
-pub(crate) async fn agree(store: &Store, clock: &Clock) -> store::Result<()> {
+pub(crate) async fn agree(store: &Store, clock: &Clock) -> database::Result<()> {
     let asked_ms = clock.steady_ms();
     if let Some(theirs_ms) = store.server_ms().await? {
         clock.lead(theirs_ms, asked_ms, clock.steady_ms());
@@ -108,14 +109,16 @@ pub(crate) async fn agree(store: &Store, clock: &Clock) -> store::Result<()> {
     Ok(())
 }
 
-pub(crate) async fn within<T>(answer: impl Future<Output = store::Result<T>>) -> store::Result<T> {
+pub(crate) async fn within<T>(
+    answer: impl Future<Output = database::Result<T>>,
+) -> database::Result<T> {
     timeout(BEAT_PATIENCE, answer)
         .await
-        .unwrap_or(Err(store::Error::TimedOut))
+        .unwrap_or(Err(database::Error::TimedOut))
 }
 
 /// Takes and gives back connections, so that the nodes have as many each.
-async fn share_binds(shared: &Arc<Context>, alive: &[i64]) -> store::Result<()> {
+async fn share_binds(shared: &Arc<Context>, alive: &[i64]) -> database::Result<()> {
     let (node, live) = (shared.nodes.node, shared.live.load_full());
     let mut binds = within(shared.store.binds()).await?;
     let mut taken = false;
@@ -167,7 +170,7 @@ async fn hold(
     binds: &[Bind],
     alive: &[i64],
     back: usize,
-) -> store::Result<()> {
+) -> database::Result<()> {
     let node = shared.nodes.node;
     let up_elsewhere = binds
         .iter()

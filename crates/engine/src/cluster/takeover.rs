@@ -3,9 +3,10 @@
 use crate::context::Context;
 use crate::context::metrics;
 use crate::context::plan::SANDBOX;
+use database::Outage;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Batch, BatchKind, Claimed, Outage, Progress, WAITING};
+use store::{Batch, BatchKind, Claimed, Progress, WAITING};
 use tokio::time::sleep;
 
 /// The pause before what failed is tried again.
@@ -17,7 +18,7 @@ const MOST_RECIPIENTS: usize = 4_000;
 
 /// Recovers what the last process left, where there is one at a time. Other nodes would wait for the beat of this one
 /// meanwhile, and its first beat asks for the same.
-pub(crate) async fn at_start(shared: &Arc<Context>) -> store::Result<()> {
+pub(crate) async fn at_start(shared: &Arc<Context>) -> database::Result<()> {
     if shared.store.is_shared() {
         return Ok(());
     }
@@ -39,7 +40,7 @@ pub(crate) async fn run(shared: Arc<Context>) {
 /// Finds the batches of nodes that are gone, in the buckets that are this node's matter, also those of carriers
 /// that are not configured any more. What such a node had claimed may have been sent: it is in doubt, which is
 /// told, counted, and ended by a receipt or by one more send. What it had not claimed was not sent.
-async fn recover(shared: &Arc<Context>) -> store::Result<()> {
+async fn recover(shared: &Arc<Context>) -> database::Result<()> {
     let now_ms = shared.clock.now_ms();
     let (mut doubted, mut freed) = (0, 0);
     for bucket in shared.my_buckets() {
@@ -64,7 +65,11 @@ async fn recover(shared: &Arc<Context>) -> store::Result<()> {
 }
 
 /// The sandbox has no wire to be on.
-async fn put_back(shared: &Arc<Context>, orphans: Vec<Claimed>, now_ms: i64) -> store::Result<()> {
+async fn put_back(
+    shared: &Arc<Context>,
+    orphans: Vec<Claimed>,
+    now_ms: i64,
+) -> database::Result<()> {
     if orphans.is_empty() {
         return Ok(());
     }
@@ -77,7 +82,7 @@ async fn take_over(
     shared: &Arc<Context>,
     orphans: Vec<Claimed>,
     now_ms: i64,
-) -> store::Result<usize> {
+) -> database::Result<usize> {
     let mut doubted = 0;
     for orphans in portions(orphans) {
         let progress = orphans

@@ -1,8 +1,8 @@
 //! Chance: only this file asks the system for it.
 
+use database::Outage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use store::Outage;
 
 /// Questions for random bytes, many for each send.
 static NO_BYTES: Outage = Outage::of("the system gives no random bytes");

@@ -25,7 +25,7 @@ pub(crate) fn connector(carrier: &CarrierSettings) -> Result<Option<TlsConnector
     if named.is_empty() {
         return Err(fault(&"no certificate authority is known; set `tls_ca`"));
     }
-    let trust = store::trust(&named).map_err(|error| fault(&error))?;
+    let trust = database::trust(&named).map_err(|error| fault(&error))?;
     let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| fault(&error))?

@@ -3,10 +3,11 @@
 use super::completed::Done;
 use super::worker::Desk;
 use crate::context::Context;
+use database::Outage;
 use domain::Priority;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Batch, Claimed, Outage};
+use store::{Batch, Claimed};
 
 /// How long a carrier may be down before what waits for it goes to the next one.
 const FAIL_OVER_MS: i64 = 5_000;
@@ -18,7 +19,7 @@ const FAIL_OVER_RECIPIENTS: usize = 1_000;
 static MOVES: Outage = Outage::of("batches cannot be moved to another carrier");
 
 /// Tells each carrier for which a batch is due.
-pub(crate) async fn note_due(shared: &Context) -> store::Result<()> {
+pub(crate) async fn note_due(shared: &Context) -> database::Result<()> {
     let due = shared.store.due_carriers(shared.clock.now_ms()).await?;
     due.iter()
         .filter_map(|name| shared.carrier(name))
@@ -56,7 +57,7 @@ impl Desk {
 
 /// Moves what waits for a carrier that is down, or not there any more, to one that is up, in order of preference. Gives
 /// whether more of it may be moved now.
-async fn move_on(shared: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> store::Result<bool> {
+async fn move_on(shared: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> database::Result<bool> {
     let claim = shared.claim(&carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
     let claimed = shared.store.claim(claim).await?;
     let recipients = claimed.iter().map(|one| one.batch.recipients.len());
@@ -101,7 +102,7 @@ async fn move_on(shared: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> store:
 pub(crate) async fn move_strays(
     shared: &Arc<Context>,
     told: &Mutex<BTreeSet<String>>,
-) -> store::Result<()> {
+) -> database::Result<()> {
     let mut strays = BTreeSet::new();
     for bucket in shared.my_buckets() {
         let carriers = shared.store.batch_carriers(bucket).await?;
@@ -143,7 +144,7 @@ pub(crate) async fn move_strays(
             // In a task of its own: who is claimed is given back, also where the sweep is aborted now.
             let moving = move_on(Arc::clone(shared), Arc::clone(&name), now_ms);
             let moved = tokio::spawn(moving).await;
-            more = moved.map_err(|_| store::Error::Closed).flatten()?;
+            more = moved.map_err(|_| database::Error::Closed).flatten()?;
         }
     }
     Ok(())

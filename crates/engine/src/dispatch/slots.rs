@@ -4,9 +4,10 @@
 use super::bind::{self, LinkEvent, LinkId, Wire};
 use super::worker::Desk;
 use crate::dispatch::sandbox;
+use database::Outage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::{Bind, Outage};
+use store::Bind;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;

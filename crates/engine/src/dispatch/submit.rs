@@ -6,9 +6,10 @@ use super::in_flight::{Fate, Ready, Tag};
 use super::pages::Pages;
 use super::worker::Desk;
 use crate::context::FAILURE_PAUSE;
+use database::Outage;
 use domain::{DeliveryStatus, Priority};
 use smpp::Submit;
-use store::{BatchKind, Claimed, Outage};
+use store::{BatchKind, Claimed};
 
 /// A window of so many places keeps one that only a one-time password takes.
 const WIDE_WINDOW: usize = 10;

@@ -15,7 +15,7 @@ type ByAccount = HashMap<AccountId, Arc<[Signing]>>;
 pub(crate) struct Secrets(RwLock<ByAccount>);
 
 impl Secrets {
-    pub(crate) async fn load(store: &Store) -> store::Result<Self> {
+    pub(crate) async fn load(store: &Store) -> database::Result<Self> {
         Ok(Self(RwLock::new(read(store).await?)))
     }
 
@@ -36,7 +36,7 @@ impl Secrets {
     }
 }
 
-async fn read(store: &Store) -> store::Result<ByAccount> {
+async fn read(store: &Store) -> database::Result<ByAccount> {
     let mut found: HashMap<AccountId, Vec<Signing>> = HashMap::new();
     for secret in store.callback_secrets(None).await? {
         found

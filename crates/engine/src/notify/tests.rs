@@ -4,6 +4,7 @@ use super::client::Patience;
 use super::{CallbackSettings, Callbacks};
 use crate::context::clock::Clock;
 use crate::context::system::World;
+use database::Target;
 use domain::{
     AccountId, Bucket, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money, Priority,
     Recipient, Terms, Text,
@@ -15,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{
     Batch, BatchKind, By, Callback, CallbackRoom, CarrierReport, Ended, Finished, MOST_RECIPIENTS,
-    NewMessage, Outcome, Progress, Revision, Settled, Store, Target,
+    NewMessage, Outcome, Progress, Revision, Settled, Store,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -12,10 +12,11 @@ use crate::context::clock::Clock;
 use crate::context::random::Chance;
 use crate::context::system::World;
 use crate::settings::CallbackSettings;
+use database::Outage;
 use domain::{AccountId, Environment, callback};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use store::{Callback, CallbackRoom, Finished, OriginKey, Outage, Outcome, Revision, Store};
+use store::{Callback, CallbackRoom, Finished, OriginKey, Outcome, Revision, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -200,7 +201,7 @@ impl Desk {
 
     /// Claims what is due of some origins, as far as there is room. Where a claim fails, the next look goes on behind
     /// its origin, so that it holds up nobody else's.
-    async fn look(self: &Arc<Self>, behind: &mut Option<OriginKey>) -> store::Result<()> {
+    async fn look(self: &Arc<Self>, behind: &mut Option<OriginKey>) -> database::Result<()> {
         let now_ms = self.clock.now_ms();
         let due = self.store.due_origins(now_ms, behind.as_ref(), LOOK_STEPS);
         let due = due.await?;

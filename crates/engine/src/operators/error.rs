@@ -14,7 +14,7 @@ pub(super) const MOST_RANGES: usize = 100;
 pub enum AdminError {
     /// The database failed.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(#[from] database::Error),
     /// There is no such account.
     #[error("there is no account {0}: see `ogene account list`")]
     NoAccount(AccountId),

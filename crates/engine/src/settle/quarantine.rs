@@ -78,7 +78,7 @@ impl Piece {
     }
 
     /// Tries to have it committed, as of now. Gives how many receipts were parked.
-    async fn keep(&self, shared: &Arc<Context>, teller: &Teller) -> store::Result<usize> {
+    async fn keep(&self, shared: &Arc<Context>, teller: &Teller) -> database::Result<usize> {
         let turn = shared.turns.next().await;
         let report = Arc::new(told_now(shared, &self.report));
         let kept = keep(shared, &report, slice::from_ref(teller));
@@ -158,7 +158,7 @@ async fn keep_at_last(shared: Arc<Context>, piece: Piece, teller: Teller) {
     });
 }
 
-fn log(piece: &Piece, teller: &Teller, error: &store::Error) {
+fn log(piece: &Piece, teller: &Teller, error: &database::Error) {
     let progress = piece.report.progress.first();
     let message = progress.map(|one| one.batch.message.to_string());
     let id = piece.report.receipts.first().map(|one| &*one.carrier_id);

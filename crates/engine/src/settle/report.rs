@@ -5,8 +5,9 @@ use crate::context::Context;
 use crate::dispatch::completed::Done;
 use crate::settle::group_commit::Said;
 use crate::settle::quarantine::{Answers, keep_alone};
+use database::Outage;
 use std::sync::Arc;
-use store::{CarrierReport, Outage, Receipt, Settled};
+use store::{CarrierReport, Receipt, Settled};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The most that is set aside of what a carrier said. Where the database refuses more, it is not for one row, and the
@@ -53,7 +54,7 @@ pub(crate) async fn keep(
     shared: &Arc<Context>,
     report: &Arc<CarrierReport>,
     tellers: &[Teller],
-) -> store::Result<Vec<usize>> {
+) -> database::Result<Vec<usize>> {
     let mut settled = Settled::default();
     let kept = shared.store.report(Arc::clone(report), &mut settled).await;
     shared.settled(settled);

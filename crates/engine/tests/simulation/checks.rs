@@ -5,10 +5,11 @@ use super::customers::{ACCOUNTS, Send};
 use super::receiver::ORIGINS;
 use super::rules::{CARRIERS, RETRIES, TIMEOUT_MS};
 use super::state::{Outside, State};
+use database::Commit;
 use domain::{DeliveryStatus, Environment, Gateway, MessageId, Money, Priority, Recipient};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::{Claim, Commit, EntryKind, LedgerEntry, Store};
+use store::{Claim, EntryKind, LedgerEntry, Store};
 
 /// A message as the database has it.
 struct Message {

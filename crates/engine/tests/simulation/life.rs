@@ -8,11 +8,12 @@ use super::fault::Fault;
 use super::rules;
 use super::state::{DiskMood, Outside};
 use super::world::{Pipes, disk};
+use database::Commit;
 use engine::{Chance, Clock, Engine, Settings, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use store::{Commit, Store};
+use store::Store;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::sleep;
 

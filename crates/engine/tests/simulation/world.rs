@@ -4,6 +4,7 @@ use super::fault::Fault;
 use super::rules::CARRIERS;
 use super::state::{Outside, State};
 use super::{carrier, receiver};
+use database::{Commit, Disk, Verdict};
 use engine::{Asked, Network, Wire};
 use rustls::RootCertStore;
 use std::future::{pending, ready};
@@ -11,7 +12,6 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Commit, Disk, Verdict};
 use tokio::io::duplex;
 
 /// The capacity of a pipe.

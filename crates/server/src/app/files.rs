@@ -2,8 +2,8 @@
 //! callbacks and the database have theirs in reserve, so that nobody who holds connections can take it from them.
 
 use crate::config::{Carrier, Config};
+use database::Target;
 use engine::BindMode;
-use store::Target;
 
 /// Files of the process itself: standard streams, timers, signals, listeners, the lock, scrapes of the metrics, name servers.
 const OWN_FILES: usize = 56;

@@ -4,8 +4,8 @@ use super::Surroundings;
 use super::answer::{Answer, Failure};
 use super::verify::{counts, json_of};
 use clap::Args;
+use database::Target;
 use std::path::PathBuf;
-use store::Target;
 
 pub(super) const AFTER_HELP: &str = "Works while the service runs and sends, which waits for nothing but the disk that \
     they share. The backup is a whole database, as it was at one moment: it is verified as `ogene verify` does, and \

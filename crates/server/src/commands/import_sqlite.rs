@@ -4,13 +4,14 @@ use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
 use crate::app::lock;
 use clap::Args;
+use database::Target;
 use engine::Clock;
 use serde_json::{Map, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use store::{ImportStep, Imported, Store, Target, Watch};
+use store::{ImportStep, Imported, Store, Watch};
 use tokio::time::Instant;
 
 pub(super) const AFTER_HELP: &str = "Stop the service first; nothing may serve from the directory or the PostgreSQL \

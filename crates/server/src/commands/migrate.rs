@@ -5,8 +5,8 @@ use super::answer::{Answer, Failure};
 use super::open::absolute;
 use crate::app;
 use clap::Args;
+use database::Target;
 use serde_json::json;
-use store::Target;
 
 #[derive(Args)]
 pub(super) struct Migrate {

@@ -4,6 +4,7 @@ use super::Surroundings;
 use super::answer::Failure;
 use crate::app;
 use crate::config::{Config, Fault, our_variables};
+use database::Target;
 use domain::{AccountId, Money};
 use engine::Clock;
 use engine::admin::Operator;
@@ -11,7 +12,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use store::{Store, Target};
+use store::Store;
 
 impl Surroundings {
     /// The configuration, with the name of its file from `--config` or `OGENE_CONFIG`.

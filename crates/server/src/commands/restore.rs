@@ -5,8 +5,9 @@ use super::answer::{Answer, Failure};
 use super::verify::{counts, json_of};
 use crate::app::lock;
 use clap::Args;
+use database::Target;
 use std::path::PathBuf;
-use store::{Store, Target};
+use store::Store;
 
 pub(super) const AFTER_HELP: &str = "Makes the database in `data_dir`, where there is none, brings its schema up to \
     date and verifies it. An interrupted restore leaves no database, and can be repeated. FILE is not changed.\n\n\

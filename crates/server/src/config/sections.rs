@@ -6,13 +6,13 @@ use super::section::Section;
 use super::tls::Tls;
 use super::value::{Read, Size, Time};
 use crate::http::{Codes, Places};
+use database::Server;
 use domain::client::AddressRange;
 use domain::{CodeWords, NumberPlan, Prohibited};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
-use store::Server;
 use tracing_subscriber::EnvFilter;
 
 /// Upper bound of `limits.max_recipients` (docs/spec/sending.md, section 1).

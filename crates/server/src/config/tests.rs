@@ -467,7 +467,7 @@ fn what_is_not_toml_is_named_by_line_alone() {
 #[test]
 fn a_database_url_names_a_postgresql_server_and_shows_nowhere() {
     let config = read("database_url = \"postgres://u:p4ss@h/d\"").expect("no fault");
-    let store::Target::Postgres(server) = config.target() else {
+    let database::Target::Postgres(server) = config.target() else {
         panic!("the embedded database");
     };
     assert_eq!((server.host(), server.database()), ("h".to_owned(), "d"));

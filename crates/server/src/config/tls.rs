@@ -44,7 +44,7 @@ impl Tls {
 /// Why the file cannot be used.
 pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let all = certificates(file)?;
-    store::trust(&all).map_err(|error| fault(file, error))?;
+    database::trust(&all).map_err(|error| fault(file, error))?;
     Ok(all)
 }
 

@@ -1,8 +1,7 @@
 //! A file in the making.
 
 use super::{BackupError, Outcome};
-use crate::db::files::{self, MODE};
-use crate::db::sync_directory;
+use database::{MODE, give_away, sync_directory};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -51,7 +50,7 @@ impl Partial {
 
     /// Leaves the file to the owner of the directory that it is made for.
     pub(super) fn give_to(&self, directory: &Path) -> Outcome<()> {
-        files::give_away(&self.file, directory).map_err(|source| self.fault(source))
+        give_away(&self.file, directory).map_err(|source| self.fault(source))
     }
 
     fn journal(&self) -> PathBuf {

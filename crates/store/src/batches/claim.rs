@@ -4,12 +4,10 @@ use super::held::{HELD, mark};
 use super::queue::next_due;
 use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, FIRST_BATCHES, MOST_BATCHES, WAITING};
 use super::{delete, insert, shrink, take};
-use crate::db::{Change, Db, Tx};
+use crate::Store;
 use crate::deliveries::{set_leg, stored};
-use crate::error::Result;
 use crate::settle;
-use crate::sql::on;
-use crate::{Outage, Store};
+use database::{Change, Db, Outage, Result, Tx, on};
 use domain::{Bucket, Delivery, Leg, Priority, Recipient};
 use std::sync::Arc;
 

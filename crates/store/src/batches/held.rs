@@ -3,12 +3,10 @@
 
 use super::claim::wanted;
 use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, Progress, WAITING, take};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::receipts::{cancelled, known};
 use crate::settle::{self, CallbackRoom, Settled, Terrain};
-use crate::sql::{changed_rows, on, read};
 use crate::{Store, holds};
+use database::{Change, Result, Tx, changed_rows, on, read};
 use domain::{AccountId, Bucket, Priority, Queued};
 use std::sync::Arc;
 

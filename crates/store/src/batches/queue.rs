@@ -2,9 +2,7 @@
 
 use super::{BatchRow, COLUMNS, Claimed, MOST_BATCHES};
 use crate::Store;
-use crate::db::{Db, Tx};
-use crate::error::Result;
-use crate::sql::{on, read};
+use database::{Db, Result, Tx, on, read};
 use domain::{Bucket, Priority};
 use std::collections::BTreeSet;
 

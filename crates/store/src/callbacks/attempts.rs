@@ -2,10 +2,8 @@
 
 use super::{Callback, Outcome};
 use crate::Store;
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::rows::{id_bytes, message_id, number, recipient};
-use crate::sql::{execute_rows, on, read};
+use database::{Change, Result, Tx, execute_rows, on, read};
 use domain::{AccountId, Bucket, MessageId, Recipient};
 
 /// Most attempts forgotten in one transaction.

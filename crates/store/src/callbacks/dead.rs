@@ -3,10 +3,8 @@
 use super::{Callback, CallbackRow, DEAD, DUE};
 use crate::Store;
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::rows::environment;
-use crate::sql::{on, read};
+use database::{Change, Result, Tx, on, read};
 use domain::{AccountId, Bucket, Environment, MessageId};
 use serde_json::json;
 

@@ -2,10 +2,8 @@
 
 use super::{CLAIMED, Callback, DEAD, DUE, Finished, Outcome, attempts, insert, insert_as, take};
 use crate::Store;
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::rows::id_bytes;
-use crate::sql::on;
+use database::{Change, Result, Tx, on};
 
 struct FinishCallbacks {
     node: i64,

@@ -2,10 +2,8 @@
 
 use super::DUE;
 use crate::Store;
-use crate::db::{Db, Tx};
-use crate::error::Result;
 use crate::rows::environment;
-use crate::sql::on;
+use database::{Db, Result, Tx, on};
 use domain::{AccountId, Bucket, Environment};
 
 /// An origin of an account in one world: bucket, account, world and origin, in the order of the key.

@@ -3,10 +3,8 @@
 use crate::Store;
 use crate::accounts::span;
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Tx};
-use crate::error::{Error, Result};
 use crate::revision::touch;
-use crate::sql::{on, read};
+use database::{Change, Error, Result, Tx, on, read};
 use domain::AccountId;
 use domain::callback::signature::{Secret, Signing};
 use serde_json::{Value, json};

@@ -1,11 +1,9 @@
 //! Some rows of a table, by column, on their way from SQLite to PostgreSQL.
 
 use super::table::{Bucketed, Kind, Table};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::parts::stored::{decode, encode};
 use crate::rows::{bucket_of, bucket_of_id, id_bytes};
-use crate::sqlite;
+use database::{Change, Connection, Result, Tx};
 use domain::{AccountId, Bucket, MessageId};
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 use std::collections::HashMap;
@@ -76,7 +74,7 @@ impl Column {
 
 /// Reads the rows that come after those of `before`.
 pub(super) async fn read(
-    source: &mut sqlite::Connection,
+    source: &mut Connection,
     table: &Table,
     before: Option<&Chunk>,
 ) -> Result<Chunk> {
@@ -106,7 +104,7 @@ pub(super) async fn read(
 }
 
 /// Has pages name the buckets in which their deliveries will lie.
-async fn tell_homes(source: &mut sqlite::Connection, rows: &mut [Option<Vec<u8>>]) -> Result<()> {
+async fn tell_homes(source: &mut Connection, rows: &mut [Option<Vec<u8>>]) -> Result<()> {
     let mut homes: HashMap<MessageId, Bucket> = HashMap::new();
     for row in rows.iter_mut().flatten() {
         let mut pages = decode(row)?;

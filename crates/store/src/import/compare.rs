@@ -1,9 +1,7 @@
 //! What source and target must agree on, beside the rows themselves.
 
 use super::table::Table;
-use crate::db::Tx;
-use crate::error::Result;
-use crate::sql::on;
+use database::{Result, Tx, on};
 use sqlx::AssertSqlSafe;
 
 /// How many rows a table has.

@@ -3,12 +3,10 @@
 
 use super::ImportError;
 use crate::audit;
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::revision::touch;
 use crate::rows::buckets;
-use crate::sql::on;
 use crate::sweep::{read_mark, write_mark};
+use database::{Change, Result, Tx, on};
 
 /// In the target: the installation that is being imported, by its first account.
 pub(super) const IMPORTING: &str = "importing";

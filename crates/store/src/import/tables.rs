@@ -285,8 +285,9 @@ pub(super) const TABLES: [Table; 17] = [
 #[cfg(test)]
 mod tests {
     use super::TABLES;
-    use crate::db::FILE;
-    use crate::{Store, Target};
+    use crate::Store;
+    use database::FILE;
+    use database::Target;
 
     #[tokio::test]
     async fn rows_are_read_in_the_order_in_which_they_lie() {

@@ -2,9 +2,8 @@
 
 use super::{Id, Part, lying_apart, under};
 use crate::Store;
-use crate::db::Tx;
-use crate::error::Result;
 use crate::receipts::Receipt;
+use database::{Result, Tx};
 use domain::{Leg, MessageId, Recipient};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};

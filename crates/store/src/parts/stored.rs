@@ -6,7 +6,7 @@
 //! is a guess), and the recipient. Numbers are in base 128, the lowest digit first, each with its high bit set but the last.
 
 use super::Part;
-use crate::error::{Error, Result};
+use database::{Error, Result};
 use domain::{Bucket, Leg, MessageId, Recipient};
 use uuid::Uuid;
 

@@ -2,14 +2,12 @@
 
 use super::settle::Portion;
 use super::{News, Receipt, ReceiptWord};
-use crate::db::Tx;
 use crate::deliveries::stored;
 use crate::doubts::Doubts;
-use crate::error::Result;
 use crate::parts::{self, Matched, Meant, Named, Part};
 use crate::rows::{bucket_list, message_id, number, recipient};
 use crate::settle::Case;
-use crate::sql::{fetch_rows, on};
+use database::{Result, Tx, fetch_rows, on};
 use domain::{Bucket, Leg, MessageId, PageSet, Recipient};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};

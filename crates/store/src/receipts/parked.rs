@@ -1,12 +1,10 @@
 //! Receipts that overtook their response: they wait for it in the database.
 
 use super::{CarrierReport, News, Receipt, ReceiptWord};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::parts::{Named, submitted};
 use crate::rows::{bucket_list, bucket_of_id, id_bytes, named, number, recipient};
-use crate::sql::{execute_rows, fetch_rows, find_rows, on, read};
 use crate::{Progress, Store};
+use database::{Change, Result, Tx, execute_rows, fetch_rows, find_rows, on, read};
 use domain::Bucket;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;

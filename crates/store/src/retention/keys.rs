@@ -3,11 +3,9 @@
 
 use super::Removed;
 use crate::Store;
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::parts::stored::last_before;
 use crate::rows::id_bytes;
-use crate::sql::{on, read};
+use database::{Change, Result, Tx, on, read};
 use domain::{Bucket, MessageId};
 
 /// Keys read in one step, and most rows removed in it.

@@ -3,10 +3,8 @@
 
 use super::{MOST_MESSAGES, Old, RemoveMessages, Removed, fitting};
 use crate::Store;
-use crate::db::Db;
-use crate::error::Result;
 use crate::rows::{id_bytes, message_id};
-use crate::sql::on;
+use database::{Db, Result, on};
 use domain::{Bucket, MessageId};
 use std::collections::HashSet;
 

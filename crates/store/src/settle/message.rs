@@ -1,10 +1,8 @@
 //! What must be known of messages to settle their recipients.
 
 use super::Case;
-use crate::db::Tx;
-use crate::error::Result;
 use crate::rows::{environment, id_bytes, message_id, named, purse};
-use crate::sql::find_rows;
+use database::{Result, Tx, find_rows};
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, Terms};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -2,9 +2,8 @@
 
 use super::{Case, Owed, decide_all, messages, refund};
 use crate::batches::Batch;
-use crate::db::Tx;
 use crate::deliveries::{set_leg, stored};
-use crate::error::Result;
+use database::{Result, Tx};
 use domain::{Bucket, DeliveryEvent, Leg};
 
 /// Notes that they were not submitted after all: they may be claimed again. Gives what is owed for those that came to

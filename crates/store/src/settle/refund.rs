@@ -4,9 +4,8 @@
 
 use super::{Outcome, Settling};
 use crate::Store;
-use crate::db::Tx;
-use crate::error::Result;
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
+use database::{Result, Tx};
 use domain::{Environment, MessageId, Money, Purse, Recipient, Refund};
 use std::collections::{BTreeMap, HashMap};
 

@@ -7,12 +7,10 @@
 use super::{
     Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended, insert_deliveries, seconds,
 };
-use crate::db::Tx;
 use crate::doubts::Doubts;
-use crate::error::Result;
 use crate::parts::Part;
 use crate::rows::{id_bytes, number, within};
-use crate::sql::changed_rows;
+use database::{Result, Tx, changed_rows};
 use domain::{Bucket, Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient, Terms};
 use std::collections::{HashMap, HashSet};
 

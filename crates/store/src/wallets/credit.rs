@@ -3,10 +3,8 @@
 use super::{LedgerEntry, Movement, add, enter, lock};
 use crate::Store;
 use crate::audit::{self, By};
-use crate::db::{Change, Tx};
-use crate::error::{Error, Result};
 use crate::rows::{id_bytes, named};
-use crate::sql::on;
+use database::{Change, Error, Result, Tx, on};
 use domain::{Bucket, Component, Money, Purse, redact};
 use serde_json::json;
 use std::collections::BTreeMap;

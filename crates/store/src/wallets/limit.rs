@@ -4,10 +4,8 @@
 use super::{Owner, lock};
 use crate::Store;
 use crate::audit::{self, By, Entry};
-use crate::db::{Change, Tx};
-use crate::error::Result;
 use crate::rows::id_bytes;
-use crate::sql::on;
+use database::{Change, Result, Tx, on};
 use domain::{AccountId, Bucket, MessageId, Money, Spending, day_begins_at, lagos_day};
 use serde_json::json;
 

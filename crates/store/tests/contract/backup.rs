@@ -2,11 +2,12 @@
 
 use super::fates::{DAY, Fate};
 use super::kit::{CARRIER, Kit, NOW, column, sending, sqlite};
+use database::{Error, Target};
 use rusqlite::Connection;
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use store::{BackupError, Error, Store, Target};
+use store::{BackupError, Store};
 use tempfile::TempDir;
 
 /// Where a test keeps its backups, and what it makes of them.

@@ -1,9 +1,10 @@
 //! Changes that arrive together: each stands or falls alone.
 
 use super::kit::{Kit, NOW, Sending, account, by, naira, report, sending, taken, twins};
+use database::{Error, Target};
 use domain::{AccountId, Refusal};
 use std::fs;
-use store::{Accepted, Error, Store, Target};
+use store::{Accepted, Store};
 use tokio::task::JoinSet;
 
 twins!(

@@ -5,6 +5,7 @@ use super::kit::{
     CARRIER, Kit, NOW, Sending, backup_planner, by, claim, delivered, naira, number, receipt,
     report, sending, sqlite, taken, undelivered,
 };
+use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{
@@ -15,7 +16,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use store::{
     Accepted, CallbackSecret, CarrierReport, Claim, Expiry, ImportError, ImportStep, Imported,
-    NewMessage, Standing, Store, Target, TokenInfo, Watch,
+    NewMessage, Standing, Store, TokenInfo, Watch,
 };
 
 /// Tables that are not moved: what lasts a minute, what is the node's own, what is made anew.
@@ -396,7 +397,7 @@ async fn interrupted(
     source.close().await;
     match imported {
         Ok(Imported::Now(_)) => true,
-        Err(ImportError::Store(store::Error::Closed)) => false,
+        Err(ImportError::Store(database::Error::Closed)) => false,
         other => panic!("{other:?}"),
     }
 }

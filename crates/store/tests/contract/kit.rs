@@ -1,5 +1,6 @@
 //! The kit of the contract: a fresh database, messages to send, and a carrier that answers.
 
+use database::{Server, Target};
 use domain::{
     Account, AccountId, AccountStatus, Bucket, Component, DeliveryStatus, Draft, Environment,
     Gateway, MessageId, Money, Priority, Recipient, Terms, Text,
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use store::{
     Accepted, Batch, BatchKind, By, CallbackRoom, CarrierReport, Claim, Claimed, Credited, Ended,
-    EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Server,
-    Settled, Store, Target, WAITING,
+    EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Settled,
+    Store, WAITING,
 };
 
 /// Makes the two tests of each rule: one on SQLite, one on PostgreSQL.

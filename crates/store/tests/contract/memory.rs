@@ -1,9 +1,10 @@
 //! The database in memory, and its disk.
 
 use super::kit::by;
+use database::{Commit, Verdict};
 use domain::{Account, AccountId, AccountStatus, Verification};
 use std::sync::{Arc, Mutex};
-use store::{Commit, Store, Verdict};
+use store::Store;
 
 fn account(number: i64) -> Account {
     Account {

@@ -297,7 +297,7 @@ fn plan(database: &rusqlite::Connection, sql: &str, place: &str) -> Vec<String> 
 #[tokio::test]
 async fn no_statement_reads_the_whole_of_a_table_that_grows() {
     let kit = Kit::sqlite().await;
-    let store::Target::Directory(path) = &kit.target else {
+    let database::Target::Directory(path) = &kit.target else {
         unreachable!()
     };
     let database = sqlite(path);

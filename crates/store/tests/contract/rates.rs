@@ -1,9 +1,10 @@
 //! Rate windows that nodes share.
 
 use super::kit::{Kit, NOW, fresh, twins};
+use database::Error;
 use domain::rate::{Permits, RateKey, RateKind, Reservation, Reserved};
 use domain::{AccountId, Environment};
-use store::{Error, Store};
+use store::Store;
 use tokio::task::JoinSet;
 
 twins!(

@@ -293,7 +293,7 @@ async fn unanswered_queries_time_out_and_free_their_connections() {
     assert!(
         answers
             .iter()
-            .all(|answer| { answer.as_ref().is_err_and(store::Error::is_unavailable) })
+            .all(|answer| { answer.as_ref().is_err_and(database::Error::is_unavailable) })
     );
     scissors.cut_next(0);
     let answers = tokio::time::timeout(SOON, ask()).await.unwrap();

@@ -1,8 +1,9 @@
 //! The room of what has left the queues of PostgreSQL is used again (decision 0026).
 
 use super::kit::{administer, fresh};
+use database::{Server, Target};
 use sqlx::{Connection, PgConnection};
-use store::{Server, Store, Target};
+use store::Store;
 
 const FILL: &str = "insert into recent_sends (bucket, fingerprint, expires_at_ms)
      select 0, decode(md5(cast(one as text)), 'hex'), 1 from generate_series(1, 5000) one";

@@ -3,9 +3,9 @@
 use super::*;
 use crate::context::clock::Clock;
 use crate::operators::{self, Operator};
+use database::Target;
 use domain::{AccountStatus, Component, Money};
 use std::net::Ipv4Addr;
-use store::Target;
 use tempfile::TempDir;
 
 const NOW: i64 = 1_795_000_000_000;

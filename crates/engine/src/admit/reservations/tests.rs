@@ -2,11 +2,11 @@
 //! as well, where `./test` has one.
 
 use super::*;
+use database::Target;
 use domain::rate::RateKind;
 use domain::{AccountId, Environment};
 use std::future::poll_fn;
 use std::task::Poll;
-use store::Target;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -301,7 +301,7 @@ async fn nodes_on_postgres_keep_the_limit_to_a_twentieth() {
     administer(&server, &format!("create schema {schema}"));
     let separator = if server.contains('?') { '&' } else { '?' };
     let url = format!("{server}{separator}options[search_path]={schema}");
-    let target = Target::Postgres(store::Server::new(&url, 8).expect("a URL"));
+    let target = Target::Postgres(database::Server::new(&url, 8).expect("a URL"));
     three_nodes_keep_the_limit_to_a_twentieth(&target).await;
     administer(
         &server,

@@ -1,8 +1,8 @@
 use super::*;
 use crate::error::READ_PATIENCE;
+use database::Target;
 use domain::velocity::Block;
 use std::future::pending;
-use store::Target;
 use tokio::time::Instant;
 
 const ACCOUNT: AccountId = AccountId(1);

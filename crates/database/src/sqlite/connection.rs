@@ -21,18 +21,18 @@ thread_local! {
 }
 
 /// A connection to a database file.
-pub(crate) struct Connection {
+pub struct Connection {
     pub(super) raw: rusqlite::Connection,
 }
 
 /// What a statement changed.
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub struct Done {
     changed: u64,
 }
 
 impl Done {
-    pub(crate) fn rows_affected(&self) -> u64 {
+    pub fn rows_affected(&self) -> u64 {
         self.changed
     }
 }
@@ -59,7 +59,7 @@ impl Connection {
     }
 
     /// Begins, ends or divides a transaction.
-    pub(crate) fn command(&mut self, text: &str) -> sqlx::Result<()> {
+    pub fn command(&mut self, text: &str) -> sqlx::Result<()> {
         let made = self.raw.prepare_cached(text);
         made.and_then(|mut statement| statement.raw_execute())
             .map(drop)
@@ -68,7 +68,7 @@ impl Connection {
 
     /// Leaves it to [`Self::fold_back`] to fold the write-ahead log back: SQLite would do it by itself, and not say
     /// when a sync fails.
-    pub(crate) fn keep_log(&self) {
+    pub fn keep_log(&self) {
         self.raw.wal_hook(Some(|_, pages| {
             LOG_PAGES.set(pages.unsigned_abs());
             Ok(())
@@ -76,13 +76,13 @@ impl Connection {
     }
 
     /// Pages in the log, as far as commits on this thread tell.
-    pub(crate) fn log_pages() -> u32 {
+    pub fn log_pages() -> u32 {
         LOG_PAGES.get()
     }
 
     /// Folds the log back into the database. Whatever keeps it from that passes, and the log holds it all
     /// meanwhile; but for a sync that fails.
-    pub(crate) fn fold_back(&self) -> sqlx::Result<()> {
+    pub fn fold_back(&self) -> sqlx::Result<()> {
         let folded = self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(()));
         match folded.map_err(failure) {
             Err(error) if is_unsynced(&error) => Err(error),
@@ -91,7 +91,7 @@ impl Connection {
     }
 
     /// Has the file grow no further, or as far as it may.
-    pub(crate) fn keep_from_growing(&mut self, is_full: bool) -> sqlx::Result<()> {
+    pub fn keep_from_growing(&mut self, is_full: bool) -> sqlx::Result<()> {
         let pages: sqlx::Result<i64> = if is_full {
             let count = self
                 .raw
@@ -129,7 +129,7 @@ impl Connection {
     }
 
     /// Runs one statement for each of some rows of values. Gives how many rows they changed.
-    pub(crate) fn execute_each<'q>(
+    pub fn execute_each<'q>(
         &mut self,
         query: impl Execute<'q, Sqlite>,
         rows: usize,
@@ -144,7 +144,7 @@ impl Connection {
     }
 
     /// Runs one statement for each of some rows of values. Gives whether it changed anything, in their order.
-    pub(crate) fn change_each<'q>(
+    pub fn change_each<'q>(
         &mut self,
         query: impl Execute<'q, Sqlite>,
         rows: usize,
@@ -159,7 +159,7 @@ impl Connection {
     }
 
     /// Runs one statement for each of some rows of values. Gives all that they return.
-    pub(crate) fn find_each<'q>(
+    pub fn find_each<'q>(
         &mut self,
         query: impl Execute<'q, Sqlite>,
         rows: usize,
@@ -338,7 +338,7 @@ impl sqlx::Connection for Connection {
 
 /// sqlx asks for transactions of its own; ours are begun and ended by statements.
 #[derive(Debug)]
-pub(crate) struct Transactions;
+pub struct Transactions;
 
 impl sqlx_core::transaction::TransactionManager for Transactions {
     type Database = Sqlite;

@@ -1,8 +1,8 @@
 //! The two databases: opening them, and the transactions in which all changes are made.
 
 mod commit;
-pub(crate) mod copy;
-pub(crate) mod files;
+pub mod copy;
+mod files;
 mod lent;
 mod memory;
 mod open;
@@ -12,15 +12,17 @@ mod server;
 mod unusable;
 mod url;
 
-pub(crate) use open::STARTED;
+pub use open::STARTED;
 pub use server::Server;
 pub use unusable::Unusable;
 
 use crate::error::{Error, Result};
-use crate::sql::{Rows, on};
+use crate::on;
+use crate::sql::Rows;
 use crate::sqlite::{self, Options, Readers, Sqlite};
 use crate::writer::Writer;
-pub(crate) use lent::Lent;
+pub use files::{MODE, give_away, is_log_alone, make as make_file, take_turn};
+pub use lent::Lent;
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
 use sqlx::pool::PoolOptions;
@@ -43,7 +45,7 @@ pub enum Target {
 }
 
 /// The embedded database in its directory.
-pub(crate) const FILE: &str = "ogene.db";
+pub const FILE: &str = "ogene.db";
 /// Readers beside the one writer of SQLite.
 const READERS: u32 = 3;
 /// How long another process (a command) may hold SQLite's write lock.
@@ -58,11 +60,18 @@ const PAGE_BYTES: &str = "2048";
 /// no more than the caches of the processor hold (decision 0032).
 const WRITER_KEEPS: &str = "pragma cache_size = -2000";
 
-static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+/// The migrations that make the tables, for each database.
+#[derive(Debug)]
+pub struct Schema {
+    /// Those of SQLite.
+    pub sqlite: Migrator,
+    /// Those of PostgreSQL.
+    pub postgres: Migrator,
+}
 
 /// A change of the database that applies whole or not at all. It may be run again when the
 /// database asks for it, so it keeps its input.
-pub(crate) trait Change: Send + Sync + 'static {
+pub trait Change: Send + Sync + 'static {
     /// What the change gives once it is durable.
     type Output: Send + 'static;
     /// Whether nobody waits for it, so that SQLite's writer may keep it until others come.
@@ -87,14 +96,18 @@ pub(crate) trait Change: Send + Sync + 'static {
 }
 
 /// A connection within a transaction, or one that reads.
-pub(crate) enum Tx {
+pub enum Tx {
+    /// SQLite.
     Sqlite(Box<SqliteTx>),
+    /// PostgreSQL.
     Postgres(Lent),
 }
 
 /// SQLite's connection is the writer's own or one of the readers'.
-pub(crate) enum SqliteTx {
+pub enum SqliteTx {
+    /// The writer's own.
     Writer(sqlite::Connection),
+    /// One of the readers'.
     Reader(PoolConnection<Sqlite>),
 }
 
@@ -119,7 +132,7 @@ impl std::ops::DerefMut for SqliteTx {
 
 impl Tx {
     /// The connection, where it is one to PostgreSQL.
-    pub(crate) fn postgres(&mut self) -> Result<&mut PgConnection> {
+    pub fn postgres(&mut self) -> Result<&mut PgConnection> {
         match self {
             Self::Postgres(connection) => Ok(connection),
             Self::Sqlite(_) => Err(Error::Closed),
@@ -127,7 +140,7 @@ impl Tx {
     }
 
     /// Begins to read the database as it is at this moment, much of it at once.
-    pub(crate) async fn begin_snapshot(&mut self) -> Result<()> {
+    pub async fn begin_snapshot(&mut self) -> Result<()> {
         match self {
             Self::Sqlite(connection) => connection.command("begin"),
             Self::Postgres(connection) => sqlx::raw_sql(
@@ -143,7 +156,7 @@ impl Tx {
     }
 
     /// Ends what [`Self::begin_snapshot`] began.
-    pub(crate) async fn end_snapshot(&mut self) -> Result<()> {
+    pub async fn end_snapshot(&mut self) -> Result<()> {
         on!(self, |connection| sqlx::raw_sql("commit")
             .execute(connection)
             .await
@@ -152,7 +165,7 @@ impl Tx {
     }
 
     /// The connection, where it is one to SQLite.
-    pub(crate) fn sqlite(&mut self) -> Result<&mut sqlite::Connection> {
+    pub fn sqlite(&mut self) -> Result<&mut sqlite::Connection> {
         match self {
             Self::Sqlite(connection) => Ok(connection),
             Self::Postgres(_) => Err(Error::Closed),
@@ -160,7 +173,7 @@ impl Tx {
     }
 
     /// How the rows of a statement are written.
-    pub(crate) fn rows(&self, sql: &str) -> Rows {
+    pub fn rows(&self, sql: &str) -> Rows {
         match self {
             Self::Sqlite(_) => Rows::Values,
             Self::Postgres(_) => Rows::on_postgres(sql),
@@ -168,7 +181,7 @@ impl Tx {
     }
 
     /// Locks the rows that a select reads; SQLite's one writer needs no such thing.
-    pub(crate) fn for_update(&self) -> &'static str {
+    pub fn for_update(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "",
             Self::Postgres(_) => " for update",
@@ -176,7 +189,7 @@ impl Tx {
     }
 
     /// The same, of one of the tables alone: PostgreSQL locks no row that an outer join may leave out.
-    pub(crate) fn for_update_of(&self, table: &'static str) -> String {
+    pub fn for_update_of(&self, table: &'static str) -> String {
         match self {
             Self::Sqlite(_) => String::new(),
             Self::Postgres(_) => format!(" for update of {table}"),
@@ -184,7 +197,7 @@ impl Tx {
     }
 
     /// A query in which ids are shown as hexadecimal digits.
-    pub(crate) fn hex(&self, sql: &str) -> String {
+    pub fn hex(&self, sql: &str) -> String {
         match self {
             Self::Sqlite(_) => sql.to_owned(),
             Self::Postgres(_) => sql
@@ -195,7 +208,7 @@ impl Tx {
     }
 
     /// Locks the rows that a select reads, passing over those that another node has locked.
-    pub(crate) fn skip_locked(&self, table: &'static str) -> String {
+    pub fn skip_locked(&self, table: &'static str) -> String {
         match self {
             Self::Sqlite(_) => String::new(),
             Self::Postgres(_) => format!(" for update of {table} skip locked"),
@@ -205,12 +218,17 @@ impl Tx {
 
 /// An open database.
 #[derive(Clone)]
-pub(crate) enum Db {
+pub enum Db {
+    /// SQLite in a directory or in memory.
     Sqlite {
+        /// Applies all changes.
         writer: Writer,
+        /// Connections that only read.
         readers: Readers,
     },
+    /// A PostgreSQL server.
     Postgres {
+        /// Connections.
         pool: PgPool,
         /// Whether buckets may lie on several servers.
         is_spread: bool,
@@ -219,17 +237,17 @@ pub(crate) enum Db {
 
 impl Db {
     /// Opens the database and brings its schema up to date.
-    pub(crate) async fn open(target: &Target) -> Result<Self> {
+    pub async fn open(target: &Target, schema: &Schema) -> Result<Self> {
         match target {
-            Target::Directory(path) => files::open(path)
+            Target::Directory(path) => files::open(path, schema)
                 .await
                 .map_err(|error| error.at_start(path)),
-            Target::Postgres(server) => open::postgres(server).await,
+            Target::Postgres(server) => open::postgres(server, schema).await,
         }
     }
 
     /// A connection that only reads.
-    pub(crate) async fn read(&self) -> Result<Tx> {
+    pub async fn read(&self) -> Result<Tx> {
         Ok(match self {
             Self::Sqlite { readers, .. } => {
                 Tx::Sqlite(Box::new(SqliteTx::Reader(readers.acquire().await?)))
@@ -239,16 +257,14 @@ impl Db {
     }
 
     /// Runs what only reads, as long as the database may take for it.
-    pub(crate) fn in_time<T>(
-        reading: impl Future<Output = Result<T>>,
-    ) -> impl Future<Output = Result<T>> {
+    pub fn in_time<T>(reading: impl Future<Output = Result<T>>) -> impl Future<Output = Result<T>> {
         // Boxed here, so that nobody who waits for it carries all that it takes.
         let reading = timeout(PATIENCE, Box::pin(reading));
         async { reading.await.unwrap_or(Err(Error::TimedOut)) }
     }
 
     /// Makes a change and waits until it is durable.
-    pub(crate) async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
+    pub async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
         match self {
             Self::Sqlite { writer, .. } => writer.change(change).await,
             // Boxed, so that whoever waits for SQLite does not carry what PostgreSQL's way takes: 4 KB each.
@@ -257,12 +273,12 @@ impl Db {
     }
 
     /// Whether the database keeps all accounts in one bucket.
-    pub(crate) fn is_embedded(&self) -> bool {
+    pub fn is_embedded(&self) -> bool {
         matches!(self, Self::Sqlite { .. })
     }
 
     /// Whether buckets may lie on several servers.
-    pub(crate) fn is_spread(&self) -> bool {
+    pub fn is_spread(&self) -> bool {
         matches!(
             self,
             Self::Postgres {
@@ -273,7 +289,7 @@ impl Db {
     }
 
     /// Comes back when nothing can be changed any more: the database was closed, or its disk cannot be trusted.
-    pub(crate) async fn ended(&self) {
+    pub async fn ended(&self) {
         match self {
             Self::Sqlite { writer, .. } => writer.ended().await,
             Self::Postgres { pool, .. } => pool.close_event().await,
@@ -281,7 +297,7 @@ impl Db {
     }
 
     /// Ends all connections; the write-ahead log is folded back.
-    pub(crate) async fn close(&self) {
+    pub async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers } => {
                 readers.close().await;
@@ -294,7 +310,7 @@ impl Db {
 
 /// Makes the directory, readable by its owner alone, and syncs it, so that a disk that cannot do it is found out
 /// before anything is in it.
-pub(crate) fn prepare_directory(path: &Path) -> Result<()> {
+pub fn prepare_directory(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -306,11 +322,11 @@ pub(crate) fn prepare_directory(path: &Path) -> Result<()> {
 
 /// Keeps the names of the files in a directory. SQLite would do it with its first commit, and ignore that it failed:
 /// it is compiled not to (`.cargo/config.toml`).
-pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+pub fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-async fn open_sqlite(options: Options) -> Result<Db> {
+async fn open_sqlite(options: Options, schema: &Schema) -> Result<Db> {
     let options = options
         .pragma("page_size", PAGE_BYTES)
         .pragma("journal_mode", "wal")
@@ -322,7 +338,7 @@ async fn open_sqlite(options: Options) -> Result<Db> {
     // A process that ended with a failed sync may have left in the log what is in the system's memory alone, and
     // what is written after it would be lost with it.
     writer.fold_back()?;
-    open::migrate(&SQLITE_MIGRATIONS, &mut writer).await?;
+    open::migrate(&schema.sqlite, &mut writer).await?;
     // Only now: a migration may sort a whole table, which is more than memory may hold, and is quicker with more of it.
     writer.command("pragma temp_store = memory")?;
     writer.command(WRITER_KEEPS)?;

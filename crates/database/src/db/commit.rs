@@ -3,8 +3,8 @@
 
 use super::lent::Lent;
 use super::{Change, PATIENCE, Tx};
-use crate::Outage;
 use crate::error::{Error, Result};
+use crate::outage::Outage;
 use sqlx::Row;
 use sqlx::postgres::PgPool;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(crate) enum Rows {
+pub enum Rows {
     /// SQLite: a `?` for each value. It keeps numbered ones as names and looks through all of them at every
     /// bind, which took half of all time with a thousand of them.
     Values,
@@ -32,7 +32,7 @@ const FEWER: &[usize] = LENGTHS.split_at(2).1;
 const MOST_ARRAYS: usize = 1_024;
 
 /// Cuts rows into chunks, one for each statement.
-pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]> {
+pub fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let length = match how {
             _ if rows.is_empty() => return None,
@@ -49,7 +49,7 @@ pub(crate) fn chunks<T>(mut rows: &[T], how: Rows) -> impl Iterator<Item = &[T]>
 
 impl Rows {
     /// How PostgreSQL takes the rows of a statement, as its text marks them.
-    pub(crate) fn on_postgres(sql: &str) -> Self {
+    pub fn on_postgres(sql: &str) -> Self {
         if sql.contains(KEYS) {
             Self::Alternatives
         } else {
@@ -69,7 +69,7 @@ const RETURNING: &str = "returning ";
 /// The text in which `values {rows}` or `values {keys}` stands for so many rows of so many columns, and `{1}`
 /// to `{4}` for what is bound behind them, which must stand behind the rows in a text of [`Rows::Values`] too. Each text is
 /// written once.
-pub(crate) fn with_rows(sql: &str, rows: usize, columns: usize, how: Rows) -> Arc<str> {
+pub fn with_rows(sql: &str, rows: usize, columns: usize, how: Rows) -> Arc<str> {
     type Texts = HashMap<(Rows, usize), HashMap<Box<str>, Arc<str>>>;
     static TEXTS: LazyLock<RwLock<Texts>> = LazyLock::new(RwLock::default);
     // All texts over several rows of arrays are the same.

@@ -1,8 +1,5 @@
 //! A database in memory, for tests: SQLite without a disk, and a disk that does as it is told.
 
-use crate::Store;
-use crate::db::Db;
-use crate::error::Result;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,13 +28,3 @@ pub struct Commit {
 
 /// Asked before each commit.
 pub type Disk = Arc<dyn Fn() -> Commit + Send + Sync>;
-
-impl Store {
-    /// Opens a database in memory. All that opens the same name in this process has the same one, which lasts as
-    /// long as one of them does. Changes are made by a task of the runtime that this is called in, and nothing
-    /// runs in a thread of its own.
-    pub async fn in_memory(name: &str, disk: Disk) -> Result<Self> {
-        let db = Db::in_memory(name, disk).await?;
-        Ok(Self::of(db))
-    }
-}

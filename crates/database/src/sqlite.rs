@@ -12,10 +12,10 @@ mod options;
 mod row;
 mod value;
 
-pub(crate) use connection::Connection;
+pub use connection::Connection;
 pub(crate) use failure::is_unsynced;
 pub(crate) use options::Options;
-pub(crate) use value::Values;
+pub use value::Values;
 
 use connection::{Done, Transactions};
 use row::{Column, Row, Statement};
@@ -26,7 +26,7 @@ pub(crate) type Readers = sqlx::Pool<Sqlite>;
 
 /// The embedded database.
 #[derive(Debug)]
-pub(crate) struct Sqlite;
+pub struct Sqlite;
 
 impl sqlx::Database for Sqlite {
     type Connection = Connection;

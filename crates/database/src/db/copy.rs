@@ -1,6 +1,6 @@
 //! Copies of an embedded database, each in one file.
 
-use super::{BUSY, Db, SQLITE_MIGRATIONS, SqliteTx, Tx, open};
+use super::{BUSY, Db, Schema, SqliteTx, Tx, open};
 use crate::error::{Error, Result};
 use crate::sqlite::{self, Options};
 use sqlx::{ConnectOptions, Connection};
@@ -12,7 +12,7 @@ const OF_OTHERS: [&str; 2] = ["1", "26"];
 
 impl Db {
     /// A connection of its own to an embedded database, for copying: neither the writer nor a reader waits for it.
-    pub(crate) async fn connect_to_copy(&self) -> Result<sqlite::Connection> {
+    pub async fn connect_to_copy(&self) -> Result<sqlite::Connection> {
         let Self::Sqlite { readers, .. } = self else {
             return Err(Error::Impossible(
                 "a backup is made of an embedded database",
@@ -27,8 +27,8 @@ impl Db {
 }
 
 /// Opens a copy to read it, or gives nothing where it is no database of ogene.
-pub(crate) async fn open_copy(file: &Path) -> Result<Option<sqlite::Connection>> {
-    match try_open(file).await {
+pub async fn open_copy(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> {
+    match try_open(file, schema).await {
         Err(sqlx::Error::Database(error))
             if error.code().is_some_and(|code| OF_OTHERS.contains(&&*code)) =>
         {
@@ -38,7 +38,7 @@ pub(crate) async fn open_copy(file: &Path) -> Result<Option<sqlite::Connection>>
     }
 }
 
-async fn try_open(file: &Path) -> sqlx::Result<Option<sqlite::Connection>> {
+async fn try_open(file: &Path, schema: &Schema) -> sqlx::Result<Option<sqlite::Connection>> {
     let mut connection = options(file).read_only().connect().await?;
     // What it was made by says whose it is: a migration is never edited.
     let first: Option<Vec<u8>> = sqlx::query_scalar(
@@ -46,14 +46,14 @@ async fn try_open(file: &Path) -> sqlx::Result<Option<sqlite::Connection>> {
     )
     .fetch_optional(&mut connection)
     .await?;
-    let ours = SQLITE_MIGRATIONS.iter().next();
+    let ours = schema.sqlite.iter().next();
     let is_ours = first.as_deref() == ours.map(|migration| &*migration.checksum);
     Ok(is_ours.then_some(connection))
 }
 
 /// Writes a database into an empty file, as it is at this moment. It is on no disk for certain before the file is
 /// synced.
-pub(crate) async fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()> {
+pub async fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()> {
     let name = file.to_str().ok_or_else(|| {
         let fault = io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8");
         sqlx::Error::Io(fault)
@@ -68,9 +68,9 @@ pub(crate) async fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()
 
 /// Opens a copy that nobody else uses, and brings its schema up to date. It keeps the journal that it has, so that
 /// there is one file alone once it is closed.
-pub(crate) async fn upgrade(file: &Path) -> Result<()> {
+pub async fn upgrade(file: &Path, schema: &Schema) -> Result<()> {
     let mut connection = options(file).connect().await?;
-    open::migrate(&SQLITE_MIGRATIONS, &mut connection).await?;
+    open::migrate(&schema.sqlite, &mut connection).await?;
     connection.close().await?;
     Ok(())
 }
@@ -80,12 +80,12 @@ type Object = (String, String, String);
 
 /// How the schema of a copy that is up to date differs from what the migrations make: the first of what it has, lacks or
 /// makes in another way. A trigger, for one, would run with every change.
-pub(crate) async fn difference(file: &Path) -> Result<Option<String>> {
+pub async fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> {
     let mut fresh = Options::new(Path::new(":memory:"), BUSY)
         .create()
         .connect()
         .await?;
-    open::migrate(&SQLITE_MIGRATIONS, &mut fresh).await?;
+    open::migrate(&schema.sqlite, &mut fresh).await?;
     let ours = objects(&mut fresh).await?;
     let found = objects(&mut options(file).read_only().connect().await?).await?;
     let other = found.iter().find(|object| !ours.contains(object));
@@ -107,7 +107,7 @@ async fn objects(connection: &mut sqlite::Connection) -> Result<Vec<Object>> {
 }
 
 /// Opens a copy that nobody else uses, to read it.
-pub(crate) async fn read_copy(file: &Path) -> Result<Tx> {
+pub async fn read_copy(file: &Path) -> Result<Tx> {
     let connection = options(file).read_only().connect().await?;
     Ok(Tx::Sqlite(Box::new(SqliteTx::Writer(connection))))
 }

@@ -90,7 +90,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn directory(path: &Path, source: std::io::Error) -> Self {
+    /// A fault of a data directory.
+    pub fn directory(path: &Path, source: std::io::Error) -> Self {
         Self::Directory {
             path: path.display().to_string(),
             source,
@@ -98,7 +99,7 @@ impl Error {
     }
 
     /// The same error, as a start in this directory meets it.
-    pub(crate) fn at_start(self, path: &Path) -> Self {
+    pub fn at_start(self, path: &Path) -> Self {
         if self.is_full() {
             let path = path.display().to_string();
             let source = Box::new(self);

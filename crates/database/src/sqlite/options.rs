@@ -14,7 +14,7 @@ const STATEMENTS: usize = 1_000;
 
 /// How a database file is opened, and what it is told then.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
+pub struct Options {
     file: PathBuf,
     flags: OpenFlags,
     busy: Duration,
@@ -23,7 +23,7 @@ pub(crate) struct Options {
 
 impl Options {
     /// Opens a file that is there, to read and write it.
-    pub(crate) fn new(file: &Path, busy: Duration) -> Self {
+    pub fn new(file: &Path, busy: Duration) -> Self {
         Self {
             file: file.to_owned(),
             // A connection is used by one thread at a time; which one, changes.
@@ -35,7 +35,7 @@ impl Options {
 
     /// Opens or makes a database in memory. It has no log: a transaction that is rolled back finds what was in
     /// memory as well.
-    pub(crate) fn in_memory(name: &str) -> Self {
+    pub fn in_memory(name: &str) -> Self {
         let file = PathBuf::from(format!("file:/{name}?vfs=memdb"));
         let mut options = Self::new(&file, Duration::ZERO).create();
         options.flags |= OpenFlags::SQLITE_OPEN_URI;
@@ -45,12 +45,12 @@ impl Options {
     }
 
     /// Makes the file where it is not there.
-    pub(crate) fn create(mut self) -> Self {
+    pub fn create(mut self) -> Self {
         self.flags |= OpenFlags::SQLITE_OPEN_CREATE;
         self
     }
 
-    pub(crate) fn read_only(mut self) -> Self {
+    pub fn read_only(mut self) -> Self {
         self.flags
             .remove(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE);
         self.flags |= OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -58,7 +58,7 @@ impl Options {
     }
 
     /// Sets a pragma; the last value counts.
-    pub(crate) fn pragma(mut self, name: &'static str, value: &'static str) -> Self {
+    pub fn pragma(mut self, name: &'static str, value: &'static str) -> Self {
         self.pragmas.retain(|(set, _)| *set != name);
         self.pragmas.push((name, value));
         self

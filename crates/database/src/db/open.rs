@@ -3,7 +3,7 @@
 use super::relay::{self, Relay};
 use super::server::{READ_BACK, Server};
 use super::unusable::{Facts, Fault};
-use super::{BUSY, Db, pooler};
+use super::{BUSY, Db, Schema, pooler};
 use crate::error::{Error, Result};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnection, PgPoolOptions};
@@ -20,13 +20,11 @@ const TRUSTED: Duration = Duration::from_millis(100);
 const LISTENING: u32 = 1;
 
 /// When the server started, Unix microseconds.
-pub(crate) const STARTED: &str =
+pub const STARTED: &str =
     "cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)";
 
-static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
-
 /// Connects to the server, finds out whether it can be used, and brings the schema up to date.
-pub(super) async fn postgres(server: &Server) -> Result<Db> {
+pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
     if let Some((parameter, path, reason)) = server.unreadable_file() {
         return Err(server.unusable(Fault::File {
             parameter,
@@ -37,7 +35,7 @@ pub(super) async fn postgres(server: &Server) -> Result<Db> {
     // Not through the pool: it would take a refused connection for a server that starts, and wait.
     let (mut connection, relay) = connect(server).await?;
     pooler::refuse(server, &mut connection).await?;
-    let is_spread = prepare(server, &mut connection).await?;
+    let is_spread = prepare(server, &mut connection, schema).await?;
     connection.close().await?;
     let settings: Arc<str> = server.settings(is_spread).into();
     let options = match &relay {
@@ -92,7 +90,7 @@ async fn set(connection: &mut PgConnection, settings: &str) -> sqlx::Result<()> 
 }
 
 /// Gives whether buckets may lie on several servers.
-async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<bool> {
+async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema) -> Result<bool> {
     let judge = |error| server.judge(error);
     set(connection, &server.settings(false))
         .await
@@ -105,11 +103,11 @@ async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<bool>
         return Err(server.unusable(Fault::DropsSettings(found)));
     }
     let mut facts: Facts = sqlx::query_as(Facts::SQL)
-        .bind(tables())
+        .bind(tables(schema))
         .fetch_one(&mut *connection)
         .await
         .map_err(judge)?;
-    facts.is_due = !facts.has_migrations || is_due(connection).await?;
+    facts.is_due = !facts.has_migrations || is_due(connection, schema).await?;
     let (is_spread, is_due) = (facts.is_spread, facts.is_due);
     if let Some(fault) = facts.fault() {
         return Err(server.unusable(fault));
@@ -119,7 +117,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<bool>
         set(connection, "set lock_timeout = 0")
             .await
             .map_err(judge)?;
-        let migrated = migrate(&POSTGRES_MIGRATIONS, connection).await;
+        let migrated = migrate(&schema.postgres, connection).await;
         migrated.map_err(|error| match error {
             Error::Migration(MigrateError::Execute(error)) => server.judge(error),
             error => error,
@@ -130,7 +128,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection) -> Result<bool>
 
 /// Whether a migration is to be made. Where none is, nothing is asked of the server that takes the right to make tables:
 /// the migrator would make its own, were it there or not.
-async fn is_due(connection: &mut PgConnection) -> Result<bool> {
+async fn is_due(connection: &mut PgConnection, schema: &Schema) -> Result<bool> {
     let made: sqlx::Result<Vec<(i64, Vec<u8>, bool)>> =
         sqlx::query_as("select version, checksum, success from _sqlx_migrations")
             .fetch_all(connection)
@@ -147,7 +145,7 @@ async fn is_due(connection: &mut PgConnection) -> Result<bool> {
         let mut made = made.iter();
         made.any(|(number, sum, success)| *number == version && sum == checksum && *success)
     };
-    let known = POSTGRES_MIGRATIONS.iter();
+    let known = schema.postgres.iter();
     let all_made = known
         .clone()
         .all(|migration| is_made(migration.version, &migration.checksum));
@@ -156,8 +154,9 @@ async fn is_due(connection: &mut PgConnection) -> Result<bool> {
 }
 
 /// The names of all tables and views, as the migrations make them.
-fn tables() -> Vec<&'static str> {
-    let lines = POSTGRES_MIGRATIONS
+fn tables(schema: &Schema) -> Vec<&str> {
+    let lines = schema
+        .postgres
         .iter()
         .flat_map(|migration| migration.sql.as_str().lines());
     let made = lines.filter_map(|line| {

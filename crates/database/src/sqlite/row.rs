@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// A row that a statement returned, copied out of the database: some of the values of all of its rows.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub struct Row {
     values: Arc<Values>,
     first: usize,
     columns: Arc<[Column]>,
@@ -15,14 +15,14 @@ pub(crate) struct Row {
 
 /// A column of such rows. What it holds is known of each value, not of the column.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub struct Column {
     ordinal: usize,
     name: Box<str>,
 }
 
 /// A statement prepared ahead: SQLite's cache does that, so it is only its text.
 #[derive(Clone, Debug)]
-pub(crate) struct Statement {
+pub struct Statement {
     pub(super) sql: SqlStr,
 }
 

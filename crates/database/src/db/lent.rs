@@ -24,7 +24,7 @@ const ATTEMPT_TIMEOUTS: [Duration; 3] = [
 
 /// Goes back to the pool if it is at rest, and is closed if it may not be: in a transaction that was given up, the
 /// next one would begin in the middle of it.
-pub(crate) struct Lent {
+pub struct Lent {
     connection: PoolConnection<Postgres>,
     since: Instant,
     in_transaction: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Lent {
 
 impl Lent {
     /// A connection at rest, or a new one. Whatever fails here, no statement is to blame.
-    pub(crate) async fn by(pool: &PgPool) -> Result<Self> {
+    pub async fn by(pool: &PgPool) -> Result<Self> {
         let connection = Self::acquire(pool).await.map_err(Error::Connecting)?;
         Ok(Self {
             connection,

@@ -13,13 +13,14 @@ use sqlx::{Arguments, Encode, Postgres, Type};
 
 /// The types of PostgreSQL that rows are made of: of the value, and of an array of them (`pg_type.dat`).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
+pub struct Kind {
     one: Oid,
     many: Oid,
 }
 
 /// What may stand in a row.
-pub(crate) trait Cell {
+pub trait Cell {
+    /// Its type.
     const KIND: Kind;
 
     /// Writes its binary form behind what is there; false where it is null.
@@ -28,7 +29,7 @@ pub(crate) trait Cell {
 
 /// Where the values of rows are bound, one after the other.
 #[derive(Debug)]
-pub(crate) struct Columns {
+pub struct Columns {
     list: Vec<Column>,
     /// How many there are: with alternatives, one for each value.
     width: usize,
@@ -46,7 +47,8 @@ struct Column {
 }
 
 impl Columns {
-    pub(crate) fn new(columns: usize, how: Rows) -> Self {
+    /// None yet, of so many columns.
+    pub fn new(columns: usize, how: Rows) -> Self {
         Self {
             list: Vec::with_capacity(columns),
             width: match how {
@@ -57,7 +59,8 @@ impl Columns {
         }
     }
 
-    pub(crate) fn bind<T: Cell>(mut self, value: T) -> Self {
+    /// Binds the next value.
+    pub fn bind<T: Cell>(mut self, value: T) -> Self {
         if self.next == self.width {
             self.next = 0;
         }
@@ -71,7 +74,8 @@ impl Columns {
         self
     }
 
-    pub(crate) fn arguments(self) -> Result<PgArguments, sqlx::Error> {
+    /// All of them, as a statement takes them.
+    pub fn arguments(self) -> Result<PgArguments, sqlx::Error> {
         let mut arguments = PgArguments::default();
         for column in self.list {
             arguments.add(column).map_err(sqlx::Error::Encode)?;

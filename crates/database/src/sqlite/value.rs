@@ -12,7 +12,7 @@ use std::ops::RangeBounds;
 /// Values one after another: what a statement is given, in the order of `?` or of the numbers behind `$`, or what
 /// it returned. Their octets lie in one piece: a piece for each was a sixth of all allocations of a message.
 #[derive(Debug, Default)]
-pub(crate) struct Values {
+pub struct Values {
     cells: Vec<Cell>,
     octets: Vec<u8>,
 }
@@ -29,15 +29,15 @@ enum Cell {
 
 /// One of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Value<'r>(pub(super) Stored<'r>);
+pub struct Value<'r>(pub(super) Stored<'r>);
 
 /// One of its own.
 #[derive(Debug, Default)]
-pub(crate) struct Owned(Values);
+pub struct Owned(Values);
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Kind {
+pub enum Kind {
     Null,
     Integer,
     Real,

@@ -44,7 +44,7 @@ type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The way to the thread or task that owns the writing connection.
 #[derive(Clone)]
-pub(crate) struct Writer {
+pub struct Writer {
     queue: mpsc::Sender<Order>,
 }
 
@@ -96,7 +96,7 @@ impl<C: Change> Pending for Waiting<C> {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: sqlite::Connection) -> Result<Self> {
+    pub fn start(connection: sqlite::Connection) -> Result<Self> {
         let (queue, orders) = mpsc::channel(QUEUE);
         let runtime = Handle::current();
         thread::Builder::new()
@@ -106,7 +106,7 @@ impl Writer {
         Ok(Self { queue })
     }
 
-    pub(crate) async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
+    pub async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
         let (answer, result) = oneshot::channel();
         let waiting = Waiting {
             change,
@@ -131,12 +131,12 @@ impl Writer {
     }
 
     /// Comes back when the writer has ended: it was closed, or can promise nothing more.
-    pub(crate) async fn ended(&self) {
+    pub async fn ended(&self) {
         self.queue.closed().await;
     }
 
     /// Finishes what waits, then closes the connection.
-    pub(crate) async fn close(&self) {
+    pub async fn close(&self) {
         let (done, closed) = oneshot::channel();
         if self.queue.send(Order::Close(done)).await.is_ok() {
             // Nothing means that the thread has ended already.
