@@ -113,7 +113,7 @@ table! {
         as Refusal::CallbackUrl("it must begin with http:// or https://".to_owned());
     Refusal::BodyTooLarge { .. } => "API-2017" PAYLOAD_TOO_LARGE "Request body too large",
         as Refusal::BodyTooLarge { limit_bytes: 10 << 20 };
-    Refusal::HeadTooLarge { .. } => "API-2018" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
+    Refusal::HeadTooLarge { .. } => "API-2023" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
         as Refusal::HeadTooLarge { headers: MAX_HEADERS, bytes: HEAD_BYTES as usize };
     Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
         as Refusal::InsufficientFunds {
@@ -440,7 +440,7 @@ mod tests {
         API-2014 422 Too many recipients
         API-2015 400 Unusable callback URL
         API-2017 413 Request body too large
-        API-2018 431 Request head too large
+        API-2023 431 Request head too large
         API-3001 402 Insufficient wallet balance
         API-3002 422 No valid recipient
         API-3004 429 Rate limit exceeded

@@ -184,7 +184,7 @@ async fn each_error_code_has_its_status_and_envelope() {
         insufficient: 402 {"status":"error","code":"API-3001","message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
         none valid: 422 {"status":"error","code":"API-3002","message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","error":{"message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","code":"API-3002","description":"No valid recipient"}}
         too large: 413 {"status":"error","code":"API-2017","message":"The request body is larger than 10 MiB. Split the list of recipients.","error":{"message":"The request body is larger than 10 MiB. Split the list of recipients.","code":"API-2017","description":"Request body too large"}}
-        too many headers: 431 {"status":"error","code":"API-2018","message":"The head of the request is larger than 64 KiB, or has more than 256 headers. Send long texts in the body.","error":{"message":"The head of the request is larger than 64 KiB, or has more than 256 headers. Send long texts in the body.","code":"API-2018","description":"Request head too large"}}
+        too many headers: 431 {"status":"error","code":"API-2023","message":"The head of the request is larger than 64 KiB, or has more than 256 headers. Send long texts in the body.","error":{"message":"The head of the request is larger than 64 KiB, or has more than 256 headers. Send long texts in the body.","code":"API-2023","description":"Request head too large"}}
         rate limit: 429 {"status":"error","code":"API-3004","message":"The rate limit of 1000 requests a minute is reached. Retry after 60 s.","error":{"message":"The rate limit of 1000 requests a minute is reached. Retry after 60 s.","code":"API-3004","description":"Rate limit exceeded"}}
         overloaded: 503 {"status":"error","code":"API-5003","message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","error":{"message":"The service is overloaded or not ready. Nothing was sent or charged; retry after 1 s.","code":"API-5003","description":"Service unavailable"}}
         "#);
@@ -612,13 +612,13 @@ async fn what_never_reaches_the_router_is_refused_in_json_too() {
     let long = "x".repeat(70_000);
     let get = Request::get("/api/v2/balance");
     let table = [
-        (with_headers(257), 431, "SMS-2018"),
-        (with_headers(3_000), 431, "SMS-2018"),
-        (get.clone().header("X-Long", &long), 431, "SMS-2018"),
+        (with_headers(257), 431, "SMS-2023"),
+        (with_headers(3_000), 431, "SMS-2023"),
+        (get.clone().header("X-Long", &long), 431, "SMS-2023"),
         (
             Request::get(&format!("/api/v2/sms?body={long}")),
             431,
-            "SMS-2018",
+            "SMS-2023",
         ),
         (get.clone().header("X Y", "1"), 400, "SMS-2000"),
         (Request::new("G\u{1}T", "/api/v2/balance"), 400, "SMS-2000"),
@@ -640,7 +640,7 @@ async fn what_never_reaches_the_router_is_refused_in_json_too() {
     assert_eq!(ask_and_stay(&mut stream, &known).await.status, 200);
     assert_eq!(
         ask_and_stay(&mut stream, &with_headers(300)).await.code(),
-        "SMS-2018"
+        "SMS-2023"
     );
     ogene.end().await;
 }

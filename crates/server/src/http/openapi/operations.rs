@@ -28,7 +28,7 @@ pub(super) const TAGS: [(&str, &str); 3] = [
 
 /// Codes that every operation can answer.
 const COMMON: [&str; 7] = [
-    "API-1001", "API-1002", "API-1003", "API-1007", "API-2018", "API-3004", "API-5003",
+    "API-1001", "API-1002", "API-1003", "API-1007", "API-2023", "API-3004", "API-5003",
 ];
 /// Codes of a report besides.
 const OF_REPORTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
