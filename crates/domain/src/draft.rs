@@ -1,6 +1,9 @@
 //! From the raw fields of a request to a valid draft of a message, or to the first refusal.
 
 mod classes;
+mod personalised;
+
+pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
 
 use crate::{
     Account, AccountId, AppendSender, Environment, Gateway, GatewayRules, Money, Prepared,
@@ -280,12 +283,7 @@ fn recipients(
     environment: Environment,
     rules: &Rulebook,
 ) -> Result<number::RecipientList, Refusal> {
-    let parse = match (gateway, environment) {
-        (Gateway::International, Environment::Sandbox) => number::parse_sandbox_international,
-        (Gateway::International, Environment::Live) => number::parse_international,
-        (_, Environment::Sandbox) => number::parse_sandbox,
-        (_, Environment::Live) => number::parse_national,
-    };
+    let parse = number::reader(gateway, environment);
     let limit = rules.max_recipients;
     let list = number::read_recipients(to, parse, limit)
         .map_err(|_| Refusal::TooManyRecipients { limit })?;
@@ -317,14 +315,7 @@ fn check_gateway(
     rules: &Rulebook,
     prohibited: &Prohibited,
 ) -> Result<(), Refusal> {
-    if sender.international && gateway.gateway != Gateway::International {
-        return Err(Refusal::InternationalSender {
-            sender: sender.name.clone(),
-            instead: over(rules.open(environment), |open| {
-                open.gateway == Gateway::International
-            }),
-        });
-    }
+    check_sender(gateway, environment, sender, rules)?;
     if let Some(phrase) = prohibited.find(text.as_str()) {
         return Err(Refusal::Prohibited(phrase.to_owned()));
     }
@@ -340,6 +331,24 @@ fn check_gateway(
         });
     }
     Ok(())
+}
+
+/// Refuses an international sender on a national gateway.
+fn check_sender(
+    gateway: &GatewayRules,
+    environment: Environment,
+    sender: &SenderId,
+    rules: &Rulebook,
+) -> Result<(), Refusal> {
+    if !sender.international || gateway.gateway == Gateway::International {
+        return Ok(());
+    }
+    Err(Refusal::InternationalSender {
+        sender: sender.name.clone(),
+        instead: over(rules.open(environment), |open| {
+            open.gateway == Gateway::International
+        }),
+    })
 }
 
 /// Over which of these gateways to send instead.
@@ -418,7 +427,7 @@ mod tests {
         }
     }
 
-    fn rules() -> Rulebook {
+    pub(super) fn rules() -> Rulebook {
         let plan = NumberPlan::nigeria();
         let glo = plan
             .networks()
@@ -452,7 +461,7 @@ mod tests {
         }
     }
 
-    fn customer() -> Customer {
+    pub(super) fn customer() -> Customer {
         let sender = |name: &str, status, international| {
             let sender = SenderId {
                 name: name.into(),
@@ -482,7 +491,7 @@ mod tests {
     }
 
     /// Fields from `name=value` lines.
-    fn fields(text: &str) -> SendFields {
+    pub(super) fn fields(text: &str) -> SendFields {
         let mut fields = SendFields::default();
         for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
             let value = Some(value.to_owned());

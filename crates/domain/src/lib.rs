@@ -9,6 +9,7 @@ pub mod callback;
 pub mod callback_url;
 pub mod client;
 mod content;
+pub mod csv;
 mod daily;
 mod delivery;
 mod draft;
@@ -22,6 +23,7 @@ mod network;
 mod number;
 mod pace;
 mod page_set;
+pub mod personalised;
 mod prohibited;
 pub mod rate;
 pub mod recipient_list;
@@ -45,7 +47,8 @@ pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, PENDING, Refund, Terms, Transition, transition,
 };
 pub use draft::{
-    Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, SendFields, draft,
+    Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, PersonalisedDraft,
+    PersonalisedRecipient, SendFields, draft, draft_personalised,
 };
 pub use gateway::{
     AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT,

@@ -7,6 +7,7 @@ use separators::is_separator;
 
 pub use list::{MAX_NAMED_INVALID, RecipientList, TooMany, read_recipients};
 
+use crate::{Environment, Gateway};
 use std::fmt;
 
 /// The country code of Nigeria.
@@ -108,7 +109,7 @@ pub fn parse_sandbox(text: &str) -> Option<Recipient> {
 }
 
 /// Reads what [`parse_international`] does, and the steering numbers of the sandbox.
-pub(crate) fn parse_sandbox_international(text: &str) -> Option<Recipient> {
+fn parse_sandbox_international(text: &str) -> Option<Recipient> {
     parse_international(text).or_else(|| parse_sandbox(text))
 }
 
@@ -131,6 +132,16 @@ pub fn parse_international(text: &str) -> Option<Recipient> {
     let is_foreign =
         !starts_with_country(digits.value, length, NIGERIA) && !is_mobile(digits.value);
     (prefixed_well && (8..=15).contains(&length) && is_foreign).then_some(Recipient(digits.value))
+}
+
+/// Returns the function that reads a number for a gateway.
+pub(crate) fn reader(gateway: Gateway, environment: Environment) -> fn(&str) -> Option<Recipient> {
+    match (gateway, environment) {
+        (Gateway::International, Environment::Sandbox) => parse_sandbox_international,
+        (Gateway::International, Environment::Live) => parse_international,
+        (_, Environment::Sandbox) => parse_sandbox,
+        (_, Environment::Live) => parse_national,
+    }
 }
 
 fn starts_with_country(value: u64, length: u32, country: u64) -> bool {

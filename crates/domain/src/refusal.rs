@@ -1,5 +1,6 @@
 //! Everything a caller can do wrong, in words. Codes and HTTP statuses are the server's matter.
 
+use crate::personalised::RowFaults;
 use crate::velocity::Block;
 use crate::{MessageId, Money};
 use std::fmt;
@@ -273,6 +274,67 @@ pub enum Refusal {
         message: MessageId,
         /// When to send it again, seconds.
         retry_after_s: u64,
+    },
+    /// The key of the request belongs to another request.
+    #[error(
+        "This Idempotency-Key was used with another request. Nothing was done: send that request unchanged to get its \
+         answer again, or give this one a new key."
+    )]
+    KeyUsed,
+    /// The first request of this key has no answer yet.
+    #[error(
+        "The first request with this Idempotency-Key is still being handled. Send this one again after \
+         {retry_after_s} s, with the same key."
+    )]
+    KeyInUse {
+        /// Seconds until the request is sent again.
+        retry_after_s: u64,
+    },
+    /// The message, or the one-time password, is too far for this change.
+    #[error("{0}")]
+    TooLate(&'static str),
+    /// Rows of a personalised send cannot be sent.
+    #[error(
+        "{} of the rows cannot be sent, so nothing was sent or charged. `error.details` names the first {} faults with \
+         row, field and reason: mend these rows and send all of them again.",
+        .0.rows(),
+        .0.named().len()
+    )]
+    Rows(RowFaults),
+    /// Nobody is left to send to.
+    #[error(
+        "Every recipient has opted out of messages from this account, or is on the do-not-disturb list that this \
+         gateway respects. Nothing was sent or charged. Take these numbers off your list, or choose another gateway."
+    )]
+    NobodyLeft,
+    /// A one-time password was sent to this number too often.
+    #[error(
+        "At most {limit} one-time passwords an hour may go to one number, resends included. Nothing was sent or \
+         charged; retry after {retry_after_s} s."
+    )]
+    OtpTooOften {
+        /// One-time passwords to a number in an hour.
+        limit: u32,
+        /// Seconds until there is room again.
+        retry_after_s: u64,
+    },
+    /// The last message of this one-time password is too recent for another.
+    #[error(
+        "This one-time password was sent a moment ago. Nothing was sent or charged; send it again after \
+         {retry_after_s} s."
+    )]
+    OtpResendTooSoon {
+        /// Seconds until it may be sent again.
+        retry_after_s: u64,
+    },
+    /// This one-time password was sent again as often as it may be.
+    #[error(
+        "This one-time password was sent again {limit} times, and no more is possible. Nothing was sent or charged; \
+         make a new one with `POST /otp`."
+    )]
+    OtpResendsUsed {
+        /// Times that a one-time password may be sent again.
+        limit: u32,
     },
 }
 

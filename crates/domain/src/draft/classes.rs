@@ -26,23 +26,7 @@ pub(super) fn classes(
     for &recipient in recipients {
         let network = rules.network_of(recipient);
         let new = || {
-            let first = rules
-                .leg(gateway.gateway, crate::Leg::First)
-                .unwrap_or(gateway);
-            let carrier = first
-                .preference
-                .carriers(network)
-                .first()
-                .copied()
-                .unwrap_or(0);
-            let suffixed = match append {
-                AppendSender::None => false,
-                AppendSender::All => true,
-                AppendSender::Hosted => rules
-                    .carriers
-                    .get(carrier)
-                    .is_some_and(|carrier| carrier.rewrites_sender),
-            };
+            let Route { carrier, suffixed } = route(network, append, gateway, rules);
             let pages = if suffixed {
                 suffixed_pages
             } else {
@@ -71,8 +55,38 @@ pub(super) fn classes(
     by_network.into_iter().map(|(_, class)| class).collect()
 }
 
+/// The way to the recipients of one network.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Route {
+    /// Index of the preferred carrier in [`Rulebook::carriers`].
+    pub(super) carrier: usize,
+    /// `true` if the sender ID is added to the text.
+    pub(super) suffixed: bool,
+}
+
+/// Returns the preferred carrier of a network, and whether the sender ID is added for it.
+pub(super) fn route(
+    network: Option<u8>,
+    append: AppendSender,
+    gateway: &GatewayRules,
+    rules: &Rulebook,
+) -> Route {
+    let first = rules.leg(gateway.gateway, crate::Leg::First);
+    let carriers = first.unwrap_or(gateway).preference.carriers(network);
+    let carrier = carriers.first().copied().unwrap_or(0);
+    let suffixed = match append {
+        AppendSender::None => false,
+        AppendSender::All => true,
+        AppendSender::Hosted => rules
+            .carriers
+            .get(carrier)
+            .is_some_and(|carrier| carrier.rewrites_sender),
+    };
+    Route { carrier, suffixed }
+}
+
 /// Returns the charge for the pages of one recipient, and the part of it that is kept for a second leg only.
-fn charge(
+pub(super) fn charge(
     gateway: &GatewayRules,
     rules: &Rulebook,
     account: AccountId,

@@ -66,7 +66,7 @@ pub fn read_recipients(
 }
 
 impl RecipientList {
-    fn add_invalid(&mut self, item: &str) {
+    pub(crate) fn add_invalid(&mut self, item: &str) {
         self.invalid_count += 1;
         if self.invalid.len() < MAX_NAMED_INVALID {
             self.invalid

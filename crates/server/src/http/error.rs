@@ -1,5 +1,8 @@
-//! The one table from refusals to codes, HTTP statuses and descriptions
-//! (docs/spec/interface.md, section 5.2).
+//! Failures, and their answers in the envelope of every error (docs/spec/interface.md, section 5.2).
+
+mod kinds;
+
+pub(super) use kinds::{Kind, examples, kind};
 
 use super::body;
 use super::codes::Codes;
@@ -10,8 +13,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::velocity::Block;
-use domain::{Refusal, Simulated};
+use domain::Refusal;
 use engine::Outage;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -32,125 +34,6 @@ pub(super) enum Shape {
     V2,
     /// The same with what clients of `/api/v1` read.
     V1,
-}
-
-/// How a failure is told: its code, its HTTP status and its short label.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Kind {
-    pub(super) code: &'static str,
-    pub(super) status: StatusCode,
-    pub(super) description: &'static str,
-}
-
-/// Writes one row per refusal, from which come both the match and the examples of the documentation:
-/// a new refusal does not compile without a code, and none is without an example.
-macro_rules! table {
-    ($($refusal:pat => $code:literal $status:ident $description:literal, as $example:expr;)+) => {
-        /// How a refusal is told.
-        pub(super) fn kind(refusal: &Refusal) -> Kind {
-            match refusal {
-                $($refusal => Kind {
-                    code: $code,
-                    status: StatusCode::$status,
-                    description: $description,
-                },)+
-            }
-        }
-
-        /// A refusal of every sort, in the order of the table.
-        pub(super) fn examples() -> Vec<Refusal> {
-            vec![$($example,)+]
-        }
-    };
-}
-
-table! {
-    Refusal::TokenMissing => "API-1001" UNAUTHORIZED "Missing API token", as Refusal::TokenMissing;
-    Refusal::TokenUnread(_) => "API-1001" UNAUTHORIZED "Missing API token",
-        as Refusal::TokenUnread("The request body ended early. Send it again.".to_owned());
-    Refusal::TokenInvalid => "API-1001" UNAUTHORIZED "Invalid API token", as Refusal::TokenInvalid;
-    Refusal::TokensGuessed { .. } => "API-3004" TOO_MANY_REQUESTS "Rate limit exceeded",
-        as Refusal::TokensGuessed { retry_after_s: 12 };
-    Refusal::AddressNotAllowed(_) => "API-1007" FORBIDDEN "API access restricted",
-        as Refusal::AddressNotAllowed([203, 0, 113, 9].into());
-    Refusal::AccountDisabled => "API-1002" UNAUTHORIZED "Account disabled", as Refusal::AccountDisabled;
-    Refusal::AccountDormant => "API-1003" UNAUTHORIZED "Account dormant", as Refusal::AccountDormant;
-    Refusal::AccountPending => "API-1007" FORBIDDEN "API access restricted", as Refusal::AccountPending;
-    Refusal::AccountRestricted => "API-1007" FORBIDDEN "API access restricted", as Refusal::AccountRestricted;
-    Refusal::Malformed(_) => "API-2000" BAD_REQUEST "Malformed request",
-        as Refusal::Malformed("`unicode` must be true, false, 1 or 0.".to_owned());
-    Refusal::FromMissing => "API-2001" BAD_REQUEST "Sender ID missing", as Refusal::FromMissing;
-    Refusal::BodyMissing => "API-2002" UNPROCESSABLE_ENTITY "Message text missing", as Refusal::BodyMissing;
-    Refusal::ToMissing => "API-2003" BAD_REQUEST "Recipient missing", as Refusal::ToMissing;
-    Refusal::SenderForm => "API-2004" BAD_REQUEST "Malformed sender ID", as Refusal::SenderForm;
-    Refusal::RecipientInvalid => "API-2006" UNPROCESSABLE_ENTITY "Invalid recipient", as Refusal::RecipientInvalid;
-    Refusal::UnknownMessage => "API-2007" NOT_FOUND "Unknown message", as Refusal::UnknownMessage;
-    Refusal::TooLong { .. } => "API-2008" UNPROCESSABLE_ENTITY "Message too long",
-        as Refusal::TooLong { length: 1531, limit: 1530 };
-    Refusal::UnknownGateway { .. } => "API-2009" BAD_REQUEST "Unknown gateway",
-        as Refusal::UnknownGateway {
-            instead: "Use one of: direct-refund, direct-corporate, otp, dual-backup.".to_owned(),
-        };
-    Refusal::Prohibited(_) => "API-2010" UNPROCESSABLE_ENTITY "Prohibited content",
-        as Refusal::Prohibited("casino".to_owned());
-    Refusal::SenderNotApproved => "API-2011" FORBIDDEN "Sender ID not approved",
-        as Refusal::SenderNotApproved;
-    Refusal::Duplicate => "API-2012" CONFLICT "Duplicate message", as Refusal::Duplicate;
-    Refusal::Transactional { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
-        as Refusal::Transactional {
-            phrase: "OTP".to_owned(),
-            gateway: "direct-refund",
-            instead: "Send it over `direct-corporate` or `otp`.".to_owned(),
-        };
-    Refusal::InternationalSender { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
-        as Refusal::InternationalSender {
-            sender: "AdaStores".to_owned(),
-            instead: "Send it over `international`.".to_owned(),
-        };
-    Refusal::TooManyRecipients { .. } => "API-2014" UNPROCESSABLE_ENTITY "Too many recipients",
-        as Refusal::TooManyRecipients { limit: 10_000 };
-    Refusal::CallbackUrl(_) => "API-2015" BAD_REQUEST "Unusable callback URL",
-        as Refusal::CallbackUrl("it must begin with http:// or https://".to_owned());
-    Refusal::BodyTooLarge { .. } => "API-2017" PAYLOAD_TOO_LARGE "Request body too large",
-        as Refusal::BodyTooLarge { limit_bytes: 10 << 20 };
-    Refusal::HeadTooLarge { .. } => "API-2023" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
-        as Refusal::HeadTooLarge { headers: MAX_HEADERS, bytes: HEAD_BYTES as usize };
-    Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
-        as Refusal::InsufficientFunds {
-            needed: domain::Money::from_naira(600),
-            available: domain::Money::from_naira(94),
-        };
-    Refusal::NoValidRecipient => "API-3002" UNPROCESSABLE_ENTITY "No valid recipient", as Refusal::NoValidRecipient;
-    Refusal::RateLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Rate limit exceeded",
-        as Refusal::RateLimited { limit: 1000, retry_after_s: 12 };
-    Refusal::DailyLimit { .. } => "API-3004" TOO_MANY_REQUESTS "Daily spend limit reached",
-        as Refusal::DailyLimit {
-            limit: domain::Money::from_naira(5_000),
-            left: domain::Money::from_naira(94),
-            needed: domain::Money::from_naira(600),
-            retry_after_s: 19_380,
-        };
-    Refusal::RecipientTooOften { .. } => "API-3004" TOO_MANY_REQUESTS "Too many messages to a number",
-        as Refusal::RecipientTooOften {
-            limit: 20,
-            block: Block::from_digits(2_348_031_234),
-            retry_after_s: 1_240,
-        };
-    Refusal::BlockPaused { .. } => "API-3004" TOO_MANY_REQUESTS "Block of numbers paused",
-        as Refusal::BlockPaused { block: Block::from_digits(2_348_031_234), retry_after_s: 3_600 };
-    Refusal::SandboxTooMany { .. } => "API-2014" UNPROCESSABLE_ENTITY "Too many recipients",
-        as Refusal::SandboxTooMany { what: Simulated::Callbacks, limit: 1_000 };
-    Refusal::SandboxLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Sandbox limit reached",
-        as Refusal::SandboxLimited { what: Simulated::Recipients, limit: 10_000, retry_after_s: 12 };
-    Refusal::UnknownPath => "API-4040" NOT_FOUND "No such path", as Refusal::UnknownPath;
-    Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
-    Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",
-        as Refusal::Unavailable { retry_after_s: RETRY_AFTER_S };
-    Refusal::OutcomeUnknown { .. } => "API-5003" SERVICE_UNAVAILABLE "Outcome unknown",
-        as Refusal::OutcomeUnknown {
-            message: domain::MessageId::new(1_795_000_000_000, [7; 10]),
-            retry_after_s: 5,
-        };
 }
 
 /// Our own failure; its cause is in the log under the request id, never in the answer.
@@ -247,6 +130,9 @@ impl Failure {
             | Refusal::BlockPaused { retry_after_s, .. }
             | Refusal::SandboxLimited { retry_after_s, .. }
             | Refusal::TokensGuessed { retry_after_s }
+            | Refusal::KeyInUse { retry_after_s }
+            | Refusal::OtpTooOften { retry_after_s, .. }
+            | Refusal::OtpResendTooSoon { retry_after_s }
             | Refusal::Unavailable { retry_after_s }
             | Refusal::OutcomeUnknown { retry_after_s, .. },
         ) = self

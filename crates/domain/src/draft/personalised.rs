@@ -1,0 +1,266 @@
+//! From the rows of a personalised send to a valid draft, or to the first refusal.
+//!
+//! The checks and their order are those of a send. The text of each row is rendered, prepared and judged by itself. All
+//! faults of the rows are one refusal (API-2020).
+
+mod judge;
+
+use super::{
+    Adjustments, Customer, Fingerprint, SendFields, approved_sender, check_sender,
+    checked_callback, checked_reference, chosen_gateway, flag, without_nul,
+};
+use crate::number::{self, RecipientList};
+use crate::personalised::{Reason, Row, RowFaults, Rows, Template};
+use crate::{
+    AccountId, Alphabet, AppendSender, Environment, Gateway, GatewayRules,
+    MAX_REFERENCE_CHARACTERS, Money, Priority, Prohibited, Recipient, Refusal, Rulebook,
+};
+use judge::Judge;
+use sha2::{Digest, Sha256};
+use std::ops::Range;
+
+/// Most row numbers of repeated recipients that an answer names.
+const MAX_NAMED_REPEATED: usize = 100;
+
+/// One recipient with a text of its own.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PersonalisedRecipient {
+    /// The number.
+    pub recipient: Recipient,
+    /// The row, from 1.
+    pub row: u32,
+    /// Index of the preferred carrier in [`Rulebook::carriers`].
+    pub carrier: usize,
+    /// `true` if the sender ID is added to the text.
+    pub suffixed: bool,
+    /// The alphabet of the text before any suffix.
+    pub alphabet: Alphabet,
+    /// Pages of the text, the suffix included.
+    pub pages: i64,
+    /// The charge of this recipient.
+    pub charge: Money,
+    /// The part of the charge that goes back when a second leg is never submitted.
+    pub reserve: Money,
+    text: Range<u32>,
+    customer_reference: Option<Box<str>>,
+}
+
+/// A personalised message that may be accepted, if it is no duplicate and the wallet can pay.
+#[derive(Clone, Debug)]
+pub struct PersonalisedDraft {
+    /// The account.
+    pub account: AccountId,
+    /// The environment.
+    pub environment: Environment,
+    /// The gateway.
+    pub gateway: Gateway,
+    /// The sender ID as registered.
+    pub sender: String,
+    /// Each recipient once, in the order of the rows.
+    pub recipients: Vec<PersonalisedRecipient>,
+    /// Numbers that are not valid, as they were spelled: the first of them.
+    pub invalid: Vec<String>,
+    /// The number of rows whose number is not valid.
+    pub invalid_count: usize,
+    /// Rows whose number stood in a row before: the first of them.
+    pub repeated: Vec<u32>,
+    /// The number of rows whose number stood in a row before.
+    pub repeated_count: usize,
+    /// Changes of the texts, and fields that nothing reads.
+    pub adjustments: Adjustments,
+    /// The largest number of pages of a recipient.
+    pub page_count: i64,
+    /// The pages of all recipients.
+    pub pages_total: i64,
+    /// The charge of all recipients.
+    pub cost: Money,
+    /// The priority of dispatch.
+    pub priority: Priority,
+    /// The URL to which outcomes are POSTed.
+    pub callback_url: Option<String>,
+    /// The caller's reference for recipients without their own.
+    pub customer_reference: Option<String>,
+    /// Equal for equal sends within the duplicate window, which is one of personalised sends alone.
+    pub fingerprint: Fingerprint,
+    texts: String,
+}
+
+impl PersonalisedDraft {
+    /// The prepared text of a recipient, before any suffix.
+    pub fn text(&self, recipient: &PersonalisedRecipient) -> &str {
+        piece(&self.texts, &recipient.text)
+    }
+
+    /// The caller's reference for a recipient: its own, or that of the whole.
+    pub fn reference_of<'a>(&'a self, recipient: &'a PersonalisedRecipient) -> Option<&'a str> {
+        let own = recipient.customer_reference.as_deref();
+        own.or(self.customer_reference.as_deref())
+    }
+}
+
+fn piece<'a>(texts: &'a str, range: &Range<u32>) -> &'a str {
+    &texts[range.start as usize..range.end as usize]
+}
+
+/// Judges the fields and the rows of a personalised send, in the order of the checks of a send. Duplicates and balance
+/// need the database, and come after it.
+pub fn draft_personalised(
+    mut fields: SendFields,
+    rows: &Rows,
+    customer: &Customer,
+    environment: Environment,
+    rules: &Rulebook,
+    prohibited: &Prohibited,
+) -> Result<PersonalisedDraft, Refusal> {
+    let present = |field: Option<String>| field.filter(|text| !text.trim().is_empty());
+    if present(fields.to.take()).is_some() {
+        fields.ignored.push("to".to_owned());
+    }
+    let from = present(fields.from).ok_or(Refusal::FromMissing)?;
+    if rows.is_empty() {
+        return Err(Refusal::ToMissing);
+    }
+    let body = present(fields.body);
+    if body.is_none() && rows.iter().all(|row| row.body().is_none()) {
+        return Err(Refusal::BodyMissing);
+    }
+    let sender = approved_sender(&from, customer)?;
+    let gateway = chosen_gateway(
+        fields.gateway.as_deref(),
+        fields.dnd.as_deref(),
+        environment,
+        rules,
+    )?;
+    let unicode = flag("unicode", fields.unicode.as_deref())?;
+    let append = AppendSender::parse(fields.append_sender.as_deref().unwrap_or_default())?;
+    let callback_url = checked_callback(present(fields.callback_url), rules)?;
+    let customer_reference = checked_reference(present(fields.customer_reference))?;
+    without_nul("callback_url", callback_url.as_deref())?;
+    without_nul("customer_reference", customer_reference.as_deref())?;
+    let template = body.as_deref().map(template_of).transpose()?;
+    let chosen = choose(rows, gateway.gateway, environment, rules)?;
+    check_sender(gateway, environment, sender, rules)?;
+
+    let judge = Judge {
+        gateway,
+        customer,
+        sender: &sender.name,
+        append,
+        unicode,
+        rules,
+        prohibited,
+    };
+    let judged = judge.rows(rows, &chosen.places, template.as_ref())?;
+    let fingerprint = fingerprint(customer.account.id, environment, &judged);
+    let ignored = fields.ignored.into_iter().chain(rows.ignored().to_vec());
+    Ok(PersonalisedDraft {
+        account: customer.account.id,
+        environment,
+        gateway: gateway.gateway,
+        sender: sender.name.clone(),
+        page_count: judged.page_count(),
+        pages_total: judged.pages_total(),
+        cost: judged.cost()?,
+        priority: Priority::of(gateway.gateway, judged.recipients.len()),
+        invalid: chosen.invalid.invalid,
+        invalid_count: chosen.invalid.invalid_count,
+        repeated: chosen.repeated,
+        repeated_count: chosen.repeated_count,
+        adjustments: Adjustments {
+            ignored_fields: ignored.collect(),
+            ..judged.adjustments
+        },
+        recipients: judged.recipients,
+        texts: judged.texts,
+        callback_url,
+        customer_reference,
+        fingerprint,
+    })
+}
+
+/// Parses the template of the whole.
+fn template_of(body: &str) -> Result<Template, Refusal> {
+    Template::parse(body).map_err(|fault| Refusal::Malformed(format!("`body`: {fault}.")))
+}
+
+/// The rows that are sent, and the ones that are left out.
+struct Chosen {
+    /// Each recipient with the place of its row.
+    places: Vec<(Recipient, usize)>,
+    invalid: RecipientList,
+    repeated: Vec<u32>,
+    repeated_count: usize,
+}
+
+/// Reads the number of each row. The first of several rows with one number is sent.
+fn choose(
+    rows: &Rows,
+    gateway: Gateway,
+    environment: Environment,
+    rules: &Rulebook,
+) -> Result<Chosen, Refusal> {
+    let limit = rules.max_recipients;
+    if rows.len() > limit {
+        return Err(Refusal::TooManyRecipients { limit });
+    }
+    let parse = number::reader(gateway, environment);
+    let mut invalid = RecipientList::default();
+    let mut places = Vec::with_capacity(rows.len());
+    for (place, row) in rows.iter().enumerate() {
+        match parse(row.to()) {
+            Some(recipient) => places.push((recipient, place)),
+            None if row.to().trim().is_empty() => {
+                invalid.add_invalid(&format!("(none in row {})", row.number()));
+            }
+            None => invalid.add_invalid(row.to().trim()),
+        }
+    }
+    match (places.len(), invalid.invalid_count) {
+        (0, 1) => return Err(Refusal::RecipientInvalid),
+        (0, _) => return Err(Refusal::NoValidRecipient),
+        _ => {}
+    }
+    let mut is_repeated = vec![false; rows.len()];
+    let mut sorted = places.clone();
+    sorted.sort_unstable();
+    for two in sorted.windows(2) {
+        is_repeated[two[1].1] = two[0].0 == two[1].0;
+    }
+    let numbers = (0..rows.len()).filter(|&place| is_repeated[place]);
+    let numbers = numbers.map(|place| rows.row(place).number());
+    let repeated_count = numbers.clone().count();
+    let repeated = numbers.take(MAX_NAMED_REPEATED).collect();
+    places.retain(|&(_, place)| !is_repeated[place]);
+    Ok(Chosen {
+        places,
+        invalid,
+        repeated,
+        repeated_count,
+    })
+}
+
+/// SHA-256 of account, environment, and each recipient with its text, in the order of the numbers.
+fn fingerprint(
+    account: AccountId,
+    environment: Environment,
+    judged: &judge::Judged,
+) -> Fingerprint {
+    let mut sorted: Vec<_> = judged.recipients.iter().collect();
+    sorted.sort_unstable_by_key(|recipient| recipient.recipient);
+    let mut hash = Sha256::new();
+    hash.update("personalised");
+    hash.update(account.0.to_be_bytes());
+    hash.update(environment.as_str());
+    for recipient in sorted {
+        let text = piece(&judged.texts, &recipient.text);
+        hash.update(recipient.recipient.digits().to_be_bytes());
+        hash.update(text.len().to_be_bytes());
+        hash.update(text);
+    }
+    let mut fingerprint = Fingerprint::default();
+    fingerprint.copy_from_slice(&hash.finalize()[..16]);
+    fingerprint
+}
+
+#[cfg(test)]
+mod tests;

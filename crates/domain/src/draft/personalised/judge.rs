@@ -1,0 +1,249 @@
+//! The text, the way and the charge of each row.
+
+use super::{
+    AccountId, Adjustments, Alphabet, AppendSender, Customer, GatewayRules,
+    MAX_REFERENCE_CHARACTERS, Money, PersonalisedRecipient, Prohibited, Range, Reason, Recipient,
+    Refusal, Row, RowFaults, Rows, Rulebook, Template,
+};
+use crate::draft::classes::{Route, charge, route};
+use crate::personalised::Bound;
+use crate::{Prepared, Text};
+
+/// The rules by which all rows are judged.
+pub(super) struct Judge<'a> {
+    pub(super) gateway: &'a GatewayRules,
+    pub(super) customer: &'a Customer,
+    pub(super) sender: &'a str,
+    pub(super) append: AppendSender,
+    pub(super) unicode: bool,
+    pub(super) rules: &'a Rulebook,
+    pub(super) prohibited: &'a Prohibited,
+}
+
+/// The recipients with their texts.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    pub(super) recipients: Vec<PersonalisedRecipient>,
+    pub(super) texts: String,
+    pub(super) adjustments: Adjustments,
+}
+
+impl Judged {
+    pub(super) fn page_count(&self) -> i64 {
+        let pages = self.recipients.iter().map(|recipient| recipient.pages);
+        pages.max().unwrap_or(0)
+    }
+
+    pub(super) fn pages_total(&self) -> i64 {
+        self.recipients
+            .iter()
+            .map(|recipient| recipient.pages)
+            .sum()
+    }
+
+    pub(super) fn cost(&self) -> Result<Money, Refusal> {
+        let mut charges = self.recipients.iter().map(|recipient| recipient.charge);
+        charges
+            .try_fold(Money::ZERO, Money::checked_add)
+            .ok_or_else(|| {
+                Refusal::Malformed("The cost of this send exceeds what can be counted.".to_owned())
+            })
+    }
+
+    /// Keeps a text, and returns its place.
+    fn keep(&mut self, text: &str) -> Result<Range<u32>, Refusal> {
+        let start = self.texts.len();
+        self.texts.push_str(text);
+        let place = |place: usize| {
+            u32::try_from(place)
+                .map_err(|_| Refusal::Malformed("The texts are longer than 4 GiB.".to_owned()))
+        };
+        Ok(place(start)?..place(self.texts.len())?)
+    }
+}
+
+impl Judge<'_> {
+    /// Renders and judges the text of each of these rows. Faults of rows are one refusal.
+    pub(super) fn rows(
+        &self,
+        rows: &Rows,
+        places: &[(Recipient, usize)],
+        template: Option<&Template>,
+    ) -> Result<Judged, Refusal> {
+        let whole = template.map(|template| template.bind(rows));
+        let mut judged = Judged {
+            recipients: Vec::with_capacity(places.len()),
+            ..Judged::default()
+        };
+        let mut faults = RowFaults::default();
+        let mut ways = Ways::default();
+        let mut rendered = String::new();
+        for &(recipient, place) in places {
+            let row = rows.row(place);
+            rendered.clear();
+            let is_whole = render(row, rows, whole.as_ref(), &mut rendered, &mut faults)?;
+            let reference = reference_of(row, &mut faults)?;
+            if !is_whole {
+                continue;
+            }
+            let Some(prepared) = self.prepare(row, &rendered, &mut faults)? else {
+                continue;
+            };
+            if !faults.is_empty() {
+                continue;
+            }
+            judged.adjustments.text_changed |= prepared.changed;
+            judged.adjustments.removed_characters += prepared.removed_characters;
+            let way = ways.to(self.rules.network_of(recipient), self);
+            let found = self.recipient((recipient, row), &prepared.text, way, reference);
+            let text = judged.keep(prepared.text.as_str())?;
+            judged
+                .recipients
+                .push(PersonalisedRecipient { text, ..found });
+        }
+        if faults.is_empty() {
+            Ok(judged)
+        } else {
+            Err(Refusal::Rows(faults))
+        }
+    }
+
+    /// Makes the text that will be sent; `None` where it has a fault.
+    fn prepare(
+        &self,
+        row: Row<'_>,
+        rendered: &str,
+        faults: &mut RowFaults,
+    ) -> Result<Option<Prepared>, Refusal> {
+        if self.unicode {
+            without_nul(row, "the text", rendered)?;
+        }
+        let prepared = Prepared::of(rendered, self.unicode);
+        let reason = match &prepared {
+            None => Some(Reason::Empty),
+            Some(prepared) => self.fault_of(prepared.text.as_str()),
+        };
+        if let Some(reason) = reason {
+            faults.note(row.number(), "body", reason);
+            return Ok(None);
+        }
+        Ok(prepared)
+    }
+
+    /// The reason why a text is not carried.
+    fn fault_of(&self, text: &str) -> Option<Reason> {
+        if self.prohibited.find(text).is_some() {
+            return Some(Reason::Prohibited);
+        }
+        let is_refused =
+            !self.gateway.transactional && self.rules.code_words.transactional(text).is_some();
+        is_refused.then_some(Reason::NotPermitted)
+    }
+
+    fn recipient(
+        &self,
+        (recipient, row): (Recipient, Row<'_>),
+        text: &Text,
+        way: Way,
+        customer_reference: Option<Box<str>>,
+    ) -> PersonalisedRecipient {
+        let pages = if way.route.suffixed {
+            text.with_sender(self.sender).page_count()
+        } else {
+            text.page_count()
+        };
+        let pages = i64::try_from(pages).unwrap_or(i64::MAX);
+        let (charge, reserve) = match text.alphabet() {
+            Alphabet::Gsm => way.plain_page,
+            Alphabet::Ucs2 => way.unicode_page,
+        };
+        PersonalisedRecipient {
+            recipient,
+            row: row.number(),
+            carrier: way.route.carrier,
+            suffixed: way.route.suffixed,
+            alphabet: text.alphabet(),
+            pages,
+            charge: charge * pages,
+            reserve: reserve * pages,
+            text: 0..0,
+            customer_reference,
+        }
+    }
+}
+
+/// The reference of a row, within its limit.
+fn reference_of(row: Row<'_>, faults: &mut RowFaults) -> Result<Option<Box<str>>, Refusal> {
+    let Some(reference) = row.customer_reference() else {
+        return Ok(None);
+    };
+    without_nul(row, "`customer_reference`", reference)?;
+    if reference.len() > MAX_REFERENCE_CHARACTERS
+        && reference.chars().count() > MAX_REFERENCE_CHARACTERS
+    {
+        faults.note(row.number(), "customer_reference", Reason::TooLong);
+    }
+    Ok(Some(reference.into()))
+}
+
+/// Renders the text of a row from its own template, or from that of the whole.
+fn render(
+    row: Row<'_>,
+    rows: &Rows,
+    whole: Option<&Bound<'_>>,
+    text: &mut String,
+    faults: &mut RowFaults,
+) -> Result<bool, Refusal> {
+    match (row.body(), whole) {
+        (Some(body), _) => {
+            let template = Template::parse(body).map_err(|fault| {
+                Refusal::Malformed(format!("Row {}: `body`: {fault}.", row.number()))
+            })?;
+            Ok(template.bind(rows).render(row, text, faults))
+        }
+        (None, Some(whole)) => Ok(whole.render(row, text, faults)),
+        (None, None) => {
+            faults.note(row.number(), "body", Reason::Missing);
+            Ok(false)
+        }
+    }
+}
+
+fn without_nul(row: Row<'_>, name: &str, text: &str) -> Result<(), Refusal> {
+    if text.contains('\0') {
+        return Err(Refusal::Malformed(format!(
+            "Row {}: {name} holds the character U+0000; leave it out.",
+            row.number()
+        )));
+    }
+    Ok(())
+}
+
+/// The way to a network, with charge and reserve of one page. Both are the same for each page.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    route: Route,
+    plain_page: (Money, Money),
+    unicode_page: (Money, Money),
+}
+
+/// The ways that were found: networks are few.
+#[derive(Default)]
+struct Ways(Vec<(Option<u8>, Way)>);
+
+impl Ways {
+    fn to(&mut self, network: Option<u8>, judge: &Judge<'_>) -> Way {
+        if let Some((_, way)) = self.0.iter().find(|(of, _)| *of == network) {
+            return *way;
+        }
+        let account: AccountId = judge.customer.account.id;
+        let page = |unicode| charge(judge.gateway, judge.rules, account, network, unicode, 1);
+        let way = Way {
+            route: route(network, judge.append, judge.gateway, judge.rules),
+            plain_page: page(false),
+            unicode_page: page(true),
+        };
+        self.0.push((network, way));
+        way
+    }
+}

@@ -1,0 +1,310 @@
+//! Personalised drafts: texts, charges, faults, and the order of the checks.
+
+use super::*;
+use crate::draft::tests::{customer, fields, rules};
+use crate::personalised::{RowFault, read_csv};
+use proptest::prelude::*;
+
+fn judge_with(text: &str, csv: &str, rules: &Rulebook) -> Result<PersonalisedDraft, Refusal> {
+    let rows = read_csv(csv.as_bytes(), rules.max_recipients)?;
+    let prohibited = Prohibited::new(&["casino".to_owned()]);
+    let fields = fields(text);
+    draft_personalised(
+        fields,
+        &rows,
+        &customer(),
+        Environment::Live,
+        rules,
+        &prohibited,
+    )
+}
+
+fn judge(text: &str, csv: &str) -> Result<PersonalisedDraft, Refusal> {
+    judge_with(text, csv, &rules())
+}
+
+fn faults(text: &str, csv: &str) -> Vec<(u32, String, &'static str)> {
+    match judge(text, csv) {
+        Err(Refusal::Rows(faults)) => {
+            let named = faults.named().iter();
+            named
+                .map(|RowFault { row, field, reason }| (*row, field.clone(), reason.as_str()))
+                .collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+type IsIt = fn(&Refusal) -> bool;
+
+const MTN: &str = "2348031234567";
+const GLO: &str = "2348051234567";
+
+#[test]
+fn each_recipient_has_its_own_text_pages_and_charge() {
+    let csv = format!(
+        "to,name,body,customer_reference\n{MTN},Ada,,\n{GLO},Obi,,r2\n0{},,{}é,\n",
+        "8031234568",
+        "x".repeat(200)
+    );
+    let draft = judge("from=ogene&body=Hello {name}&append=all&reference=r", &csv).unwrap();
+    let found: Vec<_> = draft
+        .recipients
+        .iter()
+        .map(|recipient| {
+            let text = draft.text(recipient).chars().take(12).collect::<String>();
+            (
+                recipient.row,
+                text,
+                recipient.pages,
+                recipient.charge,
+                draft.reference_of(recipient),
+            )
+        })
+        .collect();
+    let naira = Money::from_naira;
+    assert_eq!(
+        found,
+        [
+            (1, "Hello Ada".to_owned(), 1, naira(6), Some("r")),
+            (2, "Hello Obi".to_owned(), 1, naira(6), Some("r2")),
+            (3, "xxxxxxxxxxxx".to_owned(), 2, naira(12), Some("r")),
+        ]
+    );
+    assert_eq!(
+        (draft.page_count, draft.pages_total, draft.cost),
+        (2, 4, naira(24))
+    );
+    assert!(draft.adjustments.text_changed && draft.recipients.iter().all(|one| one.suffixed));
+}
+
+#[test]
+fn way_and_charge_follow_the_network_as_in_a_send() {
+    let csv = format!("to,name\n{MTN},Ada\n{GLO},Ọbi\n");
+    let draft = judge("from=ogene&body=Hi {name}&unicode=1", &csv).unwrap();
+    let found: Vec<_> = draft
+        .recipients
+        .iter()
+        .map(|one| (one.carrier, one.suffixed, one.alphabet, one.charge))
+        .collect();
+    let naira = Money::from_naira;
+    assert_eq!(
+        found,
+        [
+            (0, false, Alphabet::Gsm, naira(6)),
+            (1, true, Alphabet::Ucs2, naira(12))
+        ]
+    );
+    let dual = judge("from=ogene&body=Hi {name}&gateway=dual-backup", &csv).unwrap();
+    let one = &dual.recipients[0];
+    assert_eq!((one.charge, one.reserve), (naira(8), naira(2)));
+}
+
+#[test]
+fn a_number_stands_once_and_invalid_ones_are_left_out() {
+    let csv = format!(
+        "to,n\n{MTN},1\nx1,2\n0{},3\n,4\n{GLO},5\n{MTN},6\n",
+        &MTN[3..]
+    );
+    let mut rules = rules();
+    rules.max_recipients = 6;
+    let draft = judge_with("from=ogene&body=Hi {n}", &csv, &rules).unwrap();
+    let texts: Vec<_> = draft.recipients.iter().map(|one| draft.text(one)).collect();
+    assert_eq!(texts, ["Hi 1", "Hi 5"]);
+    assert_eq!((draft.repeated, draft.repeated_count), (vec![3, 6], 2));
+    assert_eq!(draft.invalid, ["x1", "(none in row 4)"]);
+    assert_eq!(draft.invalid_count, 2);
+}
+
+#[test]
+fn every_fault_of_a_row_is_named_with_its_reason() {
+    let long = "x".repeat(1_531);
+    let table = [
+        (
+            "Hi {name}",
+            "to,nick\n08031234567,A\n",
+            vec![(1, "name", "unknown")],
+        ),
+        (
+            "Hi {name}",
+            "to,nick,name\n08031234567,A,B\n08031234568,A\n",
+            vec![(2, "name", "missing")],
+        ),
+        (
+            "{name}",
+            &format!("to,name\n08031234567,{long}\n"),
+            vec![(1, "body", "too_long")],
+        ),
+        (
+            "{name}",
+            "to,name\n08031234567,\n08031234568,😀\n",
+            vec![(1, "body", "empty"), (2, "body", "empty")],
+        ),
+        (
+            "{name}",
+            "to,name\n08031234567,Your OTP is 482913\n",
+            vec![(1, "body", "not_permitted")],
+        ),
+        (
+            "{name}",
+            "to,name\n08031234567,Visit the CASINO\n",
+            vec![(1, "body", "prohibited")],
+        ),
+        (
+            "{a}{b}",
+            "to,a\n08031234567\n08031234568,1\n",
+            vec![
+                (1, "a", "missing"),
+                (1, "b", "unknown"),
+                (2, "b", "unknown"),
+            ],
+        ),
+        (
+            "Hi",
+            &format!("to,customer_reference\n08031234567,{}\n", "r".repeat(256)),
+            vec![(1, "customer_reference", "too_long")],
+        ),
+    ];
+    for (body, csv, expected) in table {
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(row, field, reason)| (row, field.to_owned(), reason))
+            .collect();
+        assert_eq!(
+            faults(&format!("from=ogene&body={body}"), csv),
+            expected,
+            "{body}"
+        );
+    }
+    let own = "to,body\n08031234567,Hi\n08031234568,\n";
+    assert_eq!(
+        faults("from=ogene", own),
+        [(2, "body".to_owned(), "missing")]
+    );
+}
+
+#[test]
+fn rows_that_are_left_out_have_no_faults() {
+    let csv = "to,name\n08031234567,Ada\n08031234567\nx1\n";
+    let draft = judge("from=ogene&body=Hi {name}", csv).unwrap();
+    assert_eq!((draft.recipients.len(), draft.repeated), (1, vec![2]));
+}
+
+#[test]
+fn the_first_fault_in_the_order_of_checks_is_the_answer() {
+    let ok = "to,name\n08031234567,Ada\n";
+    let table: [(&str, &str, IsIt); 14] = [
+        ("body={name", ok, |r| *r == Refusal::FromMissing),
+        ("from=x&body={name", "to\n", |r| *r == Refusal::ToMissing),
+        ("from=x&body= ", ok, |r| *r == Refusal::BodyMissing),
+        ("from=twelve chars&body={", ok, |r| {
+            *r == Refusal::SenderForm
+        }),
+        ("from=waiting&body={", ok, |r| {
+            *r == Refusal::SenderNotApproved
+        }),
+        ("from=ogene&gateway=x&body={", ok, |r| {
+            matches!(r, Refusal::UnknownGateway { .. })
+        }),
+        ("from=ogene&unicode=2&body={", ok, |r| {
+            matches!(r, Refusal::Malformed(_))
+        }),
+        ("from=ogene&url=x&body={", ok, |r| {
+            matches!(r, Refusal::CallbackUrl(_))
+        }),
+        ("from=ogene&body={", "to\nx1\n", |r| {
+            r.to_string()
+                .starts_with("`body`: the brace at character 1 ")
+        }),
+        ("from=ogene&body=Hi", "to\n1\n2\n3\n4\n", |r| {
+            *r == Refusal::TooManyRecipients { limit: 3 }
+        }),
+        ("from=abroad&body={x}", "to\nx1\n", |r| {
+            *r == Refusal::RecipientInvalid
+        }),
+        ("from=abroad&body={x}", "to\nx1\nx2\n", |r| {
+            *r == Refusal::NoValidRecipient
+        }),
+        ("from=abroad&body={x}", ok, |r| {
+            matches!(r, Refusal::InternationalSender { .. })
+        }),
+        ("from=ogene", "to,body\n08031234567,}\n", |r| {
+            r.to_string()
+                .starts_with("Row 1: `body`: the brace at character 1 ")
+        }),
+    ];
+    for (text, csv, is_it) in table {
+        let refusal = judge(text, csv).unwrap_err();
+        assert!(is_it(&refusal), "{text}: {refusal:?}");
+    }
+}
+
+#[test]
+fn the_character_u_0000_is_refused_with_its_row() {
+    let csv = "to,name\n08031234567,a\0b\n";
+    let refusal = judge("from=ogene&body={name}&unicode=1", csv).unwrap_err();
+    assert!(
+        refusal
+            .to_string()
+            .starts_with("Row 1: the text holds the character U+0000")
+    );
+    assert_eq!(
+        judge("from=ogene&body={name}", csv).unwrap().cost,
+        Money::from_naira(6)
+    );
+}
+
+#[test]
+fn fields_that_nothing_reads_are_named() {
+    let draft = judge("from=ogene&body=Hi&to=x", "to\n08031234567\n").unwrap();
+    assert_eq!(draft.adjustments.ignored_fields, ["to"]);
+}
+
+#[test]
+fn the_duplicate_window_knows_numbers_and_texts_in_any_order() {
+    let of = |body: &str, csv: &str| {
+        judge(&format!("from=ogene&body={body}"), csv)
+            .unwrap()
+            .fingerprint
+    };
+    let one = of("Hi {n}", "to,n\n08031234567,1\n08031234568,2\n");
+    assert_eq!(
+        one,
+        of("{x} {n}", "n,to,x\n2,08031234568,Hi\n1,+2348031234567,Hi\n")
+    );
+    assert_ne!(one, of("Hi {n}", "to,n\n08031234567,2\n08031234568,1\n"));
+    assert_ne!(one, of("Hi {n}", "to,n\n08031234567,1\n"));
+    let plain = crate::draft(
+        fields("from=ogene&body=Hi&to=08031234567"),
+        &customer(),
+        Environment::Live,
+        &rules(),
+        &Prohibited::default(),
+    );
+    assert_ne!(of("Hi", "to\n08031234567\n"), plain.unwrap().fingerprint);
+}
+
+proptest! {
+    /// A personalised send of one text costs the same as a send of this text.
+    #[test]
+    fn one_text_for_all_costs_what_a_send_of_it_costs(
+        body in "[a-zA-Z éẹ😀€]{1,200}", unicode: bool, append in 1..4_u8,
+    ) {
+        let text = format!("from=ogene&body={body}&unicode={}&append={append}", u8::from(unicode));
+        let personal = judge(&text, &format!("to\n{MTN}\n{GLO}\n"));
+        let send = crate::draft(
+            fields(&format!("{text}&to={MTN},{GLO}")), &customer(), Environment::Live, &rules(), &Prohibited::default(),
+        );
+        match (personal, send) {
+            (Ok(personal), Ok(send)) => {
+                prop_assert_eq!(personal.cost, send.cost);
+                prop_assert_eq!(personal.page_count, send.page_count);
+                prop_assert_eq!(personal.text(&personal.recipients[0]), send.text.as_str());
+                let (all, one) = (personal.adjustments, send.adjustments);
+                prop_assert_eq!(all.text_changed, one.text_changed);
+                prop_assert_eq!(all.removed_characters, 2 * one.removed_characters);
+            }
+            (personal, send) => prop_assert!(personal.is_err() && send.is_err()),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Personalised sends: one template, and a text of its own for every recipient.
+//!
+//! ```text
+//! CSV or JSON ──read──▶ Rows ──┐
+//!                              ├──render──▶ a text for each row, or its faults
+//! body ──parse──▶ Template ────┘
+//! ```
+
+mod csv;
+mod faults;
+mod json;
+mod rows;
+mod template;
+
+pub use csv::read_csv;
+pub use faults::{MAX_NAMED_FAULTS, Reason, RowFault, RowFaults};
+pub use json::JsonRows;
+pub use rows::{MAX_VARIABLES, Row, RowField, Rows};
+pub use template::{Bound, LoneBrace, Template};
