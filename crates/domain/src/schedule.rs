@@ -1,0 +1,144 @@
+//! Time as a field of a message: when it is due, how long it is valid, and how it is held, resumed and cancelled.
+//!
+//! ```text
+//!                    reschedule
+//!                    ┌──────┐
+//! accepted ──▶ scheduled ───┴──▶ sending ──▶ completed
+//!                 │   ▲            │  ▲
+//!           pause ▼   │ resume     ▼  │
+//!                 └─ paused ◀──────┘──┘      cancel, from all but the ends ──▶ cancelled, or completed
+//! ```
+
+mod change;
+mod clock;
+
+pub use change::{Change, Effect, change};
+pub use clock::{Clock, Resumed};
+
+use crate::time::{FORMS, parse_time};
+use crate::{QuietHours, Refusal, named_enum};
+
+/// Milliseconds of the longest time ahead for which a message is scheduled: 90 days.
+pub const MAX_AHEAD_MS: i64 = 90 * 24 * 3_600_000;
+/// Milliseconds in the past that still mean now.
+pub const MAX_PAST_MS: i64 = 60_000;
+/// The shortest validity, seconds.
+pub const MIN_VALIDITY_S: i64 = 60;
+/// The longest validity, seconds: 48 hours.
+pub const MAX_VALIDITY_S: i64 = 172_800;
+
+named_enum! {
+    /// The state of a message.
+    MessageState {
+        /// Nothing was handed to a carrier, as its time has not come.
+        Scheduled = "scheduled",
+        /// Some recipients have no outcome yet.
+        Sending = "sending",
+        /// Recipients that were not handed to a carrier wait for a resume.
+        Paused = "paused",
+        /// All recipients have an outcome.
+        Completed = "completed",
+        /// All recipients were cancelled.
+        Cancelled = "cancelled",
+    }
+}
+
+/// The progress of a message, from which its state follows.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Progress {
+    /// Recipients of the message.
+    pub recipients: i64,
+    /// Recipients that were handed to a carrier at least once.
+    pub handed_over: i64,
+    /// Recipients with an outcome, the cancelled ones included.
+    pub ended: i64,
+    /// Recipients that were cancelled.
+    pub cancelled: i64,
+    /// The moment at which the message is due, Unix milliseconds.
+    pub due_at_ms: i64,
+    /// `true` if it is paused.
+    pub is_paused: bool,
+}
+
+impl Progress {
+    /// The state at a moment.
+    pub fn state(&self, now_ms: i64) -> MessageState {
+        if self.cancelled >= self.recipients {
+            MessageState::Cancelled
+        } else if self.ended >= self.recipients {
+            MessageState::Completed
+        } else if self.is_paused {
+            MessageState::Paused
+        } else if self.handed_over == 0 && now_ms < self.due_at_ms {
+            MessageState::Scheduled
+        } else {
+            MessageState::Sending
+        }
+    }
+}
+
+/// Reads `send_at`; `None` means now, which is also the meaning of up to a minute in the past.
+pub fn parse_send_at(text: Option<&str>, now_ms: i64) -> Result<Option<i64>, Refusal> {
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+        return Ok(None);
+    };
+    let refuse = |fault: &str| {
+        Refusal::Malformed(format!(
+            "`send_at` {fault}. Give a time from now to 90 days ahead, as {FORMS}."
+        ))
+    };
+    let at_ms = parse_time(text).map_err(|_| refuse("is not a time"))?;
+    if at_ms < now_ms - MAX_PAST_MS {
+        return Err(refuse("is in the past"));
+    }
+    if at_ms > now_ms + MAX_AHEAD_MS {
+        return Err(refuse("is more than 90 days ahead"));
+    }
+    Ok((at_ms > now_ms).then_some(at_ms))
+}
+
+/// Reads `validity`, in seconds from the moment a message is due.
+pub fn parse_validity(text: Option<&str>) -> Result<Option<i64>, Refusal> {
+    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds: Option<i64> = text.parse().ok().filter(|_| is_number);
+    seconds
+        .filter(|seconds| (MIN_VALIDITY_S..=MAX_VALIDITY_S).contains(seconds))
+        .map(Some)
+        .ok_or_else(|| {
+            Refusal::Malformed(format!(
+                "`validity` must be a whole number of seconds, from {MIN_VALIDITY_S} to {MAX_VALIDITY_S}."
+            ))
+        })
+}
+
+/// The validity of a message in milliseconds: the smaller of its own, in seconds, and the gateway's.
+pub fn validity_ms(own_s: Option<i64>, of_gateway_ms: i64) -> i64 {
+    let wished = own_s.map_or(i64::MAX, |seconds| seconds.saturating_mul(1_000));
+    wished.min(of_gateway_ms)
+}
+
+/// When a message is due.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Due {
+    /// The moment, Unix milliseconds.
+    pub at_ms: i64,
+    /// The same, for `scheduled_for`; `None` for a message that is due at once.
+    pub scheduled_for_ms: Option<i64>,
+}
+
+/// The moment at which a message is due that was accepted now: at once, at its `send_at`, or at the end of the
+/// gateway's quiet hours.
+pub fn due(now_ms: i64, send_at_ms: Option<i64>, quiet: Option<QuietHours>) -> Due {
+    let wished_ms = send_at_ms.map_or(now_ms, |at_ms| at_ms.max(now_ms));
+    let at_ms = quiet.map_or(wished_ms, |quiet| quiet.due(wished_ms));
+    Due {
+        at_ms,
+        scheduled_for_ms: (at_ms > now_ms).then_some(at_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! Changes that a customer makes to a message that was accepted: which of them are possible, and their effect.
+
+use super::{MessageState, Progress};
+use crate::Refusal;
+
+/// A change that is asked for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Change {
+    /// All recipients that were not handed over end.
+    Cancel,
+    /// All recipients that were not handed over wait.
+    Pause,
+    /// They go on.
+    Resume,
+    /// The message gets another time.
+    Reschedule,
+}
+
+/// The effect of a change.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Effect {
+    /// The message stays as it is: the change was made before.
+    Nothing,
+    /// The change is made. A cancel ends as many recipients as wait at its commit; another keeps them.
+    Applies,
+}
+
+/// Decides on a change. Each is possible again without effect; a final message takes no change but a repeated cancel.
+///
+/// A paused message that is rescheduled stays paused.
+pub fn change(progress: &Progress, change: Change, now_ms: i64) -> Result<Effect, Refusal> {
+    let state = progress.state(now_ms);
+    let is_final = matches!(state, MessageState::Completed | MessageState::Cancelled);
+    match change {
+        Change::Cancel if is_final => Ok(Effect::Nothing),
+        _ if is_final => Err(Refusal::TooLate(
+            "This message has its final state: it cannot be changed any more.",
+        )),
+        Change::Pause if progress.is_paused => Ok(Effect::Nothing),
+        Change::Resume if !progress.is_paused => Ok(Effect::Nothing),
+        Change::Reschedule if progress.handed_over > 0 => Err(Refusal::TooLate(
+            "Recipients of this message were handed to a carrier already: its time cannot be changed any more. What \
+             was not handed over can be paused or cancelled.",
+        )),
+        Change::Cancel | Change::Pause | Change::Resume | Change::Reschedule => Ok(Effect::Applies),
+    }
+}

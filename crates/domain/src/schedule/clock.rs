@@ -1,0 +1,138 @@
+//! The clock of a message: it runs from the moment the message is due, and stands still while it is paused.
+//!
+//! Validity and the waits for receipts are measured by it.
+
+use crate::QuietHours;
+
+/// The clock of a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Clock {
+    /// The moment from which time counts, Unix milliseconds. A resume moves it by the time that does not count.
+    pub due_at_ms: i64,
+    /// The moment at which it was paused.
+    pub paused_at_ms: Option<i64>,
+}
+
+/// A clock that runs again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Resumed {
+    /// The clock.
+    pub clock: Clock,
+    /// The moment from which recipients go out again: the quiet hours of the gateway still hold.
+    pub next_at_ms: i64,
+}
+
+impl Clock {
+    /// The clock of a message that is due at a moment.
+    pub const fn new(due_at_ms: i64) -> Self {
+        Self {
+            due_at_ms,
+            paused_at_ms: None,
+        }
+    }
+
+    /// Milliseconds that count. Before the message is due there are none.
+    pub fn elapsed_ms(self, now_ms: i64) -> i64 {
+        let until_ms = self.paused_at_ms.map_or(now_ms, |at_ms| at_ms.min(now_ms));
+        (until_ms - self.due_at_ms).max(0)
+    }
+
+    /// The moment at which so much has elapsed; `None` while it stands still, and such a moment is not known.
+    pub fn reaches(self, elapsed_ms: i64) -> Option<i64> {
+        match self.paused_at_ms {
+            None => Some(self.due_at_ms.saturating_add(elapsed_ms)),
+            Some(_) => None,
+        }
+    }
+
+    /// Stops the clock. One that stands still already keeps its moment.
+    #[must_use]
+    pub fn pause(self, now_ms: i64) -> Self {
+        Self {
+            paused_at_ms: self.paused_at_ms.or(Some(now_ms)),
+            ..self
+        }
+    }
+
+    /// Lets the clock go on. A message whose time came while it was paused is due now.
+    #[must_use]
+    pub fn resume(self, now_ms: i64, quiet: Option<QuietHours>) -> Resumed {
+        let stood_ms = self.paused_at_ms.map_or(0, |paused_at_ms| {
+            (now_ms - paused_at_ms.max(self.due_at_ms)).max(0)
+        });
+        let due_at_ms = self.due_at_ms.saturating_add(stood_ms);
+        let next_at_ms = due_at_ms.max(now_ms);
+        Resumed {
+            clock: Self::new(due_at_ms),
+            next_at_ms: quiet.map_or(next_at_ms, |quiet| quiet.due(next_at_ms)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_clock_stands_still_while_it_is_paused() {
+        let clock = Clock::new(1_000);
+        assert_eq!(
+            [0, 1_000, 1_700].map(|now| clock.elapsed_ms(now)),
+            [0, 0, 700]
+        );
+        let paused = clock.pause(1_700).pause(1_900);
+        assert_eq!([1_700, 9_000].map(|now| paused.elapsed_ms(now)), [700, 700]);
+        assert_eq!(
+            (clock.reaches(500), paused.reaches(500)),
+            (Some(1_500), None)
+        );
+        let resumed = paused.resume(5_000, None);
+        assert_eq!(resumed.clock.elapsed_ms(5_000), 700);
+        assert_eq!(
+            (resumed.clock.reaches(1_000), resumed.next_at_ms),
+            (Some(5_300), 5_000)
+        );
+    }
+
+    #[test]
+    fn a_pause_before_the_due_time_moves_it_only_when_it_has_passed() {
+        let paused = Clock::new(5_000).pause(1_000);
+        assert_eq!(paused.resume(3_000, None).clock, Clock::new(5_000));
+        assert_eq!(paused.resume(3_000, None).next_at_ms, 5_000);
+        let late = paused.resume(8_000, None);
+        assert_eq!((late.clock, late.next_at_ms), (Clock::new(8_000), 8_000));
+    }
+
+    #[test]
+    fn a_resume_in_quiet_hours_goes_out_at_their_end() {
+        let quiet = QuietHours {
+            from_minute: 60,
+            until_minute: 120,
+        };
+        // 01:00 in Lagos is 00:00 UTC.
+        let resumed = Clock::new(0).pause(10).resume(1_000, Some(quiet));
+        assert_eq!(resumed.next_at_ms, 3_600_000);
+        assert_eq!(resumed.clock.elapsed_ms(1_000), 10);
+    }
+
+    proptest! {
+        #[test]
+        fn no_time_counts_while_paused(due in 0..1_000_i64, steps in proptest::collection::vec(0..500_i64, 0..12)) {
+            let (mut clock, mut now, mut counted) = (Clock::new(due), 0, 0);
+            for (step, length) in steps.into_iter().enumerate() {
+                let is_paused = step % 2 == 1;
+                let runs_from = now.max(clock.due_at_ms);
+                now += length;
+                if is_paused {
+                    clock = clock.resume(now, None).clock;
+                } else {
+                    counted += (now - runs_from).max(0);
+                    prop_assert_eq!(clock.elapsed_ms(now), counted);
+                    clock = clock.pause(now);
+                }
+                prop_assert_eq!(clock.elapsed_ms(now), counted);
+            }
+        }
+    }
+}
