@@ -21,6 +21,7 @@ mod money;
 mod named_enum;
 mod network;
 mod number;
+pub mod otp;
 mod pace;
 mod page_set;
 pub mod personalised;
