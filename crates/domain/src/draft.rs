@@ -1,7 +1,7 @@
 //! From the raw fields of a request to a valid draft of a message, or to the first refusal.
 
 mod classes;
-mod personalised;
+pub(crate) mod personalised;
 
 pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
 
@@ -239,7 +239,7 @@ fn unknown_dnd() -> Refusal {
 }
 
 /// Reads a boolean as JSON, forms and query strings spell it.
-fn flag(name: &str, text: Option<&str>) -> Result<bool, Refusal> {
+pub(crate) fn flag(name: &str, text: Option<&str>) -> Result<bool, Refusal> {
     match text.map(str::trim).unwrap_or_default() {
         "" | "0" | "false" | "False" | "FALSE" | "off" | "no" => Ok(false),
         "1" | "true" | "True" | "TRUE" | "on" | "yes" => Ok(true),

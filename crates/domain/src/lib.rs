@@ -15,6 +15,7 @@ mod delivery;
 mod draft;
 mod gateway;
 pub mod guess;
+pub mod idempotency;
 mod ids;
 mod leg;
 mod money;

@@ -77,24 +77,29 @@ impl Progress {
     }
 }
 
-/// Reads `send_at`; `None` means now, which is also the meaning of up to a minute in the past.
-pub fn parse_send_at(text: Option<&str>, now_ms: i64) -> Result<Option<i64>, Refusal> {
-    let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
-        return Ok(None);
-    };
-    let refuse = |fault: &str| {
-        Refusal::Malformed(format!(
-            "`send_at` {fault}. Give a time from now to 90 days ahead, as {FORMS}."
-        ))
-    };
-    let at_ms = parse_time(text).map_err(|_| refuse("is not a time"))?;
+/// Reads `send_at` and returns Unix milliseconds. The clock plays no part, so that a request that is repeated later is
+/// still the same one.
+pub fn parse_send_at(text: Option<&str>) -> Result<Option<i64>, Refusal> {
+    let given = text.filter(|text| !text.trim().is_empty());
+    let at_ms = given.map(parse_time).transpose();
+    at_ms.map_err(|_| send_at_refused("is not a time"))
+}
+
+/// Judges a `send_at` by the clock; `None` means now, which is also the meaning of up to a minute in the past.
+pub fn check_send_at(at_ms: i64, now_ms: i64) -> Result<Option<i64>, Refusal> {
     if at_ms < now_ms - MAX_PAST_MS {
-        return Err(refuse("is in the past"));
+        return Err(send_at_refused("is in the past"));
     }
     if at_ms > now_ms + MAX_AHEAD_MS {
-        return Err(refuse("is more than 90 days ahead"));
+        return Err(send_at_refused("is more than 90 days ahead"));
     }
     Ok((at_ms > now_ms).then_some(at_ms))
+}
+
+fn send_at_refused(fault: &str) -> Refusal {
+    Refusal::Malformed(format!(
+        "`send_at` {fault}. Give a time from now to 90 days ahead, as {FORMS}."
+    ))
 }
 
 /// Reads `validity`, in seconds from the moment a message is due.

@@ -138,7 +138,7 @@ pub fn draft_personalised(
     without_nul("callback_url", callback_url.as_deref())?;
     without_nul("customer_reference", customer_reference.as_deref())?;
     let template = body.as_deref().map(template_of).transpose()?;
-    let chosen = choose(rows, gateway.gateway, environment, rules)?;
+    let chosen = choose(rows, gateway.gateway, environment, rules.max_recipients)?;
     check_sender(gateway, environment, sender, rules)?;
 
     let judge = Judge {
@@ -183,23 +183,44 @@ fn template_of(body: &str) -> Result<Template, Refusal> {
     Template::parse(body).map_err(|fault| Refusal::Malformed(format!("`body`: {fault}.")))
 }
 
+/// Renders the texts of these rows one after the other, before they are prepared; `None` where one has a fault.
+pub(crate) fn each_text<'p>(
+    body: Option<&str>,
+    rows: &Rows,
+    places: impl IntoIterator<Item = &'p (Recipient, usize)>,
+    mut take: impl FnMut(Recipient, Row<'_>, &str),
+) -> Option<()> {
+    let template = body.map(Template::parse).transpose().ok()?;
+    let whole = template.as_ref().map(|template| template.bind(rows));
+    let mut faults = RowFaults::default();
+    let mut text = String::new();
+    for &(recipient, place) in places {
+        let row = rows.row(place);
+        text.clear();
+        if !judge::render(row, rows, whole.as_ref(), &mut text, &mut faults).ok()? {
+            return None;
+        }
+        take(recipient, row, &text);
+    }
+    Some(())
+}
+
 /// The rows that are sent, and the ones that are left out.
-struct Chosen {
+pub(crate) struct Chosen {
     /// Each recipient with the place of its row.
-    places: Vec<(Recipient, usize)>,
+    pub(crate) places: Vec<(Recipient, usize)>,
     invalid: RecipientList,
     repeated: Vec<u32>,
     repeated_count: usize,
 }
 
 /// Reads the number of each row. The first of several rows with one number is sent.
-fn choose(
+pub(crate) fn choose(
     rows: &Rows,
     gateway: Gateway,
     environment: Environment,
-    rules: &Rulebook,
+    limit: usize,
 ) -> Result<Chosen, Refusal> {
-    let limit = rules.max_recipients;
     if rows.len() > limit {
         return Err(Refusal::TooManyRecipients { limit });
     }

@@ -7,7 +7,10 @@ use proptest::prelude::*;
 const NOW: i64 = 1_801_414_800_000;
 
 fn send_at(text: &str) -> Result<Option<i64>, String> {
-    parse_send_at(Some(text), NOW).map_err(|refusal| refusal.to_string())
+    let at_ms = parse_send_at(Some(text)).map_err(|refusal| refusal.to_string())?;
+    let checked = at_ms.map(|at_ms| check_send_at(at_ms, NOW));
+    let checked = checked.transpose().map_err(|refusal| refusal.to_string())?;
+    Ok(checked.flatten())
 }
 
 #[test]
@@ -24,7 +27,7 @@ fn a_time_up_to_a_minute_ago_means_now() {
     for (text, at) in table {
         assert_eq!(send_at(text), Ok(at), "{text}");
     }
-    assert_eq!(parse_send_at(None, NOW), Ok(None));
+    assert_eq!(parse_send_at(None), Ok(None));
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn reference_of(row: Row<'_>, faults: &mut RowFaults) -> Result<Option<Box<str>>
 }
 
 /// Renders the text of a row from its own template, or from that of the whole.
-fn render(
+pub(super) fn render(
     row: Row<'_>,
     rows: &Rows,
     whole: Option<&Bound<'_>>,

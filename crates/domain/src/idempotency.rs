@@ -1,0 +1,130 @@
+//! Idempotency keys: a request that is repeated under its key gets the first answer again.
+//!
+//! A key is looked up by account and environment, after the request was parsed and before anything that depends on
+//! state. So a [`RequestFingerprint`] follows from the fields of the request alone.
+
+mod fingerprint;
+mod key;
+mod requests;
+
+pub use fingerprint::{FingerprintWriter, RequestFingerprint};
+pub use key::{HEADER, IdempotencyKey, MAX_KEY_CHARACTERS};
+pub use requests::{SendTimes, of_change, of_otp, of_personalised, of_send};
+
+use crate::{Refusal, named_enum};
+
+/// Seconds after which a request is repeated whose key is in use.
+const RETRY_AFTER_S: u64 = 1;
+
+named_enum! {
+    /// An operation that honours a key. An alias and another method are the same operation.
+    Operation {
+        /// `/sms`, its aliases, and a send by GET.
+        Send = "sms",
+        /// `/api/v1/sms/create`, whose answer has another shape.
+        LegacySend = "v1/sms/create",
+        /// `/sms/personalised`.
+        SendPersonalised = "sms/personalised",
+        /// `/messages/{message_id}/cancel`.
+        Cancel = "messages/cancel",
+        /// `/messages/{message_id}/pause`.
+        Pause = "messages/pause",
+        /// `/messages/{message_id}/resume`.
+        Resume = "messages/resume",
+        /// `/messages/{message_id}/reschedule`.
+        Reschedule = "messages/reschedule",
+        /// `/otp`.
+        CreateOtp = "otp",
+        /// `/otp/{otp_id}/verify`.
+        VerifyOtp = "otp/verify",
+        /// `/otp/{otp_id}/resend`.
+        ResendOtp = "otp/resend",
+        /// `/otp/{otp_id}/cancel`.
+        CancelOtp = "otp/cancel",
+        /// `/sender-ids`.
+        RequestSenderId = "sender-ids",
+    }
+}
+
+/// The knowledge of a key when a request comes with it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum KeyState {
+    /// No request of this key succeeded.
+    Unused,
+    /// The first request of this key has no answer yet.
+    InUse,
+    /// A request of this key succeeded.
+    Kept {
+        /// The request.
+        request: RequestFingerprint,
+        /// The moment of its commit, Unix milliseconds.
+        kept_at_ms: i64,
+    },
+}
+
+/// The way of a request that comes with a key.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Decision {
+    /// It is handled. Only success is kept.
+    Handle,
+    /// It gets the answer that is kept.
+    Replay,
+}
+
+/// Decides on a request that comes with a key, which is kept for `window_ms`.
+///
+/// While the first request is being handled, another request is put off as well: where the first is refused, its key is
+/// free again.
+pub fn decide(
+    state: KeyState,
+    request: RequestFingerprint,
+    now_ms: i64,
+    window_ms: i64,
+) -> Result<Decision, Refusal> {
+    match state {
+        KeyState::Unused => Ok(Decision::Handle),
+        KeyState::InUse => Err(Refusal::KeyInUse {
+            retry_after_s: RETRY_AFTER_S,
+        }),
+        KeyState::Kept { kept_at_ms, .. } if now_ms - kept_at_ms >= window_ms => {
+            Ok(Decision::Handle)
+        }
+        KeyState::Kept { request: kept, .. } if kept == request => Ok(Decision::Replay),
+        KeyState::Kept { .. } => Err(Refusal::KeyUsed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(name: &str) -> RequestFingerprint {
+        let mut writer = FingerprintWriter::new(Operation::Send);
+        writer.text("body", Some(name));
+        writer.finish()
+    }
+
+    #[test]
+    fn a_key_decides_by_its_state_and_request() {
+        let (one, other) = (request("one"), request("other"));
+        let kept = KeyState::Kept {
+            request: one,
+            kept_at_ms: 1_000,
+        };
+        let in_use = Err(Refusal::KeyInUse { retry_after_s: 1 });
+        let table = [
+            (KeyState::Unused, one, 0, Ok(Decision::Handle)),
+            (KeyState::InUse, one, 0, in_use.clone()),
+            (KeyState::InUse, other, 0, in_use),
+            (kept, one, 1_000, Ok(Decision::Replay)),
+            (kept, other, 1_000, Err(Refusal::KeyUsed)),
+            (kept, one, 1_099, Ok(Decision::Replay)),
+            (kept, other, 1_100, Ok(Decision::Handle)),
+            (kept, one, 1_100, Ok(Decision::Handle)),
+            (kept, one, 900, Ok(Decision::Replay)),
+        ];
+        for (state, request, now, decision) in table {
+            assert_eq!(decide(state, request, now, 100), decision, "{state:?}");
+        }
+    }
+}

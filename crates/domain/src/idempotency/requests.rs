@@ -1,0 +1,146 @@
+//! The fingerprints of the requests of each operation.
+//!
+//! Fields are read as the request is read later. A request that cannot be read has no fingerprint: nothing like it ever
+//! succeeded, and its reading refuses it.
+
+use super::{FingerprintWriter, Operation, RequestFingerprint};
+use crate::draft::personalised::{choose, each_text};
+use crate::otp::OtpRequest;
+use crate::personalised::Rows;
+use crate::{
+    AppendSender, Environment, Gateway, Recipient, SendFields, number, read_recipients, sender,
+};
+
+/// The times of a send, as they were written: the clock plays no part.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SendTimes {
+    /// `send_at`, Unix milliseconds.
+    pub send_at_ms: Option<i64>,
+    /// `validity`, seconds.
+    pub validity_s: Option<i64>,
+}
+
+/// The fingerprint of a send. The order of its recipients does not count, nor does what is no recipient.
+pub fn of_send(
+    operation: Operation,
+    fields: &SendFields,
+    times: SendTimes,
+    environment: Environment,
+    max_recipients: usize,
+) -> Option<RequestFingerprint> {
+    let mut writer = FingerprintWriter::new(operation);
+    let gateway = write_fields(&mut writer, fields)?;
+    write_times(&mut writer, times);
+    writer.text("body", Some(given(fields.body.as_ref())?));
+    let parse = number::reader(gateway, environment);
+    let list = read_recipients(fields.to.as_deref()?, parse, max_recipients).ok()?;
+    let mut recipients = list.valid;
+    recipients.sort_unstable();
+    writer.count("to", recipients.len());
+    for recipient in recipients {
+        write_recipient(&mut writer, recipient);
+    }
+    Some(writer.finish())
+}
+
+/// The fingerprint of a personalised send: the text of each recipient counts, and neither the order of the rows nor the
+/// way in which variables make the texts does.
+pub fn of_personalised(
+    fields: &SendFields,
+    rows: &Rows,
+    times: SendTimes,
+    environment: Environment,
+    max_recipients: usize,
+) -> Option<RequestFingerprint> {
+    let mut writer = FingerprintWriter::new(Operation::SendPersonalised);
+    let gateway = write_fields(&mut writer, fields)?;
+    write_times(&mut writer, times);
+    let mut places = choose(rows, gateway, environment, max_recipients)
+        .ok()?
+        .places;
+    places.sort_unstable();
+    writer.count("messages", places.len());
+    let body = given(fields.body.as_ref());
+    each_text(body, rows, &places, |recipient, row, text| {
+        write_recipient(&mut writer, recipient);
+        writer.text("text", Some(text));
+        writer.text("reference", row.customer_reference());
+    })?;
+    Some(writer.finish())
+}
+
+/// The fingerprint of a request for a one-time password.
+pub fn of_otp(
+    fields: &SendFields,
+    request: &OtpRequest,
+    environment: Environment,
+) -> Option<RequestFingerprint> {
+    let mut writer = FingerprintWriter::new(Operation::CreateOtp);
+    writer.text("from", Some(&sender::key(given(fields.from.as_ref())?)));
+    let parse = number::reader(Gateway::Otp, environment);
+    write_recipient(&mut writer, parse(given(fields.to.as_ref())?)?);
+    writer.text("body", Some(&request.body));
+    writer.integer("length", Some(request.length.into()));
+    writer.text("kind", Some(request.kind.as_str()));
+    writer.integer("expires_in", Some(request.expires_in_s.into()));
+    writer.integer("max_attempts", Some(request.max_attempts.into()));
+    write_callback(&mut writer, fields);
+    Some(writer.finish())
+}
+
+/// The fingerprint of a change of one object: its id, and the new time of a reschedule.
+pub fn of_change(operation: Operation, id: &str, send_at_ms: Option<i64>) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(operation);
+    writer.text("id", Some(id));
+    writer.integer("send_at", send_at_ms);
+    writer.finish()
+}
+
+/// Writes the fields that both sends have, and returns the gateway.
+fn write_fields(writer: &mut FingerprintWriter, fields: &SendFields) -> Option<Gateway> {
+    let gateway = match (given(fields.gateway.as_ref()), fields.dnd.as_deref()) {
+        (Some(name), _) => Gateway::parse(name)?,
+        (None, Some(dnd)) => Gateway::parse_dnd(dnd)?,
+        (None, None) => Gateway::DirectRefund,
+    };
+    let append = AppendSender::parse(fields.append_sender.as_deref().unwrap_or_default()).ok()?;
+    let append = match append {
+        AppendSender::None => "none",
+        AppendSender::Hosted => "hosted",
+        AppendSender::All => "all",
+    };
+    let unicode = crate::draft::flag("unicode", fields.unicode.as_deref()).ok()?;
+    writer.text("from", Some(&sender::key(given(fields.from.as_ref())?)));
+    writer.text("gateway", Some(gateway.as_str()));
+    writer.flag("unicode", unicode);
+    writer.text("append_sender", Some(append));
+    write_callback(writer, fields);
+    Some(gateway)
+}
+
+fn write_callback(writer: &mut FingerprintWriter, fields: &SendFields) {
+    let url = given(fields.callback_url.as_ref()).map(str::trim);
+    writer.text("callback_url", url);
+    let reference = given(fields.customer_reference.as_ref());
+    writer.text("customer_reference", reference);
+}
+
+fn write_times(writer: &mut FingerprintWriter, times: SendTimes) {
+    writer.integer("send_at", times.send_at_ms);
+    writer.integer("validity", times.validity_s);
+}
+
+fn write_recipient(writer: &mut FingerprintWriter, recipient: Recipient) {
+    let digits = i64::try_from(recipient.digits()).unwrap_or(i64::MAX);
+    writer.integer("recipient", Some(digits));
+}
+
+/// A field that is not blank.
+fn given(field: Option<&String>) -> Option<&str> {
+    field
+        .map(String::as_str)
+        .filter(|text| !text.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests;
