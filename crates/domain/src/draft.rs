@@ -2,8 +2,10 @@
 
 mod classes;
 pub(crate) mod personalised;
+mod quote;
 
 pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
+pub use quote::{NetworkCost, OTHER_NETWORK, Quote};
 
 use crate::{
     Account, AccountId, AppendSender, Environment, Gateway, GatewayRules, Money, Prepared,

@@ -51,8 +51,9 @@ pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, PENDING, Refund, Terms, Transition, transition,
 };
 pub use draft::{
-    Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, PersonalisedDraft,
-    PersonalisedRecipient, SendFields, draft, draft_personalised,
+    Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, NetworkCost,
+    OTHER_NETWORK, PersonalisedDraft, PersonalisedRecipient, Quote, SendFields, draft,
+    draft_personalised,
 };
 pub use gateway::{
     AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT,
@@ -74,6 +75,8 @@ pub use refusal::{Refusal, Simulated};
 pub use retry::{Next, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use share::{Share, share};
-pub use text::{Alphabet, MAX_BODY_CHARACTERS, Prepared, Text};
+pub use text::{
+    Alphabet, MAX_BODY_CHARACTERS, MAX_NAMED_CHANGES, Prepared, Text, TextChange, TextChanges,
+};
 pub use truncate::{MAX_KEY_OCTETS, truncate};
 pub use wallet::{Component, NotPurse, Purse};

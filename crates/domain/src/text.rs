@@ -4,11 +4,13 @@
 //! body ──prepare──▶ Text ──with_sender──▶ Text ──pages──▶ user data of each short message
 //! ```
 
+mod changes;
 mod equivalents;
 mod gsm;
 mod pages;
 mod plain;
 
+pub use changes::{MAX_NAMED_CHANGES, TextChange, TextChanges};
 pub(crate) use plain::{is_unseen, plain};
 
 /// The longest body, in Unicode scalar values as received (docs/spec/sending.md, section 2).

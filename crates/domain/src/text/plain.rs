@@ -46,6 +46,11 @@ pub(crate) fn plain(body: &str) -> String {
 
 /// The text in plain characters, and how many visible characters were removed without an equivalent.
 pub(super) fn counted(body: &str) -> (String, usize) {
+    made_plain(body, |_, _| {})
+}
+
+/// The same, where `changed` gets each character that is replaced or removed with what stands for it.
+pub(super) fn made_plain(body: &str, mut changed: impl FnMut(char, &str)) -> (String, usize) {
     if gsm::is_ascii_gsm(body) {
         return (body.to_owned(), 0);
     }
@@ -55,15 +60,25 @@ pub(super) fn counted(body: &str) -> (String, usize) {
     while let Some(character) = rest.next() {
         if is_emoji_by_context(character, rest.as_str()) {
             removed += 1;
+            changed(character, "");
             plain.gap();
             continue;
         }
         match fate(character) {
-            Fate::Is(character) => plain.push(character),
-            Fate::Becomes(equivalent) => plain.push_str(equivalent),
-            Fate::Vanishes => {}
+            Fate::Is(plain_character) => {
+                if plain_character != character {
+                    changed(character, plain_character.encode_utf8(&mut [0; 4]));
+                }
+                plain.push(plain_character);
+            }
+            Fate::Becomes(equivalent) => {
+                changed(character, equivalent);
+                plain.push_str(equivalent);
+            }
+            Fate::Vanishes => changed(character, ""),
             Fate::Goes => {
                 removed += 1;
+                changed(character, "");
                 plain.gap();
             }
         }

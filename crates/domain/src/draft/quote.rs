@@ -1,0 +1,198 @@
+//! The price of a send before it is sent: the charge, the pages, and the text as it will arrive.
+
+use super::personalised::each_text;
+use super::{Adjustments, Draft, PersonalisedDraft};
+use crate::personalised::Rows;
+use crate::{Alphabet, Money, Recipient, Rulebook, Text, TextChange, TextChanges};
+
+/// The name of a network that the number plan does not know.
+pub const OTHER_NETWORK: &str = "other";
+
+/// The recipients of one network and their charge.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NetworkCost {
+    /// The name of the network, or [`OTHER_NETWORK`].
+    pub network: String,
+    /// Its recipients.
+    pub recipients: i64,
+    /// The pages of all of them.
+    pub pages: i64,
+    /// The charge of all of them.
+    pub cost: Money,
+}
+
+/// The price and the form of a send.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Quote {
+    /// The charge of all recipients.
+    pub cost: Money,
+    /// Recipients without repeated and invalid ones.
+    pub recipients_count: usize,
+    /// Numbers that are not valid, the first of them.
+    pub invalid: Vec<String>,
+    /// The number of them.
+    pub invalid_count: usize,
+    /// The largest number of pages of a recipient.
+    pub page_count: i64,
+    /// The pages of all recipients.
+    pub pages_total: i64,
+    /// The alphabet of the longest form of the text.
+    pub alphabet: Alphabet,
+    /// The longest form of the text, the suffix included.
+    pub prepared_body: String,
+    /// The changes that made the text, or the texts, plain; the most frequent first.
+    pub changes: Vec<TextChange>,
+    /// The charge by network, in the order of the number plan.
+    pub by_network: Vec<NetworkCost>,
+    /// Changes of the text, and fields that nothing reads.
+    pub adjustments: Adjustments,
+}
+
+impl Quote {
+    /// The price of a send, with the body that was given.
+    pub fn of(draft: &Draft, body: &str, rules: &Rulebook) -> Self {
+        let is_suffixed = draft.classes.iter().any(|class| class.suffixed);
+        let longest = longest_form(&draft.text, is_suffixed, &draft.sender);
+        let mut networks = Networks::new(rules);
+        for class in &draft.classes {
+            let count = i64::try_from(class.recipients.len()).unwrap_or(i64::MAX);
+            if let Some(&recipient) = class.recipients.first() {
+                networks.add(recipient, count, class.pages * count, class.charge * count);
+            }
+        }
+        Self {
+            cost: draft.cost,
+            recipients_count: draft.recipients.len(),
+            invalid: draft.invalid.clone(),
+            invalid_count: draft.invalid_count,
+            page_count: draft.page_count,
+            pages_total: networks.pages(),
+            alphabet: longest.alphabet(),
+            prepared_body: longest.as_str().to_owned(),
+            changes: changes_of(&draft.adjustments, |changes| changes.add(body)),
+            by_network: networks.into_list(),
+            adjustments: draft.adjustments.clone(),
+        }
+    }
+
+    /// The price of a personalised send, with the rows and the body that were given.
+    pub fn of_personalised(
+        draft: &PersonalisedDraft,
+        rows: &Rows,
+        body: Option<&str>,
+        rules: &Rulebook,
+    ) -> Self {
+        let mut networks = Networks::new(rules);
+        for one in &draft.recipients {
+            networks.add(one.recipient, 1, one.pages, one.charge);
+        }
+        let suffix = Text::from_stored(String::new()).with_sender(&draft.sender);
+        let longest = draft.recipients.iter().max_by_key(|one| {
+            let suffix = if one.suffixed {
+                suffix.as_str().len()
+            } else {
+                0
+            };
+            (one.pages, draft.text(one).len() + suffix)
+        });
+        let longest = longest.map(|one| {
+            let text = Text::from_stored(draft.text(one).to_owned());
+            longest_form(&text, one.suffixed, &draft.sender)
+        });
+        let add_all = |changes: &mut TextChanges| {
+            let places = places_of(draft, rows);
+            // The rows have no fault, or there were no draft.
+            let _ = each_text(body, rows, &places, |_, _, text| changes.add(text));
+        };
+        Self {
+            cost: draft.cost,
+            recipients_count: draft.recipients.len(),
+            invalid: draft.invalid.clone(),
+            invalid_count: draft.invalid_count,
+            page_count: draft.page_count,
+            pages_total: draft.pages_total,
+            alphabet: longest.as_ref().map_or(Alphabet::Gsm, Text::alphabet),
+            prepared_body: longest.map_or_else(String::new, |text| text.as_str().to_owned()),
+            changes: changes_of(&draft.adjustments, add_all),
+            by_network: networks.into_list(),
+            adjustments: draft.adjustments.clone(),
+        }
+    }
+
+    /// Returns `true` if a balance pays for it.
+    pub fn is_covered_by(&self, balance: Money) -> bool {
+        self.cost <= balance
+    }
+}
+
+fn longest_form(text: &Text, is_suffixed: bool, sender: &str) -> Text {
+    if is_suffixed {
+        text.with_sender(sender)
+    } else {
+        text.clone()
+    }
+}
+
+/// The changes of texts. A text that was not changed has none, also where it is sent as written.
+fn changes_of(adjustments: &Adjustments, add: impl FnOnce(&mut TextChanges)) -> Vec<TextChange> {
+    let mut changes = TextChanges::default();
+    if adjustments.text_changed {
+        add(&mut changes);
+    }
+    changes.into_list()
+}
+
+/// The places of the rows that are sent. Both lists have the order of the rows.
+fn places_of(draft: &PersonalisedDraft, rows: &Rows) -> Vec<(Recipient, usize)> {
+    let mut sent = draft.recipients.iter().peekable();
+    let mut places = Vec::with_capacity(draft.recipients.len());
+    for (place, row) in rows.iter().enumerate() {
+        if let Some(one) = sent.next_if(|one| one.row == row.number()) {
+            places.push((one.recipient, place));
+        }
+    }
+    places
+}
+
+/// The costs by network: one for each network of the plan, and one for the others.
+struct Networks<'a> {
+    rules: &'a Rulebook,
+    costs: Vec<NetworkCost>,
+}
+
+impl<'a> Networks<'a> {
+    fn new(rules: &'a Rulebook) -> Self {
+        let names = rules.plan.networks().iter().map(String::as_str);
+        let costs = names.chain([OTHER_NETWORK]).map(|network| NetworkCost {
+            network: network.to_owned(),
+            recipients: 0,
+            pages: 0,
+            cost: Money::ZERO,
+        });
+        Self {
+            rules,
+            costs: costs.collect(),
+        }
+    }
+
+    fn add(&mut self, recipient: Recipient, recipients: i64, pages: i64, cost: Money) {
+        let network = self.rules.network_of(recipient).map(usize::from);
+        let others = self.costs.len() - 1;
+        let of = &mut self.costs[network.unwrap_or(others)];
+        of.recipients += recipients;
+        of.pages += pages;
+        of.cost += cost;
+    }
+
+    fn pages(&self) -> i64 {
+        self.costs.iter().map(|of| of.pages).sum()
+    }
+
+    fn into_list(mut self) -> Vec<NetworkCost> {
+        self.costs.retain(|of| of.recipients > 0);
+        self.costs
+    }
+}
+
+#[cfg(test)]
+mod tests;
