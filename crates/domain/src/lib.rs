@@ -33,6 +33,7 @@ mod redact;
 mod refusal;
 mod retry;
 pub mod schedule;
+pub mod search;
 pub mod sender;
 mod share;
 mod text;

@@ -1,0 +1,98 @@
+//! Lists of what an account sent and paid: their filters, their pages and their cursors.
+
+mod cursor;
+mod filter;
+
+pub use cursor::{List, Position};
+pub use filter::{
+    EntryKind, FilterFields, MessageFilter, StatusFilter, UsageBy, UsageFilter, WalletFilter,
+    read_status,
+};
+
+use crate::Refusal;
+
+/// Items of a page whose request does not say.
+pub const DEFAULT_LIMIT: u32 = 100;
+/// Most items of a page; more are taken as so many.
+pub const MAX_LIMIT: u32 = 1_000;
+
+/// The page of a list that is asked for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Page {
+    /// Most items.
+    pub limit: u32,
+    /// The last item of the page before; `None` for the first page.
+    pub after: Option<Position>,
+}
+
+impl Page {
+    /// Reads `limit` and `cursor`. A cursor belongs to one list and scope, such as the recipients of one message.
+    pub fn read(
+        limit: Option<&str>,
+        cursor: Option<&str>,
+        list: List,
+        scope: &[u8],
+    ) -> Result<Self, Refusal> {
+        let given = |text: &&str| !text.is_empty();
+        let cursor = cursor.map(str::trim).filter(given);
+        let limit = limit.map(str::trim).filter(given);
+        Ok(Self {
+            limit: limit.map_or(Ok(DEFAULT_LIMIT), read_limit)?,
+            after: cursor
+                .map(|cursor| Position::decode(cursor, list, scope))
+                .transpose()?,
+        })
+    }
+}
+
+fn read_limit(text: &str) -> Result<u32, Refusal> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    // A number too long for the type is more than the most.
+    let limit = text.parse().unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
+    if is_number && limit > 0 {
+        Ok(limit)
+    } else {
+        Err(Refusal::Malformed(format!(
+            "`limit` must be a whole number from 1 to {MAX_LIMIT}."
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_100_items_unless_it_says_otherwise() {
+        let table = [
+            (None, Some(100)),
+            (Some(" "), Some(100)),
+            (Some("1"), Some(1)),
+            (Some(" 1000 "), Some(1_000)),
+            (Some("1001"), Some(1_000)),
+            (Some("99999999999999999999"), Some(1_000)),
+            (Some("0"), None),
+            (Some("-1"), None),
+            (Some("1.0"), None),
+            (Some("all"), None),
+        ];
+        for (limit, expected) in table {
+            let page = Page::read(limit, None, List::Messages, &[]);
+            assert_eq!(page.ok().map(|page| page.limit), expected, "{limit:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_begins_after_its_cursor() {
+        let position = Position { id: 7, place: 9 };
+        let cursor = position.encode(List::Messages, b"7");
+        let page = Page::read(None, Some(&cursor), List::Messages, b"7").unwrap();
+        assert_eq!(page.after, Some(position));
+        assert_eq!(
+            Page::read(None, Some(""), List::Messages, b"7")
+                .unwrap()
+                .after,
+            None
+        );
+    }
+}
