@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a PDU asks for, or answers: the second field of its header. Any value may come in.
+/// The request or response of a PDU: the second field of its header. Any value may come in.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Command(pub u32);
 
@@ -23,7 +23,7 @@ macro_rules! commands {
                 }
             }
 
-            /// Whether SMPP 3.4 names it.
+            /// Returns whether SMPP 3.4 names it.
             pub const fn is_known(self) -> bool {
                 matches!(self.0, $($id)|*)
             }
@@ -62,7 +62,7 @@ commands! {
 }
 
 impl Command {
-    /// Whether it answers a request (`generic_nack` does, too).
+    /// Returns whether it answers a request (`generic_nack` does, too).
     pub const fn is_response(self) -> bool {
         self.0 & RESPONSE != 0
     }

@@ -1,9 +1,10 @@
 //! Frames: where one PDU ends and the next begins (SMPP 3.4, section 3.2).
 //!
 //! The only fault that costs a connection lives here: after a broken length nobody knows where the
-//! next PDU starts. Whatever is wrong inside a frame is the business of the layers above.
+//! next PDU starts. Faults inside a frame are the business of the layers above.
 
-use crate::{Command, CommandStatus};
+use crate::command::Command;
+use crate::status::CommandStatus;
 
 /// The header: length, command, status and sequence number, four octets each.
 pub const HEADER_OCTETS: usize = 16;
@@ -18,10 +19,10 @@ pub const MAX_SKIPPED_FRAME_OCTETS: usize = 1024 * 1024;
 /// The largest sequence number; 1 follows it.
 pub const MAX_SEQUENCE: u32 = 0x7FFF_FFFF;
 
-/// What stands before every PDU, without its length.
+/// The header of a PDU, without its length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Header {
-    /// What is asked or answered.
+    /// The request or response.
     pub command: Command,
     /// The outcome, in responses.
     pub status: CommandStatus,
@@ -34,7 +35,7 @@ pub struct Header {
 pub struct Frame<'a> {
     /// The header.
     pub header: Header,
-    /// What follows the header.
+    /// The octets behind the header.
     pub body: &'a [u8],
 }
 

@@ -8,33 +8,41 @@
 //! | where a PDU begins and ends | `frame`, with the numbers in `command` and `status` |
 //! | how much of it is kept | `limits` |
 //! | what is in it | `pdu` (owned), `tlv`, `codec` (borrowed, octets to PDUs and back) |
-//! | the client's connection | `session`: bind, window, timers, outcomes |
+//! | the client's connection | `client`: bind, window, timers, outcomes |
+//! | the server's connection | `server`: the same for clients of ours |
 //! | what a message means | `receipt` (delivery receipts, ids), `long` (user data headers) |
-//! | the other side | `smsc`, the simulator (feature `simulator`) |
+//! | an SMSC for tests | `simulator`, a script on top of `server` (feature `simulator`) |
 //!
 //! Strict in what is sent, lax in what is taken: one odd PDU never ends a session; only a `command_length` that no
 //! PDU can have does. Wallets, carriers and HTTP are deliberately not known here.
 
+mod client;
 pub mod codec;
 mod command;
 mod frame;
-mod input;
+mod frame_buffer;
 mod limits;
 mod long;
 mod output;
 mod pdu;
+mod probe;
 pub mod receipt;
-mod session;
+pub mod server;
 #[cfg(feature = "simulator")]
-pub mod smsc;
+pub mod simulator;
 mod status;
 mod tlv;
 
+pub use client::{
+    BindError, BindOptions, CloseReason, Counters, Event, EventStream, MAX_QUEUED, MAX_WINDOW,
+    Peer, Session, Submit, SubmitOutcome, bind, connect,
+};
 pub use command::Command;
 pub use frame::{
     BrokenLength, Frame, HEADER_OCTETS, Header, MAX_FRAME_OCTETS, MAX_SEQUENCE,
     MAX_SKIPPED_FRAME_OCTETS, first_frame, next_sequence,
 };
+pub use frame_buffer::FrameBuffer;
 pub use limits::{
     MAX_ADDRESS_OCTETS, MAX_MESSAGE_ID_OCTETS, MAX_SYSTEM_ID_OCTETS, MAX_TEXT_OCTETS,
 };
@@ -44,9 +52,5 @@ pub use pdu::{
     ShortMessage, SubmitSm, esm_class,
 };
 pub use receipt::{Receipt, ReceiptIds, ReceiptState};
-pub use session::{
-    BindError, BindOptions, CloseReason, Counters, Event, EventStream, MAX_QUEUED, MAX_WINDOW,
-    Outcome, Peer, Session, Submit, bind, connect,
-};
 pub use status::{CommandStatus, StatusClass};
 pub use tlv::{Tlv, TlvIter, Tlvs, tag};

@@ -1,4 +1,4 @@
-//! How much is kept of what a peer sends. A field of the protocol has a size, but nothing keeps a peer to it: each is cut
+//! The bounds of what is kept of a peer's PDUs. A field of the protocol has a size, but nothing keeps a peer to it: each is cut
 //! as soon as it is read, before anything queues it.
 
 use crate::codec::{self, AddressFields, Sm};
@@ -30,7 +30,7 @@ pub(crate) fn text_within(octets: &[u8], max: usize) -> String {
     codec::text(&kept[..cut])
 }
 
-/// Whether these octets begin a character of UTF-8 and do not end it.
+/// Returns whether these octets begin a character of UTF-8 and do not end it.
 fn is_cut(octets: &[u8]) -> bool {
     std::str::from_utf8(octets)
         .is_err_and(|error| !octets.is_empty() && error.error_len().is_none())

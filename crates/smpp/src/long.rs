@@ -18,7 +18,7 @@ pub const fn udh(reference: u8, total: u8, number: u8) -> [u8; 6] {
 /// The place of a message among those that were cut from one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Segment {
-    /// What all segments of one message have in common.
+    /// The number that all segments of one message have in common.
     pub reference: u16,
     /// How many segments there are: at least two.
     pub total: u8,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_told_by_header_or_parameters() {
+    fn a_segment_is_known_by_header_or_parameters() {
         let sar = |total: u8, number: u8| {
             vec![
                 Tlv::new(tag::SAR_MSG_REF_NUM, &[1, 2][..]),
@@ -144,7 +144,7 @@ mod tests {
                 b"x",
             ),
             (0x04, b"id:1", sar(2, 2), Some((0x102, 2, 2)), b"id:1"),
-            // Of one segment, numbers beyond the total, a flag without a header.
+            // One segment alone, numbers beyond the total, a flag without a header.
             (0x44, b"\x05\x00\x03\x07\x01\x01x", vec![], None, b"x"),
             (0x44, b"\x05\x00\x03\x07\x02\x03x", vec![], None, b"x"),
             (0x04, b"x", sar(2, 0), None, b"x"),

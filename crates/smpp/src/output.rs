@@ -33,7 +33,7 @@ impl Output {
         self.base + self.written as u64
     }
 
-    /// Whether nothing is left to write.
+    /// Returns whether nothing is left to write.
     pub(crate) fn is_done(&self) -> bool {
         self.broken || (self.waiting() == 0 && !self.unflushed)
     }
@@ -45,6 +45,21 @@ impl Output {
         } else {
             self.octets.len() - self.written
         }
+    }
+
+    /// The octets that wait.
+    pub(crate) fn unsent(&self) -> &[u8] {
+        if self.broken {
+            &[]
+        } else {
+            self.octets.get(self.written..).unwrap_or_default()
+        }
+    }
+
+    /// Records that so many octets were written.
+    pub(crate) fn advance(&mut self, octets: usize) {
+        self.written = self.octets.len().min(self.written + octets);
+        self.compact();
     }
 
     /// Writes as much as the transport takes. After an error nothing is written any more.

@@ -1,6 +1,6 @@
 //! The PDUs that carry something: messages and binds, as owned structures.
 
-use crate::Command;
+use crate::command::Command;
 use crate::tlv::{Tlv, Tlvs, tag};
 use bytes::Bytes;
 
@@ -56,9 +56,9 @@ impl Address {
 pub struct ShortMessage {
     /// Empty, unless the operator names one; at most 5 octets.
     pub service_type: String,
-    /// Who sends.
+    /// The sender.
     pub source: Address,
-    /// Who is to get it.
+    /// The recipient.
     pub destination: Address,
     /// Mode, type and features: see [`esm_class`].
     pub esm_class: u8,
@@ -78,7 +78,7 @@ pub struct ShortMessage {
     pub data_coding: u8,
     /// A canned message at the SMSC; 0 normally.
     pub default_message: u8,
-    /// The text, encoded, with its user data header if `esm_class` says so; at most 254 octets.
+    /// The text, encoded, with its user data header if `esm_class` has the flag; at most 254 octets.
     pub short_message: Bytes,
     /// Optional parameters.
     pub tlvs: Vec<Tlv>,
@@ -109,7 +109,7 @@ impl ShortMessage {
 /// Octets of the longest password of a bind. SMPP 3.4 has room for 8, but SMSCs issue and take longer ones.
 pub const MAX_PASSWORD_OCTETS: usize = 64;
 
-/// What a client may do on a connection.
+/// The rights of a client on a connection.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum BindKind {
     /// Submits and receives.
@@ -141,12 +141,12 @@ impl BindKind {
         }
     }
 
-    /// Whether `submit_sm` may be sent.
+    /// Returns whether `submit_sm` may be sent.
     pub const fn submits(self) -> bool {
         matches!(self, Self::Transceiver | Self::Transmitter)
     }
 
-    /// Whether `deliver_sm` may come.
+    /// Returns whether `deliver_sm` may come.
     pub const fn receives(self) -> bool {
         matches!(self, Self::Transceiver | Self::Receiver)
     }
@@ -155,9 +155,9 @@ impl BindKind {
 /// A bind request (SMPP 3.4, section 4.1).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Bind {
-    /// Who binds; at most 15 octets.
+    /// The name of the client; at most 15 octets.
     pub system_id: String,
-    /// At most [`MAX_PASSWORD_OCTETS`]; the protocol says 8, and SMSCs give longer ones.
+    /// At most [`MAX_PASSWORD_OCTETS`]; the protocol has 8, and SMSCs give longer ones.
     pub password: String,
     /// Usually empty; at most 12 octets.
     pub system_type: String,

@@ -1,8 +1,8 @@
-//! Delivery receipts: what a carrier says became of a message (SMPP 3.4, appendix B, and the
+//! Delivery receipts: a carrier's report on a message (SMPP 3.4, appendix B, and the
 //! dialects that carriers made of it).
 //!
 //! A receipt is a `deliver_sm` or `data_sm` whose text looks like
-//! `id:… sub:… dlvrd:… submit date:… done date:… stat:… err:… text:…`, or that says the same in
+//! `id:… sub:… dlvrd:… submit date:… done date:… stat:… err:… text:…`, or that has the same in
 //! optional parameters, or both. Where they differ, both ids are given, that of the parameters first; the state is that of
 //! the text, unless only the parameter's is final; the text alone has the error and the dates.
 
@@ -20,7 +20,7 @@ use crate::tlv::tag;
 use std::borrow::Cow;
 use text::Fields;
 
-/// What a receipt says.
+/// The content of a receipt.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Receipt {
     /// The carrier's id of the message, as it came; compare it by [`ReceiptIds::receipt_key`].
@@ -28,7 +28,7 @@ pub struct Receipt {
     /// The id of the text, where the parameters name another one: SMSCs write their own id in one place and the one of the
     /// response in the other.
     pub other_id: Option<String>,
-    /// What became of the message.
+    /// The state of the message.
     pub state: ReceiptState,
     /// The word of the text, or the name of the state when there is no text.
     pub raw_state: String,
@@ -45,7 +45,7 @@ pub struct Receipt {
     pub marked: bool,
 }
 
-/// What became of a message (SMPP 3.4, section 5.2.28).
+/// The state of a message (SMPP 3.4, section 5.2.28).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum ReceiptState {
     /// Still on its way: also scheduled, buffered, sent, pending.
@@ -56,7 +56,7 @@ pub enum ReceiptState {
     Expired,
     /// Given up: also skipped and failed.
     Deleted,
-    /// Cannot be delivered.
+    /// It cannot be delivered.
     Undeliverable,
     /// Accepted by the carrier, or read by its customer care: not the last word.
     Accepted,
@@ -69,14 +69,14 @@ pub enum ReceiptState {
 }
 
 impl Receipt {
-    /// Whether no other state will follow.
+    /// Returns whether no other state will follow.
     pub fn is_final(&self) -> bool {
         !self.intermediate && self.state.is_final()
     }
 }
 
 impl ReceiptState {
-    /// Whether no other state will follow.
+    /// Returns whether no other state will follow.
     pub const fn is_final(&self) -> bool {
         match self {
             Self::Enroute | Self::Accepted => false,
@@ -158,7 +158,7 @@ impl ReceiptState {
     }
 }
 
-/// Whether the SMSC marked it as a receipt, by `esm_class` or by [`tag::RECEIPTED_MESSAGE_ID`], be it one that can be read
+/// Returns whether the SMSC marked it as a receipt, by `esm_class` or by [`tag::RECEIPTED_MESSAGE_ID`], be it one that can be read
 /// or not.
 pub fn is_marked(deliver: &DeliverSm) -> bool {
     match deliver.esm_class & esm_class::TYPE_MASK {
@@ -234,7 +234,7 @@ fn is_padding(octets: &[u8]) -> bool {
     octets.iter().all(|&octet| octet == 0)
 }
 
-/// The state, and the word for it: of the parameter and the text the one that is final, and the text where both are. What
+/// The state, and the word for it: of the parameter and the text the one that is final, and the text where both are. A state that
 /// neither knows is the carrier's own, and final; an intermediate receipt need not name one.
 fn state(
     parameter: Option<u8>,

@@ -1,4 +1,4 @@
-//! `command_status`: what the codes are called, and what a sender should make of them
+//! `command_status`: the names of the codes, and the reaction of a sender to them
 //! (SMPP 3.4, section 5.1.3; the classes follow what carriers mean by them).
 
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct CommandStatus(pub u32);
 
-/// What a status asks the sender to do.
+/// The reaction that a status asks of the sender.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum StatusClass {
     /// Accepted.
@@ -18,7 +18,7 @@ pub enum StatusClass {
     QueueFull,
     /// Try a few times more, then another carrier.
     Temporary,
-    /// The code says too little to know (vendor codes too): one or two tries, then another carrier.
+    /// The code is too vague (vendor codes too): one or two tries, then another carrier.
     Ambiguous,
     /// The recipient is refused for good.
     RecipientRejected,
@@ -50,12 +50,12 @@ macro_rules! statuses {
                 }
             }
 
-            /// Whether the code is one of those that the protocol gives a name.
+            /// Returns whether the code is one of those that the protocol gives a name.
             pub const fn is_known(self) -> bool {
                 matches!(self.0, $($code)|*)
             }
 
-            /// What the sender should do.
+            /// Returns the reaction of the sender.
             pub const fn class(self) -> StatusClass {
                 match self.0 {
                     $($code => StatusClass::$class,)*
@@ -121,12 +121,21 @@ statuses! {
 }
 
 impl CommandStatus {
-    /// Whether the code is one of those that the protocol leaves to vendors.
+    /// Returns whether the code is one of those that the protocol leaves to vendors.
     pub const fn is_vendor(self) -> bool {
         matches!(self.0, 0x400..=0x4FF)
     }
 
-    /// Whether the request was accepted.
+    /// The status of a `generic_nack`, which never means success.
+    pub(crate) const fn of_nack(self) -> Self {
+        if self.is_ok() {
+            Self::RUNKNOWNERR
+        } else {
+            self
+        }
+    }
+
+    /// Returns whether the request was accepted.
     pub const fn is_ok(self) -> bool {
         self.0 == 0
     }

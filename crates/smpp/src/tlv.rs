@@ -18,8 +18,16 @@ pub mod tag {
     pub const NETWORK_ERROR_CODE: u16 = 0x0423;
     /// The text, when it is not in `short_message`.
     pub const MESSAGE_PAYLOAD: u16 = 0x0424;
-    /// What became of the message, 1 octet.
+    /// The state of the message, 1 octet.
     pub const MESSAGE_STATE: u16 = 0x0427;
+
+    /// Returns whether the parameter carries the text or joins its parts: without it another message would be sent.
+    pub(crate) const fn is_content(tag: u16) -> bool {
+        matches!(
+            tag,
+            MESSAGE_PAYLOAD | SAR_MSG_REF_NUM | SAR_TOTAL_SEGMENTS | SAR_SEGMENT_SEQNUM
+        )
+    }
 
     /// The parameters that are kept of a `deliver_sm`: somebody reads them.
     pub(crate) const READ: [u16; 8] = [
@@ -37,7 +45,7 @@ pub mod tag {
 /// One optional parameter.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Tlv {
-    /// What it is: one of [`tag`], or any other value.
+    /// The meaning: one of [`tag`], or any other value.
     pub tag: u16,
     /// Its value, at most 65,535 octets.
     pub value: Bytes,
@@ -56,7 +64,7 @@ impl Tlv {
 /// The optional parameters of a PDU: as they lie on the wire, or as a list to be written.
 #[derive(Clone, Copy, Debug)]
 pub enum Tlvs<'a> {
-    /// Whatever follows the mandatory fields.
+    /// The octets behind the mandatory fields.
     Wire(&'a [u8]),
     /// Owned parameters.
     List(&'a [Tlv]),

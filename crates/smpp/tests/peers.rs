@@ -1,10 +1,10 @@
 //! The session and the simulator against peers that others wrote. `./test` installs them;
 //! `tests/peers/install` does it alone.
 
-use smpp::smsc::{Script, Smsc, parse_rule};
+use smpp::simulator::{Script, Smsc, parse_rule};
 use smpp::{
-    Address, BindError, BindOptions, CloseReason, CommandStatus, Event, Outcome, ReceiptState,
-    Submit, SubmitSm, connect, receipt,
+    Address, BindError, BindOptions, CloseReason, CommandStatus, Event, ReceiptState, Submit,
+    SubmitOutcome, SubmitSm, connect, receipt,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -106,7 +106,9 @@ async fn the_session_works_with_an_smsc_of_node() {
             for event in events.next().await.expect("the session stays open") {
                 match event {
                     Event::Submitted { tag, outcome } => match outcome {
-                        Outcome::Accepted { message_id } => assert!(accepted.insert(message_id)),
+                        SubmitOutcome::Accepted { message_id } => {
+                            assert!(accepted.insert(message_id));
+                        }
                         other => rejected.push((tag, other)),
                     },
                     Event::Deliver { sequence, deliver } => {
@@ -124,7 +126,7 @@ async fn the_session_works_with_an_smsc_of_node() {
         .await
         .expect("all responses and receipts come");
     assert_eq!(accepted, receipts);
-    let refusal = Outcome::Rejected(CommandStatus::RINVDSTADR);
+    let refusal = SubmitOutcome::Rejected(CommandStatus::RINVDSTADR);
     assert_eq!(rejected, [(count, refusal)]);
     assert_eq!(session.counters().odd_pdus, 0);
 

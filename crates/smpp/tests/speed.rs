@@ -3,7 +3,7 @@
 //! `cargo test -p smpp --release --test speed -- --ignored --nocapture`.
 
 use bytes::Bytes;
-use smpp::smsc::{Script, Smsc};
+use smpp::simulator::{Script, Smsc};
 use smpp::{Address, BindOptions, CommandStatus, Event, Submit, SubmitSm, connect, receipt};
 use std::time::Instant;
 

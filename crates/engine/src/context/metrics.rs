@@ -4,7 +4,7 @@
 use crate::context::plan::SANDBOX;
 use domain::{DeliveryStatus, Draft, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
-use smpp::{CommandStatus, Outcome};
+use smpp::{CommandStatus, SubmitOutcome};
 use std::collections::{BTreeMap, HashMap};
 use store::{Batch, Receipt, ReceiptWord};
 
@@ -71,12 +71,12 @@ impl CarrierMeasures {
     }
 
     /// Counts a response; gives whether it is the first with its status, where it is a refusal.
-    pub(crate) fn response(&mut self, outcome: &Outcome) -> bool {
+    pub(crate) fn response(&mut self, outcome: &SubmitOutcome) -> bool {
         match outcome {
-            Outcome::Accepted { .. } => self.accepted.increment(1),
-            Outcome::NotSent => self.not_sent.increment(1),
-            Outcome::Unknown => self.unknown.increment(1),
-            Outcome::Rejected(status) => {
+            SubmitOutcome::Accepted { .. } => self.accepted.increment(1),
+            SubmitOutcome::NotSent => self.not_sent.increment(1),
+            SubmitOutcome::Unknown => self.unknown.increment(1),
+            SubmitOutcome::Rejected(status) => {
                 let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
                 let known = self.rejected.len();
                 let is_told_apart = status.is_known() || status.is_vendor();
@@ -287,7 +287,7 @@ mod tests {
         let known = [CommandStatus::RTHROTTLED, CommandStatus::RINVDSTADR];
         let made_up = (0x400..0x800).chain(0xFFFF_0000..0xFFFF_1000);
         for status in known.into_iter().chain(made_up.map(CommandStatus)) {
-            measures.response(&Outcome::Rejected(status));
+            measures.response(&SubmitOutcome::Rejected(status));
         }
         let vendors = 0x100;
         assert_eq!(measures.rejected.len(), known.len() + vendors + 1);

@@ -6,7 +6,7 @@ use crate::context::metrics::bind_failed;
 use crate::context::random::Chance;
 use crate::dispatch::sandbox;
 use crate::settings::{BindMode, CarrierSettings};
-use smpp::{BindKind, CommandStatus, Event, EventStream, Outcome, StatusClass, Submit};
+use smpp::{BindKind, CommandStatus, Event, EventStream, StatusClass, Submit, SubmitOutcome};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -186,7 +186,7 @@ async fn forward(
 fn is_refused_submit(event: &Event) -> bool {
     match event {
         Event::Submitted {
-            outcome: Outcome::Rejected(status),
+            outcome: SubmitOutcome::Rejected(status),
             ..
         } => status.class() == StatusClass::BindRefused,
         Event::Submitted { .. } | Event::Deliver { .. } | Event::Closed(_) => false,

@@ -8,7 +8,7 @@ use super::pages::Pages;
 pub(crate) use super::retry::{Later, LaterKind};
 use crate::context::plan::Plan;
 use domain::{DeliveryStatus, Priority, Recipient};
-use smpp::{CommandStatus, Outcome};
+use smpp::{CommandStatus, SubmitOutcome};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use store::{Batch, Claimed, Content, Ended, Progress};
@@ -232,14 +232,14 @@ impl Hand {
     }
 
     /// Notes what came back for a page; gives the answer once all pages of the recipient have theirs.
-    pub(crate) fn answered(&mut self, tag: Tag, outcome: Outcome) -> Option<Answer> {
+    pub(crate) fn answered(&mut self, tag: Tag, outcome: SubmitOutcome) -> Option<Answer> {
         let key = (tag.slot, tag.recipient);
         let Some(flight) = self.flights.get_mut(&key) else {
             return Some(match outcome {
-                Outcome::Accepted { message_id } => Answer::Accepted(vec![message_id]),
-                Outcome::Rejected(status) => Answer::Rejected(status),
-                Outcome::NotSent => Answer::NotSent,
-                Outcome::Unknown => Answer::Unknown,
+                SubmitOutcome::Accepted { message_id } => Answer::Accepted(vec![message_id]),
+                SubmitOutcome::Rejected(status) => Answer::Rejected(status),
+                SubmitOutcome::NotSent => Answer::NotSent,
+                SubmitOutcome::Unknown => Answer::Unknown,
             });
         };
         flight.land(usize::from(tag.page), outcome)
@@ -466,11 +466,11 @@ mod tests {
         };
         let message_id = "a".to_owned();
         assert_eq!(
-            hand.answered(ready.tag, Outcome::Accepted { message_id }),
+            hand.answered(ready.tag, SubmitOutcome::Accepted { message_id }),
             None
         );
         let full = CommandStatus::RMSGQFUL;
-        let answer = hand.answered(second, Outcome::Rejected(full));
+        let answer = hand.answered(second, SubmitOutcome::Rejected(full));
         assert_eq!(answer, Some(Answer::Rejected(full)));
         assert!(hand.is_begun(second));
         assert_eq!(hand.waits(second), 0);

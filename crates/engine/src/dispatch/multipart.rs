@@ -1,7 +1,7 @@
 //! A recipient of several pages on its way: which of them the carrier has taken, and what came of the others.
 
 use super::in_flight::Answer;
-use smpp::{CommandStatus, Outcome};
+use smpp::{CommandStatus, SubmitOutcome};
 
 /// The pages of one recipient, of which some are on the wire.
 #[derive(Default)]
@@ -32,17 +32,17 @@ impl Flight {
     }
 
     /// Notes what came back for a page; gives the answer once all that went out have theirs.
-    pub(crate) fn land(&mut self, page: usize, outcome: Outcome) -> Option<Answer> {
+    pub(crate) fn land(&mut self, page: usize, outcome: SubmitOutcome) -> Option<Answer> {
         self.outstanding = self.outstanding.saturating_sub(1);
         match outcome {
-            Outcome::Accepted { message_id } => {
+            SubmitOutcome::Accepted { message_id } => {
                 if let Some(id) = self.ids.get_mut(page) {
                     *id = Some(message_id);
                 }
             }
-            Outcome::Rejected(status) => self.rejected = self.rejected.or(Some(status)),
-            Outcome::NotSent => self.not_sent = true,
-            Outcome::Unknown => self.unknown = true,
+            SubmitOutcome::Rejected(status) => self.rejected = self.rejected.or(Some(status)),
+            SubmitOutcome::NotSent => self.not_sent = true,
+            SubmitOutcome::Unknown => self.unknown = true,
         }
         if self.outstanding > 0 {
             return None;
@@ -66,9 +66,9 @@ impl Flight {
 mod tests {
     use super::*;
 
-    fn taken(id: &str) -> Outcome {
+    fn taken(id: &str) -> SubmitOutcome {
         let message_id = id.to_owned();
-        Outcome::Accepted { message_id }
+        SubmitOutcome::Accepted { message_id }
     }
 
     #[test]
@@ -76,9 +76,9 @@ mod tests {
         let mut flight = Flight::default();
         assert_eq!(flight.set_out(3), 0b111);
         assert_eq!(flight.land(0, taken("a")), None);
-        assert_eq!(flight.land(2, Outcome::NotSent), None);
+        assert_eq!(flight.land(2, SubmitOutcome::NotSent), None);
         let throttled = CommandStatus::RTHROTTLED;
-        let answer = flight.land(1, Outcome::Rejected(throttled));
+        let answer = flight.land(1, SubmitOutcome::Rejected(throttled));
         assert_eq!(answer, Some(Answer::Rejected(throttled)));
         assert!(flight.is_begun());
         assert_eq!(flight.set_out(3), 0b110);
@@ -92,8 +92,8 @@ mod tests {
     fn a_page_that_may_be_with_the_carrier_leaves_all_of_them_in_doubt() {
         let mut flight = Flight::default();
         flight.set_out(2);
-        assert_eq!(flight.land(0, Outcome::Unknown), None);
-        let refused = Outcome::Rejected(CommandStatus::RSYSERR);
+        assert_eq!(flight.land(0, SubmitOutcome::Unknown), None);
+        let refused = SubmitOutcome::Rejected(CommandStatus::RSYSERR);
         assert_eq!(flight.land(1, refused), Some(Answer::Unknown));
     }
 
@@ -101,8 +101,11 @@ mod tests {
     fn nothing_is_begun_before_a_page_is_taken() {
         let mut flight = Flight::default();
         flight.set_out(2);
-        assert_eq!(flight.land(0, Outcome::NotSent), None);
-        assert_eq!(flight.land(1, Outcome::NotSent), Some(Answer::NotSent));
+        assert_eq!(flight.land(0, SubmitOutcome::NotSent), None);
+        assert_eq!(
+            flight.land(1, SubmitOutcome::NotSent),
+            Some(Answer::NotSent)
+        );
         assert!(!flight.is_begun());
     }
 }

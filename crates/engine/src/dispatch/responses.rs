@@ -6,22 +6,22 @@ use super::smpp_mapping::{self, Asked};
 use super::worker::Desk;
 use crate::context::metrics::status_word;
 use domain::SubmitFault;
-use smpp::{CommandStatus, Outcome, StatusClass};
+use smpp::{CommandStatus, StatusClass, SubmitOutcome};
 use std::sync::Arc;
 
 impl Desk {
     /// Counts a response, and looks at what it says of the carrier and the connection.
-    pub(crate) fn note_response(&mut self, link: LinkId, outcome: &Outcome) {
+    pub(crate) fn note_response(&mut self, link: LinkId, outcome: &SubmitOutcome) {
         let is_first = self.measures.response(outcome);
         match outcome {
-            Outcome::Accepted { .. } => self.pace.taken(),
-            Outcome::Rejected(status) => {
+            SubmitOutcome::Accepted { .. } => self.pace.taken(),
+            SubmitOutcome::Rejected(status) => {
                 if is_first {
                     self.log_refusal(*status);
                 }
                 self.check_bind(link, *status);
             }
-            Outcome::NotSent | Outcome::Unknown => {}
+            SubmitOutcome::NotSent | SubmitOutcome::Unknown => {}
         }
     }
 

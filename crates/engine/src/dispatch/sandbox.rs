@@ -6,7 +6,7 @@
 use super::bind::LinkEvent;
 use crate::context::random::Chance;
 use domain::{Component, Money, Purse, Recipient, SandboxOutcome};
-use smpp::{DeliverSm, Event, Outcome, ReceiptState, Submit, SubmitSm, Tlv, esm_class, tag};
+use smpp::{DeliverSm, Event, ReceiptState, Submit, SubmitOutcome, SubmitSm, Tlv, esm_class, tag};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -84,7 +84,7 @@ fn outcomes(submits: Vec<Submit>, chance: &Chance) -> Vec<Event> {
             );
             Event::Submitted {
                 tag: submit.tag,
-                outcome: Outcome::Accepted { message_id },
+                outcome: SubmitOutcome::Accepted { message_id },
             }
         })
         .collect();

@@ -135,7 +135,7 @@ impl Desk {
             self.count_wires();
             for submit in returned {
                 let tag = Tag::from_number(submit.tag);
-                if let Some(answer) = self.hand.answered(tag, smpp::Outcome::NotSent) {
+                if let Some(answer) = self.hand.answered(tag, smpp::SubmitOutcome::NotSent) {
                     self.answered(tag, answer);
                 }
             }

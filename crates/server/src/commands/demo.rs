@@ -17,7 +17,7 @@ use domain::token::Terms;
 use domain::{AccountId, Component, Money, SenderStatus};
 use engine::admin::{self, Operator};
 use life::Caller;
-use smpp::smsc::{Delay, Script, Smsc, parse_rule};
+use smpp::simulator::{Delay, Script, Smsc, parse_rule};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use engine::Clock;
 use serde_json::json;
-use smpp::smsc::{
+use smpp::simulator::{
     self, BindRules, Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels,
     ReceiptStyle, Rule, Script, Stats,
 };
@@ -59,21 +59,21 @@ pub(super) struct Smsc {
 #[command(next_help_heading = "What becomes of messages")]
 struct Outcomes {
     /// By the end of the destination; may be given again, the first that fits counts
-    #[arg(long = "rule", value_name = "SUFFIX=FATE", value_parser = smsc::parse_rule)]
+    #[arg(long = "rule", value_name = "SUFFIX=FATE", value_parser = simulator::parse_rule)]
     rules: Vec<Rule>,
     /// All others, each fate as often as its weight says
     #[arg(long, value_name = "FATE=WEIGHT,…", default_value = "delivrd=1", value_parser = parse_mix)]
     mix: Mix,
     /// How long a response takes: a time, or a range such as 10ms..200ms
-    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = smsc::parse_delay)]
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = simulator::parse_delay)]
     response_delay: Delay,
     /// How long after that the receipt comes; a range mixes their order
-    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = smsc::parse_delay)]
+    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = simulator::parse_delay)]
     receipt_delay: Delay,
     /// What goes wrong at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence,
     /// lose-response, no-id, drop, half-open, wrong-sequence, garbage, broken-length, flood:COUNT (receipts of messages
     /// that nobody sent), unbind (it unbinds, and answers half a second later); may be given again
-    #[arg(long = "fault", value_name = "N=FAULT", value_parser = smsc::parse_fault)]
+    #[arg(long = "fault", value_name = "N=FAULT", value_parser = simulator::parse_fault)]
     faults: Vec<(u64, Fault)>,
     /// Submits a second that a connection may send; above it they are throttled (0x58)
     #[arg(long, value_name = "N")]
@@ -96,7 +96,7 @@ struct Binds {
     #[arg(long = "max-binds", value_name = "N")]
     most: Option<usize>,
     /// Refuse every bind with this status, such as 0x0D
-    #[arg(long = "refuse-binds", value_name = "STATUS", value_parser = smsc::parse_status)]
+    #[arg(long = "refuse-binds", value_name = "STATUS", value_parser = simulator::parse_status)]
     refused_with: Option<CommandStatus>,
     /// Leave `sc_interface_version` out, like SMPP 3.3
     #[arg(long)]
@@ -141,7 +141,7 @@ const DATES: [(&str, ReceiptDates); 3] = [
 struct Mix(Vec<(u32, Fate)>);
 
 fn parse_mix(text: &str) -> Result<Mix, String> {
-    smsc::parse_mix(text).map(Mix)
+    simulator::parse_mix(text).map(Mix)
 }
 
 fn account(text: &str) -> Result<(String, String), String> {
@@ -169,7 +169,7 @@ impl Smsc {
                 self.listen
             ))
         })?;
-        let smsc = smsc::Smsc::listen(listener, self.script(&Clock::system()))?;
+        let smsc = simulator::Smsc::listen(listener, self.script(&Clock::system()))?;
         let address = smsc.address();
         let started = if json {
             json!({ "listening": address }).to_string()
@@ -230,7 +230,7 @@ impl Smsc {
 }
 
 /// Writes a line each second in which something happened.
-async fn show_stats(smsc: &smsc::Smsc, json: bool) {
+async fn show_stats(smsc: &simulator::Smsc, json: bool) {
     let mut ticks = interval(STATS_INTERVAL);
     let mut before = Stats::default();
     loop {

@@ -7,7 +7,7 @@ use domain::token::Terms;
 use domain::{AccountStatus, Component, Queued, SenderStatus};
 use engine::admin;
 use serde_json::json;
-use smpp::smsc::{Delay, Script};
+use smpp::simulator::{Delay, Script};
 use std::time::Duration;
 use tokio::time::Instant;
 

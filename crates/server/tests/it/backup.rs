@@ -4,7 +4,7 @@ use crate::kit::receiver::{Call, Reaction, Receiver};
 use crate::kit::wire::{count, receipt, written};
 use crate::kit::{MTN, Ogene, Setup, to, until, with};
 use serde_json::json;
-use smpp::smsc::{Delay, Fate, Script};
+use smpp::simulator::{Delay, Fate, Script};
 use smpp::{CommandStatus, ReceiptState};
 use std::time::Duration;
 

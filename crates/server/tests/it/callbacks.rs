@@ -7,7 +7,7 @@ use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, operator, to, until, wi
 use engine::admin;
 use serde_json::json;
 use smpp::ReceiptState;
-use smpp::smsc::{Fate, Script};
+use smpp::simulator::{Fate, Script};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};

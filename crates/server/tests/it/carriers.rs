@@ -3,7 +3,9 @@
 use crate::kit::wire::{count, good, receipt, rule};
 use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, to, until, with};
 use serde_json::json;
-use smpp::smsc::{Delay, Fate, Fault, Quirk, ReceiptForm, ReceiptLabels, ReceiptStyle, Script};
+use smpp::simulator::{
+    Delay, Fate, Fault, Quirk, ReceiptForm, ReceiptLabels, ReceiptStyle, Script,
+};
 use smpp::{CommandStatus, ReceiptIds, ReceiptState};
 use std::time::Duration;
 
@@ -63,7 +65,7 @@ async fn what_waits_for_a_carrier_that_is_down_goes_to_the_next() {
 /// A carrier that takes no bind.
 fn down() -> Script {
     Script {
-        binds: smpp::smsc::BindRules {
+        binds: smpp::simulator::BindRules {
             max: Some(0),
             ..Default::default()
         },

@@ -6,7 +6,7 @@ use crate::kit::wire::{count, good};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, until};
 use serde_json::json;
 use smpp::CommandStatus;
-use smpp::smsc::{Fate, Fault, Script};
+use smpp::simulator::{Fate, Fault, Script};
 
 const SECOND: i64 = 1_000;
 const HOUR: i64 = 3_600 * SECOND;

@@ -3,7 +3,7 @@
 use crate::kit::wire::{count, good, written_for};
 use crate::kit::{AIRTEL, MTN, SENDER, Setup, numbers, to};
 use serde_json::json;
-use smpp::smsc::{Delay, Fate, Fault, Script};
+use smpp::simulator::{Delay, Fate, Fault, Script};
 use std::time::Duration;
 
 /// A carrier that takes every message, answers none, and sends its receipt after so many milliseconds. A recipient

@@ -3,7 +3,7 @@
 
 use crate::kit::wire::{count, good, written_for};
 use crate::kit::{Ogene, Setup, numbers, until};
-use smpp::smsc::{BindRules, Delay, Fate, Fault, Script};
+use smpp::simulator::{BindRules, Delay, Fate, Fault, Script};
 use smpp::{CommandStatus, DeliverSm, esm_class};
 use std::time::Duration;
 

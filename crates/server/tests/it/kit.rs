@@ -14,7 +14,7 @@ use http::{Answer, Request};
 use serde_json::{Value, json};
 use server::app;
 use server::config::Config;
-use smpp::smsc::{Script, Smsc};
+use smpp::simulator::{Script, Smsc};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -628,7 +628,7 @@ impl Ogene {
     }
 
     /// Waits until the simulator of the one carrier has got so many messages.
-    pub(crate) async fn received(&self, count: usize) -> Vec<smpp::smsc::Received> {
+    pub(crate) async fn received(&self, count: usize) -> Vec<smpp::simulator::Received> {
         self.received_by(CARRIER, count).await
     }
 
@@ -637,7 +637,7 @@ impl Ogene {
         &self,
         carrier: &str,
         count: usize,
-    ) -> Vec<smpp::smsc::Received> {
+    ) -> Vec<smpp::simulator::Received> {
         until("the carrier has the messages", async || {
             let received = self.smsc_of(carrier).received();
             (received.len() >= count).then_some(received)

@@ -4,7 +4,7 @@
 use crate::kit::wire::{count, good, receipt, rule};
 use crate::kit::{GLO, MTN, Ogene, SENDER, Setup, numbers, to, until, with};
 use serde_json::json;
-use smpp::smsc::{BindRules, Delay, Fate, Fault, Quirk, ReceiptStyle, Script};
+use smpp::simulator::{BindRules, Delay, Fate, Fault, Quirk, ReceiptStyle, Script};
 use smpp::{CommandStatus, ReceiptState};
 use std::fs::File;
 use std::process::{Command, Stdio};

@@ -5,7 +5,7 @@ use crate::kit::receiver::Receiver;
 use crate::kit::wire::{receipt, rule};
 use crate::kit::{MTN, Ogene, SENDER, Setup, to, until, wire, with};
 use serde_json::json;
-use smpp::smsc::{Delay, Fate, Quirk, ReceiptForm, ReceiptStyle, Rule, Script};
+use smpp::simulator::{Delay, Fate, Quirk, ReceiptForm, ReceiptStyle, Rule, Script};
 use smpp::{Address, CommandStatus, DeliverSm, ReceiptState};
 use std::time::Duration;
 

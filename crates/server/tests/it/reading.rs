@@ -5,7 +5,7 @@ use crate::kit::{AIRTEL, MTN, Ogene, SENDER, to, with};
 use domain::{Component, SenderStatus};
 use serde_json::{Value, json};
 use smpp::ReceiptState;
-use smpp::smsc::{Fate, Script};
+use smpp::simulator::{Fate, Script};
 
 async fn get(ogene: &Ogene, path: &str) -> Answer {
     ogene

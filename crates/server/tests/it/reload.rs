@@ -4,7 +4,7 @@ use crate::kit::http::Request;
 use crate::kit::{AIRTEL, CARRIER, MTN, Ogene, SENDER, Setup, numbers, to, until};
 use serde_json::json;
 use smpp::CommandStatus;
-use smpp::smsc::{Fault, Script};
+use smpp::simulator::{Fault, Script};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Waits until a reload with a price of so many naira holds: each try costs that much.

@@ -4,7 +4,7 @@ use crate::kit::http::{Request, try_ask};
 use crate::kit::wire::{count, good};
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, numbers, to, until};
 use serde_json::json;
-use smpp::smsc::{Delay, Fault, Script};
+use smpp::simulator::{Delay, Fault, Script};
 use std::time::Duration;
 
 #[tokio::test]

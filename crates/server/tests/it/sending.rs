@@ -3,7 +3,7 @@
 use crate::kit::http::{Request, encoded};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, to, wire, with};
 use serde_json::{Value, json};
-use smpp::smsc::Script;
+use smpp::simulator::Script;
 
 #[tokio::test]
 async fn an_accepted_send_is_answered_in_both_shapes() {

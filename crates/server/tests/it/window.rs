@@ -3,7 +3,7 @@
 use crate::kit::wire::{count, good};
 use crate::kit::{MTN, Setup, numbers, to, until, with};
 use serde_json::json;
-use smpp::smsc::{Delay, Fault, Script};
+use smpp::simulator::{Delay, Fault, Script};
 use std::time::Duration;
 
 #[tokio::test]

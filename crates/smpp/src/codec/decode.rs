@@ -1,6 +1,9 @@
 //! The lax side: octets to borrowed PDUs.
 
-use super::{AddressFields, BindFields, BindRespFields, Malformed, Pdu, Sm};
+use super::fields::{BindFields, BindRespFields, Sm};
+use super::pdu::{Malformed, Pdu};
+use super::reader::Reader;
+use super::requests::{Destinations, cancel, destinations, query};
 use crate::command::Command;
 use crate::pdu::BindKind;
 use crate::tlv::Tlvs;
@@ -13,10 +16,10 @@ const MAX_STRAY_NULS: usize = 4;
 
 /// Decodes the body of a PDU with this command. Never panics, whatever the octets are.
 pub fn decode(command: Command, body: &[u8]) -> Result<Pdu<'_>, Malformed> {
-    let mut fields = Fields(body);
+    let mut fields = Reader(body);
     let pdu = match command {
         Command::SUBMIT_SM | Command::DELIVER_SM => {
-            let message = fields.short_message().ok_or(Malformed(command))?;
+            let message = short_message(&mut fields).ok_or(Malformed(command))?;
             if command == Command::SUBMIT_SM {
                 Pdu::Submit(message)
             } else {
@@ -25,128 +28,114 @@ pub fn decode(command: Command, body: &[u8]) -> Result<Pdu<'_>, Malformed> {
         }
         Command::SUBMIT_SM_RESP => Pdu::SubmitResp(fields.last_text()),
         Command::DELIVER_SM_RESP => Pdu::DeliverResp,
-        Command::DATA_SM => Pdu::Data(fields.data_sm().ok_or(Malformed(command))?),
+        Command::DATA_SM => Pdu::Data(data_sm(&mut fields).ok_or(Malformed(command))?),
         Command::DATA_SM_RESP => Pdu::DataResp(fields.last_text()),
+        Command::SUBMIT_MULTI => {
+            let (message, destinations) = submit_multi(&mut fields).ok_or(Malformed(command))?;
+            Pdu::SubmitMulti(message, destinations)
+        }
+        Command::QUERY_SM => Pdu::Query(query(&mut fields).ok_or(Malformed(command))?),
+        Command::CANCEL_SM => Pdu::Cancel(cancel(&mut fields).ok_or(Malformed(command))?),
         Command::ENQUIRE_LINK => Pdu::EnquireLink,
         Command::ENQUIRE_LINK_RESP => Pdu::EnquireLinkResp,
         Command::UNBIND => Pdu::Unbind,
         Command::UNBIND_RESP => Pdu::UnbindResp,
         Command::GENERIC_NACK => Pdu::GenericNack,
         other => match BindKind::from_command(other) {
-            Some(kind) if other.is_response() => Pdu::BindResp(kind, fields.bind_resp()),
-            Some(kind) => Pdu::Bind(kind, fields.bind().ok_or(Malformed(command))?),
+            Some(kind) if other.is_response() => Pdu::BindResp(kind, bind_resp(&mut fields)),
+            Some(kind) => Pdu::Bind(kind, bind(&mut fields).ok_or(Malformed(command))?),
             None => Pdu::Other(other, body),
         },
     };
     Ok(pdu)
 }
 
-/// What is left of a body.
-struct Fields<'a>(&'a [u8]);
+fn short_message<'a>(fields: &mut Reader<'a>) -> Option<Sm<'a>> {
+    let head = Sm {
+        service_type: fields.text()?,
+        source: fields.address()?,
+        destination: fields.address()?,
+        ..Sm::default()
+    };
+    behind_addresses(fields, head)
+}
 
-impl<'a> Fields<'a> {
-    fn octets<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (&first, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(first)
-    }
+fn submit_multi<'a>(fields: &mut Reader<'a>) -> Option<(Sm<'a>, Destinations<'a>)> {
+    let head = Sm {
+        service_type: fields.text()?,
+        source: fields.address()?,
+        ..Sm::default()
+    };
+    let destinations = destinations(fields)?;
+    Some((behind_addresses(fields, head)?, destinations))
+}
 
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (first, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(first)
-    }
+/// The fields that follow the addresses of a message.
+fn behind_addresses<'a>(fields: &mut Reader<'a>, head: Sm<'a>) -> Option<Sm<'a>> {
+    let [esm_class, protocol_id, priority] = fields.octets()?;
+    let schedule = fields.text()?;
+    let validity_period = fields.text()?;
+    let [
+        registered_delivery,
+        replace_if_present,
+        data_coding,
+        default_message,
+        length,
+    ] = fields.octets()?;
+    let short_message = fields.take(usize::from(length))?;
+    Some(Sm {
+        esm_class,
+        protocol_id,
+        priority,
+        schedule,
+        validity_period,
+        registered_delivery,
+        replace_if_present,
+        data_coding,
+        default_message,
+        short_message,
+        tlvs: Tlvs::Wire(without_nuls(fields.0)),
+        ..head
+    })
+}
 
-    /// A text that ends with NUL and has fields behind it. Its length does not matter here.
-    fn text(&mut self) -> Option<&'a [u8]> {
-        let end = nul_at(self.0)?;
-        let text = self.take(end)?;
-        self.take(1)?;
-        Some(text)
-    }
+fn data_sm<'a>(fields: &mut Reader<'a>) -> Option<Sm<'a>> {
+    let service_type = fields.text()?;
+    let source = fields.address()?;
+    let destination = fields.address()?;
+    let [esm_class, registered_delivery, data_coding] = fields.octets()?;
+    Some(Sm {
+        service_type,
+        source,
+        destination,
+        esm_class,
+        registered_delivery,
+        data_coding,
+        tlvs: Tlvs::Wire(fields.0),
+        ..Sm::default()
+    })
+}
 
-    /// A text that may end with the PDU instead of a NUL, or be missing.
-    fn last_text(&mut self) -> &'a [u8] {
-        self.text().unwrap_or_else(|| std::mem::take(&mut self.0))
-    }
+fn bind<'a>(fields: &mut Reader<'a>) -> Option<BindFields<'a>> {
+    let system_id = fields.text()?;
+    let password = fields.text()?;
+    let system_type = fields.text()?;
+    let [interface_version, addr_ton, addr_npi] = fields.octets()?;
+    Some(BindFields {
+        system_id,
+        password,
+        system_type,
+        interface_version,
+        addr_ton,
+        addr_npi,
+        address_range: fields.last_text(),
+    })
+}
 
-    fn address(&mut self) -> Option<AddressFields<'a>> {
-        let [ton, npi] = self.octets()?;
-        let digits = self.text()?;
-        Some(AddressFields { ton, npi, digits })
-    }
-
-    fn short_message(&mut self) -> Option<Sm<'a>> {
-        let service_type = self.text()?;
-        let source = self.address()?;
-        let destination = self.address()?;
-        let [esm_class, protocol_id, priority] = self.octets()?;
-        let schedule = self.text()?;
-        let validity_period = self.text()?;
-        let [
-            registered_delivery,
-            replace_if_present,
-            data_coding,
-            default_message,
-            length,
-        ] = self.octets()?;
-        let short_message = self.take(usize::from(length))?;
-        Some(Sm {
-            service_type,
-            source,
-            destination,
-            esm_class,
-            protocol_id,
-            priority,
-            schedule,
-            validity_period,
-            registered_delivery,
-            replace_if_present,
-            data_coding,
-            default_message,
-            short_message,
-            tlvs: Tlvs::Wire(without_nuls(self.0)),
-        })
-    }
-
-    fn data_sm(&mut self) -> Option<Sm<'a>> {
-        let service_type = self.text()?;
-        let source = self.address()?;
-        let destination = self.address()?;
-        let [esm_class, registered_delivery, data_coding] = self.octets()?;
-        Some(Sm {
-            service_type,
-            source,
-            destination,
-            esm_class,
-            registered_delivery,
-            data_coding,
-            tlvs: Tlvs::Wire(self.0),
-            ..Sm::default()
-        })
-    }
-
-    fn bind(&mut self) -> Option<BindFields<'a>> {
-        let system_id = self.text()?;
-        let password = self.text()?;
-        let system_type = self.text()?;
-        let [interface_version, addr_ton, addr_npi] = self.octets()?;
-        Some(BindFields {
-            system_id,
-            password,
-            system_type,
-            interface_version,
-            addr_ton,
-            addr_npi,
-            address_range: self.last_text(),
-        })
-    }
-
-    fn bind_resp(&mut self) -> BindRespFields<'a> {
-        BindRespFields {
-            system_id: self.last_text(),
-            tlvs: Tlvs::Wire(self.0),
-        }
+fn bind_resp<'a>(fields: &mut Reader<'a>) -> BindRespFields<'a> {
+    BindRespFields {
+        system_id: fields.last_text(),
+        tlvs: Tlvs::Wire(fields.0),
     }
 }
 
@@ -162,7 +151,7 @@ fn without_nuls(octets: &[u8]) -> &[u8] {
     rests.find(|rest| are_parameters(rest)).unwrap_or(octets)
 }
 
-/// Whether these octets are parameters from the first to the last, each with a tag that SMPP gives or leaves to vendors.
+/// Returns whether these octets are parameters from the first to the last, each with a tag that SMPP gives or leaves to vendors.
 fn are_parameters(mut octets: &[u8]) -> bool {
     while let Some((&[t0, t1, l0, l1], rest)) = octets.split_first_chunk::<4>() {
         let length = usize::from(u16::from_be_bytes([l0, l1]));
@@ -177,27 +166,9 @@ fn are_parameters(mut octets: &[u8]) -> bool {
     octets.is_empty()
 }
 
-/// Where the first NUL is. Eight octets are looked at together: texts are too short for a call to pay.
-fn nul_at(octets: &[u8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let (words, rest) = octets.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        // The lowest high bit that is left stands in the first octet that is zero.
-        let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
-        if zeros != 0 {
-            return Some(8 * index + zeros.trailing_zeros() as usize / 8);
-        }
-    }
-    let at = rest.iter().position(|&octet| octet == 0)?;
-    Some(8 * words.len() + at)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn zeros_before_the_parameters_are_skipped() {
@@ -212,18 +183,11 @@ mod tests {
             let octets = [vec![0; zeros], parameters.concat()].concat();
             assert_eq!(without_nuls(&octets), parameters.concat(), "{zeros}");
         }
-        assert_eq!(without_nuls(&[0]), [], "the NUL alone");
-        // What is not understood either way is left, and so is what can be read as it stands.
+        assert!(without_nuls(&[0]).is_empty(), "the NUL alone");
+        // Octets that are not understood either way are left, and so are octets that can be read as they are.
         let odd = [0, 0x04, 0x27, 0, 9, 2];
         for octets in [&odd[..], id, &[], &[0, 0, 0, 0, 0, 0, 0]] {
             assert_eq!(without_nuls(octets), octets);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_first_nul_is_found_wherever_it_stands(octets in proptest::collection::vec(prop_oneof![0u8..3, any::<u8>()], 0..40)) {
-            prop_assert_eq!(nul_at(&octets), octets.iter().position(|&octet| octet == 0));
         }
     }
 }

@@ -1,6 +1,11 @@
 //! The strict side: PDUs to octets, appended to a buffer that many PDUs share.
 
-use super::{AddressFields, BindFields, Pdu, Sm};
+use super::fields::{AddressFields, BindFields, Sm};
+use super::pdu::Pdu;
+use super::requests::{
+    CancelFields, Destination, Destinations, MAX_DESTINATIONS, QueryRespFields,
+    SubmitMultiRespFields,
+};
 use crate::command::Command;
 use crate::frame::{HEADER_OCTETS, MAX_FRAME_OCTETS};
 use crate::pdu::{MAX_PASSWORD_OCTETS, MAX_SHORT_MESSAGE_OCTETS};
@@ -12,7 +17,7 @@ const MAX_MESSAGE_ID_OCTETS: usize = 64;
 /// More than the mandatory fields of any PDU take: at most 138 octets, of a bind.
 const MAX_FIELDS_OCTETS: usize = 144;
 
-/// Appends a PDU to `out`. What SMPP 3.4 does not allow is refused with the status that names the
+/// Appends a PDU to `out`. A PDU that SMPP 3.4 does not allow is refused with the status that names the
 /// fault, and `out` is left as it was.
 pub fn encode(
     out: &mut Vec<u8>,
@@ -43,9 +48,30 @@ fn body(out: &mut Vec<u8>, pdu: &Pdu<'_>) -> Result<(), CommandStatus> {
     match pdu {
         Pdu::Submit(message) | Pdu::Deliver(message) => short_message(out, message),
         Pdu::Data(message) => data_sm(out, message),
+        Pdu::SubmitMulti(message, destinations) => submit_multi(out, message, *destinations),
+        Pdu::SubmitMultiResp(response) => submit_multi_resp(out, response),
         Pdu::SubmitResp(id) | Pdu::DataResp(id) => {
             let mut fields = Fields::default();
-            fields.text(id, MAX_MESSAGE_ID_OCTETS, CommandStatus::RINVMSGID)?;
+            fields.message_id(id)?;
+            fields.write(out);
+            Ok(())
+        }
+        Pdu::Query(query) => {
+            let mut fields = Fields::default();
+            fields.message_id(query.message_id)?;
+            fields.address(query.source, CommandStatus::RINVSRCADR)?;
+            fields.write(out);
+            Ok(())
+        }
+        Pdu::QueryResp(response) => {
+            let mut fields = Fields::default();
+            fields.query_resp(response)?;
+            fields.write(out);
+            Ok(())
+        }
+        Pdu::Cancel(cancel) => {
+            let mut fields = Fields::default();
+            fields.cancel(cancel)?;
             fields.write(out);
             Ok(())
         }
@@ -90,12 +116,21 @@ fn finish(out: &mut [u8], start: usize) -> Result<(), CommandStatus> {
 }
 
 fn short_message(out: &mut Vec<u8>, message: &Sm<'_>) -> Result<(), CommandStatus> {
+    let mut fields = Fields::default();
+    fields.addresses(message)?;
+    behind_addresses(out, fields, message)
+}
+
+/// The fields that follow the addresses of a message. The ones before them were put together already.
+fn behind_addresses(
+    out: &mut Vec<u8>,
+    mut fields: Fields,
+    message: &Sm<'_>,
+) -> Result<(), CommandStatus> {
     let length = u8::try_from(message.short_message.len())
         .ok()
         .filter(|&length| usize::from(length) <= MAX_SHORT_MESSAGE_OCTETS)
         .ok_or(CommandStatus::RINVMSGLEN)?;
-    let mut fields = Fields::default();
-    fields.addresses(message)?;
     fields.octets([message.esm_class, message.protocol_id, message.priority]);
     fields.time(message.schedule, CommandStatus::RINVSCHED)?;
     fields.time(message.validity_period, CommandStatus::RINVEXPIRY)?;
@@ -109,6 +144,51 @@ fn short_message(out: &mut Vec<u8>, message: &Sm<'_>) -> Result<(), CommandStatu
     fields.write(out);
     out.extend_from_slice(message.short_message);
     tlvs(out, message.tlvs)
+}
+
+fn submit_multi(
+    out: &mut Vec<u8>,
+    message: &Sm<'_>,
+    destinations: Destinations<'_>,
+) -> Result<(), CommandStatus> {
+    let count = destinations.count();
+    if !(1..=MAX_DESTINATIONS).contains(&count) || destinations.into_iter().count() != count {
+        return Err(CommandStatus::RINVNUMDESTS);
+    }
+    let mut fields = Fields::default();
+    fields.text(message.service_type, 5, CommandStatus::RINVSERTYP)?;
+    fields.address(message.source, CommandStatus::RINVSRCADR)?;
+    fields.octets([destinations.count]);
+    fields.write(out);
+    for destination in destinations {
+        let (octets, fault) = match destination {
+            Destination::Address(address) => (address.digits, CommandStatus::RINVDSTADR),
+            Destination::List(name) => (name, CommandStatus::RINVDLNAME),
+        };
+        if octets.len() > 20 {
+            return Err(fault);
+        }
+    }
+    out.extend_from_slice(destinations.octets);
+    behind_addresses(out, Fields::default(), message)
+}
+
+fn submit_multi_resp(
+    out: &mut Vec<u8>,
+    response: &SubmitMultiRespFields<'_>,
+) -> Result<(), CommandStatus> {
+    let count = u8::try_from(response.failed.len()).map_err(|_| CommandStatus::RINVNUMDESTS)?;
+    let mut fields = Fields::default();
+    fields.message_id(response.message_id)?;
+    fields.octets([count]);
+    fields.write(out);
+    for failed in response.failed {
+        let mut fields = Fields::default();
+        fields.address(failed.address, CommandStatus::RINVDSTADR)?;
+        fields.octets(failed.status.0.to_be_bytes());
+        fields.write(out);
+    }
+    Ok(())
 }
 
 fn data_sm(out: &mut Vec<u8>, message: &Sm<'_>) -> Result<(), CommandStatus> {
@@ -194,6 +274,24 @@ impl Fields {
     ) -> Result<(), CommandStatus> {
         self.octets([address.ton, address.npi]);
         self.text(address.digits, 20, fault)
+    }
+
+    fn message_id(&mut self, id: &[u8]) -> Result<(), CommandStatus> {
+        self.text(id, MAX_MESSAGE_ID_OCTETS, CommandStatus::RINVMSGID)
+    }
+
+    fn query_resp(&mut self, response: &QueryRespFields<'_>) -> Result<(), CommandStatus> {
+        self.message_id(response.message_id)?;
+        self.time(response.final_date, CommandStatus::RQUERYFAIL)?;
+        self.octets([response.message_state, response.error_code]);
+        Ok(())
+    }
+
+    fn cancel(&mut self, cancel: &CancelFields<'_>) -> Result<(), CommandStatus> {
+        self.text(cancel.service_type, 5, CommandStatus::RINVSERTYP)?;
+        self.message_id(cancel.message_id)?;
+        self.address(cancel.source, CommandStatus::RINVSRCADR)?;
+        self.address(cancel.destination, CommandStatus::RINVDSTADR)
     }
 
     fn bind(&mut self, bind: &BindFields<'_>) -> Result<(), CommandStatus> {

@@ -1,8 +1,10 @@
 use super::*;
+use crate::command::Command;
 use crate::frame::first_frame;
-use crate::pdu::BindKind;
+use crate::pdu::{Address, Bind, BindKind, ShortMessage};
 use crate::status::CommandStatus;
-use crate::tlv::Tlv;
+use crate::tlv::{Tlv, Tlvs, tag};
+use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -134,7 +136,7 @@ fn pdus_without_fields_come_back() {
         Pdu::Unbind,
         Pdu::UnbindResp,
         Pdu::GenericNack,
-        Pdu::Other(Command::QUERY_SM, b"abc"),
+        Pdu::Other(Command::REPLACE_SM, b"abc"),
     ];
     for pdu in pdus {
         assert_eq!(decoded(&encoded(5, &pdu)).command(), pdu.command());
@@ -160,7 +162,7 @@ fn a_submit_sm_has_these_octets() {
 }
 
 #[test]
-fn what_the_protocol_forbids_is_refused_and_leaves_the_buffer_alone() {
+fn a_forbidden_pdu_leaves_the_buffer_as_it_was() {
     let good = ShortMessage::default();
     let cases = [
         (

@@ -31,7 +31,7 @@ impl ReceiptIds {
         ("numeric", Self::Numeric),
     ];
 
-    /// What to keep of the id in a response; equal to the `receipt_key` of its receipt.
+    /// Returns the key of the id in a response; equal to the `receipt_key` of its receipt.
     pub fn response_key(&self, id: &str) -> String {
         match self {
             Self::Exact => id.trim().to_owned(),
@@ -40,7 +40,7 @@ impl ReceiptIds {
         }
     }
 
-    /// What to look for when a receipt names this id.
+    /// Returns the key to look for when a receipt names this id.
     pub fn receipt_key(&self, id: &str) -> String {
         match self {
             Self::Exact => id.trim().to_owned(),

@@ -5,7 +5,7 @@ use crate::long::Segment;
 use crate::pdu::{DeliverSm, esm_class};
 use crate::tlv::tag;
 
-/// What only belongs to a segment.
+/// The parameters that belong to a segment alone.
 const OF_A_SEGMENT: [u16; 4] = [
     tag::SAR_MSG_REF_NUM,
     tag::SAR_TOTAL_SEGMENTS,

@@ -38,7 +38,7 @@ fn told(receipt: &Receipt) -> String {
     )
 }
 
-/// What carriers send: the dialect, its text, what it tells.
+/// The receipts of carriers: the dialect, its text, its content.
 const DIALECTS: &[(&str, &str, &str)] = &[
     (
         "the usual",
@@ -233,7 +233,7 @@ fn the_final_state_counts_and_that_of_the_text_where_both_are() {
         ("ACCEPTD", &[0, 5], Undeliverable),
         ("ENROUTE", &[6], Enroute),
         ("ENROUTE", &[77], Enroute),
-        // A word of the carrier's own says less than a state of the protocol.
+        // A word of the carrier's own is worth less than a state of the protocol.
         ("OK", &[2], Delivered),
         ("DND", &[1], Other("DND".into())),
         ("", &[2], Delivered),
@@ -464,7 +464,7 @@ fn an_intermediate_receipt_is_not_the_last_word() {
     assert_eq!(silent.state, Enroute);
 }
 
-/// What receipts are made of, in any order.
+/// The pieces of receipts, in any order.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let words = prop_oneof![
         Just("id"),

@@ -59,7 +59,7 @@ impl<'a> Fields<'a> {
         fields
     }
 
-    /// Whether the text alone is evidence enough.
+    /// Returns whether the text alone is evidence enough.
     pub(super) fn look_like_a_receipt(&self) -> bool {
         self.id.is_some() && self.state.is_some()
     }
@@ -101,7 +101,7 @@ fn label_at(text: &[u8]) -> Option<(Label, usize)> {
     })
 }
 
-/// What follows the name that a text begins with.
+/// Returns the text behind the name that it begins with.
 fn behind<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     name.iter().try_fold(text, |rest, &octet| {
         if octet == b' ' {
@@ -143,7 +143,7 @@ fn first_word(value: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// What stands between fields. Ids and states have none of it.
+/// Returns whether the octet stands between fields. Ids and states have none of it.
 const fn ends_a_value(octet: u8) -> bool {
     octet.is_ascii_whitespace() || matches!(octet, 0 | b',' | b';' | b'|')
 }

@@ -5,7 +5,7 @@ use super::callbacks::Outcome;
 use crate::written::lagos_time;
 use serde::Serialize;
 use serde_json::{Value, json};
-use smpp::smsc::Smsc;
+use smpp::simulator::Smsc;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;

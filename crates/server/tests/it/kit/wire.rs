@@ -1,6 +1,6 @@
 //! This module decodes the PDUs that a simulator received, as a handset does.
 
-use smpp::smsc::{Fate, Received, Rule, Script};
+use smpp::simulator::{Fate, Received, Rule, Script};
 use smpp::{DeliverSm, ReceiptState, esm_class};
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use crate::customer::{Client, Customer, wait_until};
 use crate::installation::Installation;
 use crate::process::Process;
 use serde_json::Value;
-use smpp::smsc::{Delay, Script, Smsc};
+use smpp::simulator::{Delay, Script, Smsc};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;

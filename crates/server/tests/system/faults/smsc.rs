@@ -5,7 +5,7 @@ use super::scene::Scene;
 use super::trial::well;
 use super::workload::{Attempt, Sending};
 use crate::customer::wait_until;
-use smpp::smsc::{Delay, Fault, Quirk, Script};
+use smpp::simulator::{Delay, Fault, Quirk, Script};
 use std::time::Duration;
 
 const SENDS: usize = 30;

@@ -8,7 +8,7 @@ use super::workload::{self, REFUSED, UNREACHED, Workload};
 use crate::customer::{Client, wait_until};
 use crate::installation::Installation;
 use crate::receiver::Receiver;
-use smpp::smsc::{Delay, Fate, Received, Rule, Script, Smsc};
+use smpp::simulator::{Delay, Fate, Received, Rule, Script, Smsc};
 use smpp::{CommandStatus, DeliverSm, ReceiptState, esm_class};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

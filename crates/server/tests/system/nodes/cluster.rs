@@ -7,7 +7,7 @@ use crate::postgres::Postgres;
 use crate::process::Process;
 use crate::receiver::Receiver;
 use smpp::ReceiptState;
-use smpp::smsc::{Delay, Fate, Rule, Script, Smsc};
+use smpp::simulator::{Delay, Fate, Rule, Script, Smsc};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;

@@ -6,7 +6,7 @@ use super::load::Load;
 use crate::customer::{Client, wait_until};
 use crate::process::Process;
 use serde_json::Value;
-use smpp::smsc::{Fate, Script};
+use smpp::simulator::{Fate, Script};
 use smpp::{DeliverSm, esm_class};
 use std::sync::Barrier;
 use std::thread;

@@ -1,6 +1,6 @@
 //! The script in words, for a command line.
 //!
-//! | what | form | example |
+//! | part | form | example |
 //! |---|---|---|
 //! | fate | a state, `pending`, `silence`, `drop`, `refuse:STATUS` | `undeliv`, `refuse:0x0B` |
 //! | rule | `SUFFIX=FATE` | `0002=expired` |
@@ -69,7 +69,7 @@ pub fn parse_status(text: &str) -> Result<CommandStatus, String> {
         .map_err(|_| format!("\"{text}\" is not a status: write a number such as 88 or 0x58"))
 }
 
-/// What becomes of a message.
+/// Reads the fate of a message.
 pub fn parse_fate(text: &str) -> Result<Fate, String> {
     if let Some(status) = text.strip_prefix("refuse:") {
         return parse_status(status).map(Fate::Refuse);
@@ -157,7 +157,7 @@ pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
     Ok((every, fault))
 }
 
-/// A fault that says more behind a colon.
+/// A fault with a value behind a colon.
 fn parse_valued_fault(text: &str) -> Result<Fault, String> {
     match text.split_once(':') {
         Some(("refuse", status)) => parse_status(status).map(Fault::Refuse),
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_what_is_meant() {
+    fn words_are_read_as_they_are_meant() {
         assert_eq!(
             parse_rule("0002=undeliv").unwrap().fate,
             Fate::Receipt(ReceiptState::Undeliverable)
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told() {
+    fn a_word_that_is_not_known_is_named() {
         for wrong in [
             parse_rule("undeliv").unwrap_err(),
             parse_rule("x=undeliv").unwrap_err(),

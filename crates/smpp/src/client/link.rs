@@ -1,15 +1,18 @@
 //! The rules of a session, without any input or output: frames, commands and time go in, octets
 //! and events come out.
 
-mod incoming;
-
-use super::mailbox::Commands;
+use super::commands::Commands;
+use super::event::{CloseReason, Counters, Event, Submit, SubmitOutcome};
+use super::options::{BindOptions, MAX_WINDOW};
 use super::remembered::Remembered;
+use super::state::State;
 use super::window::{Entry, Window};
-use super::{BindOptions, CloseReason, Counters, Event, MAX_WINDOW, Outcome, Submit};
-use crate::codec::{Pdu, Sm, encode, encode_empty};
+use crate::codec::{self, Malformed, Pdu, Sm, encode, encode_empty};
 use crate::command::Command;
+use crate::frame::{Frame, Header};
+use crate::limits::{self, MAX_MESSAGE_ID_OCTETS, text_within};
 use crate::output::Output;
+use crate::probe::{Probe, ProbeStep};
 use crate::status::CommandStatus;
 use crate::tlv::{Tlvs, tag};
 use std::time::Duration;
@@ -34,29 +37,12 @@ pub(super) struct Link {
     pub(super) counters: Counters,
     window: Window,
     state: State,
-    probe_after: Duration,
     response_timeout: Duration,
     send_tlvs: bool,
-    heard_at: Instant,
-    /// Set while a probe is out and nothing was heard since.
-    probe_deadline: Option<Instant>,
+    probe: Probe,
     /// `data_sm` that wait for their answer, which differs from that of `deliver_sm`.
     data_sequences: Remembered,
     timed_out: Remembered,
-}
-
-/// How far the session is on its way from bind to close.
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Open,
-    /// No new submits; open responses are waited for until then.
-    Draining(Instant),
-    /// `unbind` is out; its response is waited for until then.
-    Unbinding(Instant),
-    /// The peer asked to unbind with this sequence number. It is answered once all submits are, or at that time.
-    PeerUnbinding(u32, Instant),
-    /// Over, once what is readable was read and what is answered was written, or at that time.
-    Leaving(CloseReason, Instant),
 }
 
 impl Link {
@@ -70,11 +56,9 @@ impl Link {
             counters: Counters::default(),
             window,
             state: State::Open,
-            probe_after: options.enquire_link,
             response_timeout: options.response_timeout,
             send_tlvs,
-            heard_at: now,
-            probe_deadline: None,
+            probe: Probe::new(options.enquire_link, options.response_timeout, now),
             data_sequences: Remembered::default(),
             timed_out: Remembered::default(),
         }
@@ -82,22 +66,14 @@ impl Link {
 
     /// How many submits may be encoded now.
     pub(super) fn room(&self) -> usize {
-        match self.state {
-            // A connection that may be dead gets no more than it has: all of it would be in doubt.
-            State::Open
-                if !self.is_silent() && self.output.waiting() < MAX_UNWRITTEN_SUBMIT_OCTETS =>
-            {
-                self.window.room()
-            }
-            State::Open
-            | State::Draining(_)
-            | State::Unbinding(_)
-            | State::PeerUnbinding(..)
-            | State::Leaving(..) => 0,
-        }
+        // A connection that may be dead gets no more than it has: all of it would be in doubt.
+        let takes_more = matches!(self.state, State::Open)
+            && !self.is_silent()
+            && self.output.waiting() < MAX_UNWRITTEN_SUBMIT_OCTETS;
+        if takes_more { self.window.room() } else { 0 }
     }
 
-    /// Whether the peer asked to unbind: no submit will be encoded any more.
+    /// Returns whether the peer asked to unbind: no submit will be encoded any more.
     pub(super) fn is_unbound_by_peer(&self) -> bool {
         matches!(self.state, State::PeerUnbinding(..))
     }
@@ -107,32 +83,30 @@ impl Link {
         self.window.open()
     }
 
-    /// Whether a probe is out, and nothing was heard since.
+    /// Returns whether a probe is out, and nothing came since.
     pub(super) fn is_silent(&self) -> bool {
-        self.probe_deadline.is_some()
+        self.probe.is_out()
     }
 
     /// Any octet is a sign of life.
     pub(super) fn heard(&mut self, now: Instant) {
-        self.heard_at = now;
-        self.probe_deadline = None;
+        self.probe.heard(now);
     }
 
     /// Nothing was read for that long, by our own choice: the peer shall not pay for it.
     pub(super) fn postpone(&mut self, pause: Duration) {
         self.window.postpone(pause);
-        self.heard_at += pause;
-        self.probe_deadline = self.probe_deadline.map(|deadline| deadline + pause);
+        self.probe.postpone(pause);
     }
 
     /// Writes answers and submits, and begins to end when that is asked.
-    pub(super) fn obey(&mut self, commands: &mut Commands, now: Instant) {
+    pub(super) fn apply_commands(&mut self, commands: &mut Commands, now: Instant) {
         for (sequence, status) in commands.answers.drain(..) {
             self.answer(sequence, status);
         }
         for submit in commands.submits.drain(..) {
             if commands.unbind {
-                self.settle(submit.tag, Outcome::NotSent);
+                self.settle(submit.tag, SubmitOutcome::NotSent);
             } else {
                 self.submit(&submit, now);
             }
@@ -144,10 +118,10 @@ impl Link {
 
     /// Gives back a submit that was never encoded.
     pub(super) fn give_back(&mut self, submit: &Submit) {
-        self.settle(submit.tag, Outcome::NotSent);
+        self.settle(submit.tag, SubmitOutcome::NotSent);
     }
 
-    /// What is due. Call it only when everything readable was read: a slow reader would otherwise
+    /// Acts on everything that is due. Call it only when everything readable was read: a slow reader would otherwise
     /// make time-outs of its own, and duplicates with them.
     pub(super) fn on_time(&mut self, now: Instant) {
         let due = self.window.deadline(self.response_timeout);
@@ -174,19 +148,9 @@ impl Link {
 
     /// When `on_time` or `ended` may have something to do.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let state = match self.state {
-            State::Open => None,
-            State::Draining(at)
-            | State::Unbinding(at)
-            | State::PeerUnbinding(_, at)
-            | State::Leaving(_, at) => Some(at),
-        };
-        let idle = (!self.probe_after.is_zero()).then(|| self.heard_at + self.probe_after);
-        let alive = match self.state {
-            State::Open | State::Draining(_) => self.probe_deadline.or(idle),
-            State::Unbinding(_) | State::PeerUnbinding(..) | State::Leaving(..) => None,
-        };
-        [state, alive, self.window.deadline(self.response_timeout)]
+        let alive = self.probe.deadline().filter(|_| self.state.is_probed());
+        let response = self.window.deadline(self.response_timeout);
+        [self.state.deadline(), alive, response]
             .into_iter()
             .flatten()
             .min()
@@ -194,20 +158,7 @@ impl Link {
 
     /// The session is to end for this reason, at that time at the latest. The first reason counts.
     pub(super) fn leave(&mut self, reason: CloseReason, at: Instant) {
-        self.state = match (self.state, reason) {
-            (State::Leaving(first, until), _) => State::Leaving(first, until.min(at)),
-            // After our own unbind, peers hang up in many ways.
-            (State::Unbinding(_), CloseReason::PeerClosed | CloseReason::PeerUnbound) => {
-                State::Leaving(CloseReason::Unbound, at)
-            }
-            (State::PeerUnbinding(..), CloseReason::PeerClosed) => {
-                State::Leaving(CloseReason::PeerUnbound, at)
-            }
-            (
-                State::Open | State::Draining(_) | State::Unbinding(_) | State::PeerUnbinding(..),
-                _,
-            ) => State::Leaving(reason, at),
-        };
+        self.state = self.state.leaving(reason, at);
     }
 
     /// The peer asked to unbind: many close as soon as that is answered, so what they still owe comes first.
@@ -230,24 +181,20 @@ impl Link {
         self.leave(CloseReason::PeerUnbound, now + PEER_UNBIND_TIMEOUT);
     }
 
-    /// The stream is out of step: tell the peer, and leave.
+    /// The stream is out of step: the peer gets a nack, and the session ends.
     pub(super) fn on_broken_length(&mut self, now: Instant) {
         self.empty(Command::GENERIC_NACK, CommandStatus::RINVCMDLEN, 0);
         self.leave(CloseReason::Protocol, now + FLUSH_TIMEOUT);
     }
 
-    /// Whether the session is over, and why. `drained`: nothing is readable any more.
+    /// Returns whether the session is over, and why. `drained`: nothing is readable any more.
     pub(super) fn ended(&self, drained: bool, now: Instant) -> Option<CloseReason> {
-        match self.state {
-            State::Leaving(reason, at) => {
-                let owes = reason == CloseReason::PeerUnbound && self.window.open() > 0;
-                let is_done = drained && self.output.is_done() && !owes;
-                (now >= at || is_done).then_some(reason)
-            }
-            State::Open | State::Draining(_) | State::Unbinding(_) | State::PeerUnbinding(..) => {
-                None
-            }
-        }
+        let State::Leaving(reason, at) = self.state else {
+            return None;
+        };
+        let owes = reason == CloseReason::PeerUnbound && self.window.open() > 0;
+        let is_done = drained && self.output.is_done() && !owes;
+        (now >= at || is_done).then_some(reason)
     }
 
     /// Gives every open request its outcome.
@@ -260,10 +207,10 @@ impl Link {
     fn submit(&mut self, submit: &Submit, now: Instant) {
         let mut message = Sm::of(&submit.pdu);
         if !self.send_tlvs && !submit.pdu.tlvs.is_empty() {
-            if submit.pdu.tlvs.iter().any(|tlv| is_content(tlv.tag)) {
+            if submit.pdu.tlvs.iter().any(|tlv| tag::is_content(tlv.tag)) {
                 self.settle(
                     submit.tag,
-                    Outcome::Rejected(CommandStatus::ROPTPARNOTALLWD),
+                    SubmitOutcome::Rejected(CommandStatus::ROPTPARNOTALLWD),
                 );
                 return;
             }
@@ -282,7 +229,7 @@ impl Link {
                     encoded_at: now,
                 });
             }
-            Err(fault) => self.settle(submit.tag, Outcome::Rejected(fault)),
+            Err(fault) => self.settle(submit.tag, SubmitOutcome::Rejected(fault)),
         }
     }
 
@@ -313,49 +260,132 @@ impl Link {
 
     /// Probes a link that is silent for long, or for as long as a response may take where one was missed.
     fn probe(&mut self, missed: bool, now: Instant) {
-        let patience = if missed {
-            self.probe_after.min(self.response_timeout)
-        } else {
-            self.probe_after
-        };
-        match self.probe_deadline {
-            Some(deadline) if now >= deadline => self.leave(CloseReason::HalfOpen, now),
-            Some(_) => {}
-            None if patience.is_zero() || now < self.heard_at + patience => {}
-            None => {
+        match self.probe.step(missed, now) {
+            ProbeStep::Wait => {}
+            ProbeStep::GiveUp => self.leave(CloseReason::HalfOpen, now),
+            ProbeStep::Write => {
                 let sequence = self.window.next_sequence();
                 self.empty(Command::ENQUIRE_LINK, CommandStatus::ROK, sequence);
-                self.probe_deadline = Some(now + self.response_timeout);
             }
         }
     }
 
-    /// The connection, or the patience, ended before the response came.
+    /// The connection, or the time, ended before the response came.
     fn lose(&mut self, entry: &Entry) {
         let outcome = if entry.start < self.output.sent() {
-            Outcome::Unknown
+            SubmitOutcome::Unknown
         } else {
-            Outcome::NotSent
+            SubmitOutcome::NotSent
         };
         self.settle(entry.tag, outcome);
     }
 
-    fn settle(&mut self, tag: u64, outcome: Outcome) {
+    fn settle(&mut self, tag: u64, outcome: SubmitOutcome) {
         self.events.push(Event::Submitted { tag, outcome });
     }
 
     fn empty(&mut self, command: Command, status: CommandStatus, sequence: u32) {
         encode_empty(&mut self.output.octets, command, status, sequence);
     }
-}
 
-/// Parameters that carry the text or join its parts: without them another message would be sent.
-fn is_content(tag: u16) -> bool {
-    matches!(
-        tag,
-        tag::MESSAGE_PAYLOAD
-            | tag::SAR_MSG_REF_NUM
-            | tag::SAR_TOTAL_SEGMENTS
-            | tag::SAR_SEGMENT_SEQNUM
-    )
+    /// Handles one PDU of the peer.
+    pub(super) fn on_frame(&mut self, frame: &Frame<'_>, now: Instant) {
+        let header = frame.header;
+        match codec::decode(header.command, frame.body) {
+            Ok(Pdu::SubmitResp(id)) => self.on_response(header, id),
+            Ok(Pdu::Deliver(message)) => self.on_deliver(header, &message),
+            Ok(Pdu::Data(message)) => {
+                self.data_sequences.insert(header.sequence);
+                self.on_deliver(header, &message);
+            }
+            Ok(Pdu::EnquireLink) => self.respond(header, CommandStatus::ROK),
+            Ok(Pdu::GenericNack) => self.on_nack(header, now),
+            Ok(Pdu::Unbind) => self.on_unbind(header.sequence, now),
+            Ok(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(_)) => {
+                self.leave(CloseReason::Unbound, now + FLUSH_TIMEOUT);
+            }
+            // They carry no more than a sign of life.
+            Ok(
+                Pdu::EnquireLinkResp
+                | Pdu::Other(Command::OUTBIND | Command::ALERT_NOTIFICATION, _),
+            ) => {}
+            Ok(Pdu::DeliverResp | Pdu::DataResp(_)) => self.counters.unmatched_responses += 1,
+            Ok(
+                Pdu::UnbindResp | Pdu::BindResp(..) | Pdu::SubmitMultiResp(_) | Pdu::QueryResp(_),
+            ) => self.counters.odd_pdus += 1,
+            Ok(Pdu::Bind(..) | Pdu::Submit(_)) => self.refuse(header, CommandStatus::RINVBNDSTS),
+            Ok(Pdu::SubmitMulti(..) | Pdu::Query(_) | Pdu::Cancel(_) | Pdu::Other(..))
+            | Err(Malformed(Command::SUBMIT_MULTI | Command::QUERY_SM | Command::CANCEL_SM)) => {
+                self.nack(header, CommandStatus::RINVCMDID);
+            }
+            Err(_) => self.refuse(header, CommandStatus::RINVCMDLEN),
+        }
+    }
+
+    fn on_response(&mut self, header: Header, id: &[u8]) {
+        let Some(entry) = self.window.take(header.sequence) else {
+            self.on_unmatched(header.sequence);
+            return;
+        };
+        self.counters.responses += 1;
+        let outcome = if header.status.is_ok() {
+            SubmitOutcome::Accepted {
+                message_id: text_within(id, MAX_MESSAGE_ID_OCTETS),
+            }
+        } else {
+            SubmitOutcome::Rejected(header.status)
+        };
+        self.settle(entry.tag, outcome);
+    }
+
+    fn on_nack(&mut self, header: Header, now: Instant) {
+        match self.window.take(header.sequence) {
+            Some(entry) => {
+                self.counters.responses += 1;
+                self.settle(entry.tag, SubmitOutcome::Rejected(header.status.of_nack()));
+            }
+            // A peer that does not know unbind is as good as unbound.
+            None if matches!(self.state, State::Unbinding(_)) => {
+                self.leave(CloseReason::Unbound, now + FLUSH_TIMEOUT);
+            }
+            None => self.on_unmatched(header.sequence),
+        }
+    }
+
+    fn on_unmatched(&mut self, sequence: u32) {
+        if self.timed_out.take(sequence) {
+            self.counters.late_responses += 1;
+        } else {
+            self.counters.unmatched_responses += 1;
+        }
+    }
+
+    fn on_deliver(&mut self, header: Header, message: &Sm<'_>) {
+        self.counters.delivers += 1;
+        let deliver = Box::new(limits::received(message));
+        self.event_octets += limits::octets_in_memory(&deliver);
+        self.events.push(Event::Deliver {
+            sequence: header.sequence,
+            deliver,
+        });
+    }
+
+    fn respond(&mut self, header: Header, status: CommandStatus) {
+        self.empty(header.command.response(), status, header.sequence);
+    }
+
+    /// Answers an odd request with its own response; odd responses are only counted.
+    fn refuse(&mut self, header: Header, status: CommandStatus) {
+        self.counters.odd_pdus += 1;
+        if !header.command.is_response() {
+            self.respond(header, status);
+        }
+    }
+
+    fn nack(&mut self, header: Header, status: CommandStatus) {
+        self.counters.odd_pdus += 1;
+        if !header.command.is_response() {
+            self.empty(Command::GENERIC_NACK, status, header.sequence);
+        }
+    }
 }

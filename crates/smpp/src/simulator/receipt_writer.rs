@@ -18,13 +18,13 @@ const FILLING: (u16, usize) = (0x1400, 40_000);
 
 /// Something to be delivered to a client.
 #[derive(Debug)]
-pub(super) enum Letter {
+pub(super) enum Outgoing {
     Receipt(Box<Due>),
-    /// Whatever a test wants to send.
+    /// Any message of a test.
     Message(Box<ShortMessage>),
 }
 
-/// What a receipt has to tell; kept small, since there may be a million of them.
+/// The content of a receipt; kept small, since there may be a million of them.
 #[derive(Clone, Debug)]
 pub(super) struct Due {
     pub(super) id: u64,
@@ -56,7 +56,7 @@ impl Due {
         }
     }
 
-    /// What of it is written as a `deliver_sm` of its own.
+    /// The parts of it that are written as a `deliver_sm` of its own.
     pub(super) fn segments(self, style: &ReceiptStyle) -> impl Iterator<Item = Self> {
         let two = style.has(Quirk::TwoParts) || style.has(Quirk::TwoPartsSar);
         let numbers = if two { 1..=2 } else { 0..=0 };
@@ -94,20 +94,20 @@ fn receipt_id(ids: ReceiptIds, id: u64) -> String {
     }
 }
 
-/// Appends the letter as `deliver_sm` or `data_sm`.
+/// Appends it as `deliver_sm` or `data_sm`.
 pub(super) fn write(
     out: &mut Vec<u8>,
-    letter: &Letter,
+    outgoing: &Outgoing,
     style: &ReceiptStyle,
     sequence: u32,
     now_s: u64,
 ) -> Result<(), CommandStatus> {
-    match letter {
-        Letter::Message(message) => {
+    match outgoing {
+        Outgoing::Message(message) => {
             let pdu = Pdu::Deliver(Sm::of(message));
             encode(out, CommandStatus::ROK, sequence, &pdu)
         }
-        Letter::Receipt(due) => receipt(out, due, style, sequence, now_s),
+        Outgoing::Receipt(due) => receipt(out, due, style, sequence, now_s),
     }
 }
 
@@ -131,7 +131,7 @@ fn receipt(
         (false, false) => esm_class::RECEIPT,
     };
     if due.segment > 0 {
-        // Between two octets of a letter of UCS-2 nothing is cut.
+        // No character of UCS-2 is cut between its two octets.
         let second = text.split_off(text.len() / 4 * 2);
         text = if due.segment == 1 { text } else { second };
         let [reference, ..] = due.id.to_le_bytes();
@@ -195,7 +195,7 @@ fn parameters(due: &Due, style: &ReceiptStyle) -> Vec<u8> {
     } else {
         receipt_id(style.ids, due.id)
     };
-    // With its NUL, as the protocol wants it.
+    // With its NUL, as the protocol has it.
     let id = [id.as_bytes(), &[0]].concat();
     push_tlv(&mut tlvs, tag::RECEIPTED_MESSAGE_ID, &id);
     let says_less = [
@@ -413,8 +413,8 @@ mod tests {
                             quirks: vec![quirk],
                         };
                         let mut out = Vec::new();
-                        let letter = Letter::Receipt(Box::new(due.clone()));
-                        write(&mut out, &letter, &style, 1, 1_795_219_261).unwrap();
+                        let outgoing = Outgoing::Receipt(Box::new(due.clone()));
+                        write(&mut out, &outgoing, &style, 1, 1_795_219_261).unwrap();
                         let frame = first_frame(&out).unwrap().unwrap();
                         let pdu = decode(frame.header.command, frame.body).unwrap();
                         let (Pdu::Deliver(sm) | Pdu::Data(sm)) = pdu else {

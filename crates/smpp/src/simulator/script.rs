@@ -1,5 +1,6 @@
-//! What a simulated SMSC does: everything that a test or a demonstration may want of one.
+//! The behaviour of a simulated SMSC: everything that a test or a demonstration may need of one.
 
+use super::random::Random;
 use crate::receipt::{ReceiptIds, ReceiptState};
 use crate::status::CommandStatus;
 use std::time::Duration;
@@ -8,9 +9,9 @@ use std::time::Duration;
 /// receipt of delivery at once, where one is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
-    /// What becomes of messages to certain destinations; the first rule that fits counts.
+    /// The fates of messages to certain destinations; the first rule that fits counts.
     pub rules: Vec<Rule>,
-    /// What becomes of all others, each fate as often as its weight says; empty: delivered.
+    /// The fates of all others, each fate as often as its weight; empty: delivered.
     pub mix: Vec<(u32, Fate)>,
     /// How long `submit_sm_resp` takes.
     pub response_delay: Delay,
@@ -24,7 +25,7 @@ pub struct Script {
     pub max_per_second: Option<u32>,
     /// Leave this many submits unanswered, then drop the connection.
     pub drop_at_window: Option<usize>,
-    /// Who may bind, and how.
+    /// The rules of binds.
     pub binds: BindRules,
     /// Leave `enquire_link` unanswered.
     pub ignore_enquire_link: bool,
@@ -40,7 +41,7 @@ pub struct Script {
     /// Unix time at the start, in seconds, with the offset of the SMSC's time zone: for the dates
     /// in receipts.
     pub started_at_s: u64,
-    /// Chance is reproducible: equal seeds, equal choices.
+    /// The seed of all choices: equal seeds, equal choices.
     pub seed: u64,
 }
 
@@ -67,19 +68,19 @@ impl Default for Script {
     }
 }
 
-/// What becomes of messages whose destination ends like this.
+/// The fate of messages whose destination ends like this.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rule {
     /// The last digits of the destination.
     pub suffix: String,
-    /// What becomes of the message.
+    /// The fate of the message.
     pub fate: Fate,
 }
 
-/// What becomes of a message.
+/// The fate of a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Fate {
-    /// Accepted; the receipt tells this state.
+    /// Accepted; the receipt has this state.
     Receipt(ReceiptState),
     /// Accepted; no receipt ever comes.
     Pending,
@@ -91,7 +92,7 @@ pub enum Fate {
     Drop,
 }
 
-/// What goes wrong with a submit, whatever its destination.
+/// A fault of a submit, whatever its destination.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fault {
     /// Refused with this status; `ESME_RTHROTTLED` and `ESME_RMSGQFUL` are the usual ones.
@@ -139,13 +140,13 @@ impl Delay {
         }
     }
 
-    pub(super) fn pick(self, chance: &mut Chance) -> Duration {
+    pub(super) fn pick(self, random: &mut Random) -> Duration {
         let span = self.to.saturating_sub(self.from);
         if span.is_zero() {
             return self.from;
         }
         let span = u64::try_from(span.as_micros()).unwrap_or(u64::MAX - 1);
-        self.from + Duration::from_micros(chance.below(span + 1))
+        self.from + Duration::from_micros(random.below(span + 1))
     }
 }
 
@@ -213,7 +214,7 @@ pub enum Quirk {
     Unmarked,
     /// Each comes twice.
     Duplicate,
-    /// Those that are due together come in any order.
+    /// Receipts that are due together come in any order.
     Shuffle,
     /// The receipt comes before the response.
     BeforeResponse,
@@ -261,7 +262,7 @@ impl ReceiptStyle {
     }
 }
 
-/// Who may bind, and how.
+/// The rules of binds.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct BindRules {
     /// System ids and passwords; empty: everybody.
@@ -274,39 +275,9 @@ pub struct BindRules {
     pub hide_version: bool,
 }
 
-/// A small generator of chance (`SplitMix64`): reproducible, and good enough for a simulator.
-#[derive(Clone, Debug)]
-pub(super) struct Chance(u64);
-
-impl Chance {
-    pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `limit`, which is not zero.
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit.max(1)
-    }
-
-    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            let other = usize::try_from(self.below(last as u64 + 1)).unwrap_or(0);
-            items.swap(last, other);
-        }
-    }
-}
-
 impl Script {
-    /// What becomes of a message to this destination.
-    pub(super) fn fate(&self, destination: &[u8], chance: &mut Chance) -> Fate {
+    /// Returns the fate of a message to this destination.
+    pub(super) fn fate(&self, destination: &[u8], random: &mut Random) -> Fate {
         let rule = self
             .rules
             .iter()
@@ -318,7 +289,7 @@ impl Script {
         if total == 0 {
             return Fate::Receipt(ReceiptState::Delivered);
         }
-        let mut point = chance.below(total);
+        let mut point = random.below(total);
         for (weight, fate) in &self.mix {
             let weight = u64::from(*weight);
             if point < weight {
@@ -329,7 +300,7 @@ impl Script {
         Fate::Receipt(ReceiptState::Delivered)
     }
 
-    /// What goes wrong with the `number`th submit of a connection.
+    /// Returns the fault of the `number`th submit of a connection.
     pub(super) fn fault(&self, number: u64) -> Option<Fault> {
         self.faults
             .iter()
@@ -354,23 +325,23 @@ mod tests {
             ],
             ..Script::default()
         };
-        let mut chance = Chance::new(7);
-        assert_eq!(script.fate(b"2348000000002", &mut chance), Fate::Pending);
+        let mut random = Random::new(7);
+        assert_eq!(script.fate(b"2348000000002", &mut random), Fate::Pending);
         let silent = (0..10_000)
-            .filter(|_| script.fate(b"1", &mut chance) == Fate::Silence)
+            .filter(|_| script.fate(b"1", &mut random) == Fate::Silence)
             .count();
         assert!((900..1_100).contains(&silent), "{silent}");
     }
 
     #[test]
     fn a_delay_stays_within_its_bounds() {
-        let mut chance = Chance::new(7);
+        let mut random = Random::new(7);
         let delay = Delay {
             from: Duration::from_millis(5),
             to: Duration::from_millis(9),
         };
         for _ in 0..1_000 {
-            let picked = delay.pick(&mut chance);
+            let picked = delay.pick(&mut random);
             assert!(delay.from <= picked && picked <= delay.to);
         }
     }

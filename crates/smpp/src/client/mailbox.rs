@@ -1,7 +1,8 @@
-//! What callers and the task of a session share: a queue each way, and nothing per message.
+//! The queues between callers and the task of a session: one each way, and nothing per message.
 
+use super::commands::Commands;
+use super::event::{CloseReason, Counters, Event, Peer, Submit, SubmitOutcome};
 use super::link::Link;
-use super::{CloseReason, Counters, Event, Outcome, Peer, Submit};
 use crate::status::CommandStatus;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -11,6 +12,9 @@ use std::task::{Context, Poll, Waker};
 
 /// The most submits that a session queues. A caller that follows the window stays far below.
 pub const MAX_QUEUED: usize = 100_000;
+/// Reading stops while `deliver_sm` that take this many octets in memory wait for the caller, who may have some such heaps
+/// in a queue of its own.
+pub(super) const MAX_UNREAD_OCTETS: usize = 512 * 1024;
 
 /// The caller's end of a session. Clones share the connection.
 #[derive(Clone, Debug)]
@@ -18,7 +22,7 @@ pub struct Session {
     mailbox: Arc<Mailbox>,
 }
 
-/// The events of a session. Dropping it unbinds: nobody would hear the outcomes.
+/// The events of a session. Dropping it unbinds: nobody would read the outcomes.
 #[derive(Debug)]
 pub struct EventStream {
     mailbox: Arc<Mailbox>,
@@ -57,14 +61,6 @@ struct Outbox {
     reader: Option<Waker>,
 }
 
-/// What the task takes out of the inbox at a time.
-#[derive(Debug, Default)]
-pub(super) struct Commands {
-    pub(super) submits: Vec<Submit>,
-    pub(super) answers: Vec<(u32, CommandStatus)>,
-    pub(super) unbind: bool,
-}
-
 impl Session {
     /// Queues messages; never waits. They are given back when the session is closed or closing, when
     /// it is bound to receive only, or when [`MAX_QUEUED`] are waiting.
@@ -90,7 +86,7 @@ impl Session {
     }
 
     /// Ends the session in order: what is queued comes back as `NotSent`, open responses are waited
-    /// for, then it unbinds and closes. The `Closed` event tells when that is done.
+    /// for, then it unbinds and closes. The `Closed` event follows when that is done.
     pub fn unbind(&self) {
         self.mailbox.unbind();
     }
@@ -111,23 +107,23 @@ impl Session {
         inbox.submits.len() + self.outstanding()
     }
 
-    /// Whether the peer is being probed and has said nothing since: what is submitted waits until it does.
+    /// Returns whether the peer is being probed and was silent since: submits wait until it answers.
     pub fn is_silent(&self) -> bool {
         self.mailbox.silent.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing can be submitted any more.
+    /// Returns whether nothing can be submitted any more.
     pub fn is_closed(&self) -> bool {
         let inbox = lock(&self.mailbox.inbox);
         inbox.closed || inbox.unbind
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn counters(&self) -> Counters {
         lock(&self.mailbox.outbox).counters
     }
 
-    /// Who answered the bind.
+    /// The SMSC that answered the bind.
     pub fn peer(&self) -> &Peer {
         &self.mailbox.peer
     }
@@ -149,7 +145,7 @@ impl EventStream {
             return Poll::Pending;
         }
         let events = std::mem::take(&mut outbox.events);
-        let was_full = outbox.unread_octets >= super::task::MAX_UNREAD_OCTETS;
+        let was_full = outbox.unread_octets >= MAX_UNREAD_OCTETS;
         outbox.unread_octets = 0;
         drop(outbox);
         if was_full {
@@ -199,7 +195,7 @@ impl Mailbox {
     pub(super) fn take(&self, room: usize, commands: &mut Commands, cx: &Context<'_>) {
         let mut inbox = lock(&self.inbox);
         let count = room.min(inbox.submits.len());
-        // Until the task says what is outstanding in fact, which may be much later.
+        // Until the task publishes the number that is outstanding in fact, which may be much later.
         self.outstanding.fetch_add(count, Ordering::Relaxed);
         commands.submits.extend(inbox.submits.drain(..count));
         commands.answers.append(&mut inbox.answers);
@@ -246,7 +242,7 @@ impl Mailbox {
         lock(&self.outbox).unread_octets
     }
 
-    /// Ends the stream of events. What is still queued was not sent.
+    /// Ends the stream of events. Submits that are still queued were not sent.
     pub(super) fn finish(&self, reason: CloseReason) {
         let queued = {
             let mut inbox = lock(&self.inbox);
@@ -263,7 +259,7 @@ impl Mailbox {
             .events
             .extend(queued.into_iter().map(|submit| Event::Submitted {
                 tag: submit.tag,
-                outcome: Outcome::NotSent,
+                outcome: SubmitOutcome::NotSent,
             }));
         outbox.events.push(Event::Closed(reason));
         outbox.finished = true;

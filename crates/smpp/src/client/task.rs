@@ -1,10 +1,11 @@
 //! The task of a session: moves octets between the socket and the link, and nothing else.
 
+use super::commands::Commands;
+use super::event::{CloseReason, Submit};
 use super::link::Link;
-use super::mailbox::{Commands, Mailbox};
-use super::{CloseReason, Submit};
+use super::mailbox::{MAX_UNREAD_OCTETS, Mailbox};
 use crate::frame::first_frame;
-use crate::input::Input;
+use crate::frame_buffer::FrameBuffer;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,19 +13,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Reading stops while `deliver_sm` that take this many octets in memory wait for the caller, who may have some such heaps
-/// in a queue of its own.
-pub(super) const MAX_UNREAD_OCTETS: usize = 512 * 1024;
 /// Reading stops while this many octets wait to be written: the peer asks, but does not listen.
 const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
 /// Rounds before other tasks get their turn.
-const ROUNDS: usize = 32;
+const MAX_ROUNDS: usize = 32;
 /// How long the timer sleeps when nothing is due.
-const FAR: Duration = Duration::from_hours(1);
+const IDLE_TIMEOUT: Duration = Duration::from_hours(1);
 
 pub(super) struct Task<S> {
     stream: S,
-    input: Input,
+    input: FrameBuffer,
     link: Link,
     mailbox: Arc<Mailbox>,
     commands: Commands,
@@ -37,14 +35,14 @@ pub(super) struct Task<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
-    pub(super) fn new(stream: S, input: Input, link: Link, mailbox: Arc<Mailbox>) -> Self {
+    pub(super) fn new(stream: S, input: FrameBuffer, link: Link, mailbox: Arc<Mailbox>) -> Self {
         Self {
             stream,
             input,
             link,
             mailbox,
             commands: Commands::default(),
-            timer: Box::pin(sleep_until(Instant::now() + FAR)),
+            timer: Box::pin(sleep_until(Instant::now() + IDLE_TIMEOUT)),
             behind_since: None,
             drained: false,
             ended: false,
@@ -63,11 +61,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
 
     /// Ready when the session is over.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let now = Instant::now();
             // Responses come before everything else: they make room in the window.
             let read = self.read(cx, now);
-            self.obey(cx, now);
+            self.apply_commands(cx, now);
             if self.drained {
                 self.link.on_time(now);
             }
@@ -112,7 +110,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         }
     }
 
-    /// Whether the caller is behind. Once it has caught up, the pause is added to all deadlines.
+    /// Returns whether the caller is behind. Once it has caught up, the pause is added to all deadlines.
     fn is_behind(&mut self, now: Instant) -> bool {
         if self.mailbox.unread_octets() >= MAX_UNREAD_OCTETS {
             self.behind_since.get_or_insert(now);
@@ -137,14 +135,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
                 Err(broken) => {
                     tracing::warn!(smpp.length = broken.0, "the SMPP stream is out of step");
                     self.link.on_broken_length(now);
-                    self.input = Input::new();
+                    self.input = FrameBuffer::new();
                     return;
                 }
             }
         }
     }
 
-    fn obey(&mut self, cx: &Context<'_>, now: Instant) {
+    fn apply_commands(&mut self, cx: &Context<'_>, now: Instant) {
         let room = self.link.room();
         self.mailbox.take(room, &mut self.commands, cx);
         if self.commands.unbind || self.link.is_unbound_by_peer() {
@@ -152,14 +150,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
                 self.link.give_back(&submit);
             }
         }
-        self.link.obey(&mut self.commands, now);
+        self.link.apply_commands(&mut self.commands, now);
     }
 
     fn write(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
         match self.link.output.poll_write(&mut self.stream, cx) {
             Ok(progress) => progress,
             Err(error) => {
-                // What the peer wrote before may still be readable: responses, for instance.
+                // Octets that the peer wrote before may still be readable: responses, for instance.
                 let reason = CloseReason::Io(error.kind());
                 self.link.leave(reason, now + Duration::from_secs(1));
                 true
@@ -174,7 +172,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
 
     /// Sets the timer; true when it has run out already.
     fn time_is_due(&mut self, cx: &mut Context<'_>) -> bool {
-        let deadline = self.link.deadline().unwrap_or_else(|| Instant::now() + FAR);
+        let deadline = self
+            .link
+            .deadline()
+            .unwrap_or_else(|| Instant::now() + IDLE_TIMEOUT);
         if self.timer.is_elapsed() || self.timer.deadline() > deadline {
             self.timer.as_mut().reset(deadline);
         }

@@ -1,10 +1,13 @@
 use super::*;
-use crate::pdu::Address;
+use crate::client::{
+    BindError, BindOptions, CloseReason, Event, EventStream, Session, SubmitOutcome,
+};
+use crate::client::{Submit, connect};
+use crate::pdu::{Address, SubmitSm};
 use crate::receipt::{self, ReceiptIds, ReceiptState};
-use crate::session::{BindError, BindOptions, CloseReason, Event, EventStream, Outcome, Session};
-use crate::session::{Submit, connect};
 use crate::status::CommandStatus;
 use std::collections::HashMap as Map;
+use std::time::Duration;
 
 fn options() -> BindOptions {
     BindOptions {
@@ -34,10 +37,10 @@ fn submit(tag: u64, destination: &str) -> Submit {
     }
 }
 
-/// What a test sees: outcomes by tag, receipts in order.
+/// The events that a test sees: outcomes by tag, receipts in order.
 #[derive(Default)]
 struct Seen {
-    outcomes: Map<u64, Outcome>,
+    outcomes: Map<u64, SubmitOutcome>,
     receipts: Vec<receipt::Receipt>,
     delivers: usize,
     closed: Option<CloseReason>,
@@ -76,9 +79,9 @@ async fn watch(session: &Session, events: &mut EventStream, done: impl Fn(&Seen)
     seen
 }
 
-fn id(outcome: &Outcome) -> &str {
+fn id(outcome: &SubmitOutcome) -> &str {
     match outcome {
-        Outcome::Accepted { message_id } => message_id,
+        SubmitOutcome::Accepted { message_id } => message_id,
         other => panic!("{other:?}"),
     }
 }
@@ -121,7 +124,7 @@ async fn the_destination_decides_what_becomes_of_a_message() {
     assert!(!states.contains_key(id(&seen.outcomes[&5])));
     assert_eq!(
         seen.outcomes[&6],
-        Outcome::Rejected(CommandStatus::RINVDSTADR)
+        SubmitOutcome::Rejected(CommandStatus::RINVDSTADR)
     );
     let received = smsc.received();
     assert_eq!(received.len(), 6);
@@ -175,7 +178,7 @@ async fn every_mode_of_ids_brings_both_sides_together() {
 }
 
 #[tokio::test]
-async fn receipts_come_early_twice_in_stages_and_out_of_order_when_the_script_says_so() {
+async fn the_script_may_reorder_repeat_and_stage_receipts() {
     let script = Script {
         receipts: ReceiptStyle {
             quirks: vec![Quirk::BeforeResponse, Quirk::Duplicate, Quirk::Intermediate],
@@ -225,7 +228,7 @@ async fn throttling_is_by_count_and_by_rate() {
     session.submit(submits(10)).unwrap();
     let seen = watch(&session, &mut events, |seen| seen.outcomes.len() == 10).await;
     let with = |seen: &Seen, status| {
-        let rejected = Outcome::Rejected(status);
+        let rejected = SubmitOutcome::Rejected(status);
         seen.outcomes
             .values()
             .filter(|&outcome| *outcome == rejected)
@@ -318,7 +321,10 @@ async fn a_dropped_connection_leaves_a_full_window_in_doubt() {
     session.submit(submits.collect()).unwrap();
     let seen = watch(&session, &mut events, |seen| seen.closed.is_some()).await;
     let count = |outcome| seen.outcomes.values().filter(|&o| *o == outcome).count();
-    assert_eq!((count(Outcome::Unknown), count(Outcome::NotSent)), (10, 5));
+    assert_eq!(
+        (count(SubmitOutcome::Unknown), count(SubmitOutcome::NotSent)),
+        (10, 5)
+    );
 }
 
 #[tokio::test]
@@ -389,7 +395,7 @@ async fn a_response_without_an_id_is_followed_by_a_receipt_with_one() {
     session.submit(vec![submit(1, "2348031234501")]).unwrap();
     let seen = watch(&session, &mut events, |seen| seen.delivers == 1).await;
     let message_id = String::new();
-    assert_eq!(seen.outcomes[&1], Outcome::Accepted { message_id });
+    assert_eq!(seen.outcomes[&1], SubmitOutcome::Accepted { message_id });
     assert_eq!(
         Some(&seen.receipts[0].id),
         smsc.received()[0].message_id.as_ref()
@@ -405,7 +411,7 @@ async fn any_message_can_be_sent_to_a_client() {
 }
 
 #[tokio::test]
-async fn thousands_of_messages_and_receipts_come_through_several_binds() {
+async fn thousands_of_messages_come_through_several_binds() {
     let script = Script {
         response_delay: Delay {
             from: Duration::ZERO,

@@ -2,11 +2,12 @@ use super::*;
 use crate::codec::{BindRespFields, Pdu, Sm, decode, encode};
 use crate::command::Command;
 use crate::frame::{Header, first_frame};
-use crate::pdu::Address;
+use crate::pdu::{Address, SubmitSm};
 use crate::status::CommandStatus;
 use crate::tlv::{Tlv, Tlvs, tag};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::time::Duration;
 use tokio::io::{
     AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufStream, DuplexStream, duplex,
 };
@@ -48,7 +49,7 @@ impl Smsc {
         sequences
     }
 
-    /// Whether nothing comes within `wait`.
+    /// Returns whether nothing comes within `wait`.
     async fn is_silent_for(&mut self, wait: Duration) -> bool {
         tokio::time::timeout(wait, self.read()).await.is_err()
     }
@@ -132,13 +133,13 @@ async fn rest(events: &mut EventStream) -> Vec<Event> {
     all
 }
 
-fn submitted(tag: u64, outcome: Outcome) -> Event {
+fn submitted(tag: u64, outcome: SubmitOutcome) -> Event {
     Event::Submitted { tag, outcome }
 }
 
 fn accepted(tag: u64, sequence: u32) -> Event {
     let message_id = format!("id{sequence}");
-    submitted(tag, Outcome::Accepted { message_id })
+    submitted(tag, SubmitOutcome::Accepted { message_id })
 }
 
 const A_WHILE: Duration = Duration::from_secs(1);
@@ -182,12 +183,12 @@ async fn a_rejection_keeps_its_status_and_a_nack_is_one() {
     assert_eq!(
         rest(&mut events).await,
         [
-            submitted(3, Outcome::Rejected(CommandStatus::RUNKNOWNERR)),
-            submitted(0, Outcome::Rejected(CommandStatus::RTHROTTLED)),
-            submitted(1, Outcome::Rejected(CommandStatus::RINVCMDID)),
+            submitted(3, SubmitOutcome::Rejected(CommandStatus::RUNKNOWNERR)),
+            submitted(0, SubmitOutcome::Rejected(CommandStatus::RTHROTTLED)),
+            submitted(1, SubmitOutcome::Rejected(CommandStatus::RINVCMDID)),
             submitted(
                 2,
-                Outcome::Accepted {
+                SubmitOutcome::Accepted {
                     message_id: String::new()
                 }
             ),
@@ -208,10 +209,10 @@ async fn a_lost_connection_leaves_written_unknown_and_queued_not_sent() {
         rest(&mut events).await,
         [
             accepted(0, open[0]),
-            submitted(1, Outcome::Unknown),
-            submitted(2, Outcome::Unknown),
-            submitted(3, Outcome::Unknown),
-            submitted(4, Outcome::NotSent),
+            submitted(1, SubmitOutcome::Unknown),
+            submitted(2, SubmitOutcome::Unknown),
+            submitted(3, SubmitOutcome::Unknown),
+            submitted(4, SubmitOutcome::NotSent),
             Event::Closed(CloseReason::PeerClosed),
         ]
     );
@@ -232,16 +233,16 @@ async fn a_submit_written_in_part_is_unknown_and_the_next_is_not_sent() {
     assert_eq!(
         all[..3],
         [
-            submitted(0, Outcome::Unknown),
-            submitted(1, Outcome::Unknown),
-            submitted(2, Outcome::NotSent),
+            submitted(0, SubmitOutcome::Unknown),
+            submitted(1, SubmitOutcome::Unknown),
+            submitted(2, SubmitOutcome::NotSent),
         ]
     );
     assert!(matches!(all[3], Event::Closed(_)), "{all:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_response_out_of_time_is_unknown_and_harmless_when_it_comes_late() {
+async fn a_late_response_is_unknown_and_harmless() {
     let (session, mut events, mut smsc) = bound(BindOptions {
         enquire_link: Duration::ZERO,
         ..options()
@@ -252,7 +253,7 @@ async fn a_response_out_of_time_is_unknown_and_harmless_when_it_comes_late() {
     let before = Instant::now();
     assert_eq!(
         events.next().await.unwrap(),
-        [submitted(0, Outcome::Unknown)]
+        [submitted(0, SubmitOutcome::Unknown)]
     );
     assert_eq!(before.elapsed().as_secs(), 60);
     assert_eq!(session.outstanding(), 0);
@@ -293,7 +294,7 @@ async fn an_idle_link_is_probed_and_any_traffic_is_a_sign_of_life() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_a_probe_is_out_nothing_is_submitted_until_something_is_heard() {
+async fn nothing_is_submitted_until_a_probe_is_answered() {
     // Probed for its silence, and for the response that it missed.
     for enquire_link in [30, 90].map(Duration::from_secs) {
         let (session, mut events, mut smsc) = bound(BindOptions {
@@ -307,7 +308,7 @@ async fn while_a_probe_is_out_nothing_is_submitted_until_something_is_heard() {
         assert!(!session.is_silent());
         let probe = smsc.expect(Command::ENQUIRE_LINK).await;
         assert_eq!(start.elapsed(), enquire_link.min(Duration::from_mins(1)));
-        let lost = [0, 1, 2].map(|tag| submitted(tag, Outcome::Unknown));
+        let lost = [0, 1, 2].map(|tag| submitted(tag, SubmitOutcome::Unknown));
         assert_eq!(events.next().await.unwrap(), lost);
         assert!(smsc.is_silent_for(Duration::from_secs(20)).await);
         assert!(session.is_silent());
@@ -320,7 +321,7 @@ async fn while_a_probe_is_out_nothing_is_submitted_until_something_is_heard() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unbind_waits_for_open_responses_and_gives_back_what_is_queued() {
+async fn unbind_waits_for_responses_and_returns_the_queue() {
     let (session, mut events, mut smsc) = bound(options()).await;
     session.submit(submits(0..4)).unwrap();
     let open = smsc.submits(3).await;
@@ -328,7 +329,7 @@ async fn unbind_waits_for_open_responses_and_gives_back_what_is_queued() {
     assert_eq!(session.submit(submits(9..10)), Err(submits(9..10)));
     assert_eq!(
         events.next().await.unwrap(),
-        [submitted(3, Outcome::NotSent)]
+        [submitted(3, SubmitOutcome::NotSent)]
     );
     assert!(smsc.is_silent_for(A_WHILE).await);
     for sequence in &open {
@@ -387,7 +388,7 @@ async fn a_peers_unbind_is_answered_after_its_last_responses_count() {
     assert_eq!(
         rest(&mut events).await,
         [
-            submitted(3, Outcome::NotSent),
+            submitted(3, SubmitOutcome::NotSent),
             accepted(0, open[0]),
             accepted(1, open[1]),
             accepted(2, open[2]),
@@ -409,7 +410,7 @@ async fn responses_after_the_answer_to_a_peers_unbind_count_too() {
         rest(&mut events).await,
         [
             accepted(1, open[1]),
-            submitted(0, Outcome::Unknown),
+            submitted(0, SubmitOutcome::Unknown),
             Event::Closed(CloseReason::PeerUnbound),
         ]
     );
@@ -461,12 +462,12 @@ async fn little_is_kept_of_fields_that_are_far_too_long() {
     let message_id = "7".repeat(crate::MAX_MESSAGE_ID_OCTETS);
     assert_eq!(
         events.next().await.unwrap(),
-        [submitted(0, Outcome::Accepted { message_id })]
+        [submitted(0, SubmitOutcome::Accepted { message_id })]
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn deliver_sm_and_data_sm_are_answered_in_kind_when_the_caller_says_so() {
+async fn deliver_sm_and_data_sm_are_answered_in_kind() {
     let (session, mut events, mut smsc) = bound(options()).await;
     let message = submits(0..1).remove(0).pdu;
     smsc.write(CommandStatus::ROK, 5, Pdu::Deliver(Sm::of(&message)))
@@ -494,7 +495,7 @@ async fn deliver_sm_and_data_sm_are_answered_in_kind_when_the_caller_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_odd_pdu_is_answered_and_only_a_broken_length_ends_the_session() {
+async fn only_a_broken_length_ends_the_session() {
     let (session, mut events, mut smsc) = bound(options()).await;
     let odd = [
         (
@@ -584,7 +585,7 @@ async fn what_comes_around_the_bind_response_is_not_lost() {
         events.next().await.unwrap(),
         [submitted(
             1,
-            Outcome::Rejected(CommandStatus::ROPTPARNOTALLWD)
+            SubmitOutcome::Rejected(CommandStatus::ROPTPARNOTALLWD)
         )]
     );
 }
@@ -733,7 +734,7 @@ async fn a_session_that_nobody_listens_to_unbinds() {
     assert!(session.is_closed());
 }
 
-/// What a hostile or broken peer may write: pieces of the protocol and plain noise.
+/// The octets that a hostile or broken peer may write: pieces of the protocol and plain noise.
 fn noise() -> impl Strategy<Value = Vec<u8>> {
     let ids = [
         Command::SUBMIT_SM_RESP,
@@ -760,7 +761,7 @@ fn noise() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn whatever_the_peer_writes_every_submit_has_exactly_one_outcome(noise in noise(), step in 1usize..64) {
+    fn every_submit_has_exactly_one_outcome(noise in noise(), step in 1usize..64) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .start_paused(true)

@@ -1,13 +1,14 @@
 //! From a connected stream to a session: the bind (SMPP 3.4, section 4.1).
 
+use super::event::Peer;
 use super::link::Link;
 use super::mailbox::{EventStream, Mailbox, Session};
+use super::options::BindOptions;
 use super::task::Task;
-use super::{BindOptions, Peer};
 use crate::codec::{self, BindFields, Pdu, encode, encode_empty};
 use crate::command::Command;
 use crate::frame::Frame;
-use crate::input::Input;
+use crate::frame_buffer::FrameBuffer;
 use crate::limits::{MAX_SYSTEM_ID_OCTETS, text_within};
 use crate::pdu::Bind;
 use crate::status::CommandStatus;
@@ -39,7 +40,7 @@ pub enum BindError {
     /// The connection failed.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
-    /// What came was not SMPP, or our own options do not fit into it.
+    /// The answer was not SMPP, or our own options do not fit into it.
     #[error("{0}")]
     Protocol(&'static str),
 }
@@ -78,11 +79,11 @@ where
     Ok((session, events))
 }
 
-/// What the handshake leaves.
+/// The results of the handshake.
 struct Shaken {
     peer: Peer,
-    /// What was read behind the response.
-    input: Input,
+    /// The octets that were read behind the response.
+    input: FrameBuffer,
     /// Whole PDUs that came before it.
     early: Vec<u8>,
 }
@@ -93,7 +94,7 @@ where
 {
     stream.write_all(&request(options)?).await?;
     stream.flush().await?;
-    let mut input = Input::new();
+    let mut input = FrameBuffer::new();
     let mut early = Vec::new();
     loop {
         let mut answers = Vec::new();

@@ -1,0 +1,398 @@
+//! The rules of a server's session, without any input or output.
+
+use super::event::{Request, ServerCounters, ServerEvent, SessionEnd};
+use super::options::{INTERFACE_VERSION, ServerOptions};
+use super::state::{State, deadline};
+use super::unanswered::Unanswered;
+use crate::codec::{
+    self, BindFields, BindRespFields, Pdu, Sm, SubmitMultiRespFields, encode, encode_empty,
+};
+use crate::command::Command;
+use crate::frame::{Frame, Header};
+use crate::output::Output;
+use crate::pdu::BindKind;
+use crate::probe::{Probe, ProbeStep};
+use crate::status::CommandStatus;
+use crate::tlv::{Tlv, Tlvs, tag};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long the last octets may take to leave.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+/// No more `deliver_sm` are written while this many octets wait.
+const MAX_UNWRITTEN_DELIVER_OCTETS: usize = 256 * 1024;
+/// Reading stops while this many octets wait to be written.
+const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
+
+/// One client's session. `T` is what the caller keeps of a `deliver_sm` until its answer.
+#[derive(Debug)]
+pub struct ServerSession<T> {
+    pub(crate) output: Output,
+    options: ServerOptions,
+    state: State,
+    probe: Probe,
+    /// The client takes optional parameters.
+    takes_tlvs: bool,
+    /// Requests that wait for the caller's answer.
+    pending: usize,
+    unanswered: Unanswered<T>,
+    counters: ServerCounters,
+}
+
+impl<T> ServerSession<T> {
+    /// A session of a client that has just connected.
+    pub fn new(options: ServerOptions, now: Instant) -> Self {
+        Self {
+            output: Output::default(),
+            state: State::Opened(deadline(now, options.bind_timeout)),
+            probe: Probe::new(options.enquire_link, options.response_timeout, now),
+            takes_tlvs: false,
+            pending: 0,
+            unanswered: Unanswered::new(options.response_timeout),
+            counters: ServerCounters::default(),
+            options,
+        }
+    }
+
+    /// Handles one PDU of the client. Returns the event that the caller decides, if it is one.
+    pub fn on_frame<'a>(&mut self, frame: &Frame<'a>, now: Instant) -> Option<ServerEvent<'a, T>> {
+        if !self.is_open() {
+            return None;
+        }
+        self.probe.heard(now);
+        let header = frame.header;
+        let request = Request::of(header);
+        let event = match codec::decode(header.command, frame.body) {
+            Ok(Pdu::Submit(message)) => ServerEvent::Submit(request, message),
+            Ok(Pdu::SubmitMulti(message, to)) => ServerEvent::SubmitMulti(request, message, to),
+            Ok(Pdu::Data(message)) => ServerEvent::Data(request, message),
+            Ok(Pdu::Query(fields)) => ServerEvent::Query(request, fields),
+            Ok(Pdu::Cancel(fields)) => ServerEvent::Cancel(request, fields),
+            Ok(Pdu::Bind(kind, fields)) => return self.on_bind(request, kind, fields),
+            Ok(Pdu::DeliverResp | Pdu::DataResp(_)) => {
+                return self.on_answer(header, header.status);
+            }
+            Ok(Pdu::GenericNack) => return self.on_answer(header, header.status.of_nack()),
+            other => {
+                self.on_link_pdu(header, other.ok(), now);
+                return None;
+            }
+        };
+        self.lets_in(request).then_some(event)
+    }
+
+    /// Handles a broken `command_length`: nobody knows where the next PDU begins.
+    pub fn on_broken_length(&mut self, now: Instant) {
+        self.counters.odd_pdus += 1;
+        if self.is_open() {
+            self.write_nack(CommandStatus::RINVCMDLEN, 0);
+            self.leave(SessionEnd::Protocol, now + FLUSH_TIMEOUT);
+        }
+    }
+
+    /// Grants the bind. A client below version 3.4 gets no optional parameters.
+    pub fn grant(
+        &mut self,
+        request: Request,
+        kind: BindKind,
+        fields: &BindFields<'_>,
+    ) -> Result<(), CommandStatus> {
+        self.takes_tlvs = fields.interface_version >= INTERFACE_VERSION;
+        let version = self.options.interface_version.filter(|_| self.takes_tlvs);
+        let tlvs = version.map(|version| Tlv::new(tag::SC_INTERFACE_VERSION, vec![version]));
+        let response = BindRespFields {
+            system_id: self.options.system_id.as_bytes(),
+            tlvs: Tlvs::List(tlvs.as_slice()),
+        };
+        let pdu = Pdu::BindResp(kind, response);
+        let octets = &mut self.output.octets;
+        encode(octets, CommandStatus::ROK, request.sequence, &pdu)?;
+        if matches!(self.state, State::Binding) {
+            self.state = State::Bound(kind);
+        }
+        Ok(())
+    }
+
+    /// Refuses the bind, and ends the session.
+    pub fn refuse_bind(&mut self, request: Request, status: CommandStatus, now: Instant) {
+        self.write_status(request, status);
+        self.leave(SessionEnd::BindRefused, now + FLUSH_TIMEOUT);
+    }
+
+    /// Accepts a `submit_sm`, a `data_sm` or all of a `submit_multi`.
+    pub fn accept(&mut self, request: Request, message_id: &[u8]) -> Result<(), CommandStatus> {
+        let pdu = match request.command {
+            Command::DATA_SM => Pdu::DataResp(message_id),
+            Command::SUBMIT_MULTI => Pdu::SubmitMultiResp(SubmitMultiRespFields {
+                message_id,
+                failed: &[],
+            }),
+            _ => Pdu::SubmitResp(message_id),
+        };
+        self.answer(request, &pdu)
+    }
+
+    /// Answers a request with this PDU: a `query_sm_resp`, or a `submit_multi_resp` with refused destinations.
+    pub fn answer(&mut self, request: Request, pdu: &Pdu<'_>) -> Result<(), CommandStatus> {
+        let octets = &mut self.output.octets;
+        encode(octets, CommandStatus::ROK, request.sequence, pdu)?;
+        self.end_request();
+        Ok(())
+    }
+
+    /// Answers any request with a status alone: a refusal, or the success of a `cancel_sm`.
+    pub fn respond(&mut self, request: Request, status: CommandStatus) {
+        self.write_status(request, status);
+        self.end_request();
+    }
+
+    /// Refuses a request that the caller does not serve, with `generic_nack`.
+    pub fn nack(&mut self, request: Request, status: CommandStatus) {
+        self.write_nack(status, request.sequence);
+        self.end_request();
+    }
+
+    /// Ends a request that is never answered.
+    pub const fn end_request(&mut self) {
+        self.pending = self.pending.saturating_sub(1);
+    }
+
+    /// Writes a `deliver_sm`, and keeps `item` until its answer. A client below 3.4 gets no optional parameters.
+    pub fn deliver(
+        &mut self,
+        item: T,
+        message: &Sm<'_>,
+        now: Instant,
+    ) -> Result<(), CommandStatus> {
+        let mut message = *message;
+        if !self.takes_tlvs {
+            if message
+                .tlvs
+                .into_iter()
+                .any(|(tag, _)| tag::is_content(tag))
+            {
+                return Err(CommandStatus::ROPTPARNOTALLWD);
+            }
+            message.tlvs = Tlvs::default();
+        }
+        self.deliver_with(item, now, |_, out, sequence| {
+            encode(out, CommandStatus::ROK, sequence, &Pdu::Deliver(message))
+        })
+    }
+
+    /// Writes a `deliver_sm` or `data_sm` by a function, and keeps `item` until its answer.
+    pub(crate) fn deliver_with(
+        &mut self,
+        item: T,
+        now: Instant,
+        write: impl FnOnce(&T, &mut Vec<u8>, u32) -> Result<(), CommandStatus>,
+    ) -> Result<(), CommandStatus> {
+        let sequence = self.unanswered.next_sequence();
+        write(&item, &mut self.output.octets, sequence)?;
+        self.counters.delivers += 1;
+        self.unanswered.insert(sequence, item, now);
+        Ok(())
+    }
+
+    /// How many `deliver_sm` may be written now, when `window` of them may be unanswered.
+    pub fn room(&self, window: usize) -> usize {
+        let takes_more = self.output.waiting() <= MAX_UNWRITTEN_DELIVER_OCTETS;
+        let window = if self.state.receives() && takes_more {
+            window
+        } else {
+            0
+        };
+        window.saturating_sub(self.unanswered.len())
+    }
+
+    /// Asks the client to unbind.
+    pub fn unbind(&mut self, now: Instant) {
+        if let State::Bound(kind) = self.state {
+            let sequence = self.unanswered.next_sequence();
+            self.write_empty(Command::UNBIND, CommandStatus::ROK, sequence);
+            self.state = State::Unbinding(kind, self.unanswered.deadline_from(now));
+        }
+    }
+
+    /// Acts on everything that is due. Returns the items of the `deliver_sm` that were not answered in time.
+    pub fn on_time(&mut self, now: Instant) -> Vec<T> {
+        match self.state {
+            State::Opened(Some(at)) if at <= now => {
+                self.leave(SessionEnd::BindTimedOut, now);
+            }
+            State::Bound(_) => self.probe(now),
+            State::Unbinding(_, Some(deadline)) if deadline <= now => {
+                self.leave(SessionEnd::Unbound, now);
+            }
+            State::ClientUnbinding(sequence, deadline) if self.pending == 0 || deadline <= now => {
+                self.answer_unbind(sequence, now);
+            }
+            _ => {}
+        }
+        let expired = self.unanswered.expire(now);
+        self.counters.timeouts += expired.len() as u64;
+        expired
+    }
+
+    /// When [`Self::on_time`] or [`Self::ended`] may have something to do.
+    pub fn deadline(&self) -> Option<Instant> {
+        let state = match self.state {
+            State::Binding => None,
+            State::Bound(_) => self.probe.deadline(),
+            State::Opened(deadline) | State::Unbinding(_, deadline) => deadline,
+            State::ClientUnbinding(_, at) | State::Leaving(_, at) => Some(at),
+        };
+        state.into_iter().chain(self.unanswered.deadline()).min()
+    }
+
+    /// The reason of the end, once the session is over: everything is written, or its time is up.
+    pub fn ended(&self, now: Instant) -> Option<SessionEnd> {
+        let State::Leaving(end, at) = self.state else {
+            return None;
+        };
+        (at <= now || self.output.is_done()).then_some(end)
+    }
+
+    /// Returns whether frames are still handled.
+    pub const fn is_open(&self) -> bool {
+        !matches!(self.state, State::Leaving(..))
+    }
+
+    /// Returns whether so much waits to be written that nothing more should be read.
+    pub fn is_congested(&self) -> bool {
+        self.output.waiting() >= MAX_UNWRITTEN_OCTETS
+    }
+
+    /// The octets that wait to be written.
+    pub fn unsent(&self) -> &[u8] {
+        self.output.unsent()
+    }
+
+    /// Records that so many of the [`Self::unsent`] octets were written.
+    pub fn advance(&mut self, octets: usize) {
+        self.output.advance(octets);
+    }
+
+    /// The items of all `deliver_sm` without an answer, in the order in which they were written.
+    pub fn take_unanswered(&mut self) -> Vec<T> {
+        self.unanswered.take_all()
+    }
+
+    /// The counts so far.
+    pub const fn counters(&self) -> ServerCounters {
+        self.counters
+    }
+
+    fn on_bind<'a>(
+        &mut self,
+        request: Request,
+        kind: BindKind,
+        fields: BindFields<'a>,
+    ) -> Option<ServerEvent<'a, T>> {
+        if matches!(self.state, State::Opened(_)) {
+            self.state = State::Binding;
+            return Some(ServerEvent::Bind(request, kind, fields));
+        }
+        self.counters.odd_pdus += 1;
+        self.write_status(request, CommandStatus::RALYBND);
+        None
+    }
+
+    /// Returns whether the caller decides this request. Otherwise it was refused.
+    fn lets_in(&mut self, request: Request) -> bool {
+        if !self.state.submits() {
+            self.counters.odd_pdus += 1;
+            self.write_status(request, CommandStatus::RINVBNDSTS);
+        } else if self.pending >= self.options.max_pending {
+            self.counters.throttled += 1;
+            self.write_status(request, CommandStatus::RTHROTTLED);
+        } else {
+            self.counters.requests += 1;
+            self.pending += 1;
+            return true;
+        }
+        false
+    }
+
+    fn on_answer<'a>(
+        &mut self,
+        header: Header,
+        status: CommandStatus,
+    ) -> Option<ServerEvent<'a, T>> {
+        let item = self.unanswered.take(header.sequence);
+        self.counters.odd_pdus += u64::from(item.is_none());
+        Some(ServerEvent::Answered(item?, status))
+    }
+
+    /// Handles a PDU that is no business of the caller. `None` is one whose fields end too early.
+    fn on_link_pdu(&mut self, header: Header, pdu: Option<Pdu<'_>>, now: Instant) {
+        let request = Request::of(header);
+        match pdu {
+            Some(Pdu::EnquireLink) => self.write_status(request, CommandStatus::ROK),
+            Some(Pdu::EnquireLinkResp) => {}
+            Some(Pdu::Unbind) => self.on_unbind(header.sequence, now),
+            Some(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(..)) => {
+                self.leave(SessionEnd::Unbound, now + FLUSH_TIMEOUT);
+            }
+            Some(Pdu::Other(command, _)) if !command.is_response() => {
+                self.counters.odd_pdus += 1;
+                self.write_nack(CommandStatus::RINVCMDID, header.sequence);
+            }
+            // A client does not deliver: the state of its session is not one for that.
+            Some(Pdu::Deliver(_)) => {
+                self.counters.odd_pdus += 1;
+                self.write_status(request, CommandStatus::RINVBNDSTS);
+            }
+            None if !header.command.is_response() => {
+                self.counters.odd_pdus += 1;
+                self.write_status(request, CommandStatus::RINVCMDLEN);
+            }
+            Some(_) | None => self.counters.odd_pdus += 1,
+        }
+    }
+
+    fn on_unbind(&mut self, sequence: u32, now: Instant) {
+        if self.pending == 0 || self.options.unbind_timeout.is_zero() {
+            self.answer_unbind(sequence, now);
+        } else {
+            self.state = State::ClientUnbinding(sequence, now + self.options.unbind_timeout);
+        }
+    }
+
+    fn answer_unbind(&mut self, sequence: u32, now: Instant) {
+        let command = Command::UNBIND.response();
+        self.write_empty(command, CommandStatus::ROK, sequence);
+        self.leave(SessionEnd::ClientUnbound, now + FLUSH_TIMEOUT);
+    }
+
+    /// Probes a client that is silent for long.
+    fn probe(&mut self, now: Instant) {
+        match self.probe.step(false, now) {
+            ProbeStep::Wait => {}
+            ProbeStep::GiveUp => self.leave(SessionEnd::HalfOpen, now),
+            ProbeStep::Write => {
+                let sequence = self.unanswered.next_sequence();
+                self.write_empty(Command::ENQUIRE_LINK, CommandStatus::ROK, sequence);
+            }
+        }
+    }
+
+    /// The first reason counts.
+    fn leave(&mut self, end: SessionEnd, at: Instant) {
+        if self.is_open() {
+            self.state = State::Leaving(end, at);
+        }
+    }
+
+    fn write_nack(&mut self, status: CommandStatus, sequence: u32) {
+        self.write_empty(Command::GENERIC_NACK, status, sequence);
+    }
+
+    fn write_status(&mut self, request: Request, status: CommandStatus) {
+        self.write_empty(request.command.response(), status, request.sequence);
+    }
+
+    fn write_empty(&mut self, command: Command, status: CommandStatus, sequence: u32) {
+        encode_empty(&mut self.output.octets, command, status, sequence);
+    }
+}

@@ -1,0 +1,90 @@
+//! The requests of a server that wait for the client's answer.
+
+use super::state::deadline;
+use crate::frame::next_sequence;
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The items that the caller keeps of each `deliver_sm` until its answer.
+#[derive(Debug)]
+pub(super) struct Unanswered<T> {
+    items: HashMap<u32, T>,
+    /// The deadline of each item, the earliest first. Items that were answered may still be in it.
+    deadlines: VecDeque<(Instant, u32)>,
+    /// Zero is for ever.
+    timeout: Duration,
+    last_sequence: u32,
+}
+
+impl<T> Unanswered<T> {
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self {
+            items: HashMap::new(),
+            deadlines: VecDeque::new(),
+            timeout,
+            last_sequence: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// A sequence number that no open request has.
+    pub(super) fn next_sequence(&mut self) -> u32 {
+        loop {
+            self.last_sequence = next_sequence(self.last_sequence);
+            if !self.items.contains_key(&self.last_sequence) {
+                return self.last_sequence;
+            }
+        }
+    }
+
+    pub(super) fn insert(&mut self, sequence: u32, item: T, now: Instant) {
+        self.items.insert(sequence, item);
+        if let Some(deadline) = self.deadline_from(now) {
+            self.deadlines.push_back((deadline, sequence));
+        }
+    }
+
+    pub(super) fn take(&mut self, sequence: u32) -> Option<T> {
+        let item = self.items.remove(&sequence)?;
+        while let Some((_, first)) = self.deadlines.front()
+            && !self.items.contains_key(first)
+        {
+            self.deadlines.pop_front();
+        }
+        Some(item)
+    }
+
+    /// The latest time of an answer to a request that is written now.
+    pub(super) fn deadline_from(&self, now: Instant) -> Option<Instant> {
+        deadline(now, self.timeout)
+    }
+
+    /// The first deadline of an open request.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadlines.front().map(|(deadline, _)| *deadline)
+    }
+
+    /// Takes the items whose time is up.
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<T> {
+        let mut expired = Vec::new();
+        while let Some(&(deadline, sequence)) = self.deadlines.front()
+            && deadline <= now
+        {
+            self.deadlines.pop_front();
+            expired.extend(self.items.remove(&sequence));
+        }
+        expired
+    }
+
+    /// Takes all items, in the order of their sequence numbers.
+    pub(super) fn take_all(&mut self) -> Vec<T> {
+        self.deadlines.clear();
+        let mut all: Vec<(u32, T)> = self.items.drain().collect();
+        all.sort_unstable_by_key(|(sequence, _)| *sequence);
+        all.into_iter().map(|(_, item)| item).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! The queue of one system id: receipts and messages that wait for its receiving connections.
+
+use super::receipt_writer::Outgoing;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+use tokio::time::Instant;
+
+/// Receipts and messages that wait for one system id; more are lost, and counted.
+const MAX_WAITING: usize = 2_000_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    queue: Mutex<Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: BinaryHeap<Reverse<Scheduled>>,
+    /// Connections that may receive, and how to wake them.
+    receivers: Vec<(u64, Waker)>,
+    binds: usize,
+    /// The number of the last one. It keeps those in order that are due at the same instant.
+    last: u64,
+}
+
+/// A receipt or message, with the time at which it is due.
+#[derive(Debug)]
+struct Scheduled {
+    at: Instant,
+    number: u64,
+    item: Outgoing,
+}
+
+impl Account {
+    /// One more bind; refused when there are `max` already.
+    pub(super) fn bind(&self, max: Option<usize>) -> bool {
+        let mut queue = self.lock();
+        let granted = max.is_none_or(|max| queue.binds < max);
+        queue.binds += usize::from(granted);
+        granted
+    }
+
+    pub(super) fn unbind(&self, connection: u64) {
+        let mut queue = self.lock();
+        queue.binds -= 1;
+        queue.receivers.retain(|(number, _)| *number != connection);
+    }
+
+    pub(super) fn binds(&self) -> usize {
+        self.lock().binds
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
+    /// Takes these in, and returns how many found no room.
+    pub(super) fn schedule(&self, outgoing: &mut Vec<(Instant, Outgoing)>) -> u64 {
+        let mut lost = 0;
+        let wakers = {
+            let mut queue = self.lock();
+            for (at, item) in outgoing.drain(..) {
+                if queue.waiting.len() >= MAX_WAITING {
+                    lost += 1;
+                    continue;
+                }
+                queue.last += 1;
+                let number = queue.last;
+                queue.waiting.push(Reverse(Scheduled { at, number, item }));
+            }
+            std::mem::take(&mut queue.receivers)
+        };
+        for (_, waker) in wakers {
+            waker.wake();
+        }
+        lost
+    }
+
+    /// Moves at most `room` that are due to `out`, and returns when the next one will be. The connection is woken when
+    /// more are scheduled.
+    pub(super) fn take_due(
+        &self,
+        connection: u64,
+        now: Instant,
+        room: usize,
+        out: &mut Vec<Outgoing>,
+        cx: &Context<'_>,
+    ) -> Option<Instant> {
+        let mut queue = self.lock();
+        while out.len() < room
+            && queue
+                .waiting
+                .peek()
+                .is_some_and(|Reverse(next)| next.at <= now)
+            && let Some(Reverse(scheduled)) = queue.waiting.pop()
+        {
+            out.push(scheduled.item);
+        }
+        match queue
+            .receivers
+            .iter_mut()
+            .find(|(number, _)| *number == connection)
+        {
+            Some((_, waker)) => waker.clone_from(cx.waker()),
+            None => queue.receivers.push((connection, cx.waker().clone())),
+        }
+        queue.waiting.peek().map(|Reverse(next)| next.at)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ord for Scheduled {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+impl PartialOrd for Scheduled {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Scheduled {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Scheduled {}
