@@ -4,9 +4,22 @@
 
 mod commit;
 mod group;
+mod limits;
 mod load;
 mod queue;
+mod sent;
+mod waiting;
 
-pub use commit::Sent;
-pub(crate) use commit::steer;
-pub(crate) use queue::Door;
+use crate::context::Context;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+
+pub(crate) use queue::AcceptQueue;
+pub use sent::Sent;
+
+/// Opens the queue for so many sends, and starts the task that commits them.
+pub(crate) fn start(context: Arc<Context>, capacity: usize) -> (AcceptQueue, JoinHandle<()>) {
+    let (queue, waiting) = AcceptQueue::open(capacity);
+    let committing = group::run(context, waiting, queue.rate());
+    (queue, tokio::spawn(committing))
+}

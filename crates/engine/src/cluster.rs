@@ -1,6 +1,7 @@
 //! This process among the nodes that share a database.
 
-pub(crate) mod hints;
-pub(crate) mod membership;
+mod deadline;
+mod hints;
+mod membership;
 pub(crate) mod run;
 pub(crate) mod takeover;

@@ -4,31 +4,32 @@ pub(crate) mod budget;
 pub(crate) mod carrier;
 pub(crate) mod clock;
 pub(crate) mod clock_step;
+pub(crate) mod commit_share;
 pub(crate) mod holds;
 pub(crate) mod live;
 pub(crate) mod metrics;
 pub(crate) mod network;
+pub(crate) mod nodes;
 pub(crate) mod plan;
 pub(crate) mod random;
 pub(crate) mod system;
 pub(crate) mod tls;
 
-use crate::cluster::membership::Nodes;
-use crate::notify::Callbacks;
-use crate::settle::group_commit::Turns;
 use arc_swap::{ArcSwap, Guard};
 use carrier::Carrier;
 use clock::Clock;
 use clock_step::Follower;
+use commit_share::CommitShare;
 use database::Outage;
 use domain::{Bucket, Priority};
-use holds::Holds;
+use holds::HeldAccounts;
 use live::Live;
 use network::Network;
-use random::Chance;
+use nodes::Nodes;
+use random::Random;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Batch, CarrierReport, Claim, Planner, Progress, Settled, Store};
+use store::{Batch, Callback, CallbackRoom, Claim, Planner, Settled, Store};
 
 /// How long a claim is this node's own.
 pub(crate) const CLAIM_MS: i64 = 60_000;
@@ -37,24 +38,33 @@ pub(crate) const FAILURE_PAUSE: Duration = Duration::from_millis(250);
 /// Batches that are given back, of all carriers.
 static RELEASES: Outage = Outage::of("batches cannot be given back");
 
-/// What the parts of the engine share.
+/// The stage that posts callbacks, as earlier stages know it.
+pub(crate) trait CallbackSink: Send + Sync {
+    /// How many callbacks can be offered at most.
+    fn room(&self) -> CallbackRoom;
+    /// Takes callbacks that are claimed in the database already.
+    fn offer(&self, callbacks: Vec<Callback>);
+    /// A hint that callbacks have become due in the database.
+    fn wake(&self);
+}
+
+/// The values that all stages share.
 pub(crate) struct Context {
     pub(crate) store: Store,
     /// What holds of the configuration.
     pub(crate) live: ArcSwap<Live>,
     pub(crate) clock: Clock,
-    pub(crate) chance: Chance,
+    pub(crate) random: Random,
     pub(crate) network: Arc<dyn Network>,
     /// The number of this process among all that share the database; never 0.
     pub(crate) node: i64,
     pub(crate) nodes: Nodes,
     /// Accounts that may not send.
-    pub(crate) holds: Holds,
+    pub(crate) holds: HeldAccounts,
     pub(crate) follower: tokio::sync::Mutex<Follower>,
     pub(crate) message_ids: random::MessageIds,
-    pub(crate) callbacks: Callbacks,
-    /// At committing what they said.
-    pub(crate) turns: Turns,
+    pub(crate) callbacks: Arc<dyn CallbackSink>,
+    pub(crate) commit_share: Arc<CommitShare>,
 }
 
 /// Reads until it succeeds.
@@ -90,8 +100,8 @@ impl Context {
 
     /// Makes second legs that go out now.
     pub(crate) fn planner(self: &Arc<Self>, now_ms: i64) -> Planner {
-        let shared = Arc::clone(self);
-        Arc::new(move |wanted| shared.live().plan.second_leg(wanted, now_ms))
+        let context = Arc::clone(self);
+        Arc::new(move |wanted| context.live().plan.second_leg(wanted, now_ms))
     }
 
     pub(crate) fn claim(
@@ -119,12 +129,12 @@ impl Context {
         due_at_ms: i64,
         carrier: Option<Arc<str>>,
     ) {
-        let shared = Arc::clone(self);
+        let context = Arc::clone(self);
         tokio::spawn(async move {
             let release = || {
                 let (batches, carrier) = (batches.clone(), carrier.clone());
-                let now_ms = shared.clock.now_ms();
-                shared.store.release(batches, due_at_ms, carrier, now_ms)
+                let now_ms = context.clock.now_ms();
+                context.store.release(batches, due_at_ms, carrier, now_ms)
             };
             while RELEASES.note(release().await).is_none() {
                 tokio::time::sleep(FAILURE_PAUSE).await;
@@ -133,8 +143,8 @@ impl Context {
                 .iter()
                 .map(|batch| carrier.as_ref().unwrap_or(&batch.carrier));
             names
-                .filter_map(|name| shared.carrier(name))
-                .for_each(|carrier| shared.arrived(&carrier));
+                .filter_map(|name| context.carrier(name))
+                .for_each(|carrier| context.arrived(&carrier));
         });
     }
 
@@ -159,35 +169,6 @@ impl Context {
     pub(crate) fn my_buckets(&self) -> impl Iterator<Item = Bucket> {
         let buckets = self.store.buckets();
         buckets.filter(|&bucket| self.nodes.is_mine(bucket))
-    }
-
-    /// A report of some batches, outside their carriers' tasks.
-    pub(crate) fn report(self: &Arc<Self>, progress: Vec<Progress>, now_ms: i64) -> CarrierReport {
-        CarrierReport {
-            progress,
-            ..self.empty_report(now_ms)
-        }
-    }
-
-    /// Keeps such a report, and hands on what is settled with it.
-    pub(crate) async fn keep(self: &Arc<Self>, report: CarrierReport) -> database::Result<()> {
-        let mut settled = Settled::default();
-        let kept = self.store.report(Arc::new(report), &mut settled).await;
-        self.settled(settled);
-        kept.map(drop)
-    }
-
-    pub(crate) fn empty_report(self: &Arc<Self>, now_ms: i64) -> CarrierReport {
-        CarrierReport {
-            now_ms,
-            progress: Vec::new(),
-            receipts: Vec::new(),
-            planner: self.planner(now_ms),
-            node: self.node,
-            claimed_until_ms: now_ms,
-            callback_room: store::CallbackRoom::default(),
-            first_number: 0,
-        }
     }
 
     /// Unix milliseconds, by which windows may be armed and forgotten now. Nodes go by the clock of their server; where

@@ -3,24 +3,27 @@
 //! Each carrier has a worker: a task that owns the batches in flight, paces them, and submits their pages over its
 //! connections. Responses and receipts become reports for the stage that settles them.
 
-pub(crate) mod bind;
+mod bind;
 pub(crate) mod completed;
 mod connect;
+mod decision;
 mod failover;
-pub(crate) mod in_flight;
+mod in_flight;
+mod logs;
 mod multipart;
 mod pages;
 mod receipts;
-mod reporting;
-mod responses;
+pub(crate) mod report;
 mod retry;
-pub(crate) mod sandbox;
-pub(crate) mod segments;
+mod sandbox;
+mod segments;
 mod slots;
 mod smpp_mapping;
+mod state;
 mod submit;
-mod withheld;
-pub(crate) mod worker;
+mod task;
+pub(crate) mod transport;
+mod worker;
 
 pub(crate) use failover::{move_strays, note_due};
-pub(crate) use worker::run;
+pub(crate) use task::run;

@@ -6,50 +6,55 @@ mod report;
 pub use reload::Reloaded;
 pub use report::Report;
 
-use crate::accept::{self, Door, Sent};
+use crate::accept::{self, AcceptQueue, Sent};
 use crate::admit::admission::Guards;
-use crate::admit::callers::{Caller, Customers};
+use crate::admit::callers::{Caller, Callers};
 use crate::admit::rate::Rates;
 use crate::admit::sandbox as simulated;
 use crate::background::{retention, sweeps};
-use crate::cluster::membership::Nodes;
 use crate::cluster::{self, takeover};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::clock_step::Follower;
-use crate::context::holds::Holds;
+use crate::context::holds::HeldAccounts;
 use crate::context::live::Live;
+use crate::context::nodes::Nodes;
 use crate::context::plan::{Plan, SANDBOX};
 use crate::context::random;
-use crate::context::system::World;
+use crate::context::system::System;
 use crate::context::tls;
-use crate::dispatch::{self, sandbox};
+use crate::dispatch;
+use crate::dispatch::report::ReportSink;
 use crate::error::{Error, StartError, within};
 use crate::notify::Callbacks;
 use crate::settings::Settings;
-use crate::settle::group_commit::Turns;
+use crate::settle;
 use arc_swap::ArcSwap;
 use domain::rate::{Rate, RateKey, RateKind};
 use domain::{Environment, Purse, Refusal, SendFields};
+use parking_lot::Mutex;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::Store;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
 /// How long a shutdown waits for what is in flight.
-const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(7);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(7);
 
 /// The running engine; a clone is the same one.
 #[derive(Clone)]
 pub struct Engine {
-    shared: Arc<Context>,
-    customers: Arc<Customers>,
+    context: Arc<Context>,
+    callers: Arc<Callers>,
     rates: Arc<Rates>,
     guards: Guards,
-    door: Door,
+    queue: AcceptQueue,
+    callbacks: Callbacks,
+    reports: ReportSink,
     open: Arc<AtomicBool>,
     tasks: Arc<Mutex<Tasks>>,
     /// One reload at a time.
@@ -66,16 +71,17 @@ struct Tasks {
 
 /// Starts the task of each carrier; the sandbox is the last, and speaks no TLS.
 fn run_carriers(
-    shared: &Arc<Context>,
+    context: &Arc<Context>,
+    reports: &ReportSink,
     connectors: Vec<Option<TlsConnector>>,
 ) -> Vec<(Arc<str>, JoinHandle<()>)> {
     let connectors = connectors.into_iter().chain([None]);
-    let live = shared.live();
+    let live = context.live();
     let carriers = live.carriers.iter().zip(connectors);
     carriers
         .map(|(carrier, tls)| {
-            let (shared, name) = (Arc::clone(shared), Arc::clone(&carrier.name));
-            let running = dispatch::run(shared, Arc::clone(carrier), tls);
+            let (context, name) = (Arc::clone(context), Arc::clone(&carrier.name));
+            let running = dispatch::run(context, Arc::clone(carrier), tls, Arc::clone(reports));
             (name, tokio::spawn(running))
         })
         .collect()
@@ -86,68 +92,71 @@ impl Engine {
     pub async fn start(
         store: Store,
         settings: Settings,
-        mut world: World,
+        mut system: System,
     ) -> Result<Self, StartError> {
         if store.is_shared() {
-            world.clock = world.clock.led();
+            system.clock = system.clock.led();
         }
-        let node = i64::try_from(world.chance.number() >> 2)
+        let node = i64::try_from(system.random.number() >> 2)
             .unwrap_or(0)
             .max(1);
         let connectors = settings.carriers.iter().map(tls::connector);
         let connectors: Vec<_> = connectors.collect::<Result<_, _>>()?;
         let most_guesses = settings.limits.unknown_tokens_per_minute;
-        let customers = Arc::new(Customers::new(store.clone(), most_guesses).await?);
-        let nodes = Nodes::join(&store, &world.clock, node).await?;
-        let (revision, calling) = (customers.revision(), &settings.callbacks);
+        let callers = Arc::new(Callers::new(store.clone(), most_guesses).await?);
+        let nodes = Nodes::join(&store, &system.clock, node).await?;
+        let (revision, calling) = (callers.revision(), &settings.callbacks);
         let callbacks =
-            Callbacks::start(store.clone(), node, calling, world.clone(), revision).await?;
-        let numbers = random::Numbers::new(world.clock.now_ms(), &world.chance);
+            Callbacks::start(store.clone(), node, calling, system.clone(), revision).await?;
+        let numbers = random::Numbers::new(system.clock.now_ms(), &system.random);
         let sandbox = Arc::new(Carrier::new(SANDBOX.into(), None));
         let named = settings
             .carriers
             .into_iter()
             .map(|carrier| Arc::new(Carrier::new(carrier.name.as_str().into(), Some(carrier))));
-        let shared = Arc::new(Context {
+        let context = Arc::new(Context {
             live: ArcSwap::from_pointee(Live {
                 plan: Plan::new(settings.rules, numbers),
                 carriers: named.chain([sandbox]).collect(),
                 limits: settings.limits,
                 retention: settings.retention,
             }),
-            message_ids: random::MessageIds::new(&world.chance),
-            turns: Turns::default(),
-            callbacks,
+            message_ids: random::MessageIds::new(&system.random),
+            commit_share: Arc::default(),
+            callbacks: Arc::new(callbacks.clone()),
             nodes,
-            holds: Holds::default(),
-            follower: tokio::sync::Mutex::new(Follower::new(&world.clock)),
+            holds: HeldAccounts::default(),
+            follower: tokio::sync::Mutex::new(Follower::new(&system.clock)),
             store: store.clone(),
-            clock: world.clock,
-            chance: world.chance,
-            network: world.network,
+            clock: system.clock,
+            random: system.random,
+            network: system.network,
             node,
         });
         let mut tasks = Tasks::default();
-        let changes = customers.revision();
-        let guards = Guards::start(&shared, settings.guards, changes, &mut tasks.others).await?;
-        takeover::at_start(&shared).await?;
+        let changes = callers.revision();
+        let guards = Guards::start(&context, settings.guards, changes, &mut tasks.others).await?;
+        takeover::at_start(&context).await?;
         let rates = Arc::new(Rates::new(&store));
-        let (door, accepting) = Door::open(Arc::clone(&shared), settings.limits.accept_queue);
-        tasks.carriers = run_carriers(&shared, connectors);
-        tasks.others.extend(sweeps::start(&shared, &customers));
-        tasks.others.extend(cluster::run::start(&shared, &rates));
+        let (queue, accepting) = accept::start(Arc::clone(&context), settings.limits.accept_queue);
+        let reports = settle::sink(&context);
+        tasks.carriers = run_carriers(&context, &reports, connectors);
+        tasks.others.extend(sweeps::start(&context, &callers));
+        tasks.others.extend(cluster::run::start(&context, &rates));
         tasks.others.extend([
             accepting,
-            tokio::spawn(Arc::clone(&customers).follow()),
-            tokio::spawn(Arc::clone(&rates).follow(shared.clock.clone())),
-            tokio::spawn(retention::run(Arc::clone(&shared))),
+            tokio::spawn(Arc::clone(&callers).follow()),
+            tokio::spawn(Arc::clone(&rates).follow(context.clock.clone())),
+            tokio::spawn(retention::run(Arc::clone(&context))),
         ]);
         Ok(Self {
-            shared,
-            customers,
+            context,
+            callers,
             rates,
             guards,
-            door,
+            queue,
+            callbacks,
+            reports,
             open: Arc::new(AtomicBool::new(true)),
             tasks: Arc::new(Mutex::new(tasks)),
             reloading: Arc::default(),
@@ -156,13 +165,13 @@ impl Engine {
 
     /// The account behind a token, for a request that comes from `client`.
     pub async fn caller(&self, token: Option<&str>, client: IpAddr) -> Result<Arc<Caller>, Error> {
-        let now_ms = self.shared.clock.now_ms();
-        within(self.customers.caller(token, client, now_ms)).await
+        let now_ms = self.context.clock.now_ms();
+        within(self.callers.caller(token, client, now_ms)).await
     }
 
     /// The account behind a token that was just refused, where it is one: for the log.
     pub fn refused_caller(&self, token: &str) -> Option<Arc<Caller>> {
-        self.customers.remembered(token)
+        self.callers.remembered(token)
     }
 
     /// Counts a request against its limit.
@@ -172,7 +181,7 @@ impl Engine {
         environment: Environment,
         kind: RateKind,
     ) -> Result<Rate, Error> {
-        let limits = self.shared.live().limits;
+        let limits = self.context.live().limits;
         let limit = match kind {
             RateKind::Send => limits.sends_per_minute,
             RateKind::Report => limits.reports_per_minute,
@@ -185,12 +194,12 @@ impl Engine {
             environment,
             kind,
         };
-        within(self.rates.count(key, limit, &self.shared.clock)).await
+        within(self.rates.count(key, limit, &self.context.clock)).await
     }
 
     /// Refuses a send that is not parsed yet while the accept queue is full.
     pub fn check_room(&self) -> Result<(), Refusal> {
-        self.door.check_room()
+        self.queue.check_room()
     }
 
     /// Accepts a send: when this gives a message, it is durable and paid for.
@@ -204,7 +213,7 @@ impl Engine {
         if !self.open.load(Ordering::Relaxed) {
             return Err(Refusal::Unavailable { retry_after_s: 5 }.into());
         }
-        let live = self.shared.live.load_full();
+        let live = self.context.live.load_full();
         let draft = domain::draft(
             fields,
             &caller.customer,
@@ -212,18 +221,19 @@ impl Engine {
             &live.plan.rules,
             &self.guards.prohibited(),
         )?;
-        accept::steer(&draft, live.limits.sends_per_minute)?;
-        let (limits, clock) = (live.limits.sandbox, &self.shared.clock);
+        simulated::steer(&draft, live.limits.sends_per_minute)?;
+        let (limits, clock) = (live.limits.sandbox, &self.context.clock);
         within(simulated::count(&draft, limits, &self.rates, clock)).await?;
-        self.guards.pass(draft, live, &self.door).await
+        let counted = self.guards.count(&draft).await?;
+        self.queue.send(draft, live, counted).await
     }
 
     /// What the wallet holds; the sandbox has a simulated one.
     pub async fn balance(&self, caller: &Caller, environment: Environment) -> Result<Purse, Error> {
         match environment {
-            Environment::Sandbox => Ok(sandbox::purse()),
+            Environment::Sandbox => Ok(simulated::purse()),
             Environment::Live => {
-                let wallet = self.shared.store.wallet(caller.customer.account.id);
+                let wallet = self.context.store.wallet(caller.customer.account.id);
                 let wallet = within(async { Ok(wallet.await?) }).await?;
                 Ok(wallet.unwrap_or_default())
             }
@@ -241,7 +251,7 @@ impl Engine {
     ) -> Result<Report, Error> {
         let account = caller.customer.account.id;
         within(report::report(
-            &self.shared.store,
+            &self.context.store,
             account,
             environment,
             message_id,
@@ -253,11 +263,51 @@ impl Engine {
 
     /// Whether sends are taken: no end was asked for, and the database was reached in the last seconds.
     pub fn is_ready(&self) -> bool {
-        self.open.load(Ordering::Relaxed) && self.shared.nodes.holds()
+        self.open.load(Ordering::Relaxed) && self.context.nodes.holds()
     }
 
-    fn tasks(&self) -> MutexGuard<'_, Tasks> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Counts how often an operator has asked all nodes to read their configuration again.
+    pub fn reloads(&self) -> watch::Receiver<i64> {
+        self.callers.reloads()
+    }
+
+    /// Replaces the settings. Settings that are only read at a start stay as they are: callbacks, and the length of the
+    /// accept queue.
+    ///
+    /// # Errors
+    /// A carrier cannot be reached by TLS, or the database failed. Nothing has changed then.
+    pub async fn reload(&self, settings: Settings) -> Result<Reloaded, StartError> {
+        let context = &self.context;
+        let _one = self.reloading.lock().await;
+        let before = context.live.load_full();
+        let (carriers, new) = reload::take_over(&before, settings.carriers)?;
+        let plan = before.plan.with(settings.rules);
+        let guards = self.guards.reload(context, settings.guards, &plan.rules);
+        let following = guards.await?;
+        let after = Arc::new(Live {
+            plan,
+            carriers,
+            limits: settings.limits,
+            retention: settings.retention,
+        });
+        self.callers
+            .limit_guesses(settings.limits.unknown_tokens_per_minute);
+
+        let mut tasks = self.tasks.lock();
+        tasks.others.extend(following);
+        if !self.open.load(Ordering::Relaxed) {
+            return Ok(Reloaded::default());
+        }
+        context.live.store(Arc::clone(&after));
+        let both = (&*before, &*after);
+        let carriers = &mut tasks.carriers;
+        Ok(reload::replace_carriers(
+            context,
+            &self.reports,
+            carriers,
+            both,
+            new,
+        ))
     }
 
     /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
@@ -265,8 +315,8 @@ impl Engine {
         self.open.store(false, Ordering::Relaxed);
         let tasks = {
             // A reload either starts its carriers before this, or finds that it is too late.
-            let mut tasks = self.tasks();
-            self.shared
+            let mut tasks = self.tasks.lock();
+            self.context
                 .live()
                 .carriers
                 .iter()
@@ -280,21 +330,21 @@ impl Engine {
                 }
             }
         };
-        if tokio::time::timeout(SHUTDOWN_PATIENCE, carriers)
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, carriers)
             .await
             .is_err()
         {
             tracing::warn!("carriers did not answer in time: what they have is in doubt");
         }
-        self.shared.callbacks.shutdown().await;
+        self.callbacks.shutdown().await;
         for task in tasks.others {
             task.abort();
             // An error tells that it was aborted, as it should be.
             let _ = task.await;
         }
-        if let Err(error) = self.shared.store.leave(self.shared.node).await {
+        if let Err(error) = self.context.store.leave(self.context.node).await {
             tracing::warn!(%error, "the other nodes were not told; they find out in some seconds");
         }
-        self.shared.store.close().await;
+        self.context.store.close().await;
     }
 }

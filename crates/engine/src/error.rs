@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a request waits for an answer of the database, where it changes nothing.
-pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a request got no answer: yours, or ours.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -26,7 +26,7 @@ impl From<database::Error> for Error {
 
 /// What a request asks the database, unless it takes too long: then the request may work later.
 pub(crate) async fn within<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    tokio::time::timeout(READ_PATIENCE, answer)
+    tokio::time::timeout(READ_TIMEOUT, answer)
         .await
         .unwrap_or_else(|_| Err(database::Error::TimedOut.into()))
 }

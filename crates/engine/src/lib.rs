@@ -13,7 +13,7 @@
 //! stages share. `engine` starts all of them.
 //!
 //! The HTTP API is deliberately not known here, and neither is SQL. Time, randomness and connections
-//! come from the [`World`] that the engine is given.
+//! come from the [`System`] that the engine is given.
 
 mod accept;
 mod admit;
@@ -32,10 +32,10 @@ mod settle;
 pub use accept::Sent;
 pub use admit::callers::Caller;
 pub use context::clock::Clock;
-pub use context::network::{Asked, Network, Wire};
+pub use context::network::{Network, NetworkFuture, Transport};
 pub use context::plan::SANDBOX;
-pub use context::random::Chance;
-pub use context::system::World;
+pub use context::random::Random;
+pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::{Rate, RateKind};
 pub use engine::{Engine, Reloaded, Report};

@@ -12,7 +12,6 @@
 mod attempt;
 mod client;
 mod connect;
-mod delivery;
 #[cfg(test)]
 mod guard_tests;
 mod health;
@@ -24,33 +23,36 @@ mod partitions;
 mod pool;
 mod signing;
 mod target;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod waiting;
 mod worker;
 
-use crate::context::system::World;
+use crate::context::CallbackSink;
+use crate::context::system::System;
 use crate::error::CallbackStartError;
 use crate::settings::CallbackSettings;
-use client::{Client, Patience};
+use client::{Client, Timeouts};
 use connect::Connector;
+use parking_lot::Mutex;
 use signing::Secrets;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::{Callback, CallbackRoom, Revision, Store};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
-use worker::Desk;
+use worker::WebhookWorker;
 
 /// How many outcomes wait for their commit before attempts have to wait for it too.
 const OUTCOME_QUEUE: usize = 1024;
 /// How long a shutdown waits for what is in flight.
-const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The running callbacks; a clone is the same ones.
 #[derive(Clone)]
 pub(crate) struct Callbacks {
-    desk: Arc<Desk>,
+    worker: Arc<WebhookWorker>,
     tasks: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
@@ -61,65 +63,64 @@ impl Callbacks {
         store: Store,
         node: i64,
         settings: &CallbackSettings,
-        world: World,
+        system: System,
         revision: watch::Receiver<Revision>,
     ) -> Result<Self, CallbackStartError> {
-        let patience = Patience::default();
-        Self::start_with(store, node, settings, world, revision, patience).await
+        let timeouts = Timeouts::default();
+        Self::start_with(store, node, settings, system, revision, timeouts).await
     }
 
     async fn start_with(
         store: Store,
         node: i64,
         settings: &CallbackSettings,
-        world: World,
+        system: System,
         revision: watch::Receiver<Revision>,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<Self, CallbackStartError> {
-        let network = Arc::clone(&world.network);
+        let network = Arc::clone(&system.network);
         let connector = Connector::new(network, settings.allow_private_targets);
         let connector = connector.map_err(CallbackStartError::Tls)?;
-        let client = Client::new(connector, patience, settings.concurrency);
+        let client = Client::new(connector, timeouts, settings.concurrency);
         let (outcomes, finished) = mpsc::channel(OUTCOME_QUEUE);
         let secrets = Secrets::load(&store).await?;
-        let desk = Arc::new(Desk::new(
-            store, node, client, secrets, world, settings, outcomes,
+        let worker = Arc::new(WebhookWorker::new(
+            store, node, client, secrets, system, settings, outcomes,
         ));
         let tasks = vec![
-            tokio::spawn(worker::claim(Arc::clone(&desk), patience.look)),
-            tokio::spawn(delivery::begin(Arc::clone(&desk))),
-            tokio::spawn(worker::follow(Arc::clone(&desk), revision)),
-            tokio::spawn(worker::commit(Arc::clone(&desk), finished)),
+            tokio::spawn(tasks::claim(Arc::clone(&worker), timeouts.look)),
+            tokio::spawn(tasks::begin(Arc::clone(&worker))),
+            tokio::spawn(tasks::follow(Arc::clone(&worker), revision)),
+            tokio::spawn(tasks::commit(Arc::clone(&worker), finished)),
         ];
         Ok(Self {
-            desk,
+            worker,
             tasks: Arc::new(Mutex::new(tasks)),
         })
     }
 
-    /// Takes callbacks that are claimed in the database already. Those there is no room for are given back to
-    /// the database, and claimed when there is.
-    pub(crate) fn offer(&self, callbacks: Vec<Callback>) {
-        let rest = self.desk.take(callbacks);
+    /// Takes nothing new, waits some seconds for what is in flight, and gives back the rest.
+    pub(crate) async fn shutdown(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.lock());
+        self.worker.close(SHUTDOWN_TIMEOUT, tasks).await;
+    }
+}
+
+impl CallbackSink for Callbacks {
+    fn room(&self) -> CallbackRoom {
+        self.worker.room()
+    }
+
+    fn offer(&self, callbacks: Vec<Callback>) {
+        // Callbacks without room go back to the database, and are claimed when there is room.
+        let rest = self.worker.take(callbacks);
         if !rest.is_empty() {
-            let desk = Arc::clone(&self.desk);
-            tokio::spawn(async move { desk.give_back(rest).await });
+            let worker = Arc::clone(&self.worker);
+            tokio::spawn(async move { worker.give_back(rest).await });
         }
     }
 
-    /// How many callbacks can be offered at most; fewer for a lane that is long already.
-    pub(crate) fn room(&self) -> CallbackRoom {
-        self.desk.room()
-    }
-
-    /// A hint that callbacks have become due in the database.
-    pub(crate) fn wake(&self) {
-        self.desk.wake();
-    }
-
-    /// Takes nothing new, waits some seconds for what is in flight, and gives back the rest.
-    pub(crate) async fn shutdown(&self) {
-        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
-        self.desk.close(SHUTDOWN_PATIENCE, tasks).await;
+    fn wake(&self) {
+        self.worker.wake();
     }
 }

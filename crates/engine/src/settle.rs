@@ -1,5 +1,8 @@
 //! The fourth stage: responses and receipts are committed in groups, and only then acknowledged.
 
-pub(crate) mod group_commit;
-pub(crate) mod quarantine;
-pub(crate) mod report;
+pub(crate) mod commit;
+mod group_commit;
+mod quarantine;
+mod report;
+
+pub(crate) use report::sink;

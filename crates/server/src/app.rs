@@ -13,7 +13,7 @@ use crate::http;
 use arc_swap::ArcSwap;
 use certificate::Certificate;
 use database::Target;
-use engine::{Clock, Engine, World};
+use engine::{Clock, Engine, System};
 use reload::Reloading;
 use std::fs::File;
 use std::future::pending;
@@ -109,11 +109,11 @@ pub async fn serve(
     // Held until the end: the embedded database has one serving process.
     let _lock = lock(&config)?;
     let store = open(&config).await?;
-    let world = World {
+    let system = System {
         clock,
-        ..World::system()?
+        ..System::system()?
     };
-    let engine = Engine::start(store.clone(), config.settings(), world).await?;
+    let engine = Engine::start(store.clone(), config.settings(), system).await?;
     let settings = Arc::new(ArcSwap::from_pointee(config.http_settings()));
     let state = http::State {
         engine: engine.clone(),

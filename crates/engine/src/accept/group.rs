@@ -1,8 +1,9 @@
 //! Groups of sends that are committed together.
 
 use super::commit::accept;
-use super::load::{Lap, Pace};
-use super::queue::{UNAVAILABLE, Waiting};
+use super::limits::{MANY_RECIPIENTS, MAX_SENDS, TURN_TIMEOUT};
+use super::load::{AcceptRate, Lap};
+use super::waiting::{UNAVAILABLE, Waiting};
 use crate::context::Context;
 use domain::Fingerprint;
 use std::collections::{HashSet, VecDeque};
@@ -12,19 +13,15 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// Most sends in one commit.
-pub(crate) const MOST_SENDS: usize = 512;
-/// Recipients of a commit after which no further send joins it: nearly as many as a report of a carrier settles, which
-/// takes its turn with it. With more, campaigns that are accepted take the time of those that are sent.
-pub(crate) const MANY_RECIPIENTS: usize = 3_000;
-/// How long it waits until that begins. What is accepted later is likely to be answered too late, and is sent again by
-/// those who were told that it was not.
-pub(crate) const TURN_PATIENCE: Duration = Duration::from_secs(5);
 /// How long sends wait for a turn of the carriers at most.
-const MOST_PASSING: Duration = Duration::from_secs(1);
+const MAX_PASSING: Duration = Duration::from_secs(1);
 
-pub(crate) async fn run(shared: Arc<Context>, mut queue: mpsc::Receiver<Waiting>, pace: Pace) {
-    let mut received = Vec::with_capacity(MOST_SENDS);
+pub(crate) async fn run(
+    context: Arc<Context>,
+    mut queue: mpsc::Receiver<Waiting>,
+    pace: AcceptRate,
+) {
+    let mut received = Vec::with_capacity(MAX_SENDS);
     let mut left: VecDeque<Waiting> = VecDeque::new();
     // The turn of the carriers that campaigns let pass.
     let mut turn: Option<JoinHandle<()>> = None;
@@ -34,10 +31,10 @@ pub(crate) async fn run(shared: Arc<Context>, mut queue: mpsc::Receiver<Waiting>
             // Nobody waits, and how long nobody comes says nothing.
             lap = None;
         }
-        if left.is_empty() && queue.recv_many(&mut received, MOST_SENDS).await == 0 {
+        if left.is_empty() && queue.recv_many(&mut received, MAX_SENDS).await == 0 {
             return;
         }
-        while received.len() < MOST_SENDS
+        while received.len() < MAX_SENDS
             && let Ok(waiting) = queue.try_recv()
         {
             received.push(waiting);
@@ -56,15 +53,15 @@ pub(crate) async fn run(shared: Arc<Context>, mut queue: mpsc::Receiver<Waiting>
             continue;
         }
         let campaigns = group.iter().any(Waiting::is_campaign);
-        let full = group.len() == MOST_SENDS;
+        let full = group.len() == MAX_SENDS;
         lap = Lap::with(lap, now, group.iter().map(Waiting::recipients).sum());
-        accept(&shared, group).await;
+        accept(&context, group).await;
         if left.is_empty() && queue.is_empty() {
             pace.learn(lap.take(), Instant::now());
         }
         // There is one writer on SQLite, at which they meet anyway.
-        if shared.store.is_shared() {
-            let passing = let_pass(Arc::clone(&shared));
+        if context.store.is_shared() {
+            let passing = let_pass(Arc::clone(&context));
             if full {
                 passing.await;
             } else if campaigns {
@@ -76,8 +73,8 @@ pub(crate) async fn run(shared: Arc<Context>, mut queue: mpsc::Receiver<Waiting>
 
 /// Lets a turn of the carriers pass, where one is under way, or so much time: one that the database holds up is to hold up
 /// nobody else.
-async fn let_pass(shared: Arc<Context>) {
-    let _ = timeout(MOST_PASSING, shared.turns.one()).await;
+async fn let_pass(context: Arc<Context>) {
+    let _ = timeout(MAX_PASSING, context.commit_share.wait_for_settle()).await;
 }
 
 /// Waits for the end of a turn, or for a send to a few, which does not wait for it. Gives the turn that has not ended.
@@ -90,7 +87,7 @@ async fn until(
         tokio::select! {
             biased;
             _ = &mut turn => return None,
-            1.. = queue.recv_many(received, MOST_SENDS) => {}
+            1.. = queue.recv_many(received, MAX_SENDS) => {}
         }
         if received.iter().any(|one| !one.is_campaign()) {
             return Some(turn);
@@ -106,7 +103,7 @@ pub(crate) fn group(
     now: Instant,
     with_campaigns: bool,
 ) -> Vec<Waiting> {
-    let mut group: Vec<Waiting> = Vec::with_capacity(left.len().min(MOST_SENDS));
+    let mut group: Vec<Waiting> = Vec::with_capacity(left.len().min(MAX_SENDS));
     let mut fingerprints: HashSet<Fingerprint> = HashSet::new();
     let mut recipients = 0;
     let mut later = VecDeque::new();
@@ -115,12 +112,12 @@ pub(crate) fn group(
             // Nobody waits for it: it was answered that it was not accepted.
             continue;
         }
-        if now.saturating_duration_since(waiting.since) > TURN_PATIENCE {
+        if now.saturating_duration_since(waiting.since) > TURN_TIMEOUT {
             drop(waiting.counted);
             let _ = waiting.answer.send(Err(UNAVAILABLE.into()));
             continue;
         }
-        let has_room = group.len() < MOST_SENDS
+        let has_room = group.len() < MAX_SENDS
             && (!waiting.is_campaign() || (with_campaigns && recipients < MANY_RECIPIENTS));
         if !has_room || !fingerprints.insert(waiting.draft.fingerprint) {
             later.push_back(waiting);

@@ -1,7 +1,6 @@
 //! How many recipients may wait before a campaign finds no room: as many as the machine accepts in time.
 
-use super::group::MANY_RECIPIENTS;
-use super::queue::MOST_WAITING;
+use super::limits::{MANY_RECIPIENTS, MAX_WAITING};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,15 +12,15 @@ const AHEAD: Duration = Duration::from_millis(2_500);
 
 /// Recipients that were accepted lately in [`AHEAD`].
 #[derive(Clone, Debug)]
-pub(crate) struct Pace(Arc<AtomicUsize>);
+pub(crate) struct AcceptRate(Arc<AtomicUsize>);
 
-impl Default for Pace {
+impl Default for AcceptRate {
     fn default() -> Self {
-        Self(Arc::new(AtomicUsize::new(MOST_WAITING)))
+        Self(Arc::new(AtomicUsize::new(MAX_WAITING)))
     }
 }
 
-impl Pace {
+impl AcceptRate {
     /// Whether so many recipients take too long for one more campaign to wait behind them.
     pub(crate) fn is_behind(&self, waiting: usize) -> bool {
         waiting >= self.0.load(Ordering::Relaxed)
@@ -61,8 +60,8 @@ impl Lap {
 /// A quarter is what is new, so that one long commit changes little.
 fn learned(known: usize, recipients: usize, took: Duration) -> usize {
     let ahead = recipients as u128 * AHEAD.as_micros() / took.as_micros().max(1);
-    let new = usize::try_from(ahead).unwrap_or(MOST_WAITING);
-    let new = new.clamp(MANY_RECIPIENTS, MOST_WAITING);
+    let new = usize::try_from(ahead).unwrap_or(MAX_WAITING);
+    let new = new.clamp(MANY_RECIPIENTS, MAX_WAITING);
     known - known / 4 + new / 4
 }
 
@@ -81,20 +80,20 @@ mod tests {
     fn as_many_may_wait_as_are_accepted_in_time() {
         let table = [
             // A fast machine lets wait what there is memory for.
-            (MOST_WAITING, 20, 10, MOST_WAITING),
-            (MOST_WAITING, 20, 100, 75_000),
-            (75_000, 20, 10, MOST_WAITING),
+            (MAX_WAITING, 20, 10, MAX_WAITING),
+            (MAX_WAITING, 20, 100, 75_000),
+            (75_000, 20, 10, MAX_WAITING),
             // One long commit changes little.
-            (MOST_WAITING, 1, 5_000, 375_750),
+            (MAX_WAITING, 1, 5_000, 375_750),
             // However slow it is, some are let in.
-            (MOST_WAITING, 60, 60_000, MANY_RECIPIENTS),
+            (MAX_WAITING, 60, 60_000, MANY_RECIPIENTS),
         ];
         for (known, commits, took_ms, expected) in table {
             let found = after(known, commits, took_ms);
             let off = found.abs_diff(expected);
             assert!(off <= expected / 50, "{commits} of {took_ms} ms: {found}");
         }
-        assert_eq!(learned(MOST_WAITING, 1, Duration::ZERO), MOST_WAITING);
+        assert_eq!(learned(MAX_WAITING, 1, Duration::ZERO), MAX_WAITING);
     }
 
     #[test]

@@ -1,102 +1,46 @@
 //! Where sends wait for the commit that accepts them: who finds room, and who is next.
 
-use super::commit::Sent;
-use super::group::run;
-use super::load::Pace;
+use super::limits::{FEW_RECIPIENTS, MAX_WAITING};
+use super::load::AcceptRate;
+use super::sent::Sent;
+use super::waiting::{CommitRace, UNAVAILABLE, Waiting};
 use crate::admit::velocity::Counted;
-use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::Error;
-use domain::{Draft, MessageId, Refusal};
-use std::sync::{Arc, OnceLock};
+use domain::{Draft, Refusal};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
-/// Recipients that may wait for their commit, all sends together: some 8 MB, and some seconds where carriers are busy.
-pub(crate) const MOST_WAITING: usize = 500_000;
-/// A send to no more than so many waits whatever campaigns do, and joins the next commit; how many of these there are is
-/// limited anyway.
-pub(crate) const FEW_RECIPIENTS: usize = 10;
 /// How long a send waits for its commit.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The refusal for want of room, or time.
-pub(crate) const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
-/// When to send again what may stand, seconds: what holds its commit up holds up the next one too.
-const ASK_AGAIN_S: u64 = 5;
-
-/// A draft that waits for its commit.
-pub(crate) struct Waiting {
-    pub(crate) draft: Draft,
-    /// What it was drafted by.
-    pub(crate) live: Arc<Live>,
-    /// Nothing where nothing is limited.
-    pub(crate) counted: Option<Counted>,
-    pub(crate) since: Instant,
-    _room: OwnedSemaphorePermit,
-    pub(crate) turn: Turn,
-    pub(crate) answer: oneshot::Sender<Result<Sent, Error>>,
-}
-
-/// Which came first: that a commit began with a send, as the message that it becomes, or that its time was over. So what
-/// was answered that it was not accepted never is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Turn(Arc<OnceLock<Option<MessageId>>>);
-
-impl Turn {
-    /// Whether a commit may begin with it.
-    pub(crate) fn begin(&self, message: MessageId) -> bool {
-        self.0.set(Some(message)).is_ok()
-    }
-
-    /// The refusal when its time is over.
-    fn over(&self) -> Refusal {
-        match *self.0.get_or_init(|| None) {
-            None => UNAVAILABLE,
-            Some(message) => Refusal::OutcomeUnknown {
-                message,
-                retry_after_s: ASK_AGAIN_S,
-            },
-        }
-    }
-}
-
-impl Waiting {
-    pub(crate) fn recipients(&self) -> usize {
-        self.draft.recipients.len()
-    }
-
-    /// Whether it is to more than a few, and so is nothing that overtakes others.
-    pub(crate) fn is_campaign(&self) -> bool {
-        self.recipients() > FEW_RECIPIENTS
-    }
-}
-
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// The door for messages.
 #[derive(Clone)]
-pub(crate) struct Door {
+pub(crate) struct AcceptQueue {
     queue: mpsc::Sender<Waiting>,
     /// For recipients.
     room: Arc<Semaphore>,
-    pace: Pace,
+    pace: AcceptRate,
 }
 
-impl Door {
-    pub(crate) fn open(
-        shared: Arc<Context>,
-        capacity: usize,
-    ) -> (Self, tokio::task::JoinHandle<()>) {
+impl AcceptQueue {
+    /// A queue of so many sends, and its other end.
+    pub(crate) fn open(capacity: usize) -> (Self, mpsc::Receiver<Waiting>) {
         let (queue, waiting) = mpsc::channel(capacity.max(1));
-        let door = Self::new(queue);
-        let pace = door.pace.clone();
-        (door, tokio::spawn(run(shared, waiting, pace)))
+        (Self::new(queue), waiting)
+    }
+
+    /// The rate at which sends were accepted lately.
+    pub(crate) fn rate(&self) -> AcceptRate {
+        self.pace.clone()
     }
 
     fn new(queue: mpsc::Sender<Waiting>) -> Self {
         Self {
             queue,
-            room: Arc::new(Semaphore::new(MOST_WAITING)),
-            pace: Pace::default(),
+            room: Arc::new(Semaphore::new(MAX_WAITING)),
+            pace: AcceptRate::default(),
         }
     }
 
@@ -110,12 +54,12 @@ impl Door {
 
     /// Whether those who wait are too many for one more campaign.
     fn is_behind(&self) -> bool {
-        let waiting = MOST_WAITING - self.room.available_permits();
+        let waiting = MAX_WAITING - self.room.available_permits();
         self.pace.is_behind(waiting)
     }
 
     /// Waits until the draft is a durable message, or is refused. A full queue refuses at once. A database that does not
-    /// answer refuses after [`PATIENCE`]. A send whose commit did not begin by then is not accepted any more. A send whose
+    /// answer refuses after [`SEND_TIMEOUT`]. A send whose commit did not begin by then is not accepted any more. A send whose
     /// commit began is answered that its outcome is unknown.
     pub(crate) async fn send(
         &self,
@@ -124,10 +68,10 @@ impl Door {
         counted: Option<Counted>,
     ) -> Result<Sent, Error> {
         let (answer, result) = oneshot::channel();
-        let Some(turn) = self.admit(draft, live, counted, answer) else {
+        let Some(race) = self.admit(draft, live, counted, answer) else {
             return Err(UNAVAILABLE.into());
         };
-        in_time(result, &turn).await
+        in_time(result, &race).await
     }
 
     /// Queues a draft where there is room, or drops it.
@@ -137,7 +81,7 @@ impl Door {
         live: Arc<Live>,
         counted: Option<Counted>,
         answer: oneshot::Sender<Result<Sent, Error>>,
-    ) -> Option<Turn> {
+    ) -> Option<CommitRace> {
         let recipients = match draft.recipients.len() {
             ..=FEW_RECIPIENTS => 0,
             _ if self.is_behind() => return None,
@@ -146,47 +90,53 @@ impl Door {
         let room = Arc::clone(&self.room)
             .try_acquire_many_owned(recipients)
             .ok()?;
-        let turn = Turn::default();
+        let race = CommitRace::default();
         let waiting = Waiting {
             draft,
             live,
             counted,
             since: Instant::now(),
-            turn: turn.clone(),
+            race: race.clone(),
             answer,
             _room: room,
         };
         self.queue.try_send(waiting).ok()?;
-        Some(turn)
+        Some(race)
     }
 }
 
 /// What is answered of a send within its time. Where nobody is left to answer, the process is about to end and the
 /// send may stand: to refuse it would not be true.
-async fn in_time<T>(result: oneshot::Receiver<Result<T, Error>>, turn: &Turn) -> Result<T, Error> {
+async fn in_time<T>(
+    result: oneshot::Receiver<Result<T, Error>>,
+    race: &CommitRace,
+) -> Result<T, Error> {
     let answer = async {
         match result.await {
             Ok(answer) => answer,
             Err(_) => std::future::pending().await,
         }
     };
-    tokio::time::timeout(PATIENCE, answer)
+    tokio::time::timeout(SEND_TIMEOUT, answer)
         .await
-        .unwrap_or_else(|_| Err(turn.over().into()))
+        .unwrap_or_else(|_| Err(race.over().into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accept::group::{MANY_RECIPIENTS, TURN_PATIENCE, group};
+    use crate::accept::group::group;
+    use crate::accept::limits::{MANY_RECIPIENTS, TURN_TIMEOUT};
     use crate::accept::load::Lap;
+    use crate::accept::waiting::ASK_AGAIN_S;
     use crate::admit::velocity::tests::without_database;
     use crate::context::plan::Plan;
-    use crate::context::random::Chance;
     use crate::context::random::Numbers;
+    use crate::context::random::Random;
     use crate::settings::Limits;
     use crate::settings::Retention;
     use domain::Fingerprint;
+    use domain::MessageId;
     use domain::{
         AccountId, CodeWords, Environment, Gateway, Money, NumberPlan, Priority, Recipient,
         Rulebook, Text,
@@ -223,7 +173,7 @@ mod tests {
             private_callbacks: false,
         };
         Arc::new(Live {
-            plan: Plan::new(rules, Numbers::new(0, &Chance::seeded(1))),
+            plan: Plan::new(rules, Numbers::new(0, &Random::seeded(1))),
             carriers: Vec::new(),
             limits: Limits::default(),
             retention: Retention::default(),
@@ -255,32 +205,32 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn sends_wait_as_long_as_there_is_room_for_their_recipients() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = Door::new(queue);
+        let door = AcceptQueue::new(queue);
         let admitted = |recipients| {
             door.admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
         for _ in 0..10 {
-            assert!(admitted(MOST_WAITING / 10));
+            assert!(admitted(MAX_WAITING / 10));
         }
         assert!(!admitted(FEW_RECIPIENTS + 1));
         assert!(admitted(FEW_RECIPIENTS));
         let refused = door.send(draft(100), live(), None).await;
         assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
         drop(waiting.recv().await);
-        assert!(admitted(MOST_WAITING / 10));
+        assert!(admitted(MAX_WAITING / 10));
         assert!(!admitted(100));
     }
 
     #[test]
     fn what_has_more_recipients_than_there_is_room_for_is_not_admitted() {
         let (queue, _waiting) = mpsc::channel(3);
-        let door = Door::new(queue);
+        let door = AcceptQueue::new(queue);
         let admitted = |recipients| {
             door.admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
-        assert!(admitted(MOST_WAITING - 100));
+        assert!(admitted(MAX_WAITING - 100));
         assert!(!admitted(101));
         assert!(admitted(100));
         assert!(!admitted(FEW_RECIPIENTS + 1));
@@ -290,7 +240,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_full_queue_refuses_at_once_before_it_moves() {
         let (queue, _waiting) = mpsc::channel(1);
-        let door = Door::new(queue);
+        let door = AcceptQueue::new(queue);
         assert_eq!(door.check_room(), Ok(()));
         let first = door.admit(draft(1), live(), None, oneshot::channel().0);
         assert!(first.is_some());
@@ -303,7 +253,7 @@ mod tests {
     #[test]
     fn campaigns_find_no_room_behind_more_than_are_accepted_in_time() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = Door::new(queue);
+        let door = AcceptQueue::new(queue);
         let admitted = |recipients| {
             door.admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
@@ -325,7 +275,7 @@ mod tests {
     #[tokio::test]
     async fn a_few_do_not_wait_for_the_campaigns_before_them() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = Door::new(queue);
+        let door = AcceptQueue::new(queue);
         let mut answers = Vec::new();
         for (number, recipients) in [2_000, 2_000, 2_000, 10, 11, 1].into_iter().enumerate() {
             let (answer, asked) = oneshot::channel();
@@ -351,10 +301,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_has_waited_too_long_is_refused_and_not_begun() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = Door::new(queue);
+        let door = AcceptQueue::new(queue);
         let (late, mut refused) = oneshot::channel();
         assert!(door.admit(draft(1), live(), None, late).is_some());
-        advance(TURN_PATIENCE).await;
+        advance(TURN_TIMEOUT).await;
         let (soon, mut begun) = oneshot::channel();
         let mut other = draft(2);
         other.fingerprint[0] = 1;
@@ -385,7 +335,7 @@ mod tests {
                 .await
         };
         let (queue, mut waiting) = mpsc::channel(1);
-        let door = Door::new(queue);
+        let door = AcceptQueue::new(queue);
         let (answer, client) = oneshot::channel();
         let counted = Some(count().await.unwrap());
         assert!(door.admit(draft(1), live(), counted, answer).is_some());
@@ -405,23 +355,23 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_send_that_may_stand_is_not_refused_when_the_process_ends() {
         let (answer, result) = oneshot::channel::<Result<(), Error>>();
-        let turn = Turn::default();
+        let turn = CommitRace::default();
         assert!(turn.begin(message()));
         drop(answer);
         let began = Instant::now();
-        let told = timeout(2 * PATIENCE, in_time(result, &turn)).await;
+        let told = timeout(2 * SEND_TIMEOUT, in_time(result, &turn)).await;
         assert_eq!(refusal(told.unwrap()), may_stand());
-        assert_eq!(began.elapsed(), PATIENCE, "not before its time is over");
+        assert_eq!(began.elapsed(), SEND_TIMEOUT, "not before its time is over");
     }
 
     #[tokio::test(start_paused = true)]
     async fn when_time_is_over_a_send_is_refused_unless_its_commit_began_and_never_both() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = Door::new(queue);
+        let door = AcceptQueue::new(queue);
         let committing = async {
             let slow = waiting.recv().await.unwrap();
-            assert!(slow.turn.begin(message()));
-            advance(PATIENCE + Duration::from_secs(1)).await;
+            assert!(slow.race.begin(message()));
+            advance(SEND_TIMEOUT + Duration::from_secs(1)).await;
             slow
         };
         let (told, _slow) = tokio::join!(door.send(draft(1), live(), None), committing);
@@ -430,6 +380,6 @@ mod tests {
         let told = refusal(door.send(draft(1), live(), None).await);
         assert_eq!(told, UNAVAILABLE, "no commit began");
         let late = waiting.recv().await.unwrap();
-        assert!(!late.turn.begin(message()), "nor does one any more");
+        assert!(!late.race.begin(message()), "nor does one any more");
     }
 }

@@ -1,11 +1,8 @@
 //! What holds a send back that may change while the service runs: content rules, and blocks of numbers that are paused.
 
-use crate::accept::Door;
-use crate::accept::Sent;
-use crate::admit::content::Content;
-use crate::admit::velocity::Velocity;
+use super::content::Content;
+use super::velocity::{Counted, Velocity};
 use crate::context::Context;
-use crate::context::live::Live;
 use crate::error::Error;
 use crate::settings::GuardSettings;
 use arc_swap::ArcSwapOption;
@@ -28,15 +25,16 @@ pub(crate) struct Guards {
 impl Guards {
     /// Reads what there is; the tasks read it again whenever the revision changes.
     pub(crate) async fn start(
-        shared: &Context,
+        context: &Context,
         settings: GuardSettings,
         revision: watch::Receiver<Revision>,
         tasks: &mut Vec<JoinHandle<()>>,
     ) -> database::Result<Self> {
-        let store = &shared.store;
-        tell(shared, &settings, &shared.live().plan.rules).await?;
+        let store = &context.store;
+        tell(context, &settings, &context.live().plan.rules).await?;
         let content = Content::load(store, settings.prohibited).await?;
-        let velocity = Velocity::load(store, settings.velocity, &shared.clock, shared.node).await?;
+        let velocity =
+            Velocity::load(store, settings.velocity, &context.clock, context.node).await?;
         let following = Arc::clone(&content).follow(store.clone(), revision.clone());
         tasks.push(tokio::spawn(following));
         if let Some(velocity) = &velocity {
@@ -53,15 +51,15 @@ impl Guards {
     /// limited before.
     pub(crate) async fn reload(
         &self,
-        shared: &Context,
+        context: &Context,
         settings: GuardSettings,
         rules: &Rulebook,
     ) -> database::Result<Option<JoinHandle<()>>> {
-        let (store, limits) = (&shared.store, settings.velocity);
-        tell(shared, &settings, rules).await?;
+        let (store, limits) = (&context.store, settings.velocity);
+        tell(context, &settings, rules).await?;
         let held = self.velocity.load_full();
         let added = match (&held, limits.are_set()) {
-            (None, true) => Velocity::load(store, limits, &shared.clock, shared.node).await?,
+            (None, true) => Velocity::load(store, limits, &context.clock, context.node).await?,
             (None, false) | (Some(_), _) => None,
         };
         self.content.configure(store, settings.prohibited).await?;
@@ -80,36 +78,31 @@ impl Guards {
         self.content.prohibited()
     }
 
-    /// Lets a draft through the door, where it does not go where too much went already.
-    pub(crate) async fn pass(
-        &self,
-        draft: Draft,
-        live: Arc<Live>,
-        door: &Door,
-    ) -> Result<Sent, Error> {
-        let counted = match (self.velocity.load_full(), draft.environment) {
+    /// Counts the recipients of a draft, or refuses it where too much went to them already. Returns `None` where no limit
+    /// is set.
+    pub(crate) async fn count(&self, draft: &Draft) -> Result<Option<Counted>, Error> {
+        match (self.velocity.load_full(), draft.environment) {
             (Some(velocity), Environment::Live) => {
                 let counted = velocity.check(draft.account, &draft.recipients, draft.fingerprint);
-                Some(counted.await?)
+                Ok(Some(counted.await?))
             }
-            (None, _) | (_, Environment::Sandbox) => None,
-        };
-        door.send(draft, live, counted).await
+            (None, _) | (_, Environment::Sandbox) => Ok(None),
+        }
     }
 }
 
 /// Tells the audit what is set.
 async fn tell(
-    shared: &Context,
+    context: &Context,
     settings: &GuardSettings,
     rules: &Rulebook,
 ) -> database::Result<bool> {
     let by = By {
-        actor: format!("node:{}", shared.node).into(),
-        at_ms: shared.clock.now_ms(),
+        actor: format!("node:{}", context.node).into(),
+        at_ms: context.clock.now_ms(),
     };
     let limits = limits(settings, rules);
-    shared.store.configure_limits(limits, by).await
+    context.store.configure_limits(limits, by).await
 }
 
 /// What is set of all that holds sends back, by its key in the configuration, as the audit keeps it.

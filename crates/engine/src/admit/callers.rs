@@ -8,10 +8,11 @@ use database::Outage;
 use domain::guess::Guesses;
 use domain::token::{self, Terms, TokenHash};
 use domain::{AccountId, Customer, Refusal, sender};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Revision, Store};
 use tokio::sync::watch;
@@ -19,7 +20,7 @@ use tokio::sync::watch;
 /// How often the revision is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Tokens remembered, good and bad; when there are more, the bad ones are forgotten, and then the good ones too.
-const MOST_TOKENS: usize = 100_000;
+const MAX_TOKENS: usize = 100_000;
 
 /// The account behind a request.
 #[derive(Debug)]
@@ -42,17 +43,17 @@ struct Known {
 impl Known {
     /// Makes room for one more. Guesses, of which anybody can make any number, go before customers.
     fn make_room(&mut self) {
-        if self.tokens.len() >= MOST_TOKENS {
+        if self.tokens.len() >= MAX_TOKENS {
             self.tokens.retain(|_, caller| caller.is_some());
         }
-        if self.tokens.len() >= MOST_TOKENS {
+        if self.tokens.len() >= MAX_TOKENS {
             self.tokens.clear();
         }
     }
 }
 
 /// What is remembered.
-pub(crate) struct Customers {
+pub(crate) struct Callers {
     store: Store,
     known: Mutex<Known>,
     guesses: Mutex<Guesses>,
@@ -63,7 +64,7 @@ pub(crate) struct Customers {
     reloads: watch::Sender<i64>,
 }
 
-impl Customers {
+impl Callers {
     pub(crate) async fn new(store: Store, most_guesses: u32) -> Result<Self, database::Error> {
         let revision = store.revision().await?;
         Ok(Self {
@@ -139,7 +140,6 @@ impl Customers {
     fn guessed(&self, client: IpAddr, now_ms: i64) -> Refusal {
         self.guesses
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
             .unknown(client, self.most_guesses.load(Ordering::Relaxed), now_ms)
     }
 
@@ -219,7 +219,7 @@ impl Customers {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 }
 

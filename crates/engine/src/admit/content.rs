@@ -2,7 +2,8 @@
 
 use crate::context::read_at_last;
 use domain::Prohibited;
-use std::sync::{Arc, PoisonError, RwLock};
+use parking_lot::RwLock;
+use std::sync::Arc;
 use store::{Revision, Store};
 use tokio::sync::watch;
 
@@ -24,7 +25,7 @@ impl Content {
 
     /// All phrases, as they are now.
     pub(crate) fn prohibited(&self) -> Arc<Prohibited> {
-        Arc::clone(&self.all.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.all.read())
     }
 
     /// Reads them again whenever the revision changes; until a reading succeeds, those of before hold. Ends when
@@ -46,18 +47,12 @@ impl Content {
         configured: Prohibited,
     ) -> database::Result<()> {
         let before = {
-            let mut held = self
-                .configured
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut held = self.configured.write();
             std::mem::replace(&mut *held, configured)
         };
         let read = self.read(store).await;
         if read.is_err() {
-            *self
-                .configured
-                .write()
-                .unwrap_or_else(PoisonError::into_inner) = before;
+            *self.configured.write() = before;
         }
         read
     }
@@ -65,12 +60,9 @@ impl Content {
     async fn read(&self, store: &Store) -> database::Result<()> {
         let rules = store.content_rules().await?;
         let phrases: Vec<String> = rules.into_iter().map(|rule| rule.phrase).collect();
-        let configured = self
-            .configured
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let configured = self.configured.read();
         let all = Arc::new(configured.with(&phrases));
-        *self.all.write().unwrap_or_else(PoisonError::into_inner) = all;
+        *self.all.write() = all;
         Ok(())
     }
 }

@@ -4,9 +4,10 @@ use super::reservations::Reservations;
 use crate::context::clock::Clock;
 use crate::error::Error;
 use domain::rate::{Rate, RateKey, Window};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::Store;
 
 /// With so many windows those that are over go, or with twice as many as stayed the last time: a request that looks
@@ -82,7 +83,7 @@ impl Rates {
     }
 
     fn windows(&self) -> MutexGuard<'_, Windows> {
-        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+        self.windows.lock()
     }
 }
 

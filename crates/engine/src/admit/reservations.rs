@@ -11,8 +11,9 @@ use crate::context::clock::Clock;
 use crate::error::Error;
 use database::Outage;
 use domain::rate::{IDLE_MS, Permits, Rate, RateKey, Reservation, Reserved};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use tokio::sync::oneshot;
@@ -22,7 +23,7 @@ const GIVE_BACK_EVERY: Duration = Duration::from_millis(250);
 /// How often keys are looked for that nobody uses, all of them.
 const FORGET_EVERY: Duration = Duration::from_secs(10);
 /// Most keys in one transaction.
-const MOST_KEYS: usize = 512;
+const MAX_KEYS: usize = 512;
 
 /// The permits of this node.
 pub(crate) struct Reservations {
@@ -59,7 +60,7 @@ struct Wanted {
 }
 
 /// What is asked for on behalf of those who wait for a key.
-struct Asked {
+struct NetworkFuture {
     wanted: Wanted,
     asked: Reservation,
 }
@@ -144,7 +145,7 @@ impl Reservations {
     /// Reserves until nobody waits: what comes while one transaction runs is the next.
     async fn reserve(self: Arc<Self>) {
         while let Some(asked) = self.next() {
-            let reservations = asked.iter().map(Asked::reservation).collect();
+            let reservations = asked.iter().map(NetworkFuture::reservation).collect();
             match self.store.reserve(reservations).await {
                 Ok(reserved) => {
                     for (asked, reserved) in asked.iter().zip(reserved) {
@@ -167,16 +168,16 @@ impl Reservations {
     }
 
     /// Reserves for one key, after some together failed: that one window cannot be read is no fault of the others.
-    async fn reserve_alone(&self, asked: &Asked) {
+    async fn reserve_alone(&self, asked: &NetworkFuture) {
         let reserved = self.store.reserve(vec![asked.reservation()]).await;
         let reserved = reserved.and_then(|all| all.first().copied().ok_or(database::Error::Closed));
         self.desk().tell(asked, reserved.map_err(Error::from));
     }
 
     /// What to ask for on behalf of those that wait.
-    fn next(&self) -> Option<Vec<Asked>> {
+    fn next(&self) -> Option<Vec<NetworkFuture>> {
         let mut desk = self.desk();
-        let many = desk.wanted.len().min(MOST_KEYS);
+        let many = desk.wanted.len().min(MAX_KEYS);
         let wanted: Vec<Wanted> = desk.wanted.drain(..many).collect();
         desk.reserving = !wanted.is_empty();
         let asked = wanted.into_iter().filter_map(|wanted| {
@@ -184,9 +185,9 @@ impl Reservations {
             let Wanted { limit, nodes, .. } = wanted;
             let now_ms = entry.waiting.iter().map(|waiting| waiting.now_ms).max()?;
             let asked = entry.permits.ask(entry.waiting.len(), limit, nodes, now_ms);
-            Some(Asked { wanted, asked })
+            Some(NetworkFuture { wanted, asked })
         });
-        let asked: Vec<Asked> = asked.collect();
+        let asked: Vec<NetworkFuture> = asked.collect();
         (!asked.is_empty()).then_some(asked)
     }
 
@@ -209,7 +210,7 @@ impl Reservations {
     /// Gives back the permits of keys without a recent request.
     async fn give_back(&self, now_ms: i64) -> database::Result<()> {
         let idle = self.desk().idle(now_ms);
-        for some in idle.chunks(MOST_KEYS) {
+        for some in idle.chunks(MAX_KEYS) {
             self.store.reserve(some.to_vec()).await?;
         }
         Ok(())
@@ -223,11 +224,11 @@ impl Reservations {
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        self.desk.lock()
     }
 }
 
-impl Asked {
+impl NetworkFuture {
     fn reservation(&self) -> (RateKey, Reservation) {
         (self.wanted.key, self.asked)
     }
@@ -235,8 +236,8 @@ impl Asked {
 
 impl Desk {
     /// Answers those who wait for a key; for whom it is not enough, it is wanted again.
-    fn tell(&mut self, asked: &Asked, reserved: Result<Reserved, Error>) {
-        let &Asked { wanted, asked } = asked;
+    fn tell(&mut self, asked: &NetworkFuture, reserved: Result<Reserved, Error>) {
+        let &NetworkFuture { wanted, asked } = asked;
         let entry = self.entries.entry(wanted.key).or_default();
         match reserved {
             Ok(reserved) => {

@@ -5,7 +5,7 @@ use crate::context::clock::Clock;
 use crate::error::Error;
 use crate::settings::SandboxLimits;
 use domain::rate::{RateKey, RateKind};
-use domain::{Draft, Environment, Refusal, Simulated};
+use domain::{Component, Draft, Environment, Money, Purse, Refusal, SandboxOutcome, Simulated};
 
 /// Counts the recipients of a draft, where it is one of the sandbox, and their callbacks, or refuses it whole.
 pub(crate) async fn count(
@@ -52,4 +52,40 @@ pub(crate) async fn count(
         }
     }
     Ok(())
+}
+
+/// The steering numbers of the sandbox that refuse a send; `limit` is the rate that such a refusal names.
+pub(crate) fn steer(draft: &Draft, limit: u32) -> Result<(), Refusal> {
+    if draft.environment == Environment::Live {
+        return Ok(());
+    }
+    let refused =
+        draft
+            .recipients
+            .iter()
+            .find_map(|recipient| match recipient.sandbox_outcome()? {
+                SandboxOutcome::RefuseFunds => Some(Refusal::InsufficientFunds {
+                    needed: draft.cost,
+                    available: Money::ZERO,
+                }),
+                SandboxOutcome::RefuseUnavailable => {
+                    Some(Refusal::Unavailable { retry_after_s: 1 })
+                }
+                SandboxOutcome::RefuseRate => Some(Refusal::RateLimited {
+                    limit,
+                    retry_after_s: 60,
+                }),
+                SandboxOutcome::Delivered
+                | SandboxOutcome::Undelivered
+                | SandboxOutcome::Expired
+                | SandboxOutcome::Rejected
+                | SandboxOutcome::Pending
+                | SandboxOutcome::Failed => None,
+            });
+    refused.map_or(Ok(()), Err)
+}
+
+/// The simulated wallet. It never changes: the sandbox charges nothing.
+pub(crate) fn purse() -> Purse {
+    Purse::from_iter([(Component::SmsWallet, Money::from_naira(10_000))])
 }

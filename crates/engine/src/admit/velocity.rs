@@ -9,8 +9,9 @@ use crate::error::within;
 use database::Outage;
 use domain::velocity::{Block, Limits, Velocity as Counts, Verdict, paused};
 use domain::{AccountId, Fingerprint, Recipient, Refusal};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 use store::{By, PausedBlock, Revision, Store};
 use tokio::sync::watch;
@@ -173,16 +174,16 @@ impl Velocity {
     }
 
     fn limits(&self) -> Limits {
-        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+        *self.limits.read()
     }
 
     /// Puts other limits in the place of those that hold; what was counted stays.
     pub(crate) fn limit(&self, limits: Limits) {
-        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+        *self.limits.write() = limits;
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counts.lock()
     }
 }
 

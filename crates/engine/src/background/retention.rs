@@ -19,7 +19,7 @@ const IDLE_EVERY: Duration = Duration::from_mins(1);
 /// The pause after a step, for those who have work.
 const BREATH: Duration = Duration::from_millis(10);
 /// Most steps of a kind in a bucket before the next one's turn.
-const MOST_STEPS: usize = 40;
+const MAX_STEPS: usize = 40;
 /// The pause between two sweeps of dead callbacks, which cannot be found by age: each reads all of them.
 const DEAD_EVERY_MS: i64 = 3_600_000;
 /// The same of the carriers' ids of pages, of which there are many.
@@ -106,12 +106,12 @@ struct Place {
 }
 
 /// Runs until the engine ends.
-pub(crate) async fn run(shared: Arc<Context>) {
+pub(crate) async fn run(context: Arc<Context>) {
     let mut places = HashMap::new();
     let outage = Outage::of("old data cannot be removed");
     loop {
-        let retention = shared.live().retention;
-        let pause = match outage.note(remove(&shared, retention, &mut places).await) {
+        let retention = context.live().retention;
+        let pause = match outage.note(remove(&context, retention, &mut places).await) {
             Some(true) => BUSY_EVERY,
             Some(false) | None => IDLE_EVERY,
         };
@@ -121,21 +121,21 @@ pub(crate) async fn run(shared: Arc<Context>) {
 
 /// Takes some steps in each bucket of this node; whether more are to be taken.
 async fn remove(
-    shared: &Context,
+    context: &Context,
     retention: Retention,
     places: &mut HashMap<Bucket, Place>,
 ) -> database::Result<bool> {
     let mut more = false;
-    for bucket in shared.store.buckets() {
+    for bucket in context.store.buckets() {
         for kind in Kind::ALL {
             let Some(kept_ms) = kind.kept_ms(retention) else {
                 continue;
             };
             let place = places.entry(bucket).or_default();
             let mut left = true;
-            for _ in 0..MOST_STEPS {
-                left = shared.nodes.is_mine(bucket)
-                    && place.step(shared, bucket, kind, kept_ms).await?;
+            for _ in 0..MAX_STEPS {
+                left = context.nodes.is_mine(bucket)
+                    && place.step(context, bucket, kind, kept_ms).await?;
                 if !left {
                     break;
                 }
@@ -151,12 +151,12 @@ impl Place {
     /// Takes a step; whether more are to be taken.
     async fn step(
         &mut self,
-        shared: &Context,
+        context: &Context,
         bucket: Bucket,
         kind: Kind,
         kept_ms: i64,
     ) -> database::Result<bool> {
-        let (store, now_ms) = (&shared.store, shared.clock.now_ms());
+        let (store, now_ms) = (&context.store, context.clock.now_ms());
         let before_ms = now_ms - kept_ms;
         match kind {
             Kind::Texts => {

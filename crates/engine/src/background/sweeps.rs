@@ -1,14 +1,16 @@
 //! What time does, looked after in the background.
 
 use super::{gauges, held_accounts};
-use crate::admit::callers::Customers;
+use crate::admit::callers::Callers;
 use crate::cluster::takeover::portions;
 use crate::context::Context;
 use crate::dispatch::{move_strays, note_due};
+use crate::settle::commit::{commit_alone, empty_report, report_of};
 use database::Outage;
 use domain::{Bucket, Gateway};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{Claimed, Ended, Expiry, Progress, Settled};
 use tokio::task::JoinHandle;
@@ -42,86 +44,86 @@ const HELD_EVERY: Duration = Duration::from_secs(2);
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
-pub(crate) fn start(shared: &Arc<Context>, customers: &Customers) -> Vec<JoinHandle<()>> {
+pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle<()>> {
     let settling = every(
         HELD_EVERY,
         Outage::of("what is queued of held accounts cannot be settled"),
-        shared,
-        |shared| async move { held_accounts::settle(&shared).await },
+        context,
+        |context| async move { held_accounts::settle(&context).await },
     );
     let following = tokio::spawn(held_accounts::follow(
-        Arc::clone(shared),
-        customers.revision(),
+        Arc::clone(context),
+        callers.revision(),
     ));
-    let sweeps = sweeps(shared).into_iter();
+    let sweeps = sweeps(context).into_iter();
     sweeps.chain([settling, following]).collect()
 }
 
-fn sweeps(shared: &Arc<Context>) -> [JoinHandle<()>; 9] {
-    let looked = Arc::new(AtomicI64::new(shared.clock.now_ms()));
+fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
+    let looked = Arc::new(AtomicI64::new(context.clock.now_ms()));
     let (told, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
     [
         every(
             DUE_EVERY,
             Outage::of("it cannot be seen which batches are due"),
-            shared,
-            |shared| async move { note_due(&shared).await },
+            context,
+            |context| async move { note_due(&context).await },
         ),
         every(
             FORGET_EVERY,
             Outage::of("old attempts at callbacks cannot be forgotten"),
-            shared,
-            |shared| async move { forget_all(&shared).await },
+            context,
+            |context| async move { forget_all(&context).await },
         ),
         every(
             EXPIRE_EVERY,
             Outage::of("recipients whose time is over cannot expire"),
-            shared,
-            |shared| async move { expire_all(&shared).await },
+            context,
+            |context| async move { expire_all(&context).await },
         ),
         every(
             TIDY_EVERY,
             Outage::of("closed windows cannot be forgotten"),
-            shared,
-            |shared| async move { tidy_all(&shared).await },
+            context,
+            |context| async move { tidy_all(&context).await },
         ),
         every(
             MEASURE_EVERY,
             Outage::of("queues cannot be measured"),
-            shared,
-            move |shared| {
+            context,
+            move |context| {
                 let measured = Arc::clone(&measured);
-                async move { gauges::measure_all(&shared, &measured).await }
+                async move { gauges::measure_all(&context, &measured).await }
             },
         ),
         every(
             GATHER_EVERY,
             Outage::of("statistics of tables cannot be gathered"),
-            shared,
-            |shared| async move { shared.store.gather_statistics().await },
+            context,
+            |context| async move { context.store.gather_statistics().await },
         ),
         every(
             VACUUM_EVERY,
             Outage::of("queues cannot be vacuumed"),
-            shared,
-            |shared| async move { shared.store.vacuum_queues().await },
+            context,
+            |context| async move { context.store.vacuum_queues().await },
         ),
         every(
             LOOK_AGAIN_EVERY,
             Outage::of("parked receipts cannot be looked at"),
-            shared,
-            move |shared| {
+            context,
+            move |context| {
                 let looked = Arc::clone(&looked);
-                async move { look_again(&shared, &looked).await }
+                async move { look_again(&context, &looked).await }
             },
         ),
         every(
             STRAYS_EVERY,
             Outage::of("batches of carriers that are gone cannot be moved"),
-            shared,
-            move |shared| {
+            context,
+            move |context| {
                 let told = Arc::clone(&told);
-                async move { move_strays(&shared, &told).await }
+                async move { move_strays(&context, &told).await }
             },
         ),
     ]
@@ -131,61 +133,61 @@ fn sweeps(shared: &Arc<Context>) -> [JoinHandle<()>; 9] {
 fn every<S>(
     period: Duration,
     outage: Outage,
-    shared: &Arc<Context>,
+    context: &Arc<Context>,
     sweep: impl Fn(Arc<Context>) -> S + Send + 'static,
 ) -> JoinHandle<()>
 where
     S: Future<Output = database::Result<()>> + Send + 'static,
 {
-    let shared = Arc::clone(shared);
+    let context = Arc::clone(context);
     tokio::spawn(async move {
         let mut ticks = interval(period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            outage.note(sweep(Arc::clone(&shared)).await);
+            outage.note(sweep(Arc::clone(&context)).await);
         }
     })
 }
 
 /// Expires recipients that have no outcome in time, and what was never sent. Where that fails in a bucket, the others are
 /// swept all the same.
-pub(crate) async fn expire_all(shared: &Arc<Context>) -> database::Result<()> {
-    let begun_ms = shared.clock.now_ms();
+pub(crate) async fn expire_all(context: &Arc<Context>) -> database::Result<()> {
+    let begun_ms = context.clock.now_ms();
     let mut swept = Ok(());
     for &gateway in Gateway::ALL {
-        for bucket in shared.my_buckets() {
-            swept = swept.and(expire_sent(shared, bucket, gateway, begun_ms).await);
+        for bucket in context.my_buckets() {
+            swept = swept.and(expire_sent(context, bucket, gateway, begun_ms).await);
         }
     }
-    for bucket in shared.my_buckets() {
-        swept = swept.and(expire_unsent(shared, bucket, begun_ms).await);
+    for bucket in context.my_buckets() {
+        swept = swept.and(expire_unsent(context, bucket, begun_ms).await);
     }
     swept
 }
 
 /// Until when a step expires: when the sweep began, so that it has an end; or, where the clock was set back since, what it
 /// tells now, or what was accepted after that would be expired.
-fn until_ms(shared: &Context, begun_ms: i64) -> i64 {
-    shared.clock.now_ms().min(begun_ms)
+fn until_ms(context: &Context, begun_ms: i64) -> i64 {
+    context.clock.now_ms().min(begun_ms)
 }
 
 async fn expire_sent(
-    shared: &Arc<Context>,
+    context: &Arc<Context>,
     bucket: Bucket,
     gateway: Gateway,
     begun_ms: i64,
 ) -> database::Result<()> {
     loop {
-        let now_ms = until_ms(shared, begun_ms);
+        let now_ms = until_ms(context, begun_ms);
         let expiry = Expiry {
             gateway,
-            over_before_ms: over_before(shared, gateway, now_ms - GRACE_MS),
+            over_before_ms: over_before(context, gateway, now_ms - GRACE_MS),
             now_ms,
-            planner: shared.planner(now_ms),
+            planner: context.planner(now_ms),
         };
-        let (settled, more) = shared.store.expire(bucket, &expiry).await?;
-        shared.settled(settled);
+        let (settled, more) = context.store.expire(bucket, &expiry).await?;
+        context.settled(settled);
         if !more {
             return Ok(());
         }
@@ -193,25 +195,25 @@ async fn expire_sent(
 }
 
 /// Whose time was over before then.
-fn over_before(shared: &Context, gateway: Gateway, now_ms: i64) -> i64 {
-    shared.live().plan.rules.over_before(gateway, now_ms)
+fn over_before(context: &Context, gateway: Gateway, now_ms: i64) -> i64 {
+    context.live().plan.rules.over_before(gateway, now_ms)
 }
 
 async fn expire_unsent(
-    shared: &Arc<Context>,
+    context: &Arc<Context>,
     bucket: Bucket,
     begun_ms: i64,
 ) -> database::Result<()> {
     loop {
-        let now_ms = until_ms(shared, begun_ms);
-        let late = shared.store.late_batches(bucket, now_ms).await?;
+        let now_ms = until_ms(context, begun_ms);
+        let late = context.store.late_batches(bucket, now_ms).await?;
         if late.is_empty() {
             return Ok(());
         }
         for late in portions(late) {
             let progress = late.into_iter().map(too_late).collect();
-            let report = shared.report(progress, now_ms);
-            shared.keep(report).await?;
+            let report = report_of(context, progress, now_ms);
+            commit_alone(context, report).await?;
         }
     }
 }
@@ -228,37 +230,37 @@ fn too_late(claimed: Claimed) -> Progress {
     }
 }
 
-async fn tidy_all(shared: &Arc<Context>) -> database::Result<()> {
-    let now_ms = shared.followed_ms().await?;
-    for bucket in shared.my_buckets() {
-        while shared.store.tidy(bucket, now_ms).await? {}
+async fn tidy_all(context: &Arc<Context>) -> database::Result<()> {
+    let now_ms = context.followed_ms().await?;
+    for bucket in context.my_buckets() {
+        while context.store.tidy(bucket, now_ms).await? {}
     }
-    while shared.store.is_shared() && shared.store.tidy_rates(shared.clock.now_ms()).await? {}
+    while context.store.is_shared() && context.store.tidy_rates(context.clock.now_ms()).await? {}
     Ok(())
 }
 
-async fn forget_all(shared: &Arc<Context>) -> database::Result<()> {
-    let before_ms = shared.clock.now_ms() - ATTEMPTS_MS;
-    for bucket in shared.my_buckets() {
-        while shared.store.forget_attempts(bucket, before_ms).await? {}
+async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
+    let before_ms = context.clock.now_ms() - ATTEMPTS_MS;
+    for bucket in context.my_buckets() {
+        while context.store.forget_attempts(bucket, before_ms).await? {}
     }
     Ok(())
 }
 
 /// Finds receipts that came in on one node while another kept their response, since what was seen when all of them
 /// were last looked at, which it notes.
-async fn look_again(shared: &Arc<Context>, looked: &AtomicI64) -> database::Result<()> {
-    let now_ms = shared.clock.now_ms();
+async fn look_again(context: &Arc<Context>, looked: &AtomicI64) -> database::Result<()> {
+    let now_ms = context.clock.now_ms();
     let since_ms = parked_since(looked.load(Ordering::Relaxed), now_ms);
     let mut until_ms = now_ms;
-    for bucket in shared.my_buckets() {
-        let report = Arc::new(shared.empty_report(now_ms));
+    for bucket in context.my_buckets() {
+        let report = Arc::new(empty_report(context, now_ms));
         let mut settled = Settled::default();
-        let store = &shared.store;
+        let store = &context.store;
         let found = store
             .look_again(report, bucket, since_ms, &mut settled)
             .await;
-        shared.settled(settled);
+        context.settled(settled);
         until_ms = until_ms.min(looked_until(since_ms, now_ms, found?));
     }
     looked.store(until_ms, Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! Hints: a node notifies the others of work, so that none waits for its next look.
 
-use super::run::within;
+use super::deadline::within;
 use crate::context::Context;
 use database::Outage;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -15,14 +15,13 @@ const SILENCE: Duration = Duration::from_secs(30);
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Rings the other nodes. Runs until the engine ends.
-pub(crate) async fn ring(shared: Arc<Context>) {
-    let nodes = &shared.nodes;
+pub(crate) async fn ring(context: Arc<Context>) {
+    let nodes = &context.nodes;
     loop {
         nodes.ring.notified().await;
-        let rings =
-            std::mem::take(&mut *nodes.rings.lock().unwrap_or_else(PoisonError::into_inner));
+        let rings = std::mem::take(&mut *nodes.rings.lock());
         let rings: Vec<String> = rings.into_iter().collect();
-        if let Err(error) = within(shared.store.ring(&rings)).await {
+        if let Err(error) = within(context.store.ring(&rings)).await {
             tracing::debug!(%error, "the other nodes were not rung; they look by themselves");
         }
         sleep(RING_PAUSE).await;
@@ -30,14 +29,14 @@ pub(crate) async fn ring(shared: Arc<Context>) {
 }
 
 /// Wakes carriers when another node rings for them. Runs until the engine ends.
-pub(crate) async fn listen(shared: Arc<Context>) {
+pub(crate) async fn listen(context: Arc<Context>) {
     let outage = Outage::of("other nodes are not heard, and looked at instead");
     loop {
-        match outage.note(shared.store.listen().await) {
+        match outage.note(context.store.listen().await) {
             Some(None) => return,
             Some(Some(mut hints)) => {
                 while let Ok(Ok(name)) = timeout(SILENCE, hints.next()).await {
-                    if let Some(carrier) = shared.carrier(&name) {
+                    if let Some(carrier) = context.carrier(&name) {
                         carrier.arrived();
                     }
                 }

@@ -6,43 +6,47 @@
 //! raise its own beat for a while stops sending before that, and learns from the database whether it was
 //! buried. Where there is one process (SQLite), it is all of this at once.
 
+use super::deadline::within;
+use super::membership::Watch;
 use crate::admit::rate::Rates;
 use crate::context::Context;
 use crate::context::carrier::Carrier;
-use crate::context::clock::Clock;
+use crate::context::nodes::agree;
 use database::Outage;
 use domain::{Share, share};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::{Bind, Store};
+use store::Bind;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// How often a node raises its beat and looks at the others.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
-/// How long the database may take for it.
-const BEAT_PATIENCE: Duration = Duration::from_secs(2);
 /// How often orphans are looked for when nobody died.
 const ORPHANS_EVERY: u32 = 15;
 /// Runs what this process does as a node, until it is aborted.
-pub(crate) fn start(shared: &Arc<Context>, rates: &Arc<Rates>) -> [JoinHandle<()>; 4] {
+pub(crate) fn start(context: &Arc<Context>, rates: &Arc<Rates>) -> [JoinHandle<()>; 4] {
     [
-        tokio::spawn(run(Arc::clone(shared), Arc::clone(rates))),
-        tokio::spawn(super::takeover::run(Arc::clone(shared))),
-        tokio::spawn(super::hints::ring(Arc::clone(shared))),
-        tokio::spawn(super::hints::listen(Arc::clone(shared))),
+        tokio::spawn(run(Arc::clone(context), Arc::clone(rates))),
+        tokio::spawn(super::takeover::run(Arc::clone(context))),
+        tokio::spawn(super::hints::ring(Arc::clone(context))),
+        tokio::spawn(super::hints::listen(Arc::clone(context))),
     ]
 }
 
 /// Beats, watches, and takes over, until the engine ends.
-async fn run(shared: Arc<Context>, rates: Arc<Rates>) {
-    if !shared.nodes.is_shared {
-        shared.live().carriers.iter().for_each(|one| one.hold_all());
+async fn run(context: Arc<Context>, rates: Arc<Rates>) {
+    if !context.nodes.is_shared {
+        context
+            .live()
+            .carriers
+            .iter()
+            .for_each(|one| one.hold_all());
         return;
     }
-    let mut watch = super::membership::Watch::default();
+    let mut watch = Watch::default();
     let mut beats = interval(BEAT_EVERY);
     // After a standstill one beat is enough.
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -50,7 +54,7 @@ async fn run(shared: Arc<Context>, rates: Arc<Rates>) {
     let outage = Outage::of("the other nodes cannot be seen");
     loop {
         beats.tick().await;
-        match outage.note(turn(&shared, &mut watch, count).await) {
+        match outage.note(turn(&context, &mut watch, count).await) {
             Some(alive) => rates.nodes.store(alive, Ordering::Relaxed),
             // While the database was away nobody could beat.
             None => watch.0.clear(),
@@ -60,19 +64,17 @@ async fn run(shared: Arc<Context>, rates: Arc<Rates>) {
 }
 
 /// Beats and looks once; gives how many nodes are alive.
-async fn turn(
-    shared: &Arc<Context>,
-    watch: &mut super::membership::Watch,
-    count: u32,
-) -> database::Result<usize> {
-    let (store, nodes) = (&shared.store, &shared.nodes);
+async fn turn(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database::Result<usize> {
+    let (store, nodes) = (&context.store, &context.nodes);
     let began = Instant::now();
     let known = within(store.beat(nodes.node, &nodes.name)).await?;
     let stood_still = nodes.known().beaten.elapsed() > super::membership::DEAD_AFTER;
     if !known {
         tracing::warn!("this node was taken for dead: what it had in hand is in doubt");
-        let live = shared.live();
-        live.carriers.iter().for_each(|carrier| carrier.lapse());
+        let live = context.live();
+        live.carriers
+            .iter()
+            .for_each(|carrier| carrier.lose_lease());
     }
     // Only now: nothing that it had may be taken for its own again.
     nodes.known().beaten = began;
@@ -94,33 +96,16 @@ async fn turn(
     if changed || count.is_multiple_of(ORPHANS_EVERY) {
         nodes.look_for_orphans();
     }
-    share_binds(shared, &alive).await?;
+    share_binds(context, &alive).await?;
     // Last: what the beat has told must not be lost for it.
-    within(agree(store, &shared.clock)).await?;
+    within(agree(store, &context.clock)).await?;
     Ok(alive.len())
 }
 
-/// Has the clock follow that of the server, by which all nodes go.
-pub(crate) async fn agree(store: &Store, clock: &Clock) -> database::Result<()> {
-    let asked_ms = clock.steady_ms();
-    if let Some(theirs_ms) = store.server_ms().await? {
-        clock.lead(theirs_ms, asked_ms, clock.steady_ms());
-    }
-    Ok(())
-}
-
-pub(crate) async fn within<T>(
-    answer: impl Future<Output = database::Result<T>>,
-) -> database::Result<T> {
-    timeout(BEAT_PATIENCE, answer)
-        .await
-        .unwrap_or(Err(database::Error::TimedOut))
-}
-
 /// Takes and gives back connections, so that the nodes have as many each.
-async fn share_binds(shared: &Arc<Context>, alive: &[i64]) -> database::Result<()> {
-    let (node, live) = (shared.nodes.node, shared.live.load_full());
-    let mut binds = within(shared.store.binds()).await?;
+async fn share_binds(context: &Arc<Context>, alive: &[i64]) -> database::Result<()> {
+    let (node, live) = (context.nodes.node, context.live.load_full());
+    let mut binds = within(context.store.binds()).await?;
     let mut taken = false;
     // One that is about to take another's place is given connections when that has given back its own.
     let running = live.carriers.iter().filter(|carrier| carrier.is_running());
@@ -130,7 +115,7 @@ async fn share_binds(shared: &Arc<Context>, alive: &[i64]) -> database::Result<(
         };
         let holders = holders(&binds, carrier, settings.binds);
         if let Share::Take(most) = share(node, alive, &holders, settings.binds) {
-            let take = shared
+            let take = context
                 .store
                 .take_binds(&carrier.name, node, settings.binds, most);
             within(take).await?;
@@ -138,7 +123,7 @@ async fn share_binds(shared: &Arc<Context>, alive: &[i64]) -> database::Result<(
         }
     }
     if taken {
-        binds = within(shared.store.binds()).await?;
+        binds = within(context.store.binds()).await?;
     }
     for carrier in running {
         if let Some(settings) = &carrier.settings {
@@ -148,7 +133,7 @@ async fn share_binds(shared: &Arc<Context>, alive: &[i64]) -> database::Result<(
                 Share::GiveBack(count) => count,
                 Share::Keep | Share::Take(_) => 0,
             };
-            hold(shared, carrier, all, alive, back).await?;
+            hold(context, carrier, all, alive, back).await?;
         }
     }
     Ok(())
@@ -165,13 +150,13 @@ fn holders(binds: &BTreeMap<String, Vec<Bind>>, carrier: &Carrier, slots: usize)
 
 /// Tells the carrier which connections this node has now, and the database which of them are bound.
 async fn hold(
-    shared: &Arc<Context>,
+    context: &Arc<Context>,
     carrier: &Carrier,
     binds: &[Bind],
     alive: &[i64],
     back: usize,
 ) -> database::Result<()> {
-    let node = shared.nodes.node;
+    let node = context.nodes.node;
     let up_elsewhere = binds
         .iter()
         .any(|bind| bind.bound && bind.node != node && alive.contains(&bind.node));
@@ -187,7 +172,7 @@ async fn hold(
                 bound: is_bound,
                 ..bind.clone()
             };
-            within(shared.store.note_bind(bind)).await?;
+            within(context.store.note_bind(bind)).await?;
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::context::metrics;
 use crate::context::plan::SANDBOX;
+use crate::settle::commit::{commit_alone, report_of};
 use database::Outage;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,25 +14,25 @@ use tokio::time::sleep;
 const PAUSE: Duration = Duration::from_secs(1);
 /// Most batches that are told of together, and most recipients in them: a commit costs much the same for one and
 /// for many, but its time is limited too.
-const MOST_BATCHES: usize = 200;
+const MAX_BATCHES: usize = 200;
 const MOST_RECIPIENTS: usize = 4_000;
 
 /// Recovers what the last process left, where there is one at a time. Other nodes would wait for the beat of this one
 /// meanwhile, and its first beat asks for the same.
-pub(crate) async fn at_start(shared: &Arc<Context>) -> database::Result<()> {
-    if shared.store.is_shared() {
+pub(crate) async fn at_start(context: &Arc<Context>) -> database::Result<()> {
+    if context.store.is_shared() {
         return Ok(());
     }
-    recover(shared).await
+    recover(context).await
 }
 
 /// Recovers whenever `Nodes::look_for_orphans` asks for it, as often as it takes, until the engine ends. However long that
 /// is, nothing waits for it: the beat least of all.
-pub(crate) async fn run(shared: Arc<Context>) {
+pub(crate) async fn run(context: Arc<Context>) {
     let outage = Outage::of("what nodes that are gone had in hand was not all found");
     loop {
-        shared.nodes.orphans_wanted().await;
-        while outage.note(recover(&shared).await).is_none() {
+        context.nodes.orphans_wanted().await;
+        while outage.note(recover(&context).await).is_none() {
             sleep(PAUSE).await;
         }
     }
@@ -40,19 +41,19 @@ pub(crate) async fn run(shared: Arc<Context>) {
 /// Finds the batches of nodes that are gone, in the buckets that are this node's matter, also those of carriers
 /// that are not configured any more. What such a node had claimed may have been sent: it is in doubt, which is
 /// told, counted, and ended by a receipt or by one more send. What it had not claimed was not sent.
-async fn recover(shared: &Arc<Context>) -> database::Result<()> {
-    let now_ms = shared.clock.now_ms();
+async fn recover(context: &Arc<Context>) -> database::Result<()> {
+    let now_ms = context.clock.now_ms();
     let (mut doubted, mut freed) = (0, 0);
-    for bucket in shared.my_buckets() {
-        for carrier in shared.store.batch_carriers(bucket).await? {
-            let orphans = shared.store.orphans(&carrier, bucket).await?;
+    for bucket in context.my_buckets() {
+        for carrier in context.store.batch_carriers(bucket).await? {
+            let orphans = context.store.orphans(&carrier, bucket).await?;
             if carrier == SANDBOX {
-                put_back(shared, orphans, now_ms).await?;
+                put_back(context, orphans, now_ms).await?;
             } else {
-                doubted += take_over(shared, orphans, now_ms).await?;
+                doubted += take_over(context, orphans, now_ms).await?;
             }
         }
-        freed += shared.store.free_callbacks(bucket, now_ms).await?;
+        freed += context.store.free_callbacks(bucket, now_ms).await?;
     }
     if doubted > 0 || freed > 0 {
         tracing::warn!(
@@ -66,7 +67,7 @@ async fn recover(shared: &Arc<Context>) -> database::Result<()> {
 
 /// The sandbox has no wire to be on.
 async fn put_back(
-    shared: &Arc<Context>,
+    context: &Arc<Context>,
     orphans: Vec<Claimed>,
     now_ms: i64,
 ) -> database::Result<()> {
@@ -74,12 +75,12 @@ async fn put_back(
         return Ok(());
     }
     let batches = orphans.into_iter().map(|orphan| orphan.batch).collect();
-    shared.store.release(batches, now_ms, None, now_ms).await
+    context.store.release(batches, now_ms, None, now_ms).await
 }
 
 /// Gives how many recipients are in doubt now.
 async fn take_over(
-    shared: &Arc<Context>,
+    context: &Arc<Context>,
     orphans: Vec<Claimed>,
     now_ms: i64,
 ) -> database::Result<usize> {
@@ -87,14 +88,14 @@ async fn take_over(
     for orphans in portions(orphans) {
         let progress = orphans
             .into_iter()
-            .map(|orphan| doubt(shared, orphan, now_ms))
+            .map(|orphan| doubt(context, orphan, now_ms))
             .collect();
-        let report = shared.report(progress, now_ms);
+        let report = report_of(context, progress, now_ms);
         for progress in &report.progress {
             metrics::doubted(&progress.batch.carrier, progress.doubted.len());
             doubted += progress.doubted.len();
         }
-        shared.keep(report).await?;
+        commit_alone(context, report).await?;
     }
     Ok(doubted)
 }
@@ -114,7 +115,7 @@ fn portions_by<T>(
         let mut sum = 0;
         while let Some(next) = left.next_if(|next| {
             let more = sum + recipients(next);
-            portion.is_empty() || (portion.len() < MOST_BATCHES && more <= MOST_RECIPIENTS)
+            portion.is_empty() || (portion.len() < MAX_BATCHES && more <= MOST_RECIPIENTS)
         }) {
             sum += recipients(&next);
             portion.push(next);
@@ -123,9 +124,9 @@ fn portions_by<T>(
     })
 }
 
-fn doubt(shared: &Context, claimed: Claimed, now_ms: i64) -> Progress {
+fn doubt(context: &Context, claimed: Claimed, now_ms: i64) -> Progress {
     let (batch, gateway) = (&claimed.batch, claimed.content.gateway);
-    let live = shared.live();
+    let live = context.live();
     let resend = live.plan.resend_at(gateway, batch, now_ms);
     let resend = resend.map(|due_at_ms| Batch {
         claimed_by: WAITING,

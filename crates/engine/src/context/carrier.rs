@@ -3,12 +3,16 @@
 use crate::context::budget::Budget;
 use crate::settings::CarrierSettings;
 use domain::Priority;
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use store::Claimed;
 use tokio::sync::Notify;
 use tokio::sync::watch::Sender;
+
+/// Recipients that the simulated carrier may have in flight.
+const SANDBOX_WINDOW: usize = 10_000;
 
 /// A carrier, as the rest of the engine sees it.
 pub(crate) struct Carrier {
@@ -17,7 +21,7 @@ pub(crate) struct Carrier {
     pub(crate) settings: Option<Arc<CarrierSettings>>,
     pub(crate) budget: Budget,
     /// What the desk is to take, as long as there is one.
-    pub(crate) handed: Mutex<Option<Vec<Claimed>>>,
+    pub(crate) inbox: Mutex<Option<Vec<Claimed>>>,
     pub(crate) wake: Notify,
     /// Whether due batches may wait in the database.
     pub(crate) backlog: AtomicBool,
@@ -32,7 +36,7 @@ pub(crate) struct Carrier {
     /// Those of them that are bound.
     pub(crate) bound: Mutex<BTreeSet<i64>>,
     /// Whether this node was taken for dead, and its desk does not know yet.
-    pub(crate) lapsed: AtomicBool,
+    pub(crate) lost_lease: AtomicBool,
     /// Whether the desk is to look through what it has in hand for accounts that may not send.
     pub(crate) withheld: AtomicBool,
     /// Whether the log has named receipts of it that could mean too many pages.
@@ -49,13 +53,13 @@ impl Carrier {
         let recipients = if settings.is_some() {
             0
         } else {
-            crate::dispatch::sandbox::WINDOW
+            SANDBOX_WINDOW
         };
         Self {
             name,
             settings: settings.map(Arc::new),
             budget: Budget::new(recipients),
-            handed: Mutex::new(Some(Vec::new())),
+            inbox: Mutex::new(Some(Vec::new())),
             wake: Notify::new(),
             backlog: AtomicBool::new(true),
             urgent: AtomicBool::new(true),
@@ -63,7 +67,7 @@ impl Carrier {
             up_elsewhere: AtomicBool::new(false),
             slots: Sender::default(),
             bound: Mutex::default(),
-            lapsed: AtomicBool::new(false),
+            lost_lease: AtomicBool::new(false),
             withheld: AtomicBool::new(false),
             unclear_logged: AtomicBool::new(false),
             running: AtomicBool::new(false),
@@ -101,22 +105,19 @@ impl Carrier {
 
     /// The connections of this node that are bound.
     pub(crate) fn bound(&self) -> BTreeSet<i64> {
-        self.bound
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.bound.lock().clone()
     }
 
     pub(crate) fn set_bound(&self, bound: BTreeSet<i64>) {
-        *self.bound.lock().unwrap_or_else(PoisonError::into_inner) = bound;
+        *self.bound.lock() = bound;
     }
 
     /// Tells the desk that this node was taken for dead: its connections are others' now.
-    pub(crate) fn lapse(&self) {
+    pub(crate) fn lose_lease(&self) {
         if self.settings.is_some() {
             self.hold(BTreeSet::new(), false);
         }
-        self.lapsed.store(true, Ordering::Relaxed);
+        self.lost_lease.store(true, Ordering::Relaxed);
         self.wake.notify_one();
     }
 
@@ -133,8 +134,8 @@ impl Carrier {
         }
     }
 
-    pub(crate) fn take_lapse(&self) -> bool {
-        self.lapsed.swap(false, Ordering::Relaxed)
+    pub(crate) fn take_lost_lease(&self) -> bool {
+        self.lost_lease.swap(false, Ordering::Relaxed)
     }
 
     /// Takes room for a batch that is about to be accepted, so that it can go out as soon as it is. Nothing
@@ -145,25 +146,25 @@ impl Carrier {
     }
 
     /// Hands over a batch that is claimed for this node, room taken; gives it back where the desk has ended.
-    pub(crate) fn hand(&self, claimed: Claimed) -> Result<(), Box<Claimed>> {
-        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(handed) = &mut *handed else {
+    pub(crate) fn enqueue(&self, claimed: Claimed) -> Result<(), Box<Claimed>> {
+        let mut inbox = self.inbox.lock();
+        let Some(inbox) = &mut *inbox else {
             return Err(Box::new(claimed));
         };
-        handed.push(claimed);
+        inbox.push(claimed);
         self.wake.notify_one();
         Ok(())
     }
 
-    pub(crate) fn take_handed(&self) -> Vec<Claimed> {
-        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
-        handed.as_mut().map(std::mem::take).unwrap_or_default()
+    pub(crate) fn take_inbox(&self) -> Vec<Claimed> {
+        let mut inbox = self.inbox.lock();
+        inbox.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// From now on nothing can be handed over; gives what was.
     pub(crate) fn end(&self) -> Vec<Claimed> {
-        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
-        handed.take().unwrap_or_default()
+        let mut inbox = self.inbox.lock();
+        inbox.take().unwrap_or_default()
     }
 
     /// Whether the desk has begun.
@@ -187,11 +188,18 @@ impl Carrier {
         self.urgent.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that a claim found something, so that there may be more: one-time passwords only if it found nothing
-    /// else, as what is urgent comes first.
-    pub(crate) fn note_more(&self, urgent: bool) {
-        self.backlog.store(true, Ordering::Relaxed);
-        self.urgent.fetch_or(urgent, Ordering::Relaxed);
+    /// Notes the end of a claim. One that found batches may have left more: one-time passwords only if it found nothing
+    /// else, as urgent batches come first.
+    pub(crate) fn note_claimed(&self, asked: usize, claimed: &[Claimed]) {
+        let got = claimed.iter().map(|claimed| claimed.batch.recipients.len());
+        let got = got.sum::<usize>().min(asked);
+        self.budget.give(asked - got);
+        if got > 0 {
+            let mut priorities = claimed.iter().map(|claimed| claimed.batch.priority);
+            let urgent = priorities.all(|priority| priority == Priority::Otp);
+            self.backlog.store(true, Ordering::Relaxed);
+            self.urgent.fetch_or(urgent, Ordering::Relaxed);
+        }
     }
 
     /// How many recipients of which priority may be claimed now, if any may wait. Where all room but that of

@@ -49,4 +49,9 @@ impl Live {
                         .is_some_and(|other| other.is_up_anywhere())
             })
     }
+
+    /// Whether this very carrier is one of them.
+    pub(crate) fn runs(&self, carrier: &Arc<Carrier>) -> bool {
+        self.carriers.iter().any(|one| Arc::ptr_eq(one, carrier))
+    }
 }

@@ -16,22 +16,22 @@ use tokio::time::{Instant, timeout};
 const MAX_ADDRESSES: u32 = 4;
 
 /// An open connection.
-pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Transport for T {}
 
 /// What the network will say.
-pub type Asked<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'a>>;
+pub type NetworkFuture<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'a>>;
 
 /// What carriers and callbacks need of the network, so that tests can be one.
 pub trait Network: Send + Sync + 'static {
     /// The addresses of a name, as they are now.
-    fn resolve<'a>(&'a self, name: &'a str) -> Asked<'a, Vec<IpAddr>>;
+    fn resolve<'a>(&'a self, name: &'a str) -> NetworkFuture<'a, Vec<IpAddr>>;
 
     /// Connects to exactly this address.
-    fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>>;
+    fn dial(&self, address: SocketAddr) -> NetworkFuture<'_, Box<dyn Transport>>;
 
     /// The addresses of a carrier, by host and port, as they are now.
-    fn resolve_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Vec<SocketAddr>>;
+    fn resolve_carrier<'a>(&'a self, address: &'a str) -> NetworkFuture<'a, Vec<SocketAddr>>;
 
     /// The authorities that vouch for those who are called back.
     fn roots(&self) -> RootCertStore;
@@ -63,18 +63,18 @@ impl Internet {
 }
 
 impl Network for Internet {
-    fn resolve<'a>(&'a self, name: &'a str) -> Asked<'a, Vec<IpAddr>> {
+    fn resolve<'a>(&'a self, name: &'a str) -> NetworkFuture<'a, Vec<IpAddr>> {
         Box::pin(async move {
             let found = self.resolver.lookup_ip(name).await;
             Ok(found.map_err(io::Error::other)?.iter().collect())
         })
     }
 
-    fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>> {
+    fn dial(&self, address: SocketAddr) -> NetworkFuture<'_, Box<dyn Transport>> {
         Box::pin(connect(address))
     }
 
-    fn resolve_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Vec<SocketAddr>> {
+    fn resolve_carrier<'a>(&'a self, address: &'a str) -> NetworkFuture<'a, Vec<SocketAddr>> {
         Box::pin(async move { Ok(lookup_host(address).await?.collect()) })
     }
 
@@ -98,7 +98,7 @@ pub(crate) async fn dial_any(
     network: &dyn Network,
     addresses: &[SocketAddr],
     deadline: Instant,
-) -> io::Result<Box<dyn Wire>> {
+) -> io::Result<Box<dyn Transport>> {
     let count = u32::try_from(addresses.len()).unwrap_or(u32::MAX);
     let mut last = io::ErrorKind::AddrNotAvailable.into();
     for (&address, left) in addresses.iter().zip((1..=count.min(MAX_ADDRESSES)).rev()) {
@@ -113,7 +113,7 @@ pub(crate) async fn dial_any(
 }
 
 /// Connects over TCP, without Nagle's delay.
-async fn connect(address: SocketAddr) -> io::Result<Box<dyn Wire>> {
+async fn connect(address: SocketAddr) -> io::Result<Box<dyn Transport>> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     Ok(Box::new(stream))

@@ -1,4 +1,4 @@
-//! Chance: only this file asks the system for it.
+//! Random: only this file asks the system for it.
 
 use database::Outage;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ static NO_BYTES: Outage = Outage::of("the system gives no random bytes");
 
 /// What chance gives.
 #[derive(Clone, Debug)]
-pub struct Chance(Source);
+pub struct Random(Source);
 
 #[derive(Clone, Debug)]
 enum Source {
@@ -17,7 +17,7 @@ enum Source {
     Seeded(Arc<AtomicU64>),
 }
 
-impl Chance {
+impl Random {
     /// What nobody can guess, from the operating system.
     pub const fn system() -> Self {
         Self(Source::System)
@@ -67,8 +67,8 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(crate) struct Numbers(AtomicI64);
 
 impl Numbers {
-    pub(crate) fn new(now_ms: i64, chance: &Chance) -> Self {
-        let apart = i64::try_from(chance.number() & 0xF_FFFF).unwrap_or_default();
+    pub(crate) fn new(now_ms: i64, random: &Random) -> Self {
+        let apart = i64::try_from(random.number() & 0xF_FFFF).unwrap_or_default();
         Self(AtomicI64::new((now_ms << 20) | apart))
     }
 
@@ -87,9 +87,9 @@ pub(crate) struct MessageIds {
 }
 
 impl MessageIds {
-    pub(crate) fn new(chance: &Chance) -> Self {
+    pub(crate) fn new(random: &Random) -> Self {
         Self {
-            key: [chance.number(), chance.number()],
+            key: [random.number(), random.number()],
             count: AtomicU64::new(0),
         }
     }
@@ -99,10 +99,10 @@ impl MessageIds {
     pub(crate) fn next(&self, now_ms: i64) -> domain::MessageId {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let mixed = mix(count ^ self.key[0]).wrapping_add(self.key[1]);
-        let mut chance = [0; 10];
-        chance[2..].copy_from_slice(&mixed.to_be_bytes());
-        chance[..2].copy_from_slice(&mix(mixed ^ self.key[1]).to_be_bytes()[..2]);
-        domain::MessageId::new(now_ms, chance)
+        let mut random = [0; 10];
+        random[2..].copy_from_slice(&mixed.to_be_bytes());
+        random[..2].copy_from_slice(&mix(mixed ^ self.key[1]).to_be_bytes()[..2]);
+        domain::MessageId::new(now_ms, random)
     }
 }
 

@@ -2,28 +2,28 @@
 
 use crate::context::clock::Clock;
 use crate::context::network::{Internet, Network};
-use crate::context::random::Chance;
+use crate::context::random::Random;
 use crate::error::StartError;
 use std::sync::Arc;
 
 /// The world around the engine; a clone is the same one.
 #[derive(Clone)]
-pub struct World {
+pub struct System {
     /// What time it is.
     pub clock: Clock,
     /// What nobody can know before.
-    pub chance: Chance,
+    pub random: Random,
     /// Whom connections reach.
     pub network: Arc<dyn Network>,
 }
 
-impl World {
+impl System {
     /// The world as the operating system shows it.
     pub fn system() -> Result<Self, StartError> {
         let network = Internet::from_system().map_err(StartError::Resolver)?;
         Ok(Self {
             clock: Clock::system(),
-            chance: Chance::system(),
+            random: Random::system(),
             network: Arc::new(network),
         })
     }

@@ -1,12 +1,12 @@
 //! One connection to a carrier: bound, watched, and bound again when it is lost.
 
 use super::connect;
+use super::transport::{BoundSession, LinkEvent, LinkId};
 use crate::context::Context;
 use crate::context::metrics::bind_failed;
-use crate::context::random::Chance;
-use crate::dispatch::sandbox;
+use crate::context::random::Random;
 use crate::settings::{BindMode, CarrierSettings};
-use smpp::{BindKind, CommandStatus, Event, EventStream, StatusClass, Submit, SubmitOutcome};
+use smpp::{BindKind, Event, EventStream, StatusClass, SubmitOutcome};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -19,76 +19,6 @@ const REFUSED_BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duratio
 /// A bind that lasted so long was a good one: the next wait is the first again.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
 
-/// Which connection of a carrier.
-pub(crate) type LinkId = usize;
-
-/// A connection in use.
-#[derive(Clone)]
-pub(crate) enum Wire {
-    Smpp(smpp::Session),
-    Sandbox(sandbox::Wire),
-}
-
-impl Wire {
-    pub(crate) fn submit(&self, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
-        match self {
-            Self::Smpp(session) => session.submit(submits),
-            Self::Sandbox(wire) => wire.submit(submits),
-        }
-    }
-
-    pub(crate) fn answer(&self, answers: Vec<(u32, CommandStatus)>) {
-        match self {
-            Self::Smpp(session) => session.answer(answers),
-            Self::Sandbox(_) => {}
-        }
-    }
-
-    /// Submits that are queued or unanswered.
-    pub(crate) fn load(&self) -> usize {
-        match self {
-            Self::Smpp(session) => session.load(),
-            Self::Sandbox(_) => 0,
-        }
-    }
-
-    /// Whether it may be dead: a probe is out on it.
-    pub(crate) fn is_silent(&self) -> bool {
-        match self {
-            Self::Smpp(session) => session.is_silent(),
-            Self::Sandbox(_) => false,
-        }
-    }
-
-    pub(crate) fn outstanding(&self) -> usize {
-        match self {
-            Self::Smpp(session) => session.outstanding(),
-            Self::Sandbox(_) => 0,
-        }
-    }
-
-    pub(crate) fn unbind(&self) {
-        match self {
-            Self::Smpp(session) => session.unbind(),
-            Self::Sandbox(wire) => wire.unbind(),
-        }
-    }
-}
-
-/// What happens on a carrier's connections.
-pub(crate) enum LinkEvent {
-    /// Bound; `submits` tells whether messages go out on it.
-    Up {
-        link: LinkId,
-        wire: Wire,
-        submits: bool,
-    },
-    /// Something came.
-    Events { link: LinkId, events: Vec<Event> },
-    /// Lost, or ended in order.
-    Down { link: LinkId },
-}
-
 /// What one of a carrier's connections is: a transceiver, or a pair.
 pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
     match settings.bind_mode {
@@ -99,7 +29,7 @@ pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
 
 /// Keeps one connection bound until it is to end.
 pub(crate) async fn keep_bound(
-    shared: Arc<Context>,
+    context: Arc<Context>,
     settings: Arc<CarrierSettings>,
     tls: Option<TlsConnector>,
     link: LinkId,
@@ -112,7 +42,7 @@ pub(crate) async fn keep_bound(
         let bound = tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing) => return,
-            bound = connect::bind(&*shared.network, &settings, tls.as_ref(), kind) => bound,
+            bound = connect::bind(&*context.network, &settings, tls.as_ref(), kind) => bound,
         };
         let wait = match bound {
             Ok((session, stream)) => {
@@ -131,12 +61,12 @@ pub(crate) async fn keep_bound(
                 if refused || since.elapsed() < GOOD_AFTER {
                     failures += 1;
                 }
-                back_off(waits(refused), failures, &shared.chance)
+                back_off(waits(refused), failures, &context.random)
             }
             Err(error) => {
                 failures += 1;
                 bind_failed(&settings.name, error.word());
-                let wait = back_off(waits(error.is_refusal()), failures, &shared.chance);
+                let wait = back_off(waits(error.is_refusal()), failures, &context.random);
                 let retry_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                 tracing::warn!(carrier.name = settings.name, carrier.link = link, %error, retry_ms,
                     "carrier could not be bound");
@@ -165,7 +95,7 @@ async fn forward(
     events
         .send(LinkEvent::Up {
             link,
-            wire: Wire::Smpp(session),
+            session: BoundSession::Smpp(session),
             submits,
         })
         .await?;
@@ -199,13 +129,13 @@ const fn waits(refused: bool) -> (Duration, Duration) {
 }
 
 /// Doubles from the first wait to the longest, give or take a quarter.
-fn back_off((first, longest): (Duration, Duration), failures: u32, chance: &Chance) -> Duration {
+fn back_off((first, longest): (Duration, Duration), failures: u32, random: &Random) -> Duration {
     let doubled = first
         .saturating_mul(1 << failures.saturating_sub(1).min(16))
         .min(longest);
     let quarter = u64::try_from(doubled.as_millis() / 4).unwrap_or(0).max(1);
-    let chance = Duration::from_millis(chance.number() % (2 * quarter));
-    doubled.saturating_sub(Duration::from_millis(quarter)) + chance
+    let random = Duration::from_millis(random.number() % (2 * quarter));
+    doubled.saturating_sub(Duration::from_millis(quarter)) + random
 }
 
 #[cfg(test)]
@@ -218,7 +148,7 @@ mod tests {
             let (mut tries, mut waited) = (0, Duration::ZERO);
             while waited < Duration::from_hours(1) {
                 tries += 1;
-                waited += back_off(REFUSED_BACK_OFF, tries, &Chance::system());
+                waited += back_off(REFUSED_BACK_OFF, tries, &Random::system());
             }
             assert!((12..=22).contains(&tries), "{tries}");
         }

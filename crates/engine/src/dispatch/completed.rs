@@ -1,25 +1,33 @@
-//! What the desk's steps in the background give back.
+//! A worker's steps in the background, and their results.
 
-use super::bind::Wire;
-use super::worker::Desk;
-use domain::Priority;
-use smpp::CommandStatus;
+use super::transport::BoundSession;
 use store::Claimed;
 
+/// The steps that run in the background: one of each kind at a time.
+#[derive(Default)]
+pub(crate) struct Busy {
+    pub(crate) reporting: bool,
+    pub(crate) claiming: bool,
+    pub(crate) failing_over: bool,
+    /// Fragments of reports that are tried again by themselves.
+    pub(crate) aside: usize,
+}
+
 /// The end of a step.
-pub(crate) enum Done {
+pub(crate) enum Completed {
+    /// A report is committed.
     Reported {
         parked: usize,
         accounted: usize,
-        answers: Vec<(Wire, Vec<u32>)>,
-        /// What was set aside of it: the batch of each piece that tells of one.
+        answers: Vec<(BoundSession, Vec<u32>)>,
+        /// The fragments that were set aside, each with the batch that it reports on.
         aside: Vec<Option<i64>>,
     },
-    /// So is what was set aside.
-    KeptAtLast {
+    /// A fragment that was set aside is committed.
+    CommittedAtLast {
         batch: Option<i64>,
         parked: usize,
-        answers: Vec<(Wire, Vec<u32>)>,
+        answers: Vec<(BoundSession, Vec<u32>)>,
     },
     Claimed {
         asked: usize,
@@ -29,68 +37,4 @@ pub(crate) enum Done {
         asked: usize,
     },
     FailedOver,
-}
-
-impl Desk {
-    pub(crate) fn finished(&mut self, done: Done) {
-        match done {
-            Done::Reported {
-                parked,
-                accounted,
-                answers,
-                aside,
-            } => {
-                self.busy.reporting = false;
-                self.busy.aside += aside.len();
-                let batches = aside.into_iter().flatten();
-                batches.for_each(|batch| self.hand.hold_back(batch));
-                self.carrier.budget.give(accounted);
-                self.kept(parked, answers);
-            }
-            Done::KeptAtLast {
-                batch,
-                parked,
-                answers,
-            } => {
-                self.busy.aside -= 1;
-                if let Some(batch) = batch {
-                    self.hand.let_go(batch);
-                }
-                self.kept(parked, answers);
-            }
-            Done::Claimed { asked, claimed } => {
-                self.busy.claiming = false;
-                let got: usize = claimed
-                    .iter()
-                    .map(|claimed| claimed.batch.recipients.len())
-                    .sum();
-                self.carrier.budget.give(asked - got.min(asked));
-                // As many as asked for may mean that there are more, and so may none: what was found was
-                // not to be sent any more.
-                if got > 0 {
-                    let mut priorities = claimed.iter().map(|claimed| claimed.batch.priority);
-                    let urgent = priorities.all(|priority| priority == Priority::Otp);
-                    self.carrier.note_more(urgent);
-                }
-                for claimed in claimed {
-                    self.take_claimed(claimed);
-                }
-            }
-            Done::ClaimFailed { asked } => {
-                self.busy.claiming = false;
-                self.carrier.budget.give(asked);
-                self.carrier.note_backlog();
-            }
-            Done::FailedOver => self.busy.failing_over = false,
-        }
-    }
-
-    /// Answers the receipts that are kept.
-    fn kept(&self, parked: usize, answers: Vec<(Wire, Vec<u32>)>) {
-        for (wire, sequences) in answers {
-            let ok = |sequence| (sequence, CommandStatus::ROK);
-            wire.answer(sequences.into_iter().map(ok).collect());
-        }
-        self.measures.parked(parked);
-    }
 }

@@ -1,7 +1,7 @@
 //! Reaching a carrier: its name, an address of it, TLS and the bind; and what came in the way, in few words.
 
 use crate::context::metrics::status_word;
-use crate::context::network::{Network, Wire, dial_any};
+use crate::context::network::{Network, Transport, dial_any};
 use crate::settings::CarrierSettings;
 use smpp::{BindError, BindKind, BindOptions, EventStream, Session, StatusClass};
 use std::io;
@@ -15,7 +15,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a connection is not bound.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Obstacle {
+pub(crate) enum ConnectError {
     #[error("its host name has no address: {0}")]
     Unresolved(io::Error),
     #[error("it takes no connection: {0}")]
@@ -26,7 +26,7 @@ pub(crate) enum Obstacle {
     Bind(#[from] BindError),
 }
 
-impl Obstacle {
+impl ConnectError {
     /// The word for it on `/metrics`: for a bind that was answered, the status.
     pub(crate) fn word(&self) -> String {
         let word = match self {
@@ -58,7 +58,7 @@ pub(crate) async fn bind(
     settings: &CarrierSettings,
     tls: Option<&TlsConnector>,
     kind: BindKind,
-) -> Result<(Session, EventStream), Obstacle> {
+) -> Result<(Session, EventStream), ConnectError> {
     let options = BindOptions {
         kind,
         system_id: settings.system_id.clone(),
@@ -78,21 +78,21 @@ async fn connect(
     network: &dyn Network,
     settings: &CarrierSettings,
     tls: Option<&TlsConnector>,
-) -> Result<Box<dyn Wire>, Obstacle> {
+) -> Result<Box<dyn Transport>, ConnectError> {
     let deadline = Instant::now() + TIMEOUT;
     let late = |_| io::Error::from(io::ErrorKind::TimedOut);
     let resolved = timeout_at(deadline, network.resolve_carrier(&settings.address)).await;
     let resolved = resolved.map_err(late).flatten();
-    let addresses = resolved.map_err(Obstacle::Unresolved)?;
+    let addresses = resolved.map_err(ConnectError::Unresolved)?;
     let dialled = dial_any(network, &addresses, deadline).await;
-    let stream = dialled.map_err(Obstacle::Unreachable)?;
+    let stream = dialled.map_err(ConnectError::Unreachable)?;
     let Some(tls) = tls else {
         return Ok(stream);
     };
-    let name = server_name(&settings.address).map_err(Obstacle::Tls)?;
+    let name = server_name(&settings.address).map_err(ConnectError::Tls)?;
     let secured = timeout_at(deadline, tls.connect(name, stream)).await;
     let secured = secured.map_err(late).flatten();
-    Ok(Box::new(secured.map_err(Obstacle::Tls)?))
+    Ok(Box::new(secured.map_err(ConnectError::Tls)?))
 }
 
 /// The name that the carrier's certificate must be for.
@@ -105,7 +105,7 @@ fn server_name(address: &str) -> io::Result<ServerName<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::network::Asked;
+    use crate::context::network::NetworkFuture;
     use crate::settings::BindMode;
     use rustls::{ClientConfig, RootCertStore};
     use smpp::{CommandStatus, ReceiptIds};
@@ -127,11 +127,11 @@ mod tests {
     struct Doors(&'static [Door]);
 
     impl Network for Doors {
-        fn resolve(&self, _name: &str) -> Asked<'_, Vec<IpAddr>> {
+        fn resolve(&self, _name: &str) -> NetworkFuture<'_, Vec<IpAddr>> {
             unreachable!("callbacks alone ask for this")
         }
 
-        fn resolve_carrier<'a>(&'a self, _address: &'a str) -> Asked<'a, Vec<SocketAddr>> {
+        fn resolve_carrier<'a>(&'a self, _address: &'a str) -> NetworkFuture<'a, Vec<SocketAddr>> {
             let ports = 0..u16::try_from(self.0.len()).unwrap();
             let addresses: Vec<_> = ports.map(|port| ([192, 0, 2, 1], port).into()).collect();
             Box::pin(ready(if addresses.is_empty() {
@@ -141,13 +141,13 @@ mod tests {
             }))
         }
 
-        fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>> {
+        fn dial(&self, address: SocketAddr) -> NetworkFuture<'_, Box<dyn Transport>> {
             match self.0[usize::from(address.port())] {
                 Door::Silent => Box::pin(pending()),
                 Door::Shut => Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into()))),
                 Door::Open => {
                     let (ours, _) = duplex(1_024);
-                    Box::pin(ready(Ok(Box::new(ours) as Box<dyn Wire>)))
+                    Box::pin(ready(Ok(Box::new(ours) as Box<dyn Transport>)))
                 }
             }
         }
@@ -178,7 +178,10 @@ mod tests {
         }
     }
 
-    async fn through(doors: &'static [Door], tls: Option<&TlsConnector>) -> Result<(), Obstacle> {
+    async fn through(
+        doors: &'static [Door],
+        tls: Option<&TlsConnector>,
+    ) -> Result<(), ConnectError> {
         connect(&Doors(doors), &settings(), tls).await.map(drop)
     }
 
@@ -212,15 +215,15 @@ mod tests {
                 .with_no_client_auth();
         let tls = TlsConnector::from(Arc::new(config));
         let told = async |doors, tls| {
-            let obstacle = through(doors, tls).await.unwrap_err();
-            (obstacle.to_string(), obstacle.word())
+            let error = through(doors, tls).await.unwrap_err();
+            (error.to_string(), error.word())
         };
         let bind = |error: BindError| {
-            let obstacle = Obstacle::from(error);
-            (obstacle.to_string(), obstacle.word())
+            let error = ConnectError::from(error);
+            (error.to_string(), error.word())
         };
         let refused = BindError::Refused(CommandStatus::RINVPASWD);
-        assert!(Obstacle::from(refused).is_refusal());
+        assert!(ConnectError::from(refused).is_refusal());
         for ((text, word), told) in [
             (
                 ("its host name has no address: no such name", "unresolved"),

@@ -1,12 +1,12 @@
 //! Looking after what waits: what has become due, and what has to go to another carrier.
 
-use super::completed::Done;
-use super::worker::Desk;
 use crate::context::Context;
+use crate::context::carrier::Carrier;
 use database::Outage;
 use domain::Priority;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use store::{Batch, Claimed};
 
 /// How long a carrier may be down before what waits for it goes to the next one.
@@ -19,58 +19,45 @@ const FAIL_OVER_RECIPIENTS: usize = 1_000;
 static MOVES: Outage = Outage::of("batches cannot be moved to another carrier");
 
 /// Tells each carrier for which a batch is due.
-pub(crate) async fn note_due(shared: &Context) -> database::Result<()> {
-    let due = shared.store.due_carriers(shared.clock.now_ms()).await?;
+pub(crate) async fn note_due(context: &Context) -> database::Result<()> {
+    let due = context.store.due_carriers(context.clock.now_ms()).await?;
     due.iter()
-        .filter_map(|name| shared.carrier(name))
+        .filter_map(|name| context.carrier(name))
         .for_each(|carrier| carrier.arrived());
     Ok(())
 }
 
-impl Desk {
-    /// Has what waits go elsewhere, where the carrier has been down for too long.
-    pub(crate) fn fail_over(&mut self) {
-        if self.busy.failing_over || self.closing || !self.is_to_fail_over() {
-            return;
-        }
-        self.busy.failing_over = true;
-        // What is in hand and was not sent goes back first, and is moved the next time.
-        self.put_back_unsent();
-        let now_ms = self.shared.clock.now_ms();
-        let (shared, name) = (Arc::clone(&self.shared), Arc::clone(&self.carrier.name));
-        let done = self.done.clone();
-        tokio::spawn(async move {
-            MOVES.note(move_on(shared, name, now_ms).await);
-            let _ = done.send(Done::FailedOver);
-        });
-    }
+/// Returns `true` if batches of a carrier that is down since then are to move. Only a node that has connections to lose
+/// can see that a carrier is down, and only if no node has any.
+pub(crate) fn is_due(context: &Context, carrier: &Carrier, down_since_ms: i64) -> bool {
+    let judges = carrier.settings.is_some() && !carrier.slots.borrow().is_empty();
+    judges
+        && !carrier.is_up_anywhere()
+        && context.clock.steady_ms() - down_since_ms >= FAIL_OVER_MS
+        && context.live().has_alternative(carrier)
+}
 
-    /// Only a node that has connections to lose can tell that a carrier is down, and only if none has any.
-    fn is_to_fail_over(&self) -> bool {
-        let judges = self.carrier.settings.is_some() && !self.carrier.slots.borrow().is_empty();
-        judges
-            && !self.carrier.is_up_anywhere()
-            && self.shared.clock.steady_ms() - self.down_since_ms >= FAIL_OVER_MS
-            && self.shared.live().has_alternative(&self.carrier)
-    }
+/// Moves what waits for a carrier that is down, and logs a failure.
+pub(crate) async fn fail_over(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) {
+    MOVES.note(move_on(context, carrier, now_ms).await);
 }
 
 /// Moves what waits for a carrier that is down, or not there any more, to one that is up, in order of preference. Gives
 /// whether more of it may be moved now.
-async fn move_on(shared: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> database::Result<bool> {
-    let claim = shared.claim(&carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
-    let claimed = shared.store.claim(claim).await?;
+async fn move_on(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> database::Result<bool> {
+    let claim = context.claim(&carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
+    let claimed = context.store.claim(claim).await?;
     let recipients = claimed.iter().map(|one| one.batch.recipients.len());
     let is_full = recipients.sum::<usize>() >= FAIL_OVER_RECIPIENTS;
     let mut moved: BTreeMap<Option<Arc<str>>, Vec<Batch>> = BTreeMap::new();
     for Claimed { batch, content } in claimed {
         let others = batch.recipients.first().map(|&first| {
-            let live = shared.live();
+            let live = context.live();
             live.plan
                 .other_carriers(content.gateway, batch.leg, first, &carrier)
         });
         let other = others.into_iter().flatten().find(|name| {
-            shared
+            context
                 .carrier(name)
                 .is_some_and(|other| other.is_up_anywhere())
         });
@@ -85,13 +72,13 @@ async fn move_on(shared: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> databa
             now_ms + NO_OTHER_MS
         };
         // Together, and one after the other: each by itself would take the connections of the database from all others.
-        let store = &shared.store;
+        let store = &context.store;
         let given = store.release(batches.clone(), due_ms, other.clone(), now_ms);
         if let Err(error) = given.await {
             MOVES.failed(&error);
-            shared.release(batches, due_ms, other);
-        } else if let Some(other) = other.and_then(|name| shared.carrier(&name)) {
-            shared.arrived(&other);
+            context.release(batches, due_ms, other);
+        } else if let Some(other) = other.and_then(|name| context.carrier(&name)) {
+            context.arrived(&other);
         }
     }
     Ok(more)
@@ -100,34 +87,31 @@ async fn move_on(shared: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> databa
 /// Moves what waits for carriers that are not configured any more: nobody else looks for it. What no carrier takes
 /// ends when its time is over. The operator is told of each carrier once.
 pub(crate) async fn move_strays(
-    shared: &Arc<Context>,
+    context: &Arc<Context>,
     told: &Mutex<BTreeSet<String>>,
 ) -> database::Result<()> {
     let mut strays = BTreeSet::new();
-    for bucket in shared.my_buckets() {
-        let carriers = shared.store.batch_carriers(bucket).await?;
+    for bucket in context.my_buckets() {
+        let carriers = context.store.batch_carriers(bucket).await?;
         strays.extend(
             carriers
                 .into_iter()
-                .filter(|name| shared.carrier(name).is_none()),
+                .filter(|name| context.carrier(name).is_none()),
         );
     }
     if strays.is_empty() {
         return Ok(());
     }
     // A node that was configured otherwise may have it, while nodes are restarted one by one.
-    let binds = shared.store.binds().await?;
-    let alive = shared.nodes.alive();
+    let binds = context.store.binds().await?;
+    let alive = context.nodes.alive();
     strays.retain(|name| {
         let binds = binds.get(name).into_iter().flatten();
         !binds.into_iter().any(|bind| alive.contains(&bind.node))
     });
-    let now_ms = shared.clock.now_ms();
+    let now_ms = context.clock.now_ms();
     for name in strays {
-        let is_new = told
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(name.clone());
+        let is_new = told.lock().insert(name.clone());
         if is_new {
             tracing::warn!(
                 carrier = &*name,
@@ -136,13 +120,13 @@ pub(crate) async fn move_strays(
             );
         }
         let name: Arc<str> = name.into();
-        let carriers = &shared.live().carriers;
+        let carriers = &context.live().carriers;
         let mut more = carriers
             .iter()
             .any(|other| other.settings.is_some() && other.is_up_anywhere());
         while more {
             // In a task of its own: who is claimed is given back, also where the sweep is aborted now.
-            let moving = move_on(Arc::clone(shared), Arc::clone(&name), now_ms);
+            let moving = move_on(Arc::clone(context), Arc::clone(&name), now_ms);
             let moved = tokio::spawn(moving).await;
             more = moved.map_err(|_| database::Error::Closed).flatten()?;
         }

@@ -1,67 +1,16 @@
 //! The batches a carrier has in hand: which recipients are still to be sent, which are on the wire, and what
 //! became of the others and is not in the database yet. No effects here.
 
-mod withdraw;
-
-use super::multipart::Flight;
+use super::decision::{Decision, Tag};
+use super::multipart::{Answer, MultipartState};
 use super::pages::Pages;
-pub(crate) use super::retry::{Later, LaterKind};
+use super::retry::Requeue;
 use crate::context::plan::Plan;
-use domain::{DeliveryStatus, Priority, Recipient};
-use smpp::{CommandStatus, SubmitOutcome};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use domain::{Priority, Recipient};
+use smpp::SubmitOutcome;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use store::{Batch, Claimed, Content, Ended, Progress};
-
-/// What is to become of a recipient that the carrier has answered for, or will not.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Fate {
-    /// The carrier took all pages; its ids, in order.
-    Submitted(Vec<String>),
-    /// Handed over, outcome unknown; sent once more as the batch says, if at all.
-    Doubted(Option<Later>),
-    /// It has come to a bad end.
-    Ended(DeliveryStatus, String),
-    /// It goes into a batch of its own.
-    Later(Later),
-    /// It goes out again as soon as there is room: the pages of it that the carrier has not taken.
-    AtOnce,
-    /// So do these, but from that steady time on, and behind what waits then.
-    AtTime(i64),
-}
-
-/// What came back for all pages of a recipient.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Answer {
-    Accepted(Vec<String>),
-    Rejected(CommandStatus),
-    NotSent,
-    Unknown,
-}
-
-/// Names one page on the wire.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct Tag {
-    pub(crate) slot: u32,
-    pub(crate) recipient: u16,
-    pub(crate) page: u8,
-}
-
-impl Tag {
-    pub(crate) fn number(self) -> u64 {
-        u64::from(self.slot) << 24 | u64::from(self.recipient) << 8 | u64::from(self.page)
-    }
-
-    pub(crate) fn from_number(number: u64) -> Self {
-        // Each part was widened by `number`, so cutting it off loses nothing.
-        let part = |shift: u32, octets: u32| (number >> shift) & ((1 << (8 * octets)) - 1);
-        Self {
-            slot: u32::try_from(part(24, 4)).unwrap_or_default(),
-            recipient: u16::try_from(part(8, 2)).unwrap_or_default(),
-            page: u8::try_from(part(0, 1)).unwrap_or_default(),
-        }
-    }
-}
 
 /// A batch in hand.
 struct Slot {
@@ -72,15 +21,15 @@ struct Slot {
     open: usize,
     /// Which recipients are accounted for, by place in the batch.
     done: Vec<bool>,
-    news: News,
+    updates: Updates,
 }
 
 #[derive(Default)]
-struct News {
+struct Updates {
     submitted: Vec<(Recipient, Vec<String>)>,
     doubted: Vec<Recipient>,
     ended: Vec<Ended>,
-    later: BTreeMap<Later, Vec<Recipient>>,
+    later: BTreeMap<Requeue, Vec<Recipient>>,
     count: usize,
 }
 
@@ -103,7 +52,7 @@ impl Ready {
 
 /// All batches in hand.
 #[derive(Default)]
-pub(crate) struct Hand {
+pub(crate) struct InFlight {
     slots: Vec<Option<Slot>>,
     free: Vec<u32>,
     ready: [VecDeque<(u32, u16)>; 3],
@@ -112,14 +61,14 @@ pub(crate) struct Hand {
     /// How often those have waited who had to.
     waits: HashMap<(u32, u16), i64>,
     /// Recipients of several pages; those of one page need no memory but the window's.
-    flights: HashMap<(u32, u16), Flight>,
+    multiparts: HashMap<(u32, u16), MultipartState>,
     /// Slots with news, the oldest first.
     fresh: VecDeque<u32>,
     /// Batches of which the database does not take what it was told last.
     held_back: BTreeSet<i64>,
 }
 
-impl Hand {
+impl InFlight {
     /// Takes a claimed batch in hand, to be sent or, if not, to be decided: then gives its recipients.
     pub(crate) fn take(&mut self, claimed: Claimed, pages: Pages, send: bool) -> Vec<Tag> {
         let index = self.free.pop().unwrap_or_else(|| {
@@ -145,7 +94,7 @@ impl Hand {
             pages: Arc::new(pages),
             open: count,
             done: vec![false; count],
-            news: News::default(),
+            updates: Updates::default(),
         });
         held
     }
@@ -168,10 +117,10 @@ impl Hand {
         let recipient = *held.batch.recipients.get(usize::from(place))?;
         let pages = held.pages.count();
         let due = if pages > 1 {
-            self.flights
+            self.multiparts
                 .entry((slot, place))
                 .or_default()
-                .set_out(pages)
+                .send_due(pages)
         } else {
             1
         };
@@ -234,7 +183,7 @@ impl Hand {
     /// Notes what came back for a page; gives the answer once all pages of the recipient have theirs.
     pub(crate) fn answered(&mut self, tag: Tag, outcome: SubmitOutcome) -> Option<Answer> {
         let key = (tag.slot, tag.recipient);
-        let Some(flight) = self.flights.get_mut(&key) else {
+        let Some(multipart) = self.multiparts.get_mut(&key) else {
             return Some(match outcome {
                 SubmitOutcome::Accepted { message_id } => Answer::Accepted(vec![message_id]),
                 SubmitOutcome::Rejected(status) => Answer::Rejected(status),
@@ -242,17 +191,17 @@ impl Hand {
                 SubmitOutcome::Unknown => Answer::Unknown,
             });
         };
-        flight.land(usize::from(tag.page), outcome)
+        multipart.record(usize::from(tag.page), outcome)
     }
 
     /// Whether the carrier has taken some of a recipient's pages.
     pub(crate) fn is_begun(&self, tag: Tag) -> bool {
-        let flight = self.flights.get(&(tag.slot, tag.recipient));
-        flight.is_some_and(Flight::is_begun)
+        let multipart = self.multiparts.get(&(tag.slot, tag.recipient));
+        multipart.is_some_and(MultipartState::is_begun)
     }
 
     /// Settles in memory what becomes of a recipient.
-    pub(crate) fn decide(&mut self, tag: Tag, fate: Fate) {
+    pub(crate) fn decide(&mut self, tag: Tag, decision: Decision) {
         let Some(slot) = self
             .slots
             .get_mut(tag.slot as usize)
@@ -263,11 +212,11 @@ impl Hand {
         let Some(&recipient) = slot.batch.recipients.get(usize::from(tag.recipient)) else {
             return;
         };
-        if fate == Fate::AtOnce {
+        if decision == Decision::AtOnce {
             self.ready[slot.batch.priority as usize].push_front((tag.slot, tag.recipient));
             return;
         }
-        if let Fate::AtTime(steady_ms) = fate {
+        if let Decision::AtTime(steady_ms) = decision {
             *self.waits.entry((tag.slot, tag.recipient)).or_default() += 1;
             self.held.insert((steady_ms, tag));
             return;
@@ -276,32 +225,32 @@ impl Hand {
             return;
         }
         if slot.pages.count() > 1 {
-            self.flights.remove(&(tag.slot, tag.recipient));
+            self.multiparts.remove(&(tag.slot, tag.recipient));
         }
         if !self.waits.is_empty() {
             self.waits.remove(&(tag.slot, tag.recipient));
         }
         slot.open -= 1;
-        let news = &mut slot.news;
-        if news.count == 0 {
+        let updates = &mut slot.updates;
+        if updates.count == 0 {
             self.fresh.push_back(tag.slot);
         }
-        news.count += 1;
-        match fate {
-            Fate::Submitted(ids) => news.submitted.push((recipient, ids)),
-            Fate::Doubted(later) => {
-                news.doubted.push(recipient);
+        updates.count += 1;
+        match decision {
+            Decision::Submitted(ids) => updates.submitted.push((recipient, ids)),
+            Decision::Doubted(later) => {
+                updates.doubted.push(recipient);
                 if let Some(later) = later {
-                    news.later.entry(later).or_default().push(recipient);
+                    updates.later.entry(later).or_default().push(recipient);
                 }
             }
-            Fate::Ended(status, error) => news.ended.push(Ended {
+            Decision::Ended(status, error) => updates.ended.push(Ended {
                 recipient,
                 status,
                 error,
             }),
-            Fate::Later(later) => news.later.entry(later).or_default().push(recipient),
-            Fate::AtOnce | Fate::AtTime(_) => {}
+            Decision::Requeue(later) => updates.later.entry(later).or_default().push(recipient),
+            Decision::AtOnce | Decision::AtTime(_) => {}
         }
     }
 
@@ -316,7 +265,7 @@ impl Hand {
         self.held_back.remove(&batch);
         let is_it = |slot: &Option<Slot>| {
             let slot = slot.as_ref();
-            slot.is_some_and(|slot| slot.batch.id == batch && slot.news.count > 0)
+            slot.is_some_and(|slot| slot.batch.id == batch && slot.updates.count > 0)
         };
         if let Some(index) = self.slots.iter().position(is_it) {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
@@ -327,7 +276,7 @@ impl Hand {
     }
 
     /// Whether there is something that the database does not know yet.
-    pub(crate) fn has_news(&self) -> bool {
+    pub(crate) fn has_updates(&self) -> bool {
         !self.fresh.is_empty()
     }
 
@@ -350,14 +299,14 @@ impl Hand {
             if self.held_back.contains(&slot.batch.id) {
                 continue;
             }
-            let news = std::mem::take(&mut slot.news);
-            let mut again: Vec<Batch> = news
+            let updates = std::mem::take(&mut slot.updates);
+            let mut again: Vec<Batch> = updates
                 .later
                 .into_iter()
                 .map(|(later, recipients)| later.batch(&slot.batch, recipients, plan.numbers(1)))
                 .collect();
-            let submitted = news.submitted.iter().map(|(recipient, _)| *recipient);
-            let awaited = submitted.chain(news.doubted.iter().copied());
+            let submitted = updates.submitted.iter().map(|(recipient, _)| *recipient);
+            let awaited = submitted.chain(updates.doubted.iter().copied());
             let gateway = slot.content.gateway;
             again.extend(plan.second_leg_timer(&slot.batch, gateway, awaited, now_ms));
             let waiting = slot
@@ -371,13 +320,13 @@ impl Hand {
             } else {
                 waiting.map(|(recipient, _)| *recipient).collect()
             };
-            accounted += news.count;
+            accounted += updates.count;
             all.push(Progress {
                 batch: Arc::clone(&slot.batch),
                 gateway,
-                submitted: news.submitted,
-                doubted: news.doubted,
-                ended: news.ended,
+                submitted: updates.submitted,
+                doubted: updates.doubted,
+                ended: updates.ended,
                 remaining,
                 again,
             });
@@ -388,12 +337,35 @@ impl Hand {
         }
         (all, accounted)
     }
+
+    /// Takes out those recipients that wait and say what is meant, and of which no page was handed over.
+    pub(crate) fn withdraw(&mut self, is_meant: impl Fn(&Content) -> bool) -> Vec<Tag> {
+        let ready = self.ready.iter().flatten();
+        let ready = ready.map(|&(slot, recipient)| Tag {
+            slot,
+            recipient,
+            page: 0,
+        });
+        let held = self.held.iter().map(|&(_, tag)| tag);
+        let is_unsent = |tag: &Tag| {
+            let content = self.batch(*tag).map(|(_, content)| content);
+            content.is_some_and(|content| is_meant(&content)) && !self.is_begun(*tag)
+        };
+        let out: Vec<Tag> = ready.chain(held).filter(is_unsent).collect();
+        let places: HashSet<(u32, u16)> = out.iter().map(|tag| (tag.slot, tag.recipient)).collect();
+        for queue in &mut self.ready {
+            queue.retain(|place| !places.contains(place));
+        }
+        self.held
+            .retain(|(_, tag)| !places.contains(&(tag.slot, tag.recipient)));
+        out
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::random::{Chance, Numbers};
+    use crate::context::random::{Numbers, Random};
     use domain::{
         AccountId, Bucket, CodeWords, Environment, Gateway, MessageId, Money, NumberPlan, Rulebook,
     };
@@ -410,7 +382,7 @@ mod tests {
             max_recipients: 1,
             private_callbacks: false,
         };
-        Plan::new(rules, Numbers::new(0, &Chance::seeded(1)))
+        Plan::new(rules, Numbers::new(0, &Random::seeded(1)))
     }
 
     /// A campaign that is claimed, to so many.
@@ -457,7 +429,7 @@ mod tests {
         };
         let pages = Pages::new(&claimed, "", Some(1_000));
         assert_eq!(pages.count(), 2);
-        let mut hand = Hand::default();
+        let mut hand = InFlight::default();
         hand.take(claimed, pages, true);
         let ready = hand.next(Priority::Bulk).unwrap();
         let second = Tag {
@@ -469,12 +441,12 @@ mod tests {
             hand.answered(ready.tag, SubmitOutcome::Accepted { message_id }),
             None
         );
-        let full = CommandStatus::RMSGQFUL;
+        let full = smpp::CommandStatus::RMSGQFUL;
         let answer = hand.answered(second, SubmitOutcome::Rejected(full));
         assert_eq!(answer, Some(Answer::Rejected(full)));
         assert!(hand.is_begun(second));
         assert_eq!(hand.waits(second), 0);
-        hand.decide(second, Fate::AtTime(2_000));
+        hand.decide(second, Decision::AtTime(2_000));
         hand.wake(1_999);
         assert_eq!((hand.held(), hand.waiting()), (1, 0));
         hand.wake(2_000);
@@ -482,7 +454,7 @@ mod tests {
         let again = hand.next(Priority::Bulk).unwrap();
         assert_eq!(again.due().collect::<Vec<_>>(), [1]);
         assert_eq!(hand.waits(second), 1);
-        hand.decide(second, Fate::AtTime(9_000));
+        hand.decide(second, Decision::AtTime(9_000));
         let unsent: Vec<_> = hand.unsent().iter().map(|tag| tag.recipient).collect();
         assert_eq!(unsent, [0], "they go back, too");
     }
@@ -491,19 +463,19 @@ mod tests {
     fn whoever_had_to_wait_goes_behind_those_who_wait() {
         let mut hand = with_campaigns(1..=1, 3);
         let first = hand.next(Priority::Bulk).unwrap();
-        hand.decide(first.tag, Fate::AtTime(1_000));
+        hand.decide(first.tag, Decision::AtTime(1_000));
         hand.wake(1_000);
         let order = std::iter::from_fn(|| hand.next(Priority::Bulk));
         let order: Vec<u16> = order.map(|ready| ready.tag.recipient).collect();
         assert_eq!(order, [1, 2, 0]);
         assert_eq!(hand.waits(first.tag), 1);
-        hand.decide(first.tag, Fate::Submitted(vec!["1".to_owned()]));
+        hand.decide(first.tag, Decision::Submitted(vec!["1".to_owned()]));
         assert_eq!(hand.waits(first.tag), 0, "nothing is left of it");
     }
 
     /// Some campaigns in hand, each to so many.
-    fn with_campaigns(ids: RangeInclusive<i64>, recipients: u64) -> Hand {
-        let mut hand = Hand::default();
+    fn with_campaigns(ids: RangeInclusive<i64>, recipients: u64) -> InFlight {
+        let mut hand = InFlight::default();
         for id in ids {
             let claimed = campaign(id, recipients);
             let pages = Pages::new(&claimed, "", Some(1_000));
@@ -517,12 +489,12 @@ mod tests {
         let plan = plan();
         let mut hand = with_campaigns(1..=3, 10);
         while let Some(ready) = hand.next(Priority::Bulk) {
-            hand.decide(ready.tag, Fate::Submitted(vec!["1".to_owned()]));
+            hand.decide(ready.tag, Decision::Submitted(vec!["1".to_owned()]));
         }
         let mut taken = |enough| {
             let (progress, accounted) = hand.progress(&plan, 0, enough);
             let ids: Vec<i64> = progress.iter().map(|one| one.batch.id).collect();
-            (ids, accounted, hand.has_news())
+            (ids, accounted, hand.has_updates())
         };
         assert_eq!(taken(11), (vec![1, 2], 20, true));
         assert_eq!(taken(11), (vec![3], 10, false));
@@ -537,12 +509,12 @@ mod tests {
         let tags: Vec<Tag> = std::iter::from_fn(|| hand.next(Priority::Bulk))
             .map(|ready| ready.tag)
             .collect();
-        let submit = |hand: &mut Hand, place: u16| {
+        let submit = |hand: &mut InFlight, place: u16| {
             for tag in tags.iter().filter(|tag| tag.recipient == place) {
-                hand.decide(*tag, Fate::Submitted(vec!["1".to_owned()]));
+                hand.decide(*tag, Decision::Submitted(vec!["1".to_owned()]));
             }
         };
-        let taken = |hand: &mut Hand| -> Vec<(i64, usize)> {
+        let taken = |hand: &mut InFlight| -> Vec<(i64, usize)> {
             let (progress, _) = hand.progress(&plan, 0, 100);
             let told = progress.iter();
             told.map(|one| (one.batch.id, one.submitted.len()))
@@ -555,7 +527,7 @@ mod tests {
         assert_eq!(taken(&mut hand), [(2, 1)]);
         submit(&mut hand, 2);
         assert_eq!(taken(&mut hand), [(2, 1)]);
-        assert!(!hand.has_news() && !hand.is_empty());
+        assert!(!hand.has_updates() && !hand.is_empty());
         hand.let_go(1);
         assert_eq!(taken(&mut hand), [(1, 2)]);
         assert!(hand.is_empty());

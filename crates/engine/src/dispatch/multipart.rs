@@ -1,11 +1,19 @@
 //! A recipient of several pages on its way: which of them the carrier has taken, and what came of the others.
 
-use super::in_flight::Answer;
 use smpp::{CommandStatus, SubmitOutcome};
+
+/// What came back for all pages of a recipient.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Answer {
+    Accepted(Vec<String>),
+    Rejected(CommandStatus),
+    NotSent,
+    Unknown,
+}
 
 /// The pages of one recipient, of which some are on the wire.
 #[derive(Default)]
-pub(crate) struct Flight {
+pub(crate) struct MultipartState {
     /// The carrier's ids of the pages that it took.
     ids: Vec<Option<String>>,
     outstanding: usize,
@@ -14,9 +22,9 @@ pub(crate) struct Flight {
     unknown: bool,
 }
 
-impl Flight {
+impl MultipartState {
     /// All pages that the carrier has not taken go out; gives which they are, bit 0 being the first.
-    pub(crate) fn set_out(&mut self, pages: usize) -> u64 {
+    pub(crate) fn send_due(&mut self, pages: usize) -> u64 {
         let mut ids = std::mem::take(&mut self.ids);
         ids.resize(pages, None);
         let open = ids.iter().enumerate().filter(|(_, id)| id.is_none());
@@ -32,7 +40,7 @@ impl Flight {
     }
 
     /// Notes what came back for a page; gives the answer once all that went out have theirs.
-    pub(crate) fn land(&mut self, page: usize, outcome: SubmitOutcome) -> Option<Answer> {
+    pub(crate) fn record(&mut self, page: usize, outcome: SubmitOutcome) -> Option<Answer> {
         self.outstanding = self.outstanding.saturating_sub(1);
         match outcome {
             SubmitOutcome::Accepted { message_id } => {
@@ -73,39 +81,39 @@ mod tests {
 
     #[test]
     fn pages_that_the_carrier_has_taken_do_not_go_out_again() {
-        let mut flight = Flight::default();
-        assert_eq!(flight.set_out(3), 0b111);
-        assert_eq!(flight.land(0, taken("a")), None);
-        assert_eq!(flight.land(2, SubmitOutcome::NotSent), None);
+        let mut multipart = MultipartState::default();
+        assert_eq!(multipart.send_due(3), 0b111);
+        assert_eq!(multipart.record(0, taken("a")), None);
+        assert_eq!(multipart.record(2, SubmitOutcome::NotSent), None);
         let throttled = CommandStatus::RTHROTTLED;
-        let answer = flight.land(1, SubmitOutcome::Rejected(throttled));
+        let answer = multipart.record(1, SubmitOutcome::Rejected(throttled));
         assert_eq!(answer, Some(Answer::Rejected(throttled)));
-        assert!(flight.is_begun());
-        assert_eq!(flight.set_out(3), 0b110);
-        assert!(flight.is_begun());
-        assert_eq!(flight.land(2, taken("c")), None);
+        assert!(multipart.is_begun());
+        assert_eq!(multipart.send_due(3), 0b110);
+        assert!(multipart.is_begun());
+        assert_eq!(multipart.record(2, taken("c")), None);
         let all = ["a", "b", "c"].map(str::to_owned).to_vec();
-        assert_eq!(flight.land(1, taken("b")), Some(Answer::Accepted(all)));
+        assert_eq!(multipart.record(1, taken("b")), Some(Answer::Accepted(all)));
     }
 
     #[test]
     fn a_page_that_may_be_with_the_carrier_leaves_all_of_them_in_doubt() {
-        let mut flight = Flight::default();
-        flight.set_out(2);
-        assert_eq!(flight.land(0, SubmitOutcome::Unknown), None);
+        let mut multipart = MultipartState::default();
+        multipart.send_due(2);
+        assert_eq!(multipart.record(0, SubmitOutcome::Unknown), None);
         let refused = SubmitOutcome::Rejected(CommandStatus::RSYSERR);
-        assert_eq!(flight.land(1, refused), Some(Answer::Unknown));
+        assert_eq!(multipart.record(1, refused), Some(Answer::Unknown));
     }
 
     #[test]
     fn nothing_is_begun_before_a_page_is_taken() {
-        let mut flight = Flight::default();
-        flight.set_out(2);
-        assert_eq!(flight.land(0, SubmitOutcome::NotSent), None);
+        let mut multipart = MultipartState::default();
+        multipart.send_due(2);
+        assert_eq!(multipart.record(0, SubmitOutcome::NotSent), None);
         assert_eq!(
-            flight.land(1, SubmitOutcome::NotSent),
+            multipart.record(1, SubmitOutcome::NotSent),
             Some(Answer::NotSent)
         );
-        assert!(!flight.is_begun());
+        assert!(!multipart.is_begun());
     }
 }

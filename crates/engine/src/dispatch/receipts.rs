@@ -1,115 +1,205 @@
-//! What comes as `deliver_sm`: receipts wait for their commit, and all else is answered.
+//! The receipts of a carrier that wait for their commit. No effects here.
 
-use super::bind::LinkId;
-use super::segments::{Joined, Origin};
+use super::report::Answers;
+use super::segments::{Joined, Segments};
 use super::smpp_mapping;
-use super::worker::{Desk, Heard};
-use smpp::{CommandStatus, DeliverSm, Segment};
+use super::transport::{BoundSession, LinkId, Origin};
+use crate::settings::CarrierSettings;
+use smpp::{DeliverSm, ReceiptIds, Segment};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use store::Receipt;
 
-impl Desk {
-    /// The receipt that it is, where its carrier is believed to have written it.
-    fn receipt(&self, deliver: &DeliverSm) -> Option<Receipt> {
-        let read = smpp::receipt::parse(deliver)?;
-        if !read.marked && !self.takes_unmarked() {
-            return None;
+/// While the receipts of a carrier that are not committed take so much memory, nothing more is read from its connections.
+const MAX_OCTETS: usize = 8 * 1024 * 1024;
+
+/// A receipt that came, and how it is to be answered.
+pub(crate) struct ReceivedReceipt {
+    pub(crate) receipt: Receipt,
+    /// The connection that it came on, while that lasts.
+    pub(crate) link: Option<LinkId>,
+    pub(crate) sequence: u32,
+    /// The other segments that are answered with it, where it was cut.
+    pub(crate) segments: Vec<Origin>,
+}
+
+impl ReceivedReceipt {
+    /// The memory that it takes.
+    fn octets(&self) -> usize {
+        let Receipt {
+            carrier_id,
+            other_id,
+            sender,
+            error,
+            ..
+        } = &self.receipt;
+        let others = [other_id, error].into_iter().flatten().map(String::len);
+        size_of::<Self>() + carrier_id.len() + sender.len() + others.sum::<usize>()
+    }
+}
+
+/// A `deliver_sm` that is no receipt, or one that cannot be read. It is answered and dropped, or it would come again for
+/// ever.
+pub(crate) struct NoReceipt {
+    pub(crate) deliver: DeliverSm,
+    pub(crate) origins: Vec<Origin>,
+    /// Whether the carrier marked it as a receipt.
+    pub(crate) marked: bool,
+}
+
+/// The receipts of one carrier.
+pub(crate) struct ReceiptInbox {
+    carrier: Arc<str>,
+    ids: ReceiptIds,
+    /// Whether a text that reads like a receipt is one without the mark of a receipt.
+    takes_unmarked: bool,
+    receipts: Vec<ReceivedReceipt>,
+    octets: usize,
+    /// Receipts that wait for their other segments: those that the carrier marked as receipts, and others.
+    marked_segments: Segments,
+    other_segments: Segments,
+}
+
+impl ReceiptInbox {
+    pub(crate) fn new(carrier: Arc<str>, settings: Option<&CarrierSettings>) -> Self {
+        Self {
+            carrier,
+            ids: settings.map_or(ReceiptIds::Exact, |settings| settings.receipt_ids),
+            takes_unmarked: settings.is_none_or(|settings| settings.unmarked_receipts),
+            receipts: Vec::new(),
+            octets: 0,
+            marked_segments: Segments::default(),
+            other_segments: Segments::default(),
         }
-        smpp_mapping::receipt(&self.carrier.name, deliver, read, self.ids)
     }
 
-    fn takes_unmarked(&self) -> bool {
-        let settings = self.carrier.settings.as_ref();
-        settings.is_none_or(|settings| settings.unmarked_receipts)
+    /// Returns `true` if more receipts may come.
+    pub(crate) fn has_room(&self) -> bool {
+        self.octets < MAX_OCTETS
     }
 
-    /// A segment waits for the others where it may be one of a receipt.
-    pub(crate) fn delivered(&mut self, origin: Origin, deliver: DeliverSm) {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.receipts.is_empty()
+    }
+
+    /// How many receipts wait for their commit.
+    pub(crate) fn len(&self) -> usize {
+        self.receipts.len()
+    }
+
+    /// Takes out the oldest receipts, so many, with their answers by connection.
+    pub(crate) fn take<'a>(
+        &mut self,
+        count: usize,
+        session: impl Fn(LinkId) -> Option<&'a BoundSession>,
+    ) -> (Vec<Receipt>, Answers) {
+        let mut receipts = Vec::with_capacity(count);
+        let mut answers: BTreeMap<LinkId, (BoundSession, Vec<(usize, u32)>)> = BTreeMap::new();
+        for (place, received) in self.receipts.drain(..count).enumerate() {
+            self.octets -= received.octets();
+            receipts.push(received.receipt);
+            let own = received.link.map(|link| (link, received.sequence));
+            for (link, sequence) in own.into_iter().chain(received.segments) {
+                if let Some(session) = session(link) {
+                    let of_link = answers
+                        .entry(link)
+                        .or_insert_with(|| (session.clone(), Vec::new()));
+                    of_link.1.push((place, sequence));
+                }
+            }
+        }
+        (receipts, Answers(answers.into_values().collect()))
+    }
+
+    /// Takes a `deliver_sm` in. A segment waits for the others of its receipt. Returns what is no receipt.
+    pub(crate) fn deliver(
+        &mut self,
+        origin: Origin,
+        deliver: DeliverSm,
+        steady_ms: i64,
+    ) -> Vec<NoReceipt> {
         let marked = smpp::receipt::is_marked(&deliver);
-        let place = Segment::of(&deliver).filter(|_| marked || self.takes_unmarked());
+        let place = Segment::of(&deliver).filter(|_| marked || self.takes_unmarked);
         let Some(place) = place else {
-            self.received(&deliver, Some(origin), Vec::new());
-            return;
+            let received = self.receive(deliver, Some(origin), Vec::new());
+            return received.into_iter().collect();
         };
-        let steady_ms = self.shared.clock.steady_ms();
         let segments = if marked {
             &mut self.marked_segments
         } else {
             &mut self.other_segments
         };
-        for joined in segments.add(place, deliver, origin, steady_ms) {
-            self.joined(joined);
-        }
+        let joined = segments.add(place, deliver, origin, steady_ms);
+        joined
+            .into_iter()
+            .filter_map(|joined| self.join(joined))
+            .collect()
     }
 
-    /// Answers the segments that have waited long enough, and reads what is there of receipts that stay without the rest.
-    pub(crate) fn time_out_segments(&mut self) {
-        let steady_ms = self.shared.clock.steady_ms();
-        let marked = self.marked_segments.time_out(steady_ms);
-        let other = self.other_segments.time_out(steady_ms);
-        for (answers, late) in [marked, other] {
-            self.answer(&answers);
-            for joined in late {
-                self.joined(joined);
-            }
-        }
+    /// Returns the segments that have waited long enough to be answered. Receipts that stay without their other segments
+    /// are read as they are.
+    pub(crate) fn time_out(&mut self, steady_ms: i64) -> (Vec<Origin>, Vec<NoReceipt>) {
+        let (mut answers, mut late) = self.marked_segments.time_out(steady_ms);
+        let (more_answers, more_late) = self.other_segments.time_out(steady_ms);
+        answers.extend(more_answers);
+        late.extend(more_late);
+        let late = late.into_iter().filter_map(|joined| self.join(joined));
+        (answers, late.collect())
     }
 
-    fn joined(&mut self, joined: Joined) {
+    fn join(&mut self, joined: Joined) -> Option<NoReceipt> {
         let mut segments = joined.origins;
         let last = segments.pop();
-        self.received(&joined.deliver, last, segments);
+        self.receive(joined.deliver, last, segments)
     }
 
-    /// A receipt waits for its commit. An ordinary message is answered and dropped: nobody asked for it. So is a receipt
-    /// that cannot be read, or it would come again for ever.
-    fn received(&mut self, deliver: &DeliverSm, origin: Option<Origin>, segments: Vec<Origin>) {
-        if let Some(receipt) = self.receipt(deliver) {
-            self.measures.receipt(&receipt);
-            let heard = Heard {
+    fn receive(
+        &mut self,
+        deliver: DeliverSm,
+        origin: Option<Origin>,
+        segments: Vec<Origin>,
+    ) -> Option<NoReceipt> {
+        if let Some(receipt) = self.receipt(&deliver) {
+            let received = ReceivedReceipt {
                 receipt,
                 link: origin.map(|(link, _)| link),
                 sequence: origin.map_or(0, |(_, sequence)| sequence),
                 segments,
             };
-            self.receipt_octets += heard.octets();
-            self.receipts.push(heard);
-            return;
+            self.octets += received.octets();
+            self.receipts.push(received);
+            return None;
         }
-        if smpp::receipt::is_marked(deliver) {
-            self.unreadable(deliver);
-        } else {
-            self.measures.inbound();
-        }
-        self.answer(origin.as_slice());
-        self.answer(&segments);
+        let marked = smpp::receipt::is_marked(&deliver);
+        let origins = origin.into_iter().chain(segments).collect();
+        Some(NoReceipt {
+            deliver,
+            origins,
+            marked,
+        })
     }
 
-    fn answer(&self, origins: &[Origin]) {
-        for (link, sequence) in origins {
-            if let Some(bound) = self.wires.get(link) {
-                bound.wire.answer(vec![(*sequence, CommandStatus::ROK)]);
+    /// The receipt that it is, where its carrier is believed to have written it.
+    fn receipt(&self, deliver: &DeliverSm) -> Option<Receipt> {
+        let read = smpp::receipt::parse(deliver)?;
+        if !read.marked && !self.takes_unmarked {
+            return None;
+        }
+        smpp_mapping::receipt(&self.carrier, deliver, read, self.ids)
+    }
+
+    /// The receipts that came since there were so many.
+    pub(crate) fn since(&self, count: usize) -> &[ReceivedReceipt] {
+        self.receipts.get(count..).unwrap_or_default()
+    }
+
+    /// Forgets a connection: its segments come again on another one, and its receipts stay without an answer.
+    pub(crate) fn forget(&mut self, link: LinkId) {
+        for received in &mut self.receipts {
+            if received.link == Some(link) {
+                received.link = None;
             }
-        }
-    }
-
-    /// The first is told, without what stands in it; those that follow are counted.
-    fn unreadable(&mut self, deliver: &DeliverSm) {
-        if self.measures.unreadable() {
-            tracing::warn!(
-                carrier.name = &*self.carrier.name,
-                smpp.esm_class = deliver.esm_class,
-                smpp.data_coding = deliver.data_coding,
-                smpp.octets = deliver.text().len(),
-                "a receipt names no message or no state, and is answered and dropped; more of them are only counted, as \
-                 ogene_receipts_unreadable_total"
-            );
-        }
-    }
-
-    /// A connection is gone: the segments that came on it come again.
-    pub(crate) fn forget_segments(&mut self, link: LinkId) {
-        for heard in &mut self.receipts {
-            heard.segments.retain(|(other, _)| *other != link);
+            received.segments.retain(|(other, _)| *other != link);
         }
         self.marked_segments.forget(link);
         self.other_segments.forget(link);

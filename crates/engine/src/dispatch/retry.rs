@@ -6,16 +6,16 @@ use store::{Batch, BatchKind};
 
 /// A batch to be made of some recipients of another.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct Later {
+pub(crate) struct Requeue {
     pub(crate) due_at_ms: i64,
     pub(crate) carrier: Arc<str>,
     pub(crate) tries: i64,
-    pub(crate) kind: LaterKind,
+    pub(crate) kind: RequeueKind,
 }
 
 /// Why it is made.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum LaterKind {
+pub(crate) enum RequeueKind {
     /// The carrier did not take it.
     Retry,
     /// It was in doubt.
@@ -24,7 +24,7 @@ pub(crate) enum LaterKind {
     Unsent,
 }
 
-impl LaterKind {
+impl RequeueKind {
     /// The kind of the batch that comes after one of this kind. A resend that was not taken is still one: if its
     /// response is lost, too, there is no third.
     fn after(self, kind: BatchKind) -> BatchKind {
@@ -37,7 +37,7 @@ impl LaterKind {
     }
 }
 
-impl LaterKind {
+impl RequeueKind {
     /// A retry stays behind what waits, or recipients that are refused for good would be tried before all others, again
     /// and again. The others go out once more at most.
     fn priority(self, of: Priority) -> Priority {
@@ -49,7 +49,7 @@ impl LaterKind {
     }
 }
 
-impl Later {
+impl Requeue {
     pub(crate) fn batch(self, of: &Batch, recipients: Vec<Recipient>, id: i64) -> Batch {
         Batch {
             carrier: self.carrier,
@@ -74,12 +74,12 @@ mod tests {
     fn a_retry_overtakes_nobody() {
         use Priority::{Bulk, Normal, Otp};
         for (later, of, priority) in [
-            (LaterKind::Retry, Bulk, Bulk),
-            (LaterKind::Retry, Normal, Normal),
-            (LaterKind::Retry, Otp, Otp),
-            (LaterKind::Resend, Bulk, Normal),
-            (LaterKind::Unsent, Bulk, Normal),
-            (LaterKind::Unsent, Otp, Otp),
+            (RequeueKind::Retry, Bulk, Bulk),
+            (RequeueKind::Retry, Normal, Normal),
+            (RequeueKind::Retry, Otp, Otp),
+            (RequeueKind::Resend, Bulk, Normal),
+            (RequeueKind::Unsent, Bulk, Normal),
+            (RequeueKind::Unsent, Otp, Otp),
         ] {
             assert_eq!(later.priority(of), priority, "{later:?} of {of:?}");
         }
@@ -88,15 +88,15 @@ mod tests {
     #[test]
     fn a_resend_that_is_tried_again_stays_the_only_one() {
         for (later, kind, after) in [
-            (LaterKind::Resend, BatchKind::First, BatchKind::Resend),
-            (LaterKind::Retry, BatchKind::Resend, BatchKind::Resend),
-            (LaterKind::Retry, BatchKind::First, BatchKind::First),
-            (LaterKind::Retry, BatchKind::Backup, BatchKind::Again),
-            (LaterKind::Resend, BatchKind::Again, BatchKind::Resend),
-            (LaterKind::Unsent, BatchKind::First, BatchKind::First),
-            (LaterKind::Unsent, BatchKind::Resend, BatchKind::Resend),
-            (LaterKind::Unsent, BatchKind::Backup, BatchKind::Backup),
-            (LaterKind::Unsent, BatchKind::Again, BatchKind::Again),
+            (RequeueKind::Resend, BatchKind::First, BatchKind::Resend),
+            (RequeueKind::Retry, BatchKind::Resend, BatchKind::Resend),
+            (RequeueKind::Retry, BatchKind::First, BatchKind::First),
+            (RequeueKind::Retry, BatchKind::Backup, BatchKind::Again),
+            (RequeueKind::Resend, BatchKind::Again, BatchKind::Resend),
+            (RequeueKind::Unsent, BatchKind::First, BatchKind::First),
+            (RequeueKind::Unsent, BatchKind::Resend, BatchKind::Resend),
+            (RequeueKind::Unsent, BatchKind::Backup, BatchKind::Backup),
+            (RequeueKind::Unsent, BatchKind::Again, BatchKind::Again),
         ] {
             assert_eq!(later.after(kind), after, "{later:?} of {kind:?}");
         }

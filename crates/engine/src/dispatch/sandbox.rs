@@ -3,9 +3,9 @@
 //! A message is answered about a second after it came, and its receipt follows at once. Until then its batch
 //! is in hand, so a process that dies in between loses nothing.
 
-use super::bind::LinkEvent;
-use crate::context::random::Chance;
-use domain::{Component, Money, Purse, Recipient, SandboxOutcome};
+use super::transport::{LinkEvent, SandboxSession};
+use crate::context::random::Random;
+use domain::{Recipient, SandboxOutcome};
 use smpp::{DeliverSm, Event, ReceiptState, Submit, SubmitOutcome, SubmitSm, Tlv, esm_class, tag};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -13,38 +13,18 @@ use tokio::task::JoinSet;
 
 /// How long the simulated carrier takes.
 const TAKES: Duration = Duration::from_secs(1);
-/// Recipients that the simulated carrier may have in hand.
-pub(crate) const WINDOW: usize = 10_000;
-
-/// The way to the simulated carrier.
-#[derive(Clone)]
-pub(crate) struct Wire {
-    orders: mpsc::UnboundedSender<Vec<Submit>>,
-}
-
-impl Wire {
-    /// Starts the simulated carrier.
-    pub(crate) fn start(events: mpsc::Sender<LinkEvent>, chance: Chance) -> Self {
-        // No more comes in than the carrier's budget lets out.
-        let (orders, received) = mpsc::unbounded_channel();
-        tokio::spawn(simulate(received, events, chance));
-        Self { orders }
-    }
-
-    pub(crate) fn submit(&self, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
-        self.orders.send(submits).map_err(|error| error.0)
-    }
-
-    /// An empty order ends the simulation once all before it are done.
-    pub(crate) fn unbind(&self) {
-        let _ = self.orders.send(Vec::new());
-    }
+/// Starts the simulated carrier.
+pub(crate) fn start(events: mpsc::Sender<LinkEvent>, random: Random) -> SandboxSession {
+    // No more comes in than the carrier's budget lets out.
+    let (orders, received) = mpsc::unbounded_channel();
+    tokio::spawn(simulate(received, events, random));
+    SandboxSession::new(orders)
 }
 
 async fn simulate(
     mut orders: mpsc::UnboundedReceiver<Vec<Submit>>,
     events: mpsc::Sender<LinkEvent>,
-    chance: Chance,
+    random: Random,
 ) {
     let mut answers = JoinSet::new();
     while let Some(submits) = orders.recv().await {
@@ -52,14 +32,14 @@ async fn simulate(
             break;
         }
         while answers.try_join_next().is_some() {}
-        let (events, chance) = (events.clone(), chance.clone());
+        let (events, random) = (events.clone(), random.clone());
         answers.spawn(async move {
             tokio::time::sleep(TAKES).await;
             // An error means that the engine has closed: the batch is in hand and comes again.
             let _ = events
                 .send(LinkEvent::Events {
                     link: 0,
-                    events: outcomes(submits, &chance),
+                    events: outcomes(submits, &random),
                 })
                 .await;
         });
@@ -69,13 +49,13 @@ async fn simulate(
     let _ = events.send(LinkEvent::Down { link: 0 }).await;
 }
 
-fn outcomes(submits: Vec<Submit>, chance: &Chance) -> Vec<Event> {
+fn outcomes(submits: Vec<Submit>, random: &Random) -> Vec<Event> {
     let mut receipts = Vec::new();
     let mut events: Vec<Event> = submits
         .into_iter()
         .map(|submit| {
             // Carrier ids must differ between messages that the same number gets.
-            let message_id = format!("{:016x}", chance.number());
+            let message_id = format!("{:016x}", random.number());
             receipts.extend(
                 receipt(&submit.pdu, &message_id).map(|deliver| Event::Deliver {
                     sequence: 0,
@@ -118,9 +98,4 @@ fn receipt(submit: &SubmitSm, message_id: &str) -> Option<DeliverSm> {
         ],
         ..DeliverSm::default()
     })
-}
-
-/// What the sandbox says the wallet holds. It never changes: the sandbox has no wallet.
-pub(crate) fn purse() -> Purse {
-    Purse::from_iter([(Component::SmsWallet, Money::from_naira(10_000))])
 }

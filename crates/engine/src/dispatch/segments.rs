@@ -4,7 +4,7 @@
 //! none. Some carriers send the next one only after the answer. So what has waited for `ANSWER_TIMEOUT` is answered, and kept
 //! until `JOIN_TIMEOUT`; of such a receipt a crash loses what was answered, and its recipient expires.
 
-use super::bind::LinkId;
+use super::transport::{LinkId, Origin};
 use smpp::{DeliverSm, Segment};
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,9 +16,6 @@ const JOIN_TIMEOUT_MS: i64 = 60_000;
 const MAX_WAITING: usize = 1_000;
 /// Octets of all their segments. The oldest is given up for more.
 const MAX_OCTETS: usize = 1_024 * 1_024;
-
-/// How a `deliver_sm` is answered: on that connection, under that sequence number.
-pub(crate) type Origin = (LinkId, u32);
 
 /// What belongs together.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]

@@ -1,6 +1,8 @@
 //! What a carrier says, in the terms of the trade.
 
-use super::in_flight::{Answer, Fate, Later, LaterKind};
+use super::decision::Decision;
+use super::multipart::Answer;
+use super::retry::{Requeue, RequeueKind};
 use crate::context::metrics::status_word;
 use crate::context::plan::Plan;
 use domain::{
@@ -20,7 +22,7 @@ const MAX_WAITS_WITHOUT_ROOM: i64 = 7;
 const MAX_ERROR_OCTETS: usize = 32;
 
 /// A recipient whom an answer is about.
-pub(crate) struct Asked<'a> {
+pub(crate) struct AnsweredRecipient<'a> {
     pub(crate) batch: &'a Batch,
     pub(crate) content: &'a Content,
     pub(crate) recipient: Recipient,
@@ -36,8 +38,13 @@ pub(crate) struct Asked<'a> {
 
 /// What follows from the answer for a recipient. From a row all pages would go out again, so what a carrier has begun
 /// to take waits in hand for the same carrier.
-pub(crate) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptIds) -> Fate {
-    let &Asked {
+pub(crate) fn decision(
+    plan: &Plan,
+    asked: &AnsweredRecipient<'_>,
+    answer: Answer,
+    ids: ReceiptIds,
+) -> Decision {
+    let &AnsweredRecipient {
         batch,
         content,
         recipient,
@@ -52,13 +59,13 @@ pub(crate) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptI
             // Taken, but no receipt could be told to mean a page without an id: one adopts it, as where the response was
             // lost. A copy would be one too many for certain.
             return if ids.iter().any(String::is_empty) {
-                Fate::Doubted(None)
+                Decision::Doubted(None)
             } else {
-                Fate::Submitted(ids)
+                Decision::Submitted(ids)
             };
         }
         Answer::Unknown => return doubted(plan, asked),
-        Answer::NotSent => return Fate::AtOnce,
+        Answer::NotSent => return Decision::AtOnce,
         Answer::Rejected(status) => status,
     };
     let kind = self::fault(fault);
@@ -74,42 +81,42 @@ pub(crate) fn fate(plan: &Plan, asked: &Asked<'_>, answer: Answer, ids: ReceiptI
     let tries = batch.tries + waits;
     match after_fault(kind, tries, other.is_some()) {
         Next::Again { delay_ms } if waits_in_hand(kind, asked) => {
-            Fate::AtTime(steady_ms + delay_ms)
+            Decision::AtTime(steady_ms + delay_ms)
         }
-        Next::Again { delay_ms } => Fate::Later(Later {
+        Next::Again { delay_ms } => Decision::Requeue(Requeue {
             due_at_ms: now_ms + delay_ms,
             carrier: Arc::clone(&batch.carrier),
             tries: tries + 1,
-            kind: LaterKind::Retry,
+            kind: RequeueKind::Retry,
         }),
         Next::NextCarrier => match other {
-            Some(carrier) => Fate::Later(Later {
+            Some(carrier) => Decision::Requeue(Requeue {
                 due_at_ms: now_ms,
                 carrier,
                 tries: 0,
-                kind: LaterKind::Retry,
+                kind: RequeueKind::Retry,
             }),
-            None => Fate::Ended(DeliveryStatus::Failed, error_of(fault)),
+            None => Decision::Ended(DeliveryStatus::Failed, error_of(fault)),
         },
-        Next::Ended(status) => Fate::Ended(status, error_of(fault)),
+        Next::Ended(status) => Decision::Ended(status, error_of(fault)),
     }
 }
 
 /// A recipient whom the carrier may have taken, in part at least.
-fn doubted(plan: &Plan, asked: &Asked<'_>) -> Fate {
-    let &Asked { batch, content, .. } = asked;
+fn doubted(plan: &Plan, asked: &AnsweredRecipient<'_>) -> Decision {
+    let &AnsweredRecipient { batch, content, .. } = asked;
     let resend = plan.resend_at(content.gateway, batch, asked.now_ms);
-    Fate::Doubted(resend.map(|due_at_ms| Later {
+    Decision::Doubted(resend.map(|due_at_ms| Requeue {
         due_at_ms,
         carrier: Arc::clone(&batch.carrier),
         tries: 0,
-        kind: LaterKind::Resend,
+        kind: RequeueKind::Resend,
     }))
 }
 
 /// Whether a recipient waits in hand for its next try, not in a row of the database. Throttling that passes costs no row;
 /// one that lasts holds no room that others need.
-fn waits_in_hand(kind: SubmitFault, asked: &Asked<'_>) -> bool {
+fn waits_in_hand(kind: SubmitFault, asked: &AnsweredRecipient<'_>) -> bool {
     let is_short = asked.batch.tries + asked.waits < MAX_SHORT_WAITS;
     match kind {
         SubmitFault::Throttled | SubmitFault::NotBound => {

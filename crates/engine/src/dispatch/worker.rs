@@ -1,263 +1,146 @@
-//! The task of one carrier.
+//! The worker of one carrier: it owns the state, the connections and the receipts, and carries out the effects.
 
-use super::bind::{LinkEvent, LinkId, Wire};
-use super::completed::Done;
-use super::in_flight::{Hand, Tag};
-use super::segments::{Origin, Segments};
-use super::slots::Slots;
+use super::completed::{Busy, Completed};
+use super::decision::Tag;
+use super::failover;
+use super::logs;
+use super::receipts::{NoReceipt, ReceiptInbox};
+use super::report::{PendingAck, Report, ReportSink};
+use super::slots::BindSlots;
+use super::state::State;
+use super::submit::{self, Open};
+use super::transport::{BoundSession, LinkEvent, LinkId, Origin};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
-use crate::context::metrics::CarrierMeasures;
-use domain::Pace;
-use smpp::{CloseReason, Event, ReceiptIds};
-use std::collections::BTreeMap;
-use std::future::pending;
+use smpp::{CommandStatus, DeliverSm, Event, StatusClass, Submit, SubmitOutcome};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::Receipt;
 use tokio::sync::mpsc;
-use tokio_rustls::TlsConnector;
 
-/// How often the desk looks at the state of things without a hint.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Groups of events that wait; connections that bring more wait themselves. A group may hold as much as a session lets
-/// wait unread.
-const EVENT_QUEUE: usize = 8;
-/// The share of a carrier: while its receipts that are not committed take so much memory, nothing more is read from its
-/// connections.
-const MAX_WAITING_OCTETS: usize = 8 * 1024 * 1024;
+/// Fragments of reports that are set aside. Where the database refuses more, one row is not the reason, and the carrier
+/// waits.
+const MAX_ASIDE: usize = 100;
 
-/// A connection in use.
-pub(crate) struct Bound {
-    pub(crate) wire: Wire,
-    /// Whether messages go out on it: it is no receiver, and has not begun to end.
-    pub(crate) submits: bool,
+/// The worker of one carrier.
+pub(crate) struct CarrierWorker {
+    context: Arc<Context>,
+    carrier: Arc<Carrier>,
+    pub(crate) state: State,
+    pub(crate) slots: BindSlots,
+    pub(crate) receipts: ReceiptInbox,
+    reports: ReportSink,
+    done: mpsc::UnboundedSender<Completed>,
+    busy: Busy,
+    /// Whether the recipients that wait need a place in a window: a response gives one, time alone does not.
+    crowded: bool,
+    /// By the steady time, as is the pace: a clock that is set changes no duration.
+    down_since_ms: i64,
 }
 
-/// A receipt that came, and how it is to be answered.
-pub(crate) struct Heard {
-    pub(crate) receipt: Receipt,
-    /// The connection that it came on, while that lasts.
-    pub(crate) link: Option<LinkId>,
-    pub(crate) sequence: u32,
-    /// The other segments that are answered with it, where it was cut.
-    pub(crate) segments: Vec<Origin>,
-}
-
-impl Heard {
-    /// The memory that it takes.
-    pub(crate) fn octets(&self) -> usize {
-        let Receipt {
-            carrier_id,
-            other_id,
-            sender,
-            error,
-            ..
-        } = &self.receipt;
-        let others = [other_id, error].into_iter().flatten().map(String::len);
-        size_of::<Self>() + carrier_id.len() + sender.len() + others.sum::<usize>()
-    }
-}
-
-/// Which steps are under way in the background: one of each kind at a time.
-#[derive(Default)]
-pub(crate) struct Busy {
-    pub(crate) reporting: bool,
-    pub(crate) claiming: bool,
-    pub(crate) failing_over: bool,
-    /// So much is tried again by itself.
-    pub(crate) aside: usize,
-}
-
-/// All that the task of a carrier holds.
-pub(crate) struct Desk {
-    pub(crate) shared: Arc<Context>,
-    pub(crate) carrier: Arc<Carrier>,
-    pub(crate) measures: CarrierMeasures,
-    pub(crate) ids: ReceiptIds,
-    pub(crate) hand: Hand,
-    pub(crate) pace: Pace,
-    pub(crate) wires: BTreeMap<LinkId, Bound>,
-    pub(crate) slots: Slots,
-    /// Receipts that are not committed yet.
-    pub(crate) receipts: Vec<Heard>,
-    /// The memory that they take.
-    pub(crate) receipt_octets: usize,
-    /// Receipts that wait for their other segments: those that the carrier marked as receipts, and what may be one.
-    pub(crate) marked_segments: Segments,
-    pub(crate) other_segments: Segments,
-    pub(crate) done: mpsc::UnboundedSender<Done>,
-    pub(crate) busy: Busy,
-    /// What waits in hand waits for a place in a window: a response is what it needs, not time.
-    pub(crate) crowded: bool,
-    /// By the steady time, as is the pace: how long something takes is no matter of the clock.
-    pub(crate) down_since_ms: i64,
-    pub(crate) closing: bool,
-}
-
-/// Runs a carrier until it is closed and all that is in hand is accounted for.
-pub(crate) async fn run(shared: Arc<Context>, carrier: Arc<Carrier>, tls: Option<TlsConnector>) {
-    let mut closing = carrier.closing.subscribe();
-    carrier.running.store(true, Ordering::Relaxed);
-    let (events, mut arrived) = mpsc::channel(EVENT_QUEUE);
-    // At most one report, one claim and one failover are under way.
-    let (done, mut finished) = mpsc::unbounded_channel();
-    let mut given = carrier.slots.subscribe();
-    let slots = Slots::new(tls, events);
-    let mut desk = Desk::new(shared, Arc::clone(&carrier), done, slots);
-    if carrier.settings.is_none() {
-        desk.connect_sandbox().await;
-    }
-    desk.reslot();
-    let mut look = tokio::time::interval(LOOK_EVERY);
-    while !desk.closing || !desk.slots.tasks.is_empty() || !desk.is_idle() {
-        let pause = desk.pause();
-        // What is rare comes first: what is not is looked at below, whatever happened.
-        tokio::select! {
-            biased;
-            _ = closing.wait_for(|closing| *closing), if !desk.closing => desk.close(),
-            _ = look.tick() => {
-                // Whether this node still holds what it was given is a matter of time.
-                desk.reslot();
-                desk.fail_over();
-                desk.time_out_segments();
-            }
-            // The sender is the carrier's, which lives as long as its desk.
-            _ = given.changed() => desk.reslot(),
-            Some(Ok(slot)) = desk.slots.tasks.join_next() => desk.slot_ended(slot),
-            () = carrier.wake.notified() => {}
-            Some(done) = finished.recv() => desk.finished(done),
-            Some(event) = arrived.recv(), if desk.has_room() => desk.link_event(event),
-            () = rest(pause) => {}
-        }
-        while desk.has_room()
-            && let Ok(event) = arrived.try_recv()
-        {
-            desk.link_event(event);
-        }
-        while let Ok(done) = finished.try_recv() {
-            desk.finished(done);
-        }
-        desk.step();
-    }
-    desk.leave();
-}
-
-/// Waits for so long, or for ever.
-async fn rest(pause: Option<Duration>) {
-    match pause {
-        Some(pause) => tokio::time::sleep(pause).await,
-        None => pending().await,
-    }
-}
-
-impl Desk {
-    fn new(
-        shared: Arc<Context>,
+impl CarrierWorker {
+    pub(crate) fn new(
+        context: Arc<Context>,
         carrier: Arc<Carrier>,
-        done: mpsc::UnboundedSender<Done>,
-        slots: Slots,
+        slots: BindSlots,
+        reports: ReportSink,
+        done: mpsc::UnboundedSender<Completed>,
     ) -> Self {
-        let steady_ms = shared.clock.steady_ms();
-        let settings = carrier.settings.as_ref();
+        let settings = carrier.settings.as_deref();
         Self {
-            measures: CarrierMeasures::new(&carrier.name),
-            ids: settings.map_or(ReceiptIds::Exact, |settings| settings.receipt_ids),
-            pace: Pace::new(
-                settings.and_then(|settings| settings.max_per_second),
-                steady_ms,
-            ),
-            hand: Hand::default(),
-            wires: BTreeMap::new(),
-            receipts: Vec::new(),
-            receipt_octets: 0,
-            marked_segments: Segments::default(),
-            other_segments: Segments::default(),
+            state: State::new(Arc::clone(&context), Arc::clone(&carrier)),
+            receipts: ReceiptInbox::new(Arc::clone(&carrier.name), settings),
             busy: Busy::default(),
             crowded: false,
-            down_since_ms: steady_ms,
-            closing: false,
-            shared,
+            down_since_ms: context.clock.steady_ms(),
+            context,
             carrier,
             slots,
+            reports,
             done,
         }
     }
 
-    /// Whether more receipts may come.
-    fn has_room(&self) -> bool {
-        self.receipt_octets < MAX_WAITING_OCTETS
-    }
-
-    fn is_idle(&self) -> bool {
-        self.wires.is_empty()
-            && self.hand.is_empty()
+    pub(crate) fn is_idle(&self) -> bool {
+        self.slots.is_empty()
+            && self.state.in_flight.is_empty()
             && !self.busy.reporting
             && !self.busy.claiming
             && self.busy.aside == 0
             && self.receipts.is_empty()
     }
 
-    /// How long nothing needs to be done, if nothing comes; for ever, where time alone changes nothing.
-    fn pause(&self) -> Option<Duration> {
+    /// How long the worker has nothing to do, if no event comes; `None` where time alone changes nothing.
+    pub(crate) fn pause(&self) -> Option<Duration> {
         if !self.carrier.is_up() {
             return None;
         }
-        let backlog =
-            !self.busy.claiming && self.carrier.claimable(self.hand.waiting() > 0).is_some();
-        let waiting = self.hand.waiting() > 0 && !self.crowded;
-        let submits = match (waiting, backlog) {
+        let waiting = self.state.in_flight.waiting();
+        let backlog = !self.busy.claiming && self.carrier.claimable(waiting > 0).is_some();
+        let submits = match (waiting > 0 && !self.crowded, backlog) {
             (true, _) => 1,
-            (false, true) => self.pace.portion(),
+            (false, true) => self.state.pace.portion(),
             (false, false) => return None,
         };
-        let steady_ms = self.shared.clock.steady_ms();
-        let wait_ms = (self.pace.next_ms(steady_ms, submits) - steady_ms).clamp(1, 1_000);
+        let steady_ms = self.context.clock.steady_ms();
+        let next_ms = self.state.pace.next_ms(steady_ms, submits);
+        let wait_ms = (next_ms - steady_ms).clamp(1, 1_000);
         Some(Duration::from_millis(wait_ms.unsigned_abs()))
     }
 
     /// Does all that can be done now.
-    fn step(&mut self) {
-        for claimed in self.carrier.take_handed() {
-            self.take(claimed);
+    pub(crate) fn step(&mut self) {
+        for claimed in self.carrier.take_inbox() {
+            self.state.take(claimed);
         }
-        if self.carrier.take_lapse() || self.closing {
-            self.put_back_unsent();
+        if self.carrier.take_lost_lease() || self.state.closing {
+            self.state.put_back_unsent();
         }
-        self.put_back_withheld();
-        self.hand.wake(self.shared.clock.steady_ms());
+        self.state.put_back_withheld();
+        self.state.in_flight.wake(self.context.clock.steady_ms());
         self.dispatch();
         self.report();
         self.claim();
-        let outstanding = self.wires.values().map(|bound| bound.wire.outstanding());
-        self.measures.window(outstanding.sum());
+        self.state.measures.window(self.slots.outstanding());
     }
 
-    fn link_event(&mut self, event: LinkEvent) {
+    /// Takes the connections that this node has been given, and its share of budget and pace.
+    pub(crate) fn assign_slots(&mut self) {
+        let Some(settings) = self.carrier.settings.clone() else {
+            return;
+        };
+        let held = self.slots.assign(self.state.closing);
+        self.carrier.budget.resize(settings.window * held);
+        self.state
+            .pace
+            .set_share(settings.max_per_second, held, settings.binds);
+        self.count_connections();
+    }
+
+    fn count_connections(&mut self) {
+        let up = self.slots.note_bound();
+        if up == 0 && self.carrier.is_up() {
+            self.down_since_ms = self.context.clock.steady_ms();
+        }
+        self.carrier.up.store(up, Ordering::Relaxed);
+        self.state.measures.binds(self.slots.len());
+    }
+
+    pub(crate) fn link_event(&mut self, event: LinkEvent) {
         match event {
             LinkEvent::Up {
                 link,
-                wire,
+                session,
                 submits,
             } => {
-                let given = !self.closing && self.is_given(link);
-                if !given {
-                    wire.unbind();
-                }
-                let submits = submits && given;
-                self.wires.insert(link, Bound { wire, submits });
-                self.count_wires();
+                self.slots.up(link, session, submits, self.state.closing);
+                self.count_connections();
                 self.carrier.arrived();
             }
             LinkEvent::Down { link } => {
-                self.wires.remove(&link);
-                self.receipts
-                    .iter_mut()
-                    .filter(|heard| heard.link == Some(link))
-                    .for_each(|heard| heard.link = None);
-                self.forget_segments(link);
-                self.count_wires();
+                self.slots.down(link);
+                self.receipts.forget(link);
+                self.count_connections();
             }
             LinkEvent::Events { link, events } => {
                 for event in events {
@@ -267,65 +150,250 @@ impl Desk {
         }
     }
 
-    pub(crate) fn count_wires(&mut self) {
-        let up = self.wires.values().filter(|bound| bound.submits).count();
-        if up == 0 && self.carrier.is_up() {
-            self.down_since_ms = self.shared.clock.steady_ms();
-        }
-        self.carrier.up.store(up, Ordering::Relaxed);
-        self.note_bound();
-        self.measures.binds(self.wires.len());
-    }
-
     fn event(&mut self, link: LinkId, event: Event) {
         match event {
             Event::Submitted { tag, outcome } => {
-                let tag = Tag::from_number(tag);
                 self.note_response(link, &outcome);
-                if let Some(answer) = self.hand.answered(tag, outcome) {
-                    self.answered(tag, answer);
+                self.state.record(Tag::from_number(tag), outcome);
+            }
+            Event::Deliver { sequence, deliver } => self.deliver((link, sequence), *deliver),
+            Event::Closed(reason) => logs::closed(&self.carrier.name, link, &reason),
+        }
+    }
+
+    /// Counts a response, and reads in it the state of the carrier and the connection.
+    fn note_response(&mut self, link: LinkId, outcome: &SubmitOutcome) {
+        let is_first = self.state.measures.response(outcome);
+        match outcome {
+            SubmitOutcome::Accepted { .. } => self.state.pace.taken(),
+            SubmitOutcome::Rejected(status) => {
+                if is_first {
+                    logs::refused(&self.carrier, *status);
+                }
+                // A connection that is not bound has to be bound again, and so has one that refuses who is bound. Without
+                // it, recipients would go out again at once, and be refused again, without end.
+                let class = status.class();
+                if matches!(class, StatusClass::BindState | StatusClass::BindRefused) {
+                    self.slots.unbind(link);
+                    self.count_connections();
                 }
             }
-            Event::Deliver { sequence, deliver } => self.delivered((link, sequence), *deliver),
-            Event::Closed(CloseReason::Unbound) => {
-                tracing::info!(
-                    carrier.name = &*self.carrier.name,
-                    carrier.link = link,
-                    "carrier unbound"
-                );
+            SubmitOutcome::NotSent | SubmitOutcome::Unknown => {}
+        }
+    }
+
+    /// A receipt waits for its commit; all else is answered.
+    fn deliver(&mut self, origin: Origin, deliver: DeliverSm) {
+        let (before, steady_ms) = (self.receipts.len(), self.context.clock.steady_ms());
+        let no_receipts = self.receipts.deliver(origin, deliver, steady_ms);
+        self.count_receipts(before, &no_receipts);
+    }
+
+    /// Answers the segments that have waited long enough.
+    pub(crate) fn time_out_segments(&mut self) {
+        let (before, steady_ms) = (self.receipts.len(), self.context.clock.steady_ms());
+        let (answers, no_receipts) = self.receipts.time_out(steady_ms);
+        self.slots.answer(&answers);
+        self.count_receipts(before, &no_receipts);
+    }
+
+    /// Counts the receipts that came since there were so many, and answers what is none.
+    fn count_receipts(&mut self, before: usize, no_receipts: &[NoReceipt]) {
+        for received in self.receipts.since(before) {
+            self.state.measures.receipt(&received.receipt);
+        }
+        for no_receipt in no_receipts {
+            if !no_receipt.marked {
+                self.state.measures.inbound();
+            } else if self.state.measures.unreadable() {
+                logs::unreadable(&self.carrier.name, &no_receipt.deliver);
             }
-            Event::Closed(reason) => {
-                tracing::warn!(
-                    carrier.name = &*self.carrier.name,
-                    carrier.link = link,
-                    smpp.reason = %reason,
-                    "carrier connection ended"
-                );
+            self.slots.answer(&no_receipt.origins);
+        }
+    }
+
+    /// Gives the connections the recipients that are ready, as far as windows and pace allow. The rest stays in flight,
+    /// where urgent recipients overtake it.
+    fn dispatch(&mut self) {
+        self.crowded = false;
+        let state = &mut self.state;
+        if state.in_flight.waiting() == 0 || !self.context.nodes.holds() {
+            return;
+        }
+        let mut pace = state.pace.room(self.context.clock.steady_ms());
+        let window = self.carrier.settings.as_ref().map(|all| all.window);
+        let open = self.slots.submitting();
+        let open = open.map(|(link, session)| Open::new(link, session, window));
+        let links = submit::in_turn(open.collect());
+        for (before, &Open { places, link, .. }) in links.iter().enumerate() {
+            let share = self.state.in_flight.waiting() / (links.len() - before);
+            let submits = self.state.fill(share, places, &mut pace);
+            self.submit(link, submits);
+        }
+        self.crowded = pace > 0 && self.state.in_flight.waiting() > 0;
+    }
+
+    fn submit(&mut self, link: LinkId, submits: Vec<Submit>) {
+        if submits.is_empty() {
+            return;
+        }
+        if let Err(returned) = self.slots.submit(link, submits) {
+            // The connection is ending: its event is on the way.
+            self.count_connections();
+            for submit in returned {
+                self.state
+                    .record(Tag::from_number(submit.tag), SubmitOutcome::NotSent);
             }
         }
     }
 
-    /// Gives back what is not on the wire, and unbinds once the rest has its answer.
-    fn close(&mut self) {
-        self.closing = true;
-        for bound in self.wires.values() {
-            bound.wire.unbind();
+    /// Queues the outcomes and receipts for their commit, one report at a time.
+    fn report(&mut self) {
+        let in_flight = &mut self.state.in_flight;
+        if self.busy.reporting || (!in_flight.has_updates() && self.receipts.is_empty()) {
+            return;
         }
-        self.reslot();
-        self.put_back_unsent();
+        let now_ms = self.context.clock.now_ms();
+        let max = self.context.commit_share.max_outcomes(now_ms);
+        let plan = &self.context.live().plan;
+        let (progress, accounted) = in_flight.progress(plan, now_ms, max);
+        let count = self.receipts.len().min(max.max(accounted));
+        if progress.is_empty() && count == 0 {
+            // All updates are of batches that are held back.
+            return;
+        }
+        let (receipts, answers) = self.receipts.take(count, |link| self.slots.session(link));
+        self.busy.reporting = true;
+        (self.reports)(Report {
+            progress,
+            receipts,
+            ack: PendingAck {
+                carrier: Arc::clone(&self.carrier.name),
+                accounted,
+                answers,
+                aside: MAX_ASIDE.saturating_sub(self.busy.aside),
+                done: self.done.clone(),
+            },
+        });
     }
 
-    /// Gives back what was handed over while this ended: nobody sends it any more.
-    fn leave(&self) {
-        let left: Vec<_> = self
-            .carrier
-            .end()
-            .into_iter()
-            .map(|one| one.batch)
-            .collect();
+    /// Claims as much as there is room for.
+    fn claim(&mut self) {
+        let able = self.carrier.is_up() && self.context.nodes.holds();
+        if self.busy.claiming || self.state.closing || !able {
+            return;
+        }
+        let waiting = self.state.in_flight.waiting();
+        let Some((room, priority)) = self.carrier.claimable(waiting > 0) else {
+            return;
+        };
+        let clock = &self.context.clock;
+        let (now_ms, steady_ms) = (clock.now_ms(), clock.steady_ms());
+        // Waiting recipients use up the pace first. A portion at a time: a claim costs the same for one.
+        let pace = self.state.pace.room(steady_ms).saturating_sub(waiting);
+        let asked = room.min(pace);
+        if asked == 0
+            || pace < self.state.pace.portion()
+            || !self.carrier.budget.try_take(asked, priority)
+        {
+            return;
+        }
+        // A batch that arrives from here on sets it again.
+        self.carrier.note_claim(priority);
+        self.busy.claiming = true;
+        let context = Arc::clone(&self.context);
+        let claim = context.claim(&self.carrier.name, asked, priority, now_ms);
+        let done = self.done.clone();
+        tokio::spawn(async move {
+            let _ = done.send(submit::claim(context, claim, asked).await);
+        });
+    }
+
+    /// Moves waiting batches to other carriers, where this one has been down for too long.
+    pub(crate) fn fail_over(&mut self) {
+        let is_due = failover::is_due(&self.context, &self.carrier, self.down_since_ms);
+        if self.busy.failing_over || self.state.closing || !is_due {
+            return;
+        }
+        self.busy.failing_over = true;
+        // Unsent recipients in flight go back first, and are moved the next time.
+        self.state.put_back_unsent();
+        let now_ms = self.context.clock.now_ms();
+        let (context, name) = (Arc::clone(&self.context), Arc::clone(&self.carrier.name));
+        let done = self.done.clone();
+        tokio::spawn(async move {
+            failover::fail_over(context, name, now_ms).await;
+            let _ = done.send(Completed::FailedOver);
+        });
+    }
+
+    /// A step in the background has ended.
+    pub(crate) fn completed(&mut self, done: Completed) {
+        match done {
+            Completed::Reported {
+                parked,
+                accounted,
+                answers,
+                aside,
+            } => {
+                self.busy.reporting = false;
+                self.busy.aside += aside.len();
+                let batches = aside.into_iter().flatten();
+                batches.for_each(|batch| self.state.in_flight.hold_back(batch));
+                self.carrier.budget.give(accounted);
+                self.acknowledge(parked, answers);
+            }
+            Completed::CommittedAtLast {
+                batch,
+                parked,
+                answers,
+            } => {
+                self.busy.aside -= 1;
+                if let Some(batch) = batch {
+                    self.state.in_flight.let_go(batch);
+                }
+                self.acknowledge(parked, answers);
+            }
+            Completed::Claimed { asked, claimed } => {
+                self.busy.claiming = false;
+                self.carrier.note_claimed(asked, &claimed);
+                for claimed in claimed {
+                    self.state.take_claimed(claimed);
+                }
+            }
+            Completed::ClaimFailed { asked } => {
+                self.busy.claiming = false;
+                self.carrier.budget.give(asked);
+                self.carrier.note_backlog();
+            }
+            Completed::FailedOver => self.busy.failing_over = false,
+        }
+    }
+
+    /// Answers the receipts that are committed.
+    fn acknowledge(&self, parked: usize, answers: Vec<(BoundSession, Vec<u32>)>) {
+        for (session, sequences) in answers {
+            let ok = |sequence| (sequence, CommandStatus::ROK);
+            session.answer(sequences.into_iter().map(ok).collect());
+        }
+        self.state.measures.parked(parked);
+    }
+
+    /// Puts back all that is not on the wire, and unbinds once the rest has its responses.
+    pub(crate) fn close(&mut self) {
+        self.state.closing = true;
+        self.slots.unbind_all();
+        self.assign_slots();
+        self.state.put_back_unsent();
+    }
+
+    /// Releases the batches that were enqueued while this worker ended: no worker sends them any more.
+    pub(crate) fn leave(&self) {
+        let left = self.carrier.end().into_iter();
+        let left: Vec<_> = left.map(|one| one.batch).collect();
         if !left.is_empty() {
-            let now_ms = self.shared.clock.now_ms();
-            self.shared.release(left, now_ms, None);
+            let now_ms = self.context.clock.now_ms();
+            self.context.release(left, now_ms, None);
         }
     }
 }

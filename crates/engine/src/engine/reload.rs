@@ -10,13 +10,10 @@ use crate::context::live::Live;
 use crate::context::read_at_last;
 use crate::context::tls;
 use crate::dispatch;
-use crate::engine::Engine;
+use crate::dispatch::report::ReportSink;
 use crate::error::StartError;
 use crate::settings::CarrierSettings;
-use crate::settings::Settings;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
@@ -32,92 +29,67 @@ pub struct Reloaded {
 }
 
 /// A carrier that is to be run, and with what it is connected to.
-struct New {
+pub(super) struct New {
     carrier: Arc<Carrier>,
     tls: Option<TlsConnector>,
 }
 
-impl Engine {
-    /// Counts how often an operator has asked all nodes to read their configuration again.
-    pub fn reloads(&self) -> watch::Receiver<i64> {
-        self.customers.reloads()
-    }
+/// The tasks of carriers, each with the name of the one that it runs.
+pub(super) type CarrierTasks = Vec<(Arc<str>, JoinHandle<()>)>;
 
-    /// Puts other settings in the place of those that hold. What is only read at a start stays as it is: callbacks, and how
-    /// many sends may wait for a commit.
-    ///
-    /// # Errors
-    /// A carrier cannot be reached by TLS, or the database failed; then nothing has changed.
-    pub async fn reload(&self, settings: Settings) -> Result<Reloaded, StartError> {
-        let shared = &self.shared;
-        let _one = self.reloading.lock().await;
-        let before = shared.live.load_full();
-        let (carriers, new) = take_over(&before, settings.carriers)?;
-        let plan = before.plan.with(settings.rules);
-        let guards = self.guards.reload(shared, settings.guards, &plan.rules);
-        let following = guards.await?;
-        let after = Arc::new(Live {
-            plan,
-            carriers,
-            limits: settings.limits,
-            retention: settings.retention,
-        });
-        self.customers
-            .limit_guesses(settings.limits.unknown_tokens_per_minute);
-
-        let mut tasks = self.tasks();
-        tasks.others.extend(following);
-        if !self.open.load(Ordering::Relaxed) {
-            return Ok(Reloaded::default());
+/// Closes the carriers that are configured no more, and starts the new ones.
+pub(super) fn replace_carriers(
+    context: &Arc<Context>,
+    reports: &ReportSink,
+    tasks: &mut CarrierTasks,
+    (before, after): (&Live, &Live),
+    new: Vec<New>,
+) -> Reloaded {
+    let gone = before.carriers.iter().filter(|one| !after.runs(one));
+    gone.clone().for_each(|one| one.close());
+    // A task that has ended is passed to its successor, if there is one.
+    let mut ending = |name: &str| {
+        let place = tasks.iter().position(|(of, _)| &**of == name)?;
+        Some(tasks.swap_remove(place).1)
+    };
+    let removed = gone.filter(|one| after.carrier(&one.name).is_none());
+    let mut reloaded = Reloaded {
+        removed: removed.map(|one| one.name.to_string()).collect(),
+        ..Reloaded::default()
+    };
+    let mut started = Vec::new();
+    for name in &reloaded.removed {
+        if let Some(ending) = ending(name) {
+            let leaving = leave(Arc::clone(context), name.clone(), ending);
+            started.push((name.as_str().into(), tokio::spawn(leaving)));
         }
-        shared.live.store(Arc::clone(&after));
-        let gone = before.carriers.iter().filter(|one| !after.runs(one));
-        gone.clone().for_each(|one| one.close());
-        // Those that have ended are taken along by their successor, if there is one.
-        let mut ending = |name: &str| {
-            let place = tasks.carriers.iter().position(|(of, _)| &**of == name)?;
-            Some(tasks.carriers.swap_remove(place).1)
+    }
+    for New { carrier, tls } in new {
+        let name = Arc::clone(&carrier.name);
+        let list = match before.carrier(&name) {
+            Some(_) => &mut reloaded.changed,
+            None => &mut reloaded.added,
         };
-        let removed = gone.filter(|one| after.carrier(&one.name).is_none());
-        let mut told = Reloaded {
-            removed: removed.map(|one| one.name.to_string()).collect(),
-            ..Reloaded::default()
-        };
-        let mut started = Vec::new();
-        for name in &told.removed {
-            if let Some(ending) = ending(name) {
-                let leaving = leave(Arc::clone(shared), name.clone(), ending);
-                started.push((name.as_str().into(), tokio::spawn(leaving)));
-            }
+        list.push(name.to_string());
+        if !context.nodes.is_shared() {
+            carrier.hold_all();
         }
-        for New { carrier, tls } in new {
-            let name = Arc::clone(&carrier.name);
-            let list = match before.carrier(&name) {
-                Some(_) => &mut told.changed,
-                None => &mut told.added,
-            };
-            list.push(name.to_string());
-            if !shared.nodes.is_shared() {
-                carrier.hold_all();
-            }
-            let running = succeed(ending(&name), Arc::clone(shared), carrier, tls);
-            started.push((name, tokio::spawn(running)));
-        }
-        tasks.carriers.extend(started);
-        Ok(told)
+        let running = dispatch::run(Arc::clone(context), carrier, tls, Arc::clone(reports));
+        let running = succeed(
+            ending(&name),
+            Arc::clone(context),
+            Arc::clone(&name),
+            running,
+        );
+        started.push((name, tokio::spawn(running)));
     }
-}
-
-impl Live {
-    /// Whether this very carrier is one of them.
-    fn runs(&self, carrier: &Arc<Carrier>) -> bool {
-        self.carriers.iter().any(|one| Arc::ptr_eq(one, carrier))
-    }
+    tasks.extend(started);
+    reloaded
 }
 
 /// The carriers by other settings: those that are the same as before, and new ones, which are to be run. The sandbox stays
 /// the last.
-fn take_over(
+pub(super) fn take_over(
     before: &Live,
     settings: Vec<CarrierSettings>,
 ) -> Result<(Vec<Arc<Carrier>>, Vec<New>), StartError> {
@@ -143,34 +115,34 @@ fn take_over(
 /// Runs a carrier once the one whose place it takes has ended.
 async fn succeed(
     ending: Option<JoinHandle<()>>,
-    shared: Arc<Context>,
-    carrier: Arc<Carrier>,
-    tls: Option<TlsConnector>,
+    context: Arc<Context>,
+    name: Arc<str>,
+    running: impl Future<Output = ()>,
 ) {
     if let Some(ending) = ending {
         ended(ending).await;
-        give_back(&shared, &carrier.name).await;
+        give_back(&context, &name).await;
     }
-    dispatch::run(shared, carrier, tls).await;
+    running.await;
 }
 
 /// Waits for the end of a carrier that is not configured any more. Until its connections are given back other nodes take it to
 /// be in use here, and do not move what waits for it.
-async fn leave(shared: Arc<Context>, name: String, ending: JoinHandle<()>) {
+async fn leave(context: Arc<Context>, name: String, ending: JoinHandle<()>) {
     ended(ending).await;
-    give_back(&shared, &name).await;
+    give_back(&context, &name).await;
 }
 
 /// Gives the connections of a carrier back that this node held until it ended.
-async fn give_back(shared: &Context, carrier: &str) {
-    if !shared.nodes.is_shared() {
+async fn give_back(context: &Context, carrier: &str) {
+    if !context.nodes.is_shared() {
         return;
     }
     let free = async || {
-        let binds = shared.store.binds().await?;
+        let binds = context.store.binds().await?;
         let ours = binds.get(carrier).into_iter().flatten();
-        for bind in ours.filter(|bind| bind.node == shared.node) {
-            shared.store.free_bind(bind.clone()).await?;
+        for bind in ours.filter(|bind| bind.node == context.node) {
+            context.store.free_bind(bind.clone()).await?;
         }
         Ok(())
     };

@@ -1,10 +1,13 @@
 //! One attempt at a callback: what is posted, and what follows from the answer.
 
-use super::worker::Desk;
-use crate::notify::client::{Answer, Post};
-use crate::notify::connect::Fault;
-use crate::notify::health::Went;
-use crate::notify::observe;
+use super::client::{Answer, Client};
+use super::connect::Fault;
+use super::health::AttemptResult;
+use super::observe::{self, Measures};
+use super::signing::Secrets;
+use super::target::Post;
+use crate::context::clock::Clock;
+use crate::context::random::Random;
 use domain::callback::{self, Attempt, Next, Verdict, log, signature};
 use store::{Attempted, Callback, Finished};
 use tokio::time::Instant;
@@ -14,7 +17,7 @@ pub(crate) struct Ended {
     /// What becomes of the callback.
     pub(crate) finished: Finished,
     /// What it says of the receiver.
-    pub(crate) went: Went,
+    pub(crate) result: AttemptResult,
     /// What is kept of it for the operator.
     pub(crate) attempted: Option<Attempted>,
 }
@@ -23,7 +26,7 @@ impl Ended {
     /// Of a callback that was not tried.
     pub(crate) const UNTOUCHED: Self = Self {
         finished: Finished::Untouched,
-        went: Went::NotTried,
+        result: AttemptResult::NotTried,
         attempted: None,
     };
 
@@ -34,9 +37,20 @@ impl Ended {
     };
 }
 
-impl Desk {
+/// The values that attempts share.
+pub(crate) struct Attempts {
+    pub(crate) client: Client,
+    pub(crate) secrets: Secrets,
+    pub(crate) clock: Clock,
+    pub(crate) random: Random,
+    pub(crate) measures: Measures,
+    /// The waits after failed attempts, milliseconds.
+    pub(crate) delays_ms: Vec<i64>,
+}
+
+impl Attempts {
     /// Posts a callback and decides what becomes of it.
-    pub(crate) async fn attempt(&self, callback: &Callback) -> Ended {
+    pub(crate) async fn make(&self, callback: &Callback) -> Ended {
         let (started, made_at_ms) = (Instant::now(), self.clock.now_ms());
         self.measures.in_flight.increment(1);
         let number = callback.attempts.saturating_add(1);
@@ -63,7 +77,11 @@ impl Desk {
         let is_well = said.is_ok_and(|answer| answer.status < 500);
         Ended {
             finished,
-            went: if is_well { Went::Well } else { Went::Badly },
+            result: if is_well {
+                AttemptResult::Well
+            } else {
+                AttemptResult::Badly
+            },
             attempted,
         }
     }
@@ -100,12 +118,12 @@ impl Desk {
         };
         let verdict = callback::verdict(attempt, now_ms);
         let made = usize::try_from(number).unwrap_or(usize::MAX);
-        // Asked for only where it is used: it is a call of the system.
-        let chance = match verdict {
-            Verdict::Retry { .. } => self.chance.small(),
+        // It is read only where it is used: that is a call of the system.
+        let random = match verdict {
+            Verdict::Retry { .. } => self.random.small(),
             Verdict::Accepted | Verdict::Refused | Verdict::Gone => 0,
         };
-        callback::next(made, &self.delays_ms, verdict, chance, now_ms)
+        callback::next(made, &self.delays_ms, verdict, random, now_ms)
     }
 }
 

@@ -2,10 +2,8 @@
 
 use super::connect::{Connector, Fault};
 use super::pool::{Connection, Pool};
-use super::target::{Target, Targets};
-use bytes::Bytes;
+use super::target::{Post, Target, Targets};
 use domain::callback::log::MAX_ANSWER_BYTES;
-use domain::callback::signature::Signed;
 use http::header::RETRY_AFTER;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -17,7 +15,7 @@ const MAX_ANSWER: usize = 16 * 1024;
 
 /// How long is waited.
 #[derive(Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct Timeouts {
     /// Until a receiver is connected, TLS included.
     pub(crate) connect: Duration,
     /// For the whole attempt.
@@ -26,7 +24,7 @@ pub(crate) struct Patience {
     pub(crate) look: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
@@ -34,16 +32,6 @@ impl Default for Patience {
             look: Duration::from_secs(1),
         }
     }
-}
-
-/// What is posted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Post {
-    pub(crate) body: Bytes,
-    /// The number of the attempt, from 1.
-    pub(crate) attempt: i64,
-    /// What shows the receiver that it comes from us, where it wants that.
-    pub(crate) signed: Option<Signed>,
 }
 
 /// What a receiver said.
@@ -62,24 +50,24 @@ pub(crate) struct Client {
     connector: Connector,
     pool: Pool,
     targets: Targets,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 impl Client {
     /// Keeps no connection yet, and later at most `max_kept`.
-    pub(crate) fn new(connector: Connector, patience: Patience, max_kept: usize) -> Self {
+    pub(crate) fn new(connector: Connector, timeouts: Timeouts, max_kept: usize) -> Self {
         Self {
             connector,
             pool: Pool::new(max_kept),
             targets: Targets::default(),
-            patience,
+            timeouts,
         }
     }
 
     /// Posts to `url`.
     pub(crate) async fn post(&self, url: &str, post: Post) -> Result<Answer, Fault> {
         let target = self.targets.of(url).ok_or(Fault::Url)?;
-        let deadline = Instant::now() + self.patience.attempt;
+        let deadline = Instant::now() + self.timeouts.attempt;
         let exchanged = timeout_at(deadline, self.exchange(&target, &post)).await;
         let (mut answer, rest, connection) = exchanged.map_err(|_| Fault::TimedOut)??;
         // The answer is known; a connection whose rest does not come in time is just not used again.
@@ -110,7 +98,7 @@ impl Client {
         }
         let wire = self
             .connector
-            .connect(&target.url, self.patience.connect)
+            .connect(&target.url, self.timeouts.connect)
             .await?;
         let mut fresh = Connection::start(wire).await?;
         let response = fresh.send(request()?).await?;

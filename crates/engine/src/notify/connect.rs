@@ -4,7 +4,7 @@
 //! exactly a checked one, then TLS under the original name. That covers literals of any notation, names
 //! that lead inside, names that lead elsewhere at the second look (there is none), and mapped addresses.
 
-use crate::context::network::{Network, Wire, dial_any};
+use crate::context::network::{Network, Transport, dial_any};
 use domain::address;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -83,14 +83,18 @@ impl Connector {
     }
 
     /// Connects to the host and port of `url`, with TLS for https, before `limit` is over.
-    pub(crate) async fn connect(&self, url: &Url, limit: Duration) -> Result<Box<dyn Wire>, Fault> {
+    pub(crate) async fn connect(
+        &self,
+        url: &Url,
+        limit: Duration,
+    ) -> Result<Box<dyn Transport>, Fault> {
         let deadline = Instant::now() + limit;
         timeout_at(deadline, self.open(url, deadline))
             .await
             .map_err(|_| Fault::TimedOut)?
     }
 
-    async fn open(&self, url: &Url, deadline: Instant) -> Result<Box<dyn Wire>, Fault> {
+    async fn open(&self, url: &Url, deadline: Instant) -> Result<Box<dyn Transport>, Fault> {
         let host = url.host().ok_or(Fault::Url)?;
         let port = url.port_or_known_default().ok_or(Fault::Url)?;
         let addresses = self.allowed(&host).await?;

@@ -1,9 +1,11 @@
 //! No URL, however it is spelt and wherever its name leads, makes a connection to a forbidden address.
 
-use super::client::{Client, Patience, Post};
+use super::client::{Client, Timeouts};
 use super::connect::{Connector, Fault};
-use crate::context::network::{Asked, Network, Wire};
+use super::target::Post;
+use crate::context::network::{Network, NetworkFuture, Transport};
 use domain::address;
+use parking_lot::Mutex;
 use percent_encoding::NON_ALPHANUMERIC;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +13,7 @@ use rustls::RootCertStore;
 use std::future::ready;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Resolves every name to what the script says, anew at each look, and writes down who was dialled.
 #[derive(Clone, Default)]
@@ -21,17 +23,17 @@ struct Recording {
 }
 
 impl Network for Recording {
-    fn resolve(&self, _name: &str) -> Asked<'_, Vec<IpAddr>> {
-        let look = self.looks.lock().unwrap().pop().unwrap_or_default();
+    fn resolve(&self, _name: &str) -> NetworkFuture<'_, Vec<IpAddr>> {
+        let look = self.looks.lock().pop().unwrap_or_default();
         Box::pin(ready(Ok(look)))
     }
 
-    fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>> {
-        self.dialled.lock().unwrap().push(address);
+    fn dial(&self, address: SocketAddr) -> NetworkFuture<'_, Box<dyn Transport>> {
+        self.dialled.lock().push(address);
         Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into())))
     }
 
-    fn resolve_carrier(&self, _address: &str) -> Asked<'_, Vec<SocketAddr>> {
+    fn resolve_carrier(&self, _address: &str) -> NetworkFuture<'_, Vec<SocketAddr>> {
         unreachable!("callbacks have no carrier")
     }
 
@@ -48,7 +50,7 @@ fn dialled(url: &str, looks: Vec<Vec<IpAddr>>, allow_private: bool) -> (Fault, V
     };
     let connector = Connector::new(Arc::new(network.clone()), allow_private);
     let connector = connector.unwrap();
-    let client = Client::new(connector, Patience::default(), 8);
+    let client = Client::new(connector, Timeouts::default(), 8);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -57,7 +59,7 @@ fn dialled(url: &str, looks: Vec<Vec<IpAddr>>, allow_private: bool) -> (Fault, V
         let _first = client.post(url, Post::default()).await;
         client.post(url, Post::default()).await.unwrap_err()
     });
-    let dialled = network.dialled.lock().unwrap().clone();
+    let dialled = network.dialled.lock().clone();
     (fault, dialled)
 }
 

@@ -7,7 +7,7 @@ use super::limits::Most;
 
 /// How an attempt went, for the receiver as a whole.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Went {
+pub(crate) enum AttemptResult {
     /// It answered, whatever it thinks of that callback.
     Well,
     /// It did not answer, or could not take anything.
@@ -21,7 +21,7 @@ const BROKEN_AFTER: u32 = 5;
 
 /// What is known of a receiver.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Standing {
+pub(crate) enum Health {
     /// Nothing.
     #[default]
     Unknown,
@@ -35,13 +35,13 @@ pub(crate) enum Standing {
 
 /// With whom a receiver shares places in flight.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Class {
+pub(crate) enum HealthClass {
     Proven,
     Doubtful,
     Failing,
 }
 
-impl Class {
+impl HealthClass {
     pub(crate) const ALL: [Self; 3] = [Self::Proven, Self::Doubtful, Self::Failing];
 
     /// All of them in the order of their turns, after this one.
@@ -54,10 +54,10 @@ impl Class {
 
 /// How many callbacks are in flight to receivers of each class.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Flying([usize; Class::ALL.len()]);
+pub(crate) struct Flying([usize; HealthClass::ALL.len()]);
 
 impl Flying {
-    pub(crate) fn of(self, class: Class) -> usize {
+    pub(crate) fn of(self, class: HealthClass) -> usize {
         self.0[class as usize]
     }
 
@@ -65,51 +65,51 @@ impl Flying {
         self.0.iter().sum()
     }
 
-    pub(crate) fn add(&mut self, class: Class, more: usize) {
+    pub(crate) fn add(&mut self, class: HealthClass, more: usize) {
         self.0[class as usize] += more;
     }
 
-    pub(crate) fn take(&mut self, class: Class, less: usize) {
+    pub(crate) fn take(&mut self, class: HealthClass, less: usize) {
         let flying = &mut self.0[class as usize];
         *flying = flying.saturating_sub(less);
     }
 
     /// Whether one more of a class may fly where so many may in all.
-    pub(crate) fn has_room(self, class: Class, places: usize) -> bool {
+    pub(crate) fn has_room(self, class: HealthClass, places: usize) -> bool {
         let half = places.div_ceil(2);
-        let failing = self.of(Class::Failing);
-        let unproven = failing + self.of(Class::Doubtful);
+        let failing = self.of(HealthClass::Failing);
+        let unproven = failing + self.of(HealthClass::Doubtful);
         self.all() < places
             && match class {
-                Class::Proven => true,
-                Class::Doubtful => unproven < half,
-                Class::Failing => unproven < half && failing < half.div_ceil(2),
+                HealthClass::Proven => true,
+                HealthClass::Doubtful => unproven < half,
+                HealthClass::Failing => unproven < half && failing < half.div_ceil(2),
             }
     }
 }
 
-impl Standing {
+impl Health {
     /// The standing after one more attempt.
-    pub(crate) const fn after(self, went: Went) -> Self {
-        match (went, self) {
-            (Went::NotTried, _) => self,
-            (Went::Well, _) => Self::Proven,
-            (Went::Badly, Self::Unknown) => Self::Failing(1),
-            (Went::Badly, Self::Proven) => Self::Shaken(1),
-            (Went::Badly, Self::Shaken(times)) if times + 1 < BROKEN_AFTER => {
+    pub(crate) const fn after(self, result: AttemptResult) -> Self {
+        match (result, self) {
+            (AttemptResult::NotTried, _) => self,
+            (AttemptResult::Well, _) => Self::Proven,
+            (AttemptResult::Badly, Self::Unknown) => Self::Failing(1),
+            (AttemptResult::Badly, Self::Proven) => Self::Shaken(1),
+            (AttemptResult::Badly, Self::Shaken(times)) if times + 1 < BROKEN_AFTER => {
                 Self::Shaken(times + 1)
             }
-            (Went::Badly, Self::Shaken(times) | Self::Failing(times)) => {
+            (AttemptResult::Badly, Self::Shaken(times) | Self::Failing(times)) => {
                 Self::Failing(times.saturating_add(1))
             }
         }
     }
 
-    pub(crate) const fn class(self) -> Class {
+    pub(crate) const fn class(self) -> HealthClass {
         match self {
-            Self::Unknown | Self::Shaken(_) => Class::Doubtful,
-            Self::Proven => Class::Proven,
-            Self::Failing(_) => Class::Failing,
+            Self::Unknown | Self::Shaken(_) => HealthClass::Doubtful,
+            Self::Proven => HealthClass::Proven,
+            Self::Failing(_) => HealthClass::Failing,
         }
     }
 
@@ -134,31 +134,34 @@ mod tests {
 
     #[test]
     fn a_receiver_is_only_tried_after_five_bad_attempts_in_a_row_until_one_goes_well() {
-        let run = |attempts: &[Went]| {
+        let run = |attempts: &[AttemptResult]| {
             attempts
                 .iter()
-                .fold(Standing::default(), |standing, &went| standing.after(went))
+                .fold(Health::default(), |health, &result| health.after(result))
         };
         let most = Most { any: 8, proven: 32 };
-        let bad = [Went::Badly; 5];
+        let bad = [AttemptResult::Badly; 5];
         assert_eq!(run(&[]).in_flight(most), 8);
         assert_eq!(run(&bad[..4]).in_flight(most), 8);
         assert_eq!(run(&bad).in_flight(most), 1);
         assert_eq!(
-            run(&[&bad[..], &[Went::NotTried]].concat()).in_flight(most),
+            run(&[&bad[..], &[AttemptResult::NotTried]].concat()).in_flight(most),
             1
         );
-        let mended = run(&[&bad[..], &[Went::Well]].concat());
+        let mended = run(&[&bad[..], &[AttemptResult::Well]].concat());
         assert_eq!(
             (mended.in_flight(most), mended.class()),
-            (32, Class::Proven)
+            (32, HealthClass::Proven)
         );
-        let again = run(&[&bad[..4], &[Went::Well], &bad[..4]].concat());
-        assert_eq!((again.in_flight(most), again.class()), (8, Class::Doubtful));
-        let broken = run(&[&[Went::Well], &bad[..]].concat());
+        let again = run(&[&bad[..4], &[AttemptResult::Well], &bad[..4]].concat());
+        assert_eq!(
+            (again.in_flight(most), again.class()),
+            (8, HealthClass::Doubtful)
+        );
+        let broken = run(&[&[AttemptResult::Well], &bad[..]].concat());
         assert_eq!(
             (broken.in_flight(most), broken.class()),
-            (1, Class::Failing)
+            (1, HealthClass::Failing)
         );
     }
 }

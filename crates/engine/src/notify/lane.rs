@@ -1,24 +1,11 @@
 //! One lane: the callbacks of an account to an origin, those that wait and how many are in flight. And all lanes of an
 //! account.
 
-use super::health::{Class, Flying, Standing};
+use super::health::{Flying, Health, HealthClass};
 use super::limits::Most;
-use super::waiting::Waiting;
-use domain::{AccountId, Environment};
+use super::waiting::{InLane, Waiting};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-
-/// What tells the lane of a callback.
-pub(crate) trait InLane {
-    /// Whose callback it is.
-    fn account(&self) -> AccountId;
-    /// Which world its message belongs to.
-    fn environment(&self) -> Environment;
-    /// Scheme, host and port of its URL.
-    fn origin(&self) -> &str;
-    /// Whether it failed before.
-    fn is_retry(&self) -> bool;
-}
 
 /// Its callbacks, and what is known of its receiver.
 #[derive(Debug)]
@@ -31,35 +18,33 @@ pub(crate) struct Lane<T> {
     pub(crate) queued: bool,
     /// Whether the database holds more that is due.
     pub(crate) more: bool,
-    pub(crate) standing: Standing,
+    pub(crate) health: Health,
 }
 
-impl<T> Lane<T> {
+impl<T: InLane> Lane<T> {
     /// Nothing in it yet.
-    pub(crate) fn new(standing: Standing) -> Self {
+    pub(crate) fn new(health: Health) -> Self {
         Self {
             waiting: Waiting::default(),
             in_flight: 0,
             retries: 0,
             queued: false,
             more: false,
-            standing,
+            health,
         }
     }
 
     /// Whether one of those that wait may fly.
     pub(crate) fn may_fly(&self, most: Most) -> bool {
-        let is_free = self.in_flight < self.standing.in_flight(most);
+        let is_free = self.in_flight < self.health.in_flight(most);
         is_free && self.waiting.has(self.retry_may_fly(most))
     }
 
     /// Whether there is a place for a retry: they have half of them, for they may be slow to fail again.
     fn retry_may_fly(&self, most: Most) -> bool {
-        self.retries < self.standing.in_flight(most).div_ceil(2)
+        self.retries < self.health.in_flight(most).div_ceil(2)
     }
-}
 
-impl<T: InLane> Lane<T> {
     /// One of them is no longer in flight.
     pub(crate) fn land(&mut self, callback: &T) {
         self.in_flight = self.in_flight.saturating_sub(1);
@@ -89,19 +74,19 @@ pub(crate) struct Account<T> {
     /// How many are in flight in those of each class.
     pub(crate) flying: Flying,
     /// Lanes whose turn can come, in order, by class. The account is in `turns` exactly while there are any.
-    pub(crate) turns: [VecDeque<Arc<str>>; Class::ALL.len()],
+    pub(crate) turns: [VecDeque<Arc<str>>; HealthClass::ALL.len()],
 }
 
-impl<T> Account<T> {
+impl<T: InLane> Account<T> {
     /// Queues a lane that has something to give and room in flight; gives its class where it is the account's
     /// only one of that.
-    pub(crate) fn queue(&mut self, origin: &Arc<str>, most: Most) -> Option<Class> {
+    pub(crate) fn queue(&mut self, origin: &Arc<str>, most: Most) -> Option<HealthClass> {
         let lane = self.lanes.get_mut(origin)?;
         if lane.queued || !lane.may_fly(most) {
             return None;
         }
         lane.queued = true;
-        let class = lane.standing.class();
+        let class = lane.health.class();
         let turns = &mut self.turns[class as usize];
         turns.push_back(Arc::clone(origin));
         (turns.len() == 1).then_some(class)

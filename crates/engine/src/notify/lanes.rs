@@ -8,9 +8,10 @@
 //! fail half of that, so that one that was never tried need not wait for a thousand that are dead. Within a lane first
 //! attempts and retries take turns, and retries have half of its slots (`waiting`). Nothing here waits or does I/O.
 
-use super::health::{Class, Flying, Standing, Went};
-use super::lane::{Account, InLane, Lane};
+use super::health::{AttemptResult, Flying, Health, HealthClass};
+use super::lane::{Account, Lane};
 use super::limits::{Limits, Most};
+use super::waiting::InLane;
 use domain::AccountId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -28,10 +29,10 @@ const REFILL_AT: usize = 256;
 
 /// Flights that may begin before a pause, beside those that take the place of one that has landed. All of a commit at
 /// once took a task and a connection for each, where a few that land soon do for all.
-const MOST_STARTS: usize = 32;
+const MAX_STARTS: usize = 32;
 
 /// Receivers whose standing is kept; beyond that all are unknown again.
-const MOST_KNOWN: usize = 100_000;
+const MAX_KNOWN: usize = 100_000;
 
 /// The callbacks in hand.
 #[derive(Debug)]
@@ -39,11 +40,11 @@ pub(crate) struct Lanes<T> {
     limits: Limits,
     accounts: HashMap<AccountId, Account<T>>,
     /// Accounts with a lane whose turn can come, in order, by the class of the lane.
-    turns: [VecDeque<AccountId>; Class::ALL.len()],
+    turns: [VecDeque<AccountId>; HealthClass::ALL.len()],
     /// The class whose turn was last.
-    last: Class,
+    last: HealthClass,
     /// Receivers that were tried, also those without a lane now.
-    known: HashMap<(AccountId, Arc<str>), Standing>,
+    known: HashMap<(AccountId, Arc<str>), Health>,
     waiting: usize,
     /// How many may begin before a pause.
     starts: usize,
@@ -70,10 +71,10 @@ impl<T: InLane> Lanes<T> {
             limits,
             accounts: HashMap::new(),
             turns: Default::default(),
-            last: Class::Proven,
+            last: HealthClass::Proven,
             known: HashMap::new(),
             waiting: 0,
-            starts: MOST_STARTS,
+            starts: MAX_STARTS,
             flying: Flying::default(),
             broken: 0,
             closed: false,
@@ -112,8 +113,8 @@ impl<T: InLane> Lanes<T> {
         if !owner.lanes.contains_key(callback.origin()) {
             let origin: Arc<str> = callback.origin().into();
             let key = (account, Arc::clone(&origin));
-            let standing = self.known.get(&key).copied().unwrap_or_default();
-            owner.lanes.insert(origin, Lane::new(standing));
+            let health = self.known.get(&key).copied().unwrap_or_default();
+            owner.lanes.insert(origin, Lane::new(health));
         }
         let Some((origin, _)) = owner.lanes.get_key_value(callback.origin()) else {
             return Err(callback);
@@ -125,8 +126,8 @@ impl<T: InLane> Lanes<T> {
             owner.waiting += 1;
             self.waiting += 1;
             // What failed before a restart is all that is known of it then.
-            if is_retry && lane.standing == Standing::Unknown {
-                self.stand(account, &origin, Standing::Failing(1));
+            if is_retry && lane.health == Health::Unknown {
+                self.stand(account, &origin, Health::Failing(1));
             }
         }
         self.queue(account, &origin);
@@ -146,7 +147,7 @@ impl<T: InLane> Lanes<T> {
 
     /// How many may be in flight to one receiver now.
     fn most(&self) -> Most {
-        self.limits.most(self.flying.of(Class::Proven))
+        self.limits.most(self.flying.of(HealthClass::Proven))
     }
 
     /// The next callback to post in a flight that begins.
@@ -164,7 +165,7 @@ impl<T: InLane> Lanes<T> {
 
     /// There was a pause.
     pub(crate) fn paused(&mut self) {
-        self.starts = MOST_STARTS;
+        self.starts = MAX_STARTS;
     }
 
     /// The next callback to post, in the place of one that has landed; [`Lanes::finish`] is to be called once it is over.
@@ -200,9 +201,9 @@ impl<T: InLane> Lanes<T> {
 
     /// The class whose turn it is, and the place in its turns of the account whose turn it is: all by turns, as far as
     /// they have places left. Accounts that have as many as they may keep their turn; there are fewer than places.
-    fn turn(&self) -> Option<(Class, usize)> {
+    fn turn(&self) -> Option<(HealthClass, usize)> {
         let free = self.limits.in_flight.saturating_sub(self.in_flight());
-        let account = |class: Class| {
+        let account = |class: HealthClass| {
             let may_fly = |account: &AccountId| {
                 let owner = self.accounts.get(account);
                 let flying = owner.map_or_else(Flying::default, |owner| owner.flying);
@@ -217,7 +218,7 @@ impl<T: InLane> Lanes<T> {
     }
 
     /// A callback of this lane is no longer in flight.
-    pub(crate) fn finish(&mut self, callback: &T, went: Went) -> Landing {
+    pub(crate) fn finish(&mut self, callback: &T, result: AttemptResult) -> Landing {
         let (account, origin) = (callback.account(), callback.origin());
         let Some(owner) = self.accounts.get_mut(&account) else {
             return Landing::default();
@@ -230,7 +231,7 @@ impl<T: InLane> Lanes<T> {
             return Landing::default();
         };
         lane.land(callback);
-        let class = lane.standing.class();
+        let class = lane.health.class();
         self.flying.take(class, 1);
         owner.flying.take(class, 1);
         let low = lane.waiting.len() <= REFILL_AT;
@@ -238,17 +239,17 @@ impl<T: InLane> Lanes<T> {
         if wants_more {
             lane.more = false;
         }
-        let after = lane.standing.after(went);
+        let after = lane.health.after(result);
         let broken = self.stand(account, &origin, after);
         self.go_on(account, &origin);
         Landing { wants_more, broken }
     }
 
     /// Notes where a lane stands now; gives whether it broke or is mended.
-    fn stand(&mut self, account: AccountId, origin: &Arc<str>, after: Standing) -> Option<bool> {
+    fn stand(&mut self, account: AccountId, origin: &Arc<str>, after: Health) -> Option<bool> {
         let owner = self.accounts.get_mut(&account)?;
         let lane = owner.lanes.get_mut(origin)?;
-        let before = std::mem::replace(&mut lane.standing, after);
+        let before = std::mem::replace(&mut lane.health, after);
         if before == after {
             return None;
         }
@@ -261,7 +262,7 @@ impl<T: InLane> Lanes<T> {
                 self.leave(account, origin, before.class());
             }
         }
-        if self.known.len() >= MOST_KNOWN {
+        if self.known.len() >= MAX_KNOWN {
             self.known.clear();
             self.broken = 0;
         }
@@ -278,7 +279,7 @@ impl<T: InLane> Lanes<T> {
     /// Whether the receiver of this one, which is in hand, is only tried.
     pub(crate) fn is_broken(&self, callback: &T) -> bool {
         let lane = self.lane(callback.account(), callback.origin());
-        lane.is_some_and(|lane| lane.standing.is_broken())
+        lane.is_some_and(|lane| lane.health.is_broken())
     }
 
     /// How many receivers are only tried.
@@ -287,7 +288,7 @@ impl<T: InLane> Lanes<T> {
     }
 
     /// Takes a lane out of the turns of a class.
-    fn leave(&mut self, account: AccountId, origin: &str, class: Class) {
+    fn leave(&mut self, account: AccountId, origin: &str, class: HealthClass) {
         let Some(owner) = self.accounts.get_mut(&account) else {
             return;
         };
@@ -337,7 +338,7 @@ impl<T: InLane> Lanes<T> {
         self.waiting -= withdrawn.len();
         if lane.queued && !lane.may_fly(most) {
             lane.queued = false;
-            let class = lane.standing.class();
+            let class = lane.health.class();
             self.leave(account, origin, class);
         }
         withdrawn
@@ -420,7 +421,7 @@ mod tests {
         let mut lanes = Lanes::new(LIMITS);
         for &(account, origin, count) in callbacks {
             let key = (account, Arc::from(origin));
-            lanes.known.insert(key, Standing::Proven);
+            lanes.known.insert(key, Health::Proven);
             for number in 0..count {
                 lanes.push((account, origin, number)).unwrap();
             }
@@ -428,8 +429,8 @@ mod tests {
         lanes
     }
 
-    fn flying(lanes: &Lanes<Callback>) -> [usize; Class::ALL.len()] {
-        Class::ALL.map(|class| lanes.flying.of(class))
+    fn flying(lanes: &Lanes<Callback>) -> [usize; HealthClass::ALL.len()] {
+        HealthClass::ALL.map(|class| lanes.flying.of(class))
     }
 
     fn drain(lanes: &mut Lanes<Callback>) -> Vec<Callback> {
@@ -462,27 +463,27 @@ mod tests {
             ..LIMITS
         };
         let begun = |lanes: &mut Lanes<Callback>| std::iter::from_fn(|| lanes.start()).count();
-        assert_eq!(begun(&mut lanes), MOST_STARTS);
+        assert_eq!(begun(&mut lanes), MAX_STARTS);
         assert!(lanes.wants_pause());
-        lanes.finish(&(A, "x", 0), Went::Well);
+        lanes.finish(&(A, "x", 0), AttemptResult::Well);
         assert_eq!(begun(&mut lanes), 0);
         assert!(lanes.next().is_some());
         lanes.paused();
-        assert_eq!(begun(&mut lanes), MOST_STARTS);
-        assert_eq!(lanes.in_flight(), 2 * MOST_STARTS);
+        assert_eq!(begun(&mut lanes), MAX_STARTS);
+        assert_eq!(lanes.in_flight(), 2 * MAX_STARTS);
     }
 
     #[test]
     fn a_lane_has_at_most_its_share_in_flight_and_goes_on_when_one_is_over() {
         let mut lanes = lanes(&[(A, "slow", 9), (A, "quick", 3)]);
         assert_eq!(drain(&mut lanes).len(), 4);
-        lanes.finish(&(A, "quick", 0), Went::Well);
+        lanes.finish(&(A, "quick", 0), AttemptResult::Well);
         assert_eq!(lanes.next(), Some((A, "quick", 2)));
-        lanes.finish(&(A, "quick", 0), Went::Well);
-        lanes.finish(&(A, "quick", 0), Went::Well);
+        lanes.finish(&(A, "quick", 0), AttemptResult::Well);
+        lanes.finish(&(A, "quick", 0), AttemptResult::Well);
         assert_eq!(lanes.next(), None);
         assert_eq!(lanes.in_flight(), 2);
-        lanes.finish(&(A, "slow", 0), Went::Well);
+        lanes.finish(&(A, "slow", 0), AttemptResult::Well);
         assert_eq!(lanes.next(), Some((A, "slow", 2)));
     }
 
@@ -504,14 +505,14 @@ mod tests {
         assert_eq!(counts, [4, 4, 1]);
         lanes.limits.in_flight = 8;
         for (done, left) in (0..3).zip([3, 2, 2]) {
-            lanes.finish(&(A, "x", done), Went::Well);
+            lanes.finish(&(A, "x", done), AttemptResult::Well);
             let at = flying.iter().position(|callback| callback.1 == "x");
             flying.remove(at.unwrap());
             flying.extend(drain(&mut lanes));
             assert_eq!(count(&flying, "x"), left, "after {done}");
         }
         lanes.limits.in_flight = 36;
-        lanes.finish(&(A, "x", 3), Went::Badly);
+        lanes.finish(&(A, "x", 3), AttemptResult::Badly);
         assert_eq!(drain(&mut lanes), [(A, "x", 5)], "it is not well");
     }
 
@@ -523,7 +524,7 @@ mod tests {
         }
         let order: Vec<usize> = std::iter::from_fn(|| {
             let callback = lanes.next()?;
-            lanes.finish(&callback, Went::Well);
+            lanes.finish(&callback, AttemptResult::Well);
             Some(callback.2)
         })
         .collect();
@@ -549,7 +550,7 @@ mod tests {
         }
         assert_eq!(drain(&mut lanes).len(), 4);
         assert_eq!(flying(&lanes), [1, 3, 0]);
-        lanes.finish(&(A, "well", 0), Went::Well);
+        lanes.finish(&(A, "well", 0), AttemptResult::Well);
         for number in 1..3 {
             lanes.push((A, "well", number)).unwrap();
             assert_eq!(lanes.next(), Some((A, "well", number)));
@@ -569,7 +570,7 @@ mod tests {
         assert_eq!(lanes.next(), Some((A, "new", 0)));
         lanes.push((B, "new", 0)).unwrap();
         assert_eq!(lanes.next(), None, "with them it is half");
-        lanes.finish(&(A, "new", 0), Went::Well);
+        lanes.finish(&(A, "new", 0), AttemptResult::Well);
         assert_eq!(lanes.next(), Some((B, "new", 0)));
     }
 
@@ -582,9 +583,9 @@ mod tests {
         assert_eq!(drain(&mut lanes), [(A, "x", RETRY)]);
         lanes.push((A, "x", 0)).unwrap();
         assert_eq!(drain(&mut lanes), [(A, "x", 0)]);
-        lanes.finish(&(A, "x", 0), Went::Well);
+        lanes.finish(&(A, "x", 0), AttemptResult::Well);
         assert_eq!(lanes.next(), None, "a retry has no place yet");
-        lanes.finish(&(A, "x", RETRY), Went::Badly);
+        lanes.finish(&(A, "x", RETRY), AttemptResult::Badly);
         assert_eq!(drain(&mut lanes), [(A, "x", RETRY + 1)]);
     }
 
@@ -594,8 +595,11 @@ mod tests {
         let mut flying = drain(&mut lanes);
         assert_eq!(flying.len(), 2);
         let mut told = Vec::new();
-        for went in [Went::Badly; 7].into_iter().chain([Went::Well]) {
-            let landing = lanes.finish(&flying.remove(0), went);
+        for result in [AttemptResult::Badly; 7]
+            .into_iter()
+            .chain([AttemptResult::Well])
+        {
+            let landing = lanes.finish(&flying.remove(0), result);
             told.extend(landing.broken);
             flying.extend(drain(&mut lanes));
             assert_eq!(
@@ -616,7 +620,7 @@ mod tests {
         for number in 0..6 {
             lanes.push((A, "x", number)).unwrap();
             assert_eq!(lanes.next(), Some((A, "x", number)));
-            lanes.finish(&(A, "x", number), Went::Badly);
+            lanes.finish(&(A, "x", number), AttemptResult::Badly);
         }
         assert!(lanes.accounts.is_empty());
         for number in 0..3 {
@@ -647,13 +651,13 @@ mod tests {
     fn a_lane_that_runs_low_asks_for_what_the_database_holds_once() {
         let mut lanes = lanes(&[(A, "x", 4)]);
         assert!(lanes.next().is_some());
-        assert!(!lanes.finish(&(A, "x", 0), Went::Well).wants_more);
+        assert!(!lanes.finish(&(A, "x", 0), AttemptResult::Well).wants_more);
         assert!(lanes.expect_more(A, "x"));
         assert!(!lanes.expect_more(A, "y"), "nobody will ask for that");
         assert!(lanes.next().is_some());
-        assert!(lanes.finish(&(A, "x", 0), Went::Well).wants_more);
+        assert!(lanes.finish(&(A, "x", 0), AttemptResult::Well).wants_more);
         assert!(lanes.next().is_some());
-        assert!(!lanes.finish(&(A, "x", 0), Went::Well).wants_more);
+        assert!(!lanes.finish(&(A, "x", 0), AttemptResult::Well).wants_more);
     }
 
     #[test]
@@ -673,7 +677,7 @@ mod tests {
         assert_eq!(lanes.close().len(), 4);
         assert_eq!(lanes.next(), None);
         assert!(lanes.push((A, "x", 9)).is_err());
-        lanes.finish(&(A, "x", 0), Went::Well);
+        lanes.finish(&(A, "x", 0), AttemptResult::Well);
         assert_eq!(lanes.in_flight(), 0);
     }
 
@@ -719,18 +723,18 @@ mod tests {
             ..LIMITS
         };
         let origins = origins(1_000);
-        for standing in [Standing::Proven, Standing::Unknown, Standing::Failing(1)] {
+        for health in [Health::Proven, Health::Unknown, Health::Failing(1)] {
             let mut lanes = Lanes::new(limits);
             for &origin in &origins {
-                lanes.known.insert((A, Arc::from(origin)), standing);
+                lanes.known.insert((A, Arc::from(origin)), health);
                 lanes.push((A, origin, 0)).unwrap();
             }
             let taken = drain(&mut lanes).len();
-            assert!((1..=128).contains(&taken), "{standing:?}: {taken}");
+            assert!((1..=128).contains(&taken), "{health:?}: {taken}");
             for account in 10..30 {
                 lanes.push((AccountId(account), "new", 0)).unwrap();
                 let next = lanes.next().map(|callback| callback.0);
-                assert_eq!(next, Some(AccountId(account)), "{standing:?}");
+                assert_eq!(next, Some(AccountId(account)), "{health:?}");
             }
         }
     }
@@ -755,7 +759,7 @@ mod tests {
     enum Step {
         Push(i64, usize, usize),
         Next,
-        Finish(usize, Went),
+        Finish(usize, AttemptResult),
         Withdraw(usize),
     }
 
@@ -764,7 +768,7 @@ mod tests {
         fn each_goes_on(&self) -> Result<(), TestCaseError> {
             for (account, owner) in &self.accounts {
                 for (origin, lane) in &owner.lanes {
-                    let class = lane.standing.class() as usize;
+                    let class = lane.health.class() as usize;
                     let stands = owner.turns[class].contains(origin);
                     prop_assert_eq!(stands, lane.queued);
                     prop_assert!(!stands || self.turns[class].contains(account));
@@ -775,8 +779,8 @@ mod tests {
         }
     }
 
-    fn went() -> impl Strategy<Value = Went> {
-        prop_oneof![1 => Just(Went::Well), 3 => Just(Went::Badly), 1 => Just(Went::NotTried)]
+    fn result() -> impl Strategy<Value = AttemptResult> {
+        prop_oneof![1 => Just(AttemptResult::Well), 3 => Just(AttemptResult::Badly), 1 => Just(AttemptResult::NotTried)]
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -784,7 +788,7 @@ mod tests {
             3 => (0..3i64, 0..3usize, prop_oneof![Just(0), Just(RETRY)])
                 .prop_map(|(account, origin, number)| Step::Push(account, origin, number)),
             3 => Just(Step::Next),
-            3 => (0..9usize, went()).prop_map(|(at, went)| Step::Finish(at, went)),
+            3 => (0..9usize, result()).prop_map(|(at, result)| Step::Finish(at, result)),
             1 => (0..9usize).prop_map(Step::Withdraw),
         ]
     }
@@ -830,11 +834,11 @@ mod tests {
                             (other.0, other.1) == (callback.0, callback.1)
                         };
                         let same = flying.iter().filter(of_lane).count();
-                        let standing = lanes.lane(callback.0, callback.1).unwrap().standing;
-                        prop_assert!(same <= standing.in_flight(most));
+                        let health = lanes.lane(callback.0, callback.1).unwrap().health;
+                        prop_assert!(same <= health.in_flight(most));
                     },
-                    Step::Finish(at, went) => if at < flying.len() {
-                        lanes.finish(&flying.swap_remove(at), went);
+                    Step::Finish(at, result) => if at < flying.len() {
+                        lanes.finish(&flying.swap_remove(at), result);
                     },
                     Step::Withdraw(at) => if let Some(callback) = flying.get(at) {
                         withdrawn += lanes.withdraw(callback, |_| true).len();
@@ -842,10 +846,10 @@ mod tests {
                 }
                 prop_assert_eq!(lanes.in_flight(), flying.len());
                 prop_assert!(flying.len() <= WIDE.in_flight);
-                let mut of_class = [0; Class::ALL.len()];
+                let mut of_class = [0; HealthClass::ALL.len()];
                 for &(account, origin, _) in &flying {
-                    let standing = lanes.lane(account, origin).unwrap().standing;
-                    of_class[standing.class() as usize] += 1;
+                    let health = lanes.lane(account, origin).unwrap().health;
+                    of_class[health.class() as usize] += 1;
                 }
                 prop_assert_eq!(super::tests::flying(&lanes), of_class);
                 let of_accounts = lanes.accounts.values().map(|owner| owner.flying.all());
@@ -854,7 +858,7 @@ mod tests {
             }
             loop {
                 while let Some(callback) = flying.pop() {
-                    lanes.finish(&callback, Went::Badly);
+                    lanes.finish(&callback, AttemptResult::Badly);
                 }
                 match lanes.next() {
                     Some(callback) => { flying.push(callback); out += 1; }

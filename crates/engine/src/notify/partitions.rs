@@ -1,10 +1,10 @@
 //! Callbacks of real messages and those of the sandbox, each with places and waiting room of their own: whatever the
 //! sandbox does, a callback that was paid for does not wait for it.
 
-use super::health::Went;
-use super::lane::InLane;
+use super::health::AttemptResult;
 use super::lanes::{Landing, Lanes};
 use super::limits::Limits;
+use super::waiting::InLane;
 use domain::{AccountId, Environment};
 use store::CallbackRoom;
 
@@ -62,9 +62,9 @@ impl<T: InLane> Partitions<T> {
     }
 
     /// A callback is no longer in flight. Gives what follows, and the next one of its environment, which takes its place.
-    pub(crate) fn finish(&mut self, callback: &T, went: Went) -> (Landing, Option<T>) {
+    pub(crate) fn finish(&mut self, callback: &T, result: AttemptResult) -> (Landing, Option<T>) {
         let lanes = self.of_mut(callback.environment());
-        let landing = lanes.finish(callback, went);
+        let landing = lanes.finish(callback, result);
         (landing, lanes.next())
     }
 

@@ -1,15 +1,15 @@
 //! Connections kept open between callbacks to the same receiver.
 
 use super::connect::Fault;
-use crate::context::network::Wire;
+use crate::context::network::Transport;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -31,7 +31,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Starts to speak HTTP on an open wire.
-    pub(crate) async fn start(wire: Box<dyn Wire>) -> Result<Self, Fault> {
+    pub(crate) async fn start(wire: Box<dyn Transport>) -> Result<Self, Fault> {
         let (requests, connection) = http1::Builder::new()
             .max_buf_size(MAX_BUFFER)
             .max_headers(MAX_HEADERS)
@@ -136,6 +136,6 @@ impl Pool {
 
     /// The lock, also after a panic elsewhere: no change of the pool is ever left half done.
     fn lock(&self) -> MutexGuard<'_, Idle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 }

@@ -4,8 +4,9 @@
 use crate::context::read_at_last;
 use domain::AccountId;
 use domain::callback::signature::Signing;
+use parking_lot::RwLock;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use store::{Revision, Store};
 use tokio::sync::watch;
 
@@ -21,7 +22,7 @@ impl Secrets {
 
     /// Those of an account, also those that have ended; `None` for one whose callbacks are not signed.
     pub(crate) fn of(&self, account: AccountId) -> Option<Arc<[Signing]>> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         known.get(&account).cloned()
     }
 
@@ -31,7 +32,7 @@ impl Secrets {
         while revision.changed().await.is_ok() {
             let found =
                 read_at_last("the secrets of callbacks cannot be read", || read(store)).await;
-            *self.0.write().unwrap_or_else(PoisonError::into_inner) = found;
+            *self.0.write() = found;
         }
     }
 }

@@ -1,18 +1,19 @@
 //! Where callbacks go: a URL that is read once, and what every request to it has in common.
 
-use super::client::Post;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use domain::callback::signature::Signed;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, InvalidHeaderValue,
     USER_AGENT,
 };
 use http::{HeaderValue, Request};
 use http_body_util::Full;
+use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use url::{Position, Url};
 
 /// How many targets are remembered; then all are read anew.
@@ -22,6 +23,16 @@ const ATTEMPT: HeaderName = HeaderName::from_static("ogene-attempt");
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+
+/// What is posted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Post {
+    pub(crate) body: Bytes,
+    /// The number of the attempt, from 1.
+    pub(crate) attempt: i64,
+    /// What shows the receiver that it comes from us, where it wants that.
+    pub(crate) signed: Option<Signed>,
+}
 
 /// A URL that can be called.
 pub(crate) struct Target {
@@ -91,7 +102,7 @@ impl Targets {
     /// The target of this URL, read now or before.
     pub(crate) fn of(&self, url: &str) -> Option<Arc<Target>> {
         // The lock, also after a panic elsewhere: no change of the map is ever left half done.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some(target) = known.get(url) {
             return Some(Arc::clone(target));
         }
@@ -155,7 +166,7 @@ mod tests {
                     .is_some()
             );
         }
-        assert_eq!(targets.0.lock().unwrap().len(), 1);
+        assert_eq!(targets.0.lock().len(), 1);
         assert!(targets.of("no URL").is_none());
     }
 }

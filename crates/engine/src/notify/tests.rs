@@ -1,18 +1,20 @@
 //! The callbacks over real sockets on loopback.
 
-use super::client::Patience;
+use super::client::Timeouts;
 use super::{CallbackSettings, Callbacks};
+use crate::context::CallbackSink;
 use crate::context::clock::Clock;
-use crate::context::system::World;
+use crate::context::system::System;
 use database::Target;
 use domain::{
     AccountId, Bucket, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money, Priority,
     Recipient, Terms, Text,
 };
+use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::{
     Batch, BatchKind, By, Callback, CallbackRoom, CarrierReport, Ended, Finished, MOST_RECIPIENTS,
@@ -89,7 +91,7 @@ impl Receiver {
     }
 
     fn requests(&self) -> Vec<Request> {
-        self.requests.lock().unwrap().clone()
+        self.requests.lock().clone()
     }
 }
 
@@ -104,7 +106,7 @@ async fn serve(
     loop {
         let request = read_request(&mut stream, &mut read, connection).await?;
         let number = {
-            let mut requests = requests.lock().unwrap();
+            let mut requests = requests.lock();
             requests.push(request);
             requests.len() - 1
         };
@@ -168,13 +170,13 @@ struct Kit {
     _directory: tempfile::TempDir,
 }
 
-const QUICK: Patience = Patience {
+const QUICK: Timeouts = Timeouts {
     connect: Duration::from_millis(500),
     attempt: Duration::from_millis(500),
     look: Duration::from_secs(1),
 };
 /// Longer than any test.
-const PATIENT: Patience = Patience {
+const PATIENT: Timeouts = Timeouts {
     connect: Duration::from_mins(1),
     attempt: Duration::from_mins(1),
     look: Duration::from_mins(1),
@@ -248,17 +250,17 @@ fn by() -> By {
 
 impl Kit {
     async fn start() -> Self {
-        Self::with(true, Patience::default()).await
+        Self::with(true, Timeouts::default()).await
     }
 
-    async fn with(allow_private_targets: bool, patience: Patience) -> Self {
-        Self::with_places(64, allow_private_targets, patience).await
+    async fn with(allow_private_targets: bool, timeouts: Timeouts) -> Self {
+        Self::with_places(64, allow_private_targets, timeouts).await
     }
 
     async fn with_places(
         concurrency: usize,
         allow_private_targets: bool,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(&Target::Directory(directory.path().to_owned()))
@@ -268,9 +270,9 @@ impl Kit {
             store.create_account(account(id), by()).await.unwrap();
         }
         let clock = Clock::manual(NOW);
-        let world = World {
+        let system = System {
             clock: clock.clone(),
-            ..World::system().unwrap()
+            ..System::system().unwrap()
         };
         let settings = CallbackSettings {
             allow_private_targets,
@@ -281,7 +283,7 @@ impl Kit {
         // Nobody tells of changes: none is made.
         let (_, revision) = watch::channel(Revision::default());
         let callbacks =
-            Callbacks::start_with(store.clone(), NODE, &settings, world, revision, patience)
+            Callbacks::start_with(store.clone(), NODE, &settings, system, revision, timeouts)
                 .await
                 .unwrap();
         Self {
@@ -563,7 +565,7 @@ async fn slow_receivers_take_all_they_may(of: (AccountId, Environment)) {
         live: 1_000,
         sandbox: 1_000,
     };
-    let kit = Kit::with_places(64, true, Patience::default()).await;
+    let kit = Kit::with_places(64, true, Timeouts::default()).await;
     let mut slow = Vec::new();
     for _ in 0..RECEIVERS {
         let receiver = Receiver::start(vec![status("200 OK"), Manner::Hang]).await;
@@ -572,7 +574,7 @@ async fn slow_receivers_take_all_they_may(of: (AccountId, Environment)) {
         until(|| receiver.requests().len() == 1).await;
         slow.push(receiver);
     }
-    until(|| kit.callbacks.desk.in_flight() == 0).await;
+    until(|| kit.callbacks.worker.in_flight() == 0).await;
     for receiver in &slow {
         let more = kit.settle_of(of, &receiver.url("/"), 4, all).await;
         kit.callbacks.offer(more);
@@ -582,7 +584,7 @@ async fn slow_receivers_take_all_they_may(of: (AccountId, Environment)) {
             .map(|one| one.requests().len() - 1)
             .sum::<usize>()
     };
-    until(|| hanging() > 0 && hanging() == kit.callbacks.desk.in_flight()).await;
+    until(|| hanging() > 0 && hanging() == kit.callbacks.worker.in_flight()).await;
     let quick = Receiver::start(vec![status("200 OK")]).await;
     let paid = (OTHER, Environment::Live);
     let callbacks = kit.settle_of(paid, &quick.url("/"), 1, all).await;
@@ -649,7 +651,7 @@ async fn of_a_long_answer_little_is_read_and_the_connection_is_not_used_again() 
 #[tokio::test]
 async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
-    let kit = Kit::with_places(9, true, Patience::default()).await;
+    let kit = Kit::with_places(9, true, Timeouts::default()).await;
     kit.offer(&receiver.url("/"), 500).await;
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     let requests = receiver.requests();
@@ -660,7 +662,7 @@ async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
 #[tokio::test]
 async fn accounts_that_call_one_receiver_use_their_connections_again_too() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
-    let kit = Kit::with_places(9, true, Patience::default()).await;
+    let kit = Kit::with_places(9, true, Timeouts::default()).await;
     let mut callbacks = kit.claimed(&receiver.url("/"), 400, 0).await;
     for (callback, account) in callbacks.iter_mut().zip((1..=4).cycle()) {
         callback.account = AccountId(account);
@@ -703,7 +705,7 @@ async fn a_refused_connection_and_an_unknown_name_are_retried() {
 async fn localhost_is_known_without_a_name_server_and_private_unless_allowed() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
     let url = format!("http://localhost:{}/", receiver.address.port());
-    let strict = Kit::with(false, Patience::default()).await;
+    let strict = Kit::with(false, Timeouts::default()).await;
     strict.offer(&url, 1).await;
     strict.offer(&receiver.url("/"), 1).await;
     assert_eq!(strict.settled().await, Rows { due: 2, dead: 0 });
@@ -751,10 +753,10 @@ async fn a_shutdown_breaks_off_what_takes_too_long_and_gives_it_back() {
     kit.offer(&receiver.url("/"), 1).await;
     until(|| receiver.requests().len() == 1).await;
     kit.callbacks
-        .desk
+        .worker
         .close(Duration::from_millis(10), vec![])
         .await;
-    assert_eq!(kit.callbacks.desk.room().live, 20_000);
+    assert_eq!(kit.callbacks.worker.room().live, 20_000);
     kit.callbacks.shutdown().await;
     assert_eq!(kit.settled().await, ONE_RETRY);
 }

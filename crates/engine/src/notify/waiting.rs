@@ -1,8 +1,20 @@
 //! The callbacks of a lane that wait for their turn: first attempts and retries apart, so that what failed before
 //! does not stand in the way of what is new.
 
-use super::lane::InLane;
+use domain::{AccountId, Environment};
 use std::collections::VecDeque;
+
+/// What tells the lane of a callback.
+pub(crate) trait InLane {
+    /// Whose callback it is.
+    fn account(&self) -> AccountId;
+    /// Which world its message belongs to.
+    fn environment(&self) -> Environment;
+    /// Scheme, host and port of its URL.
+    fn origin(&self) -> &str;
+    /// Whether it failed before.
+    fn is_retry(&self) -> bool;
+}
 
 /// Each kind in the order in which it came.
 #[derive(Debug)]
@@ -22,7 +34,7 @@ impl<T> Default for Waiting<T> {
     }
 }
 
-impl<T> Waiting<T> {
+impl<T: InLane> Waiting<T> {
     /// How many wait in all.
     pub(crate) fn len(&self) -> usize {
         self.queues.iter().map(VecDeque::len).sum()
@@ -66,9 +78,7 @@ impl<T> Waiting<T> {
         }
         withdrawn
     }
-}
 
-impl<T: InLane> Waiting<T> {
     /// How many wait that are of the kind of this one.
     pub(crate) fn like(&self, callback: &T) -> usize {
         self.queues[usize::from(callback.is_retry())].len()

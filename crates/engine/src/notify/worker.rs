@@ -1,44 +1,43 @@
 //! The tasks behind the callbacks: claim what is due, post it, commit what came of it.
 
-use super::attempt::Ended;
+use super::attempt::{Attempts, Ended};
 use super::client::Client;
-use super::health::Went;
-use super::lane::InLane;
+use super::health::AttemptResult;
 use super::limits::Limits;
 use super::observe::{self, Measures};
 use super::partitions::Partitions;
 use super::signing::Secrets;
+use super::waiting::InLane;
 use crate::context::clock::Clock;
-use crate::context::random::Chance;
-use crate::context::system::World;
+use crate::context::system::System;
 use crate::settings::CallbackSettings;
 use database::Outage;
 use domain::{AccountId, Environment, callback};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::future::ready;
+use std::sync::Arc;
 use std::time::Duration;
-use store::{Callback, CallbackRoom, Finished, OriginKey, Outcome, Revision, Store};
+use store::{Callback, CallbackRoom, Finished, OriginKey, Outcome, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 /// Callbacks claimed for a lane at a time.
 const CLAIM_GROUP: usize = 500;
-/// Outcomes in one commit.
-const COMMIT_GROUP: usize = 500;
-/// The pause between two looks, however many hints there are.
-const LOOK_PAUSE: Duration = Duration::from_millis(20);
 /// Origins looked at in one look: each send may name one of its own, and those whose callbacks wait for hours are
 /// stepped over one by one. The next look goes on behind the last.
 const LOOK_STEPS: usize = 1_000;
-/// The pause before a look that goes on: a round over many origins neither takes a core nor long.
-const ROUND_PAUSE: Duration = Duration::from_millis(100);
 /// How long a claim is this node's own, milliseconds.
 const CLAIM_MS: i64 = 120_000;
 /// How long a receiver that fails may keep a callback waiting for its turn, milliseconds, or as long as all retries
 /// take, where that is longer.
-const LEAST_PATIENCE_MS: i64 = 86_400_000;
+const MIN_WAIT_MS: i64 = 86_400_000;
 /// The pause after the database failed.
-const FAILURE_PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const FAILURE_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long a callback waits in hand, milliseconds: less than any claim lasts, so that no other node takes it
+/// over meanwhile. Then it goes back to the database, where it can be claimed anew.
+const MAX_HELD_MS: i64 = 40_000;
 
 /// How far a shutdown has come.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -54,19 +53,15 @@ pub(crate) enum Phase {
 }
 
 /// What the tasks share.
-pub(crate) struct Desk {
+pub(crate) struct WebhookWorker {
     pub(crate) store: Store,
     /// The number of this process among all that share the database.
     pub(crate) node: i64,
-    pub(crate) client: Client,
-    pub(crate) secrets: Secrets,
+    pub(crate) attempts: Attempts,
     pub(crate) clock: Clock,
-    pub(crate) chance: Chance,
-    pub(crate) measures: Measures,
-    pub(crate) delays_ms: Vec<i64>,
     /// How long a receiver that fails may keep a callback waiting for its turn, milliseconds.
-    pub(crate) patience_ms: i64,
-    pub(crate) lanes: Mutex<Partitions<InHand>>,
+    pub(crate) max_wait_ms: i64,
+    pub(crate) lanes: Mutex<Partitions<PendingWebhook>>,
     pub(crate) outcomes: mpsc::Sender<Outcome>,
     pub(crate) due: Notify,
     pub(crate) landed: Notify,
@@ -78,19 +73,19 @@ pub(crate) struct Desk {
 }
 
 /// A callback in a lane or in flight.
-pub(crate) struct InHand {
+pub(crate) struct PendingWebhook {
     pub(crate) callback: Callback,
     pub(crate) since_ms: i64,
 }
 
-impl InHand {
+impl PendingWebhook {
     /// It goes back as it was.
     fn untouched(self) -> Outcome {
         Outcome::new(self.callback, Finished::Untouched)
     }
 }
 
-impl InLane for InHand {
+impl InLane for PendingWebhook {
     fn account(&self) -> AccountId {
         self.callback.account
     }
@@ -108,14 +103,14 @@ impl InLane for InHand {
     }
 }
 
-impl Desk {
+impl WebhookWorker {
     /// Nothing in hand yet.
     pub(crate) fn new(
         store: Store,
         node: i64,
         client: Client,
         secrets: Secrets,
-        world: World,
+        system: System,
         settings: &CallbackSettings,
         outcomes: mpsc::Sender<Outcome>,
     ) -> Self {
@@ -126,13 +121,16 @@ impl Desk {
         Self {
             store,
             node,
-            client,
-            secrets,
-            clock: world.clock,
-            chance: world.chance,
-            measures: Measures::default(),
-            patience_ms: callback::longest_ms(&delays_ms).max(LEAST_PATIENCE_MS),
-            delays_ms,
+            max_wait_ms: callback::longest_ms(&delays_ms).max(MIN_WAIT_MS),
+            clock: system.clock.clone(),
+            attempts: Attempts {
+                client,
+                secrets,
+                clock: system.clock,
+                random: system.random,
+                measures: Measures::default(),
+                delays_ms,
+            },
             lanes: Mutex::new(Partitions::new(Limits::of(settings))),
             outcomes,
             due: Notify::new(),
@@ -149,8 +147,8 @@ impl Desk {
         let mut lanes = self.lanes();
         let without_room = callbacks
             .into_iter()
-            .filter_map(|callback| lanes.push(InHand { callback, since_ms }).err());
-        let rest = without_room.map(InHand::untouched).collect();
+            .filter_map(|callback| lanes.push(PendingWebhook { callback, since_ms }).err());
+        let rest = without_room.map(PendingWebhook::untouched).collect();
         self.start(&mut lanes);
         rest
     }
@@ -172,10 +170,10 @@ impl Desk {
     }
 
     /// Ends the tasks in their order, so that nothing claimed is forgotten.
-    pub(crate) async fn close(&self, patience: Duration, tasks: Vec<JoinHandle<()>>) {
+    pub(crate) async fn close(&self, timeouts: Duration, tasks: Vec<JoinHandle<()>>) {
         let waiting = self.lanes().close();
         self.phase.send_replace(Phase::Closing);
-        if timeout(patience, self.all_landed()).await.is_err() {
+        if timeout(timeouts, self.all_landed()).await.is_err() {
             self.phase.send_replace(Phase::BreakingOff);
             self.all_landed().await;
         }
@@ -185,7 +183,7 @@ impl Desk {
                 tracing::error!("a task of the callbacks ended in a panic");
             }
         }
-        self.write_down(waiting.into_iter().map(InHand::untouched).collect())
+        self.write_down(waiting.into_iter().map(PendingWebhook::untouched).collect())
             .await;
     }
 
@@ -201,7 +199,10 @@ impl Desk {
 
     /// Claims what is due of some origins, as far as there is room. Where a claim fails, the next look goes on behind
     /// its origin, so that it holds up nobody else's.
-    async fn look(self: &Arc<Self>, behind: &mut Option<OriginKey>) -> database::Result<()> {
+    pub(crate) async fn look(
+        self: &Arc<Self>,
+        behind: &mut Option<OriginKey>,
+    ) -> database::Result<()> {
         let now_ms = self.clock.now_ms();
         let due = self.store.due_origins(now_ms, behind.as_ref(), LOOK_STEPS);
         let due = due.await?;
@@ -237,13 +238,13 @@ impl Desk {
     /// Hands over the outcome and takes the next callback.
     pub(crate) async fn land(
         self: &Arc<Self>,
-        landed: InHand,
+        landed: PendingWebhook,
         Ended {
             finished,
-            went,
+            result,
             attempted,
         }: Ended,
-    ) -> Option<InHand> {
+    ) -> Option<PendingWebhook> {
         if finished == Finished::EndMessage {
             let message = landed.callback.message;
             let ended = self
@@ -257,7 +258,7 @@ impl Desk {
             }
         }
         let place = self.outcomes.reserve().await.ok();
-        let following = self.finish(&landed, went);
+        let following = self.finish(&landed, result);
         if let Some(place) = place {
             place.send(Outcome {
                 callback: landed.callback,
@@ -269,9 +270,13 @@ impl Desk {
     }
 
     /// Frees a callback's place in flight for the next one. A receiver that is well again gets more than that.
-    pub(crate) fn finish(self: &Arc<Self>, landed: &InHand, went: Went) -> Option<InHand> {
+    pub(crate) fn finish(
+        self: &Arc<Self>,
+        landed: &PendingWebhook,
+        result: AttemptResult,
+    ) -> Option<PendingWebhook> {
         let mut lanes = self.lanes();
-        let (landing, following) = lanes.finish(landed, went);
+        let (landing, following) = lanes.finish(landed, result);
         if landing.wants_more {
             self.due.notify_one();
         }
@@ -321,60 +326,42 @@ impl Desk {
     }
 
     /// The lock, also after a panic elsewhere: its holders leave nothing half done.
-    pub(crate) fn lanes(&self) -> MutexGuard<'_, Partitions<InHand>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lanes(&self) -> MutexGuard<'_, Partitions<PendingWebhook>> {
+        self.lanes.lock()
     }
-}
 
-/// Looks at the database on hints and every so often, until a shutdown.
-pub(crate) async fn claim(desk: Arc<Desk>, every: Duration) {
-    let mut phase = desk.phase.subscribe();
-    // How far the round over all origins has come, and whether one is to follow that was asked for meanwhile.
-    let (mut behind, mut another) = (None, false);
-    let outage = Outage::of("due callbacks cannot be claimed");
-    while *phase.borrow_and_update() == Phase::Open {
-        let mut pause = every;
-        let looked = outage.note(desk.look(&mut behind).await).is_some();
-        if looked && (behind.is_some() || std::mem::take(&mut another)) {
-            pause = every.min(ROUND_PAUSE);
+    /// Begins as many flights as may begin now.
+    pub(crate) fn start(self: &Arc<Self>, lanes: &mut Partitions<PendingWebhook>) {
+        while let Some(in_hand) = lanes.start() {
+            tokio::spawn(fly(Arc::clone(self), in_hand));
         }
-        desk.client.sweep();
-        tokio::select! {
-            biased;
-            _ = phase.changed() => {}
-            () = sleep(pause) => {}
-            () = desk.due.notified() => {
-                another = behind.is_some();
-                sleep(LOOK_PAUSE).await;
-            }
+        if lanes.wants_pause() {
+            self.pause.notify_one();
         }
     }
-}
 
-/// Follows the changes of secrets, until a shutdown.
-pub(crate) async fn follow(desk: Arc<Desk>, revision: watch::Receiver<Revision>) {
-    let mut phase = desk.phase.subscribe();
-    tokio::select! {
-        biased;
-        () = reached(&mut phase, Phase::Closing) => {}
-        () = desk.secrets.follow(&desk.store, revision) => {}
+    /// Whether it waited too long for a receiver that fails: one that is told of four a minute never catches up.
+    fn is_over(&self, in_hand: &PendingWebhook) -> bool {
+        let waited_ms = self.clock.now_ms() - in_hand.callback.due_at_ms;
+        waited_ms > self.max_wait_ms && self.lanes().of(in_hand.environment()).is_broken(in_hand)
     }
 }
 
-/// Commits outcomes as they come, all at once that came during the last commit.
-pub(crate) async fn commit(desk: Arc<Desk>, mut finished: mpsc::Receiver<Outcome>) {
-    let mut phase = desk.phase.subscribe();
-    let mut group = Vec::new();
+async fn fly(worker: Arc<WebhookWorker>, mut in_hand: PendingWebhook) {
+    let mut phase = worker.phase.subscribe();
     loop {
-        tokio::select! {
+        let is_stale = worker.clock.now_ms() - in_hand.since_ms > MAX_HELD_MS;
+        let is_over = worker.is_over(&in_hand);
+        let ended = tokio::select! {
             biased;
-            () = reached(&mut phase, Phase::Quiet), if !finished.is_closed() => finished.close(),
-            count = finished.recv_many(&mut group, COMMIT_GROUP) => {
-                if count == 0 {
-                    return;
-                }
-                desk.write_down(std::mem::take(&mut group)).await;
-            }
+            () = reached(&mut phase, Phase::BreakingOff), if !is_stale => Ended::UNTOUCHED,
+            () = ready(()), if is_over && !is_stale => Ended::GIVEN_UP,
+            ended = worker.attempts.make(&in_hand.callback), if !is_stale => ended,
+            else => Ended::UNTOUCHED,
+        };
+        match worker.land(in_hand, ended).await {
+            Some(following) => in_hand = following,
+            None => return,
         }
     }
 }

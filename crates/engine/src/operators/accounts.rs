@@ -2,7 +2,7 @@
 
 use super::actor::Operator;
 use super::error::{AdminError, Result, checked};
-use crate::context::random::Chance;
+use crate::context::random::Random;
 use domain::{Account, AccountId, AccountStatus, Money, Purse, Queued, Spending, Verification};
 use store::Store;
 
@@ -21,9 +21,9 @@ pub async fn create_account(
         return Err(AdminError::Email(email));
     }
     let by = operator.now();
-    let chance = Chance::system().small();
+    let random = Random::system().small();
     let account = Account {
-        id: AccountId::new(by.at_ms, chance),
+        id: AccountId::new(by.at_ms, random),
         email,
         name: checked("the name", name)?,
         status: AccountStatus::Active,

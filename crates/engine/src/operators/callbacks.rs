@@ -4,7 +4,7 @@ use super::accounts::account;
 use super::actor::Operator;
 use super::error::{AdminError, Result};
 use crate::context::clock::Clock;
-use crate::context::random::Chance;
+use crate::context::random::Random;
 use domain::callback::signature::{MAX_SECRETS, RANDOM_BYTES, Secret, Signing};
 use domain::{AccountId, MessageId};
 use std::time::Duration;
@@ -104,15 +104,15 @@ pub async fn rotate_secret(
 }
 
 fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
-    let chance = Chance::system().bytes();
-    if chance == [0; RANDOM_BYTES] {
+    let random = Random::system().bytes();
+    if random == [0; RANDOM_BYTES] {
         return Err(AdminError::NoChance);
     }
     Ok(CallbackSecret {
         account,
         created_at_ms: now_ms,
         signing: Signing {
-            secret: Secret::make(&chance),
+            secret: Secret::make(&random),
             ends_at_ms: None,
         },
     })

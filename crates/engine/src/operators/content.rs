@@ -6,13 +6,13 @@ use domain::phrase;
 use store::{ContentRule, Store};
 
 /// Rules that may be kept: each send is compared with all of them.
-const MOST_RULES: usize = 1_000;
+const MAX_RULES: usize = 1_000;
 
 /// Adds a phrase, and gives it as it is compared; a running server refuses it within a second.
 pub async fn add_content_rule(store: &Store, operator: &Operator, text: &str) -> Result<String> {
     let phrase = checked_phrase(text)?;
-    if store.content_rules().await?.len() >= MOST_RULES {
-        return Err(AdminError::ManyRules(MOST_RULES));
+    if store.content_rules().await?.len() >= MAX_RULES {
+        return Err(AdminError::ManyRules(MAX_RULES));
     }
     let added = store.add_content_rule(phrase.clone(), operator.now());
     if added.await? {

@@ -5,9 +5,9 @@ use domain::velocity::Block;
 use domain::{AccountId, Money, SenderFault};
 
 /// Longest reference of a credit, name, purpose or reason, in characters.
-pub(super) const MOST_CHARACTERS: usize = 255;
+pub(super) const MAX_CHARACTERS: usize = 255;
 /// Ranges of addresses that a token may be allowed from.
-pub(super) const MOST_RANGES: usize = 100;
+pub(super) const MAX_RANGES: usize = 100;
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -71,13 +71,13 @@ pub enum AdminError {
     #[error("the amount must be more than 0 and at most 1,000,000,000.00 naira")]
     Amount,
     /// A text is missing or too long.
-    #[error("{0} must be 1 to {MOST_CHARACTERS} characters")]
+    #[error("{0} must be 1 to {MAX_CHARACTERS} characters")]
     Length(&'static str),
     /// A token that would be good for nothing from the start.
     #[error("the token would have expired already: give a time in the future")]
     Expired,
     /// More ranges than a request should be compared with.
-    #[error("a token may be allowed from at most {MOST_RANGES} ranges of addresses")]
+    #[error("a token may be allowed from at most {MAX_RANGES} ranges of addresses")]
     Ranges,
     /// The e-mail address is none.
     #[error("`{0}` is not an e-mail address")]
@@ -111,7 +111,7 @@ pub(super) type Result<T> = std::result::Result<T, AdminError>;
 pub(super) fn checked(what: &'static str, text: &str) -> Result<String> {
     let text = text.trim();
     match text.chars().count() {
-        1..=MOST_CHARACTERS => Ok(text.to_owned()),
+        1..=MAX_CHARACTERS => Ok(text.to_owned()),
         _ => Err(AdminError::Length(what)),
     }
 }

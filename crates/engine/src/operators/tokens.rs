@@ -2,9 +2,9 @@
 
 use super::accounts::account;
 use super::actor::Operator;
-use super::error::MOST_RANGES;
+use super::error::MAX_RANGES;
 use super::error::{AdminError, Result, checked};
-use crate::context::random::Chance;
+use crate::context::random::Random;
 use domain::AccountId;
 use domain::token::{self, Terms, TokenHash};
 use store::{Store, TokenInfo};
@@ -25,12 +25,12 @@ pub async fn create_token(
     {
         return Err(AdminError::Expired);
     }
-    if terms.allowed.0.len() > MOST_RANGES {
+    if terms.allowed.0.len() > MAX_RANGES {
         return Err(AdminError::Ranges);
     }
-    let text = token::make(&Chance::system().bytes()).ok_or(AdminError::NoChance)?;
+    let text = token::make(&Random::system().bytes()).ok_or(AdminError::NoChance)?;
     let info = TokenInfo {
-        id: format!("tok_{:016x}", Chance::system().number()),
+        id: format!("tok_{:016x}", Random::system().number()),
         account: id,
         name: checked("the name", name)?,
         terms,

@@ -3,7 +3,7 @@
 use super::accounts::account;
 use super::actor::Operator;
 use super::error::{AdminError, Result, checked};
-use crate::context::random::Chance;
+use crate::context::random::Random;
 use domain::{AccountId, Component, MessageId, Money};
 use store::{Credited, EntryKind, LedgerEntry, Store};
 
@@ -67,7 +67,7 @@ fn credit_entry(
 ) -> Result<LedgerEntry> {
     Ok(LedgerEntry {
         account: id,
-        subject: MessageId::new(now_ms, Chance::system().bytes()),
+        subject: MessageId::new(now_ms, Random::system().bytes()),
         recipient: None,
         kind: EntryKind::Credit,
         component,

@@ -1,54 +1,28 @@
-//! What the database refuses for a reason of its own: it is told apart from what else its carrier said, so that one row
-//! holds up nobody, and tried again by itself.
+//! Quarantine: a row that the database refuses for a reason of its own is set apart from the rest of its report.
+//!
+//! The report is cut in halves until the row stands alone. The row is tried again by itself, and the rest goes on.
 
-use crate::context::Context;
 use crate::context::FAILURE_PAUSE;
-use crate::dispatch::bind::Wire;
-use crate::dispatch::completed::Done;
-use crate::settle::report::{Teller, keep, told_now};
+use crate::dispatch::completed::Completed;
+use crate::dispatch::report::{Answers, PendingAck};
 use std::collections::VecDeque;
-use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 use store::CarrierReport;
 use tokio::time::sleep;
 
-/// The longest that what is set aside waits for its next try; the first time it is a moment.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The longest wait of a fragment for its next try; the first wait is [`FAILURE_PAUSE`].
+const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Receipts that are to be answered: by connection the place of each in the report, and its sequence number.
-pub(crate) struct Answers(pub(crate) Vec<(Wire, Vec<(usize, u32)>)>);
-
-impl Answers {
-    /// All of them, as they are answered.
-    pub(crate) fn all(self) -> Vec<(Wire, Vec<u32>)> {
-        let numbers = |all: Vec<(usize, u32)>| all.into_iter().map(|(_, number)| number).collect();
-        let all = self.0.into_iter();
-        all.map(|(wire, receipts)| (wire, numbers(receipts)))
-            .collect()
-    }
-
-    /// Takes out those of a piece.
-    fn take(&mut self, piece: &Piece) -> Self {
-        let places = piece.first..piece.first + piece.report.receipts.len();
-        let all = self.0.iter_mut();
-        let taken = all.map(|(wire, receipts)| {
-            let of_it = receipts.extract_if(.., |(place, _)| places.contains(place));
-            (wire.clone(), of_it.collect())
-        });
-        Self(taken.collect())
-    }
-}
-
-/// A part of what a carrier said.
-struct Piece {
+/// A part of a report.
+struct Fragment {
     report: CarrierReport,
     /// The place of its first receipt among all of them.
     first: usize,
 }
 
-impl Piece {
-    /// Both halves, in order; none of what cannot be divided: a receipt, or what became of a batch.
+impl Fragment {
+    /// Both halves, in order; `None` for a single receipt or the progress of a single batch.
     fn halves(&self) -> Option<[Self; 2]> {
         let report = &self.report;
         let all = report.progress.len() + report.receipts.len();
@@ -72,46 +46,46 @@ impl Piece {
         Some([half(before, early, 0), half(after, late, receipts)])
     }
 
-    /// The batch that it tells of.
+    /// The batch that it reports on.
     fn batch(&self) -> Option<i64> {
         self.report.progress.first().map(|one| one.batch.id)
     }
 
-    /// Tries to have it committed, as of now. Gives how many receipts were parked.
-    async fn keep(&self, shared: &Arc<Context>, teller: &Teller) -> database::Result<usize> {
-        let turn = shared.turns.next().await;
-        let report = Arc::new(told_now(shared, &self.report));
-        let kept = keep(shared, &report, slice::from_ref(teller));
-        let parked = turn.during(kept).await?;
-        Ok(parked.len())
+    /// Takes the answers of its receipts out of those of the whole report.
+    fn take_answers(&self, answers: &mut Answers) -> Answers {
+        answers.take(self.first..self.first + self.report.receipts.len())
     }
 }
 
-/// Commits what one carrier said, however often the database has to be asked: it is never dropped. What it refuses for
-/// a reason of its own is set aside, as far as there is room, so that the carrier can go on.
-pub(crate) async fn keep_alone(shared: Arc<Context>, report: CarrierReport, mut teller: Teller) {
-    let mut left = VecDeque::from([Piece { report, first: 0 }]);
+/// Commits the report of one carrier by `commit`, and retries until it is committed. Fragments that the database refuses
+/// for a reason of their own are set aside, as far as there is room, so that the carrier can go on.
+pub(crate) async fn commit_by_parts<C, F>(commit: C, report: CarrierReport, mut ack: PendingAck)
+where
+    C: Fn(CarrierReport) -> F + Clone + Send + 'static,
+    F: Future<Output = database::Result<usize>> + Send + 'static,
+{
+    let mut left = VecDeque::from([Fragment { report, first: 0 }]);
     let (mut parked, mut aside) = (0, Vec::new());
     sleep(FAILURE_PAUSE).await;
-    while let Some(piece) = left.pop_front() {
-        match piece.keep(&shared, &teller).await {
+    while let Some(fragment) = left.pop_front() {
+        match commit(fragment.report.clone()).await {
             Ok(more) => parked += more,
             // Nothing is wrong with it, or nobody can tell.
             Err(error) if error.is_unavailable() || error.is_unknown() => {
-                left.push_front(piece);
+                left.push_front(fragment);
                 sleep(FAILURE_PAUSE).await;
             }
-            Err(error) => match piece.halves() {
+            Err(error) => match fragment.halves() {
                 Some(halves) => halves
                     .into_iter()
                     .rev()
                     .for_each(|half| left.push_front(half)),
-                None if aside.len() < teller.aside => {
-                    log(&piece, &teller, &error);
-                    aside.push(piece);
+                None if aside.len() < ack.aside => {
+                    log(&fragment, &ack, &error);
+                    aside.push(fragment);
                 }
                 None => {
-                    left.push_front(piece);
+                    left.push_front(fragment);
                     sleep(FAILURE_PAUSE).await;
                 }
             },
@@ -119,56 +93,62 @@ pub(crate) async fn keep_alone(shared: Arc<Context>, report: CarrierReport, mut 
     }
     let set_aside: Vec<_> = aside
         .into_iter()
-        .map(|piece| (teller.answers.take(&piece), piece))
+        .map(|fragment| (fragment.take_answers(&mut ack.answers), fragment))
         .collect();
-    // The desk outlives its steps.
-    let _ = teller.done.send(Done::Reported {
+    // The worker outlives its steps.
+    let _ = ack.done.send(Completed::Reported {
         parked,
-        accounted: teller.accounted,
-        answers: teller.answers.all(),
-        aside: set_aside.iter().map(|(_, piece)| piece.batch()).collect(),
+        accounted: ack.accounted,
+        answers: ack.answers.all(),
+        aside: set_aside
+            .iter()
+            .map(|(_, fragment)| fragment.batch())
+            .collect(),
     });
-    for (answers, piece) in set_aside {
-        let teller = Teller {
-            carrier: Arc::clone(&teller.carrier),
+    for (answers, fragment) in set_aside {
+        let ack = PendingAck {
+            carrier: Arc::clone(&ack.carrier),
             accounted: 0,
             answers,
             aside: 0,
-            done: teller.done.clone(),
+            done: ack.done.clone(),
         };
-        tokio::spawn(keep_at_last(Arc::clone(&shared), piece, teller));
+        tokio::spawn(commit_at_last(commit.clone(), fragment, ack));
     }
 }
 
-/// Tries again, now and then, until what was set aside is kept.
-async fn keep_at_last(shared: Arc<Context>, piece: Piece, teller: Teller) {
+/// Retries, less and less often, until the fragment is committed.
+async fn commit_at_last<C, F>(commit: C, fragment: Fragment, ack: PendingAck)
+where
+    C: Fn(CarrierReport) -> F + Send + 'static,
+    F: Future<Output = database::Result<usize>> + Send + 'static,
+{
     let mut pause = FAILURE_PAUSE;
     let parked = loop {
-        pause = (2 * pause).min(LONGEST_PAUSE);
+        pause = (2 * pause).min(MAX_RETRY_INTERVAL);
         sleep(pause).await;
-        if let Ok(parked) = piece.keep(&shared, &teller).await {
+        if let Ok(parked) = commit(fragment.report.clone()).await {
             break parked;
         }
     };
-    // The desk outlives its steps.
-    let _ = teller.done.send(Done::KeptAtLast {
-        batch: piece.batch(),
+    // The worker outlives its steps.
+    let _ = ack.done.send(Completed::CommittedAtLast {
+        batch: fragment.batch(),
         parked,
-        answers: teller.answers.all(),
+        answers: ack.answers.all(),
     });
 }
 
-fn log(piece: &Piece, teller: &Teller, error: &database::Error) {
-    let progress = piece.report.progress.first();
+fn log(fragment: &Fragment, ack: &PendingAck, error: &database::Error) {
+    let progress = fragment.report.progress.first();
     let message = progress.map(|one| one.batch.message.to_string());
-    let id = piece.report.receipts.first().map(|one| &*one.carrier_id);
+    let id = fragment.report.receipts.first().map(|one| &*one.carrier_id);
     tracing::error!(
-        carrier.name = &*teller.carrier,
+        carrier.name = &*ack.carrier,
         message.id = message,
         carrier.message_id = id,
         %error,
-        "the database refuses what a carrier said of a message: it is set aside and tried again, and the rest goes on. \
-         Mend in the database what the error names"
+        "carrier report: row refused by the database, set aside and retried; repair what the error names"
     );
 }
 
@@ -179,7 +159,7 @@ mod tests {
     use store::{Receipt, ReceiptWord};
 
     #[test]
-    fn halves_tell_all_in_order_under_its_own_numbers() {
+    fn halves_keep_the_order_and_the_numbers() {
         let receipt = |place: i64| Receipt {
             carrier: "mtn".into(),
             carrier_id: place.to_string(),
@@ -189,7 +169,7 @@ mod tests {
             word: ReceiptWord::Final(DeliveryStatus::Delivered),
             error: None,
         };
-        let whole = Piece {
+        let whole = Fragment {
             report: CarrierReport {
                 now_ms: 5,
                 progress: Vec::new(),
@@ -204,19 +184,19 @@ mod tests {
         };
         let mut left = VecDeque::from([whole]);
         let mut told = Vec::new();
-        while let Some(piece) = left.pop_front() {
-            if let Some(halves) = piece.halves() {
+        while let Some(fragment) = left.pop_front() {
+            if let Some(halves) = fragment.halves() {
                 halves
                     .into_iter()
                     .rev()
                     .for_each(|half| left.push_front(half));
                 continue;
             }
-            let [receipt] = &piece.report.receipts[..] else {
-                panic!("a piece of {}", piece.report.receipts.len());
+            let [receipt] = &fragment.report.receipts[..] else {
+                panic!("a fragment of {}", fragment.report.receipts.len());
             };
             let id = receipt.carrier_id.clone();
-            told.push((id, piece.report.first_number, piece.first));
+            told.push((id, fragment.report.first_number, fragment.first));
         }
         let wanted = (0..5).map(|place| {
             let number = i64::try_from(place).unwrap();

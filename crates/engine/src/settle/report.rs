@@ -1,97 +1,77 @@
-//! Back: what carriers said is committed, and only then answered.
+//! Reports of carriers become commits, and only then are their receipts answered.
 
-use crate::context::CLAIM_MS;
-use crate::context::Context;
-use crate::dispatch::completed::Done;
-use crate::settle::group_commit::Said;
-use crate::settle::quarantine::{Answers, keep_alone};
-use database::Outage;
+use super::commit::commit;
+use super::group_commit::GroupCommit;
+use super::quarantine::commit_by_parts;
+use crate::context::{CLAIM_MS, Context};
+use crate::dispatch::completed::Completed;
+use crate::dispatch::report::{PendingAck, Report, ReportSink};
 use std::sync::Arc;
-use store::{CarrierReport, Receipt, Settled};
-use tokio::sync::mpsc::UnboundedSender;
+use store::{CarrierReport, Receipt};
 
-/// The most that is set aside of what a carrier said. Where the database refuses more, it is not for one row, and the
-/// carrier waits.
-pub(crate) const MOST_ASIDE: usize = 100;
-/// Commits of reports, of all carriers.
-static REPORTS: Outage = Outage::of("reports of carriers cannot be committed");
-
-/// Who waits until what a carrier said is kept.
-pub(crate) struct Teller {
-    pub(crate) carrier: Arc<str>,
-    /// Recipients that are accounted for then.
-    pub(crate) accounted: usize,
-    /// The receipts that are answered then.
-    pub(crate) answers: Answers,
-    /// How much of it may be set aside, if the database refuses it.
-    pub(crate) aside: usize,
-    pub(crate) done: UnboundedSender<Done>,
+/// The way of a worker's report to its commit.
+pub(crate) fn sink(context: &Arc<Context>) -> ReportSink {
+    let group = Arc::new(GroupCommit::new(Arc::clone(&context.commit_share)));
+    let context = Arc::clone(context);
+    Arc::new(move |report| {
+        group.queue(report);
+        tokio::spawn(commit_queued(Arc::clone(&context), Arc::clone(&group)));
+    })
 }
 
-/// Waits for a turn, and commits what waits for one then; nothing, where that went with another turn.
-pub(crate) async fn take_turn(shared: Arc<Context>) {
-    let turn = shared.turns.next().await;
-    let now_ms = shared.clock.now_ms();
-    let said = shared.turns.take(now_ms);
-    if said.is_empty() {
+/// Waits for the permit, and commits the queued reports; none, where another commit took them along.
+async fn commit_queued(context: Arc<Context>, group: Arc<GroupCommit>) {
+    let permit = group.permit().await;
+    let now_ms = context.clock.now_ms();
+    let reports = group.take(now_ms);
+    if reports.is_empty() {
         return;
     }
-    let (report, tellers) = together(&shared, said, now_ms);
+    let (report, acks) = merge(&context, reports, now_ms);
     let report = Arc::new(report);
-    if let Ok(parked) = turn.during(keep(&shared, &report, &tellers)).await {
-        tell(&report, &parked, tellers);
+    let carriers: Vec<_> = acks.iter().map(|ack| Arc::clone(&ack.carrier)).collect();
+    let committing = commit(&context, Arc::clone(&report), &carriers);
+    if let Ok(parked) = permit.during(committing).await {
+        acknowledge(&report, &parked, acks);
         return;
     }
-    // Nobody else waits for what may fail for a reason of its own.
-    for teller in tellers {
-        let report = of_one(&report, &teller.carrier);
-        tokio::spawn(keep_alone(Arc::clone(&shared), report, teller));
-    }
-}
-
-/// Tries to commit a report. Gives the places of the receipts that are parked, if it is kept.
-pub(crate) async fn keep(
-    shared: &Arc<Context>,
-    report: &Arc<CarrierReport>,
-    tellers: &[Teller],
-) -> database::Result<Vec<usize>> {
-    let mut settled = Settled::default();
-    let kept = shared.store.report(Arc::clone(report), &mut settled).await;
-    shared.settled(settled);
-    match &kept {
-        Ok(_) => REPORTS.worked(),
-        Err(error) => {
-            if let Some(unlogged) = REPORTS.is_to_log() {
-                let carriers: Vec<&str> = tellers.iter().map(|one| &*one.carrier).collect();
-                let carriers = carriers.join(", ");
-                tracing::error!(
-                    carrier.names = carriers, %error, unlogged,
-                    "reports of carriers cannot be committed; retrying, logged at most once a minute"
-                );
+    // A report that fails for a reason of its own delays no other carrier.
+    for ack in acks {
+        let report = of_one(&report, &ack.carrier);
+        let (context, group) = (Arc::clone(&context), Arc::clone(&group));
+        let carriers = [Arc::clone(&ack.carrier)];
+        let again = move |report: CarrierReport| {
+            let (context, group) = (Arc::clone(&context), Arc::clone(&group));
+            let carriers = carriers.clone();
+            async move {
+                let permit = group.permit().await;
+                let report = Arc::new(as_of_now(&context, &report));
+                let parked = permit.during(commit(&context, report, &carriers)).await?;
+                Ok(parked.len())
             }
-        }
+        };
+        tokio::spawn(commit_by_parts(again, report, ack));
     }
-    kept
 }
 
-/// Tells those who wait for a report that it is kept.
-fn tell(report: &CarrierReport, parked: &[usize], tellers: impl IntoIterator<Item = Teller>) {
+/// Tells the workers that a report is committed.
+fn acknowledge(report: &CarrierReport, parked: &[usize], acks: Vec<PendingAck>) {
     let parked = parked
         .iter()
         .filter_map(|&place| report.receipts.get(place));
-    for teller in tellers {
-        let of_it = parked.clone().filter(|one| one.carrier == teller.carrier);
-        // The desk outlives its steps.
-        let _ = teller.done.send(Done::Reported {
+    for ack in acks {
+        let of_it = parked.clone().filter(|one| one.carrier == ack.carrier);
+        // The worker outlives its steps.
+        let _ = ack.done.send(Completed::Reported {
             parked: of_it.count(),
-            accounted: teller.accounted,
-            answers: teller.answers.all(),
+            accounted: ack.accounted,
+            answers: ack.answers.all(),
             aside: Vec::new(),
         });
     }
 }
 
-/// What one carrier said of a report of several. Receipts of a carrier stand together there, so that those of each have
+/// The part of one carrier in a report of several. Receipts of a carrier stand together, so that those of each have
 /// numbers of their own however many of them are parked.
 fn of_one(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
     let is_of_it = |one: &&Receipt| one.carrier == *carrier;
@@ -110,14 +90,18 @@ fn of_one(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
     }
 }
 
-/// Makes one report of what several carriers said.
-fn together(context: &Arc<Context>, said: Vec<Said>, now_ms: i64) -> (CarrierReport, Vec<Teller>) {
+/// Makes one report of those of several carriers.
+fn merge(
+    context: &Arc<Context>,
+    reports: Vec<Report>,
+    now_ms: i64,
+) -> (CarrierReport, Vec<PendingAck>) {
     let (mut progress, mut receipts) = (Vec::new(), Vec::new());
-    let mut tellers = Vec::with_capacity(said.len());
-    for said in said {
-        progress.extend(said.progress);
-        receipts.extend(said.receipts);
-        tellers.push(said.teller);
+    let mut acks = Vec::with_capacity(reports.len());
+    for report in reports {
+        progress.extend(report.progress);
+        receipts.extend(report.receipts);
+        acks.push(report.ack);
     }
     let report = CarrierReport {
         now_ms,
@@ -129,12 +113,12 @@ fn together(context: &Arc<Context>, said: Vec<Said>, now_ms: i64) -> (CarrierRep
         claimed_until_ms: now_ms + CLAIM_MS,
         callback_room: context.callbacks.room(),
     };
-    (report, tellers)
+    (report, acks)
 }
 
-/// The report as it is told now. What it claims is claimed from now on, or callbacks would be taken for left while
-/// they are in hand, and be made twice; and what it parks has come now, or it would be too old to be looked at.
-pub(crate) fn told_now(context: &Arc<Context>, report: &CarrierReport) -> CarrierReport {
+/// The report as it is committed now. Its callbacks are claimed from now on, or another node would make them a second
+/// time. Its parked receipts came now, or they would be too old to be looked at.
+fn as_of_now(context: &Arc<Context>, report: &CarrierReport) -> CarrierReport {
     let now_ms = context.clock.now_ms();
     CarrierReport {
         planner: context.planner(now_ms),
@@ -143,7 +127,7 @@ pub(crate) fn told_now(context: &Arc<Context>, report: &CarrierReport) -> Carrie
     }
 }
 
-/// A report that is told at another time than it was first.
+/// The report, committed at another time than it was made.
 fn at(report: &CarrierReport, now_ms: i64) -> CarrierReport {
     CarrierReport {
         now_ms,
@@ -159,7 +143,7 @@ mod tests {
     use store::{CallbackRoom, ReceiptWord};
 
     #[test]
-    fn what_is_told_again_after_an_outage_is_claimed_from_then_on() {
+    fn a_report_after_an_outage_claims_from_then_on() {
         let report = CarrierReport {
             now_ms: 5,
             progress: Vec::new(),
@@ -180,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_report_that_failed_each_carrier_tells_its_own_again_under_its_own_numbers() {
+    fn a_failed_report_is_cut_by_carrier_with_its_own_numbers() {
         let receipt = |(carrier, id): (&str, &str)| Receipt {
             carrier: carrier.into(),
             carrier_id: id.to_owned(),

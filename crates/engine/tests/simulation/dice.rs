@@ -1,15 +1,15 @@
-//! Chance, from the seed.
+//! Random, from the seed.
 
-use engine::Chance;
+use engine::Random;
 
-/// Chance as the engine takes it, and what faults are chosen by.
+/// Random as the engine takes it, and what faults are chosen by.
 #[derive(Debug)]
-pub(crate) struct Dice(Chance);
+pub(crate) struct Dice(Random);
 
 impl Dice {
     pub(crate) fn new(seed: u64) -> Self {
         // Seeds are small numbers that follow each other.
-        Self(Chance::seeded(Chance::seeded(seed).number()))
+        Self(Random::seeded(Random::seeded(seed).number()))
     }
 
     pub(crate) fn next(&mut self) -> u64 {

@@ -9,7 +9,7 @@ use super::rules;
 use super::state::{DiskMood, Outside};
 use super::world::{Pipes, disk};
 use database::Commit;
-use engine::{Chance, Clock, Engine, Settings, World};
+use engine::{Clock, Engine, Random, Settings, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -75,7 +75,7 @@ pub(crate) fn simulate(seed: u64) -> Ended {
             outside: outside.clone(),
             name: name.clone(),
             settings: settings.clone(),
-            chance: Chance::seeded(seed.wrapping_mul(1_000) + life),
+            random: Random::seeded(seed.wrapping_mul(1_000) + life),
         };
         let death = runtime().block_on(process.live(at_ms, clock_ms, &mut violations));
         if death.over {
@@ -97,7 +97,7 @@ struct Process {
     outside: Outside,
     name: String,
     settings: Settings,
-    chance: Chance,
+    random: Random,
 }
 
 impl Process {
@@ -126,9 +126,9 @@ impl Process {
 
     /// Works until it is ended; gives whether all is over.
     async fn work(&self, clock: &Clock, violations: &mut Vec<String>) -> bool {
-        let world = World {
+        let world = System {
             clock: clock.clone(),
-            chance: self.chance.clone(),
+            random: self.random.clone(),
             network: Arc::new(Pipes(self.outside.clone())),
         };
         let Ok(store) = Store::in_memory(&self.name, disk(&self.outside)).await else {

@@ -5,7 +5,7 @@ use super::rules::CARRIERS;
 use super::state::{Outside, State};
 use super::{carrier, receiver};
 use database::{Commit, Disk, Verdict};
-use engine::{Asked, Network, Wire};
+use engine::{Network, NetworkFuture, Transport};
 use rustls::RootCertStore;
 use std::future::{pending, ready};
 use std::io;
@@ -23,11 +23,11 @@ const NEVER: Duration = Duration::from_hours(1_000);
 pub(crate) struct Pipes(pub(crate) Outside);
 
 impl Network for Pipes {
-    fn resolve(&self, _name: &str) -> Asked<'_, Vec<IpAddr>> {
+    fn resolve(&self, _name: &str) -> NetworkFuture<'_, Vec<IpAddr>> {
         Box::pin(ready(Ok(Vec::new())))
     }
 
-    fn dial(&self, address: SocketAddr) -> Asked<'_, Box<dyn Wire>> {
+    fn dial(&self, address: SocketAddr) -> NetworkFuture<'_, Box<dyn Transport>> {
         let carrier = (0..CARRIERS.len()).find(|&which| carrier_address(which) == address);
         if let Some(which) = carrier {
             return Box::pin(ready(self.dial_carrier(which)));
@@ -45,10 +45,10 @@ impl Network for Pipes {
         }
         let (ours, theirs) = duplex(PIPE_OCTETS);
         tokio::spawn(receiver::serve(self.0.clone(), address, theirs));
-        Box::pin(ready(Ok(Box::new(ours) as Box<dyn Wire>)))
+        Box::pin(ready(Ok(Box::new(ours) as Box<dyn Transport>)))
     }
 
-    fn resolve_carrier<'a>(&'a self, address: &'a str) -> Asked<'a, Vec<SocketAddr>> {
+    fn resolve_carrier<'a>(&'a self, address: &'a str) -> NetworkFuture<'a, Vec<SocketAddr>> {
         let which = CARRIERS.iter().position(|name| address.starts_with(name));
         Box::pin(ready(Ok(vec![carrier_address(which.unwrap())])))
     }
@@ -59,7 +59,7 @@ impl Network for Pipes {
 }
 
 impl Pipes {
-    fn dial_carrier(&self, which: usize) -> io::Result<Box<dyn Wire>> {
+    fn dial_carrier(&self, which: usize) -> io::Result<Box<dyn Transport>> {
         let mut state = self.0.lock();
         if state.smscs[which].is_away(state.now_ms()) && state.dice.percent(50) {
             state.note(&format!("{} cannot be reached", CARRIERS[which]));

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const NOW: i64 = 1_795_000_000_000;
 
 struct Kit {
-    customers: Customers,
+    callers: Callers,
     operator: Operator,
     _directory: TempDir,
 }
@@ -22,7 +22,7 @@ impl Kit {
         let target = Target::Directory(directory.path().to_owned());
         let store = Store::open(&target).await.unwrap();
         Self {
-            customers: Customers::new(store, 10).await.unwrap(),
+            callers: Callers::new(store, 10).await.unwrap(),
             operator: Operator::new(Clock::manual(NOW), "cli:ada"),
             _directory: directory,
         }
@@ -30,7 +30,7 @@ impl Kit {
 
     /// An account with a token: its id, and those of the token.
     async fn account(&self) -> (AccountId, String, String) {
-        let (store, by) = (&self.customers.store, &self.operator);
+        let (store, by) = (&self.callers.store, &self.operator);
         let account = operators::create_account(store, by, "Shop", "shop@shop.example");
         let id = account.await.unwrap().id;
         let token = operators::create_token(store, by, id, "web", Terms::default());
@@ -40,7 +40,7 @@ impl Kit {
 
     async fn caller(&self, token: &str) -> Result<Arc<Caller>, Error> {
         let client = Ipv4Addr::LOCALHOST.into();
-        self.customers.caller(Some(token), client, NOW).await
+        self.callers.caller(Some(token), client, NOW).await
     }
 
     /// Whether the account behind the token is read again after a look at the revision.
@@ -54,17 +54,17 @@ async fn a_change_of_one_account_leaves_the_others_remembered() {
     let kit = Kit::start().await;
     let (one, _, token) = kit.account().await;
     let (_, others_token_id, others) = kit.account().await;
-    kit.customers.look().await.unwrap();
+    kit.callers.look().await.unwrap();
     let (before, other) = (
         kit.caller(&token).await.unwrap(),
         kit.caller(&others).await.unwrap(),
     );
-    let (store, by) = (&kit.customers.store, &kit.operator);
+    let (store, by) = (&kit.callers.store, &kit.operator);
     let restricted = AccountStatus::Restricted;
     operators::set_status(store, by, one, restricted, None)
         .await
         .unwrap();
-    kit.customers.look().await.unwrap();
+    kit.callers.look().await.unwrap();
     assert!(kit.is_read_again(&token, &before).await);
     assert_eq!(
         kit.caller(&token).await.unwrap().customer.account.status,
@@ -75,12 +75,12 @@ async fn a_change_of_one_account_leaves_the_others_remembered() {
     operators::add_content_rule(store, by, "free money")
         .await
         .unwrap();
-    kit.customers.look().await.unwrap();
+    kit.callers.look().await.unwrap();
     assert!(!kit.is_read_again(&others, &other).await);
     operators::revoke_token(store, by, &others_token_id)
         .await
         .unwrap();
-    kit.customers.look().await.unwrap();
+    kit.callers.look().await.unwrap();
     assert!(kit.caller(&others).await.is_err());
 }
 
@@ -90,9 +90,9 @@ async fn a_token_that_was_none_is_looked_up_again_after_any_change() {
     let (_, _, token) = kit.account().await;
     // As if it had been asked for before it was made.
     let none = (token::hash(&token), None);
-    kit.customers.known().tokens.extend([none]);
+    kit.callers.known().tokens.extend([none]);
     assert!(kit.caller(&token).await.is_err());
-    kit.customers.look().await.unwrap();
+    kit.callers.look().await.unwrap();
     kit.caller(&token).await.unwrap();
 }
 
@@ -100,11 +100,11 @@ async fn a_token_that_was_none_is_looked_up_again_after_any_change() {
 async fn credit_wakes_nobody_and_is_not_looked_through_again() {
     let kit = Kit::start().await;
     let (id, _, token) = kit.account().await;
-    kit.customers.look().await.unwrap();
+    kit.callers.look().await.unwrap();
     let before = kit.caller(&token).await.unwrap();
-    let mut revision = kit.customers.revision();
+    let mut revision = kit.callers.revision();
     let seen = *revision.borrow_and_update();
-    let (store, by) = (&kit.customers.store, &kit.operator);
+    let (store, by) = (&kit.callers.store, &kit.operator);
     let credit = operators::credit(
         store,
         by,
@@ -114,7 +114,7 @@ async fn credit_wakes_nobody_and_is_not_looked_through_again() {
         Component::SmsWallet,
     );
     credit.await.unwrap();
-    kit.customers.look().await.unwrap();
+    kit.callers.look().await.unwrap();
     assert!(!revision.has_changed().unwrap());
     assert!(!kit.is_read_again(&token, &before).await);
     let now = *revision.borrow();

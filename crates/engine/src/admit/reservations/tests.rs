@@ -116,7 +116,7 @@ async fn accounts_that_wait_together_share_a_transaction_and_no_permits() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     let keys: Vec<RateKey> = (1..)
-        .take(2 * MOST_KEYS)
+        .take(2 * MAX_KEYS)
         .map(|account| RateKey {
             account: AccountId(account),
             ..KEY

@@ -1,5 +1,5 @@
 use super::*;
-use crate::error::READ_PATIENCE;
+use crate::error::READ_TIMEOUT;
 use database::Target;
 use domain::velocity::Block;
 use std::future::pending;
@@ -81,5 +81,5 @@ async fn what_is_dropped_before_it_is_accepted_is_not_counted() {
 async fn a_database_that_stalls_does_not_hold_up_the_refusal() {
     let began = Instant::now();
     assert!(!is_new(pending()).await);
-    assert_eq!(began.elapsed(), READ_PATIENCE);
+    assert_eq!(began.elapsed(), READ_TIMEOUT);
 }

@@ -1,0 +1,137 @@
+//! The share of the database that accept commits and settle commits leave each other. Neither stage knows the other:
+//! both note here what they do.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use tokio::sync::Notify;
+
+/// Responses in a settle commit, and receipts. Both have the same bound, so that receipts keep up with submits when
+/// there is more to commit than time.
+pub(crate) const MAX_OUTCOMES: usize = 4_000;
+/// The same bound while small sends arrive: they wait for the commit before theirs, and a short one takes some
+/// milliseconds.
+pub(crate) const MIN_OUTCOMES: usize = 400;
+/// Outcomes for each send of the last accept commit. With fewer, settling would be slower than accepting where hundreds
+/// of sends come at a time.
+const OUTCOMES_PER_SEND: usize = 2;
+/// How long after a small send another is likely, milliseconds.
+const URGENT_MS: u64 = 1_000;
+
+/// What accept and settle note of their commits.
+pub(crate) struct CommitShare {
+    /// When the last small sends came, and how many together.
+    urgent_at_ms: AtomicI64,
+    urgent: AtomicUsize,
+    /// Settle commits that run or wait.
+    settling: AtomicUsize,
+    /// Notified at the end of each settle commit.
+    settled: Notify,
+}
+
+impl Default for CommitShare {
+    fn default() -> Self {
+        Self {
+            urgent_at_ms: AtomicI64::new(i64::MIN),
+            urgent: AtomicUsize::default(),
+            settling: AtomicUsize::default(),
+            settled: Notify::new(),
+        }
+    }
+}
+
+/// A settle commit that runs or waits, until this is dropped.
+pub(crate) struct SettleCommit(Arc<CommitShare>);
+
+impl CommitShare {
+    /// Notes that so many small sends are about to be committed together.
+    pub(crate) fn note_urgent(&self, now_ms: i64, sends: usize) {
+        self.urgent_at_ms.store(now_ms, Ordering::Relaxed);
+        self.urgent.store(sends, Ordering::Relaxed);
+    }
+
+    /// The bound of responses, and of receipts, in a settle commit that begins now.
+    pub(crate) fn max_outcomes(&self, now_ms: i64) -> usize {
+        let since = now_ms.abs_diff(self.urgent_at_ms.load(Ordering::Relaxed));
+        if since < URGENT_MS {
+            let sends = self.urgent.load(Ordering::Relaxed);
+            (OUTCOMES_PER_SEND * sends).clamp(MIN_OUTCOMES, MAX_OUTCOMES)
+        } else {
+            MAX_OUTCOMES
+        }
+    }
+
+    /// Notes that a settle commit is to run.
+    pub(crate) fn begin_settle(self: &Arc<Self>) -> SettleCommit {
+        self.settling.fetch_add(1, Ordering::Relaxed);
+        SettleCommit(Arc::clone(self))
+    }
+
+    /// Waits for the end of one settle commit, if any runs.
+    pub(crate) async fn wait_for_settle(&self) {
+        let mut settled = pin!(self.settled.notified());
+        // From here on no end is missed.
+        settled.as_mut().enable();
+        if self.settling.load(Ordering::Relaxed) > 0 {
+            settled.await;
+        }
+    }
+}
+
+impl Drop for SettleCommit {
+    fn drop(&mut self) {
+        self.0.settling.fetch_sub(1, Ordering::Relaxed);
+        self.0.settled.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::{Context, Waker};
+
+    #[test]
+    fn settle_commits_are_short_for_a_second_after_a_small_send() {
+        let share = CommitShare::default();
+        assert_eq!(share.max_outcomes(0), MAX_OUTCOMES);
+        share.note_urgent(5_000, 1);
+        for (now_ms, max) in [
+            (5_000, MIN_OUTCOMES),
+            (5_999, MIN_OUTCOMES),
+            (6_000, MAX_OUTCOMES),
+            (1_000, MAX_OUTCOMES),
+        ] {
+            assert_eq!(share.max_outcomes(now_ms), max, "at {now_ms}");
+        }
+    }
+
+    #[test]
+    fn as_many_outcomes_are_settled_as_sends_are_accepted() {
+        let share = CommitShare::default();
+        for (sends, max) in [
+            (MIN_OUTCOMES / 2, MIN_OUTCOMES),
+            (MIN_OUTCOMES, 2 * MIN_OUTCOMES),
+            (MAX_OUTCOMES, MAX_OUTCOMES),
+        ] {
+            share.note_urgent(0, sends);
+            assert_eq!(share.max_outcomes(0), max, "after {sends} sends");
+        }
+    }
+
+    #[test]
+    fn an_accept_waits_for_the_end_of_one_settle_commit_alone() {
+        let share = Arc::new(CommitShare::default());
+        let waker = &mut Context::from_waker(Waker::noop());
+        assert!(
+            pin!(share.wait_for_settle())
+                .as_mut()
+                .poll(waker)
+                .is_ready()
+        );
+        let (first, _second) = (share.begin_settle(), share.begin_settle());
+        let mut wait = pin!(share.wait_for_settle());
+        assert!(wait.as_mut().poll(waker).is_pending());
+        drop(first);
+        assert!(wait.as_mut().poll(waker).is_ready());
+    }
+}

@@ -1,0 +1,52 @@
+//! The log lines of a worker.
+
+use super::transport::LinkId;
+use crate::context::carrier::Carrier;
+use crate::context::metrics::status_word;
+use smpp::{CloseReason, CommandStatus, DeliverSm};
+
+/// A connection has ended.
+pub(crate) fn closed(carrier: &str, link: LinkId, reason: &CloseReason) {
+    if matches!(reason, CloseReason::Unbound) {
+        tracing::info!(
+            carrier.name = carrier,
+            carrier.link = link,
+            "carrier: unbound, in order"
+        );
+    } else {
+        tracing::warn!(
+            carrier.name = carrier,
+            carrier.link = link,
+            smpp.reason = %reason,
+            "carrier: connection ended"
+        );
+    }
+}
+
+/// The first refusal with a status; further ones are only counted.
+pub(crate) fn refused(carrier: &Carrier, status: CommandStatus) {
+    let settings = carrier.settings.as_ref();
+    let sends_validity = settings.is_some_and(|settings| settings.send_validity);
+    let advice = if status == CommandStatus::RINVEXPIRY && sends_validity {
+        "; it takes no validity_period: set `send_validity = false` for this carrier"
+    } else {
+        ""
+    };
+    tracing::warn!(
+        carrier.name = &*carrier.name,
+        smpp.status = status_word(status),
+        "carrier: submit refused, more with this status are only counted in ogene_responses_total{advice}"
+    );
+}
+
+/// The first receipt that cannot be read, without its content; further ones are only counted.
+pub(crate) fn unreadable(carrier: &str, deliver: &DeliverSm) {
+    tracing::warn!(
+        carrier.name = carrier,
+        smpp.esm_class = deliver.esm_class,
+        smpp.data_coding = deliver.data_coding,
+        smpp.octets = deliver.text().len(),
+        "carrier: receipt dropped, it names no message or no state; more are only counted in \
+         ogene_receipts_unreadable_total"
+    );
+}

@@ -1,0 +1,70 @@
+//! The commit of a report, and the hand-over of what it settles to the callbacks and the carriers.
+
+use crate::context::Context;
+use database::Outage;
+use std::sync::Arc;
+use store::{CallbackRoom, CarrierReport, Progress, Settled};
+
+/// Commits of reports, of all carriers.
+static REPORTS: Outage = Outage::of("reports of carriers cannot be committed");
+
+/// Commits a report of carriers. Returns the places of the receipts that are parked.
+pub(crate) async fn commit(
+    context: &Arc<Context>,
+    report: Arc<CarrierReport>,
+    carriers: &[Arc<str>],
+) -> database::Result<Vec<usize>> {
+    let mut settled = Settled::default();
+    let committed = context.store.report(report, &mut settled).await;
+    context.settled(settled);
+    match &committed {
+        Ok(_) => REPORTS.worked(),
+        Err(error) => {
+            if let Some(unlogged) = REPORTS.is_to_log() {
+                let carriers = carriers.join(", ");
+                tracing::error!(
+                    carrier.names = carriers, %error, unlogged,
+                    "carriers: reports not committed, retrying (logged at most once a minute)"
+                );
+            }
+        }
+    }
+    committed
+}
+
+/// A report of no batch and no receipt.
+pub(crate) fn empty_report(context: &Arc<Context>, now_ms: i64) -> CarrierReport {
+    CarrierReport {
+        now_ms,
+        progress: Vec::new(),
+        receipts: Vec::new(),
+        planner: context.planner(now_ms),
+        node: context.node,
+        claimed_until_ms: now_ms,
+        callback_room: CallbackRoom::default(),
+        first_number: 0,
+    }
+}
+
+/// A report of some batches, outside of their carriers' workers.
+pub(crate) fn report_of(
+    context: &Arc<Context>,
+    progress: Vec<Progress>,
+    now_ms: i64,
+) -> CarrierReport {
+    CarrierReport {
+        progress,
+        ..empty_report(context, now_ms)
+    }
+}
+
+/// Commits such a report.
+pub(crate) async fn commit_alone(
+    context: &Arc<Context>,
+    report: CarrierReport,
+) -> database::Result<()> {
+    let mut settled = Settled::default();
+    let committed = context.store.report(Arc::new(report), &mut settled).await;
+    context.settled(settled);
+    committed.map(drop)
+}
