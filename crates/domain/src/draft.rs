@@ -99,6 +99,8 @@ pub struct Draft {
     pub cost: Money,
     /// When it is served.
     pub priority: Priority,
+    /// From when on it may be sent, Unix milliseconds; none means at once.
+    pub due_at_ms: Option<i64>,
     /// Where outcomes are POSTed.
     pub callback_url: Option<String>,
     /// The caller's own reference.
@@ -185,6 +187,7 @@ pub fn draft(
         page_count: classes.iter().map(|class| class.pages).max().unwrap_or(0),
         cost,
         priority: Priority::of(gateway.gateway, list.valid.len()),
+        due_at_ms: None,
         classes,
         recipients: list.valid,
         invalid: list.invalid,

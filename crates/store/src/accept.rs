@@ -218,8 +218,8 @@ impl Accept {
         execute_rows!(
             tx,
             kept,
-            15,
-            "insert into messages (bucket, message_id, account_id, sandbox, gateway, refund_undelivered,
+            16,
+            "insert into messages (bucket, message_id, account_id, due_at_ms, sandbox, gateway, refund_undelivered,
                  two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
                  recipients)
              values {rows}",
@@ -230,6 +230,7 @@ impl Accept {
                     .bind(self.owner(message).0.0)
                     .bind(id_bytes(&message.id))
                     .bind(draft.account.0)
+                    .bind(draft.due_at_ms)
                     .bind(draft.environment == Environment::Sandbox)
                     .bind(draft.gateway.as_str())
                     .bind(message.terms.refund_undelivered)

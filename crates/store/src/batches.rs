@@ -11,7 +11,7 @@ mod queue;
 pub use claim::Claim;
 pub use held::HELD;
 
-use crate::rows::{environment, id_bytes, message_id, named};
+use crate::rows::{due_at_ms, environment, id_bytes, message_id, named};
 use database::{Error, Result, Tx, changed_rows, execute_rows};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money, Priority,
@@ -59,6 +59,8 @@ pub struct Batch {
     pub id: i64,
     /// Which message.
     pub message: MessageId,
+    /// From when on that may be sent, Unix milliseconds. It is the message's field and not stored with the batch.
+    pub message_due_at_ms: i64,
     /// Why it exists.
     pub kind: BatchKind,
     /// Which leg of the message.
@@ -293,18 +295,20 @@ struct BatchRow {
     gateway: String,
     sender: String,
     body: String,
+    message_due_at_ms: Option<i64>,
     /// Whether its account may not send.
     is_held: bool,
 }
 
 /// The columns of [`BatchRow`]; the query names the tables `b` and `m`.
-const COLUMNS: &str = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body,
+const COLUMNS: &str = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.due_at_ms as message_due_at_ms,
          not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held
      from batches b
      join messages m on m.bucket = b.bucket and m.message_id = b.message_id";
 
 impl BatchRow {
     fn claimed(self) -> Result<Claimed> {
+        let message = message_id(&self.message_id)?;
         let batch = Batch {
             bucket: Bucket(self.bucket.into()),
             carrier: self.carrier.into(),
@@ -314,7 +318,8 @@ impl BatchRow {
                 .ok_or_else(|| Error::Unreadable(format!("the priority {}", self.priority)))?,
             due_at_ms: self.due_at_ms,
             id: self.batch_id,
-            message: message_id(&self.message_id)?,
+            message,
+            message_due_at_ms: due_at_ms(message, self.message_due_at_ms),
             kind: named(BatchKind::from_name, &self.kind)?,
             leg: Leg::from_number(self.leg)
                 .ok_or_else(|| Error::Unreadable(format!("the leg {}", self.leg)))?,

@@ -16,7 +16,8 @@ pub(crate) use matched::{Matched, Meant, look_up};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use stored::{apart, each, encode, split, together};
+pub(crate) use stored::hour_of;
+use stored::{apart, each, encode, split};
 
 /// A row of so many octets takes no more pages (decision 0035): single messages under ids in base 62, one after the other,
 /// need less, and a carrier that gives the same id again and again would have it written whole with each.
@@ -31,6 +32,8 @@ pub(crate) struct Part {
     pub(crate) recipient: Recipient,
     pub(crate) leg: Leg,
     pub(crate) page: i64,
+    /// The start of the hour in which it was submitted, Unix milliseconds.
+    pub(crate) hour_ms: i64,
     /// Whether a receipt adopted it, which does not say of which page it is: what the response says, should it come after
     /// all, is better.
     pub(crate) is_guess: bool,
@@ -111,14 +114,14 @@ async fn under<'r, T>(
     }
     let (stems, wanted): (Vec<_>, Vec<_>) = stems.into_iter().unzip();
     let mut full = BTreeSet::new();
-    for (place, pages) in rows(tx, store, &stems).await? {
+    for (place, hour_ms, pages) in rows(tx, store, &stems).await? {
         let Some(wanted) = wanted.get(place) else {
             continue;
         };
         if is_full(&pages) {
             full.insert(place);
         }
-        each(&pages, |last, part| {
+        each(&pages, hour_ms, |last, part| {
             for (_, _, of) in wanted.iter().filter(|(sign, ..)| *sign == last) {
                 found(of, part.clone());
             }
@@ -130,20 +133,20 @@ async fn under<'r, T>(
     Ok(all.map(|(_, id, wanted)| (id, wanted)).collect())
 }
 
-/// The rows of some stems: the place of each stem, and pages.
+/// Returns the rows of some stems: the place of each stem, the hour of submission, and pages.
 async fn rows<S: AsRef<str>>(
     tx: &mut Tx,
     store: &Store,
     stems: &[(&str, S)],
-) -> Result<Vec<(usize, Vec<u8>)>> {
+) -> Result<Vec<(usize, i64, Vec<u8>)>> {
     let embedded = store.db.is_embedded();
     let placed: Vec<(i64, &(&str, S))> = (0..).zip(stems).collect();
-    let rows: Vec<(i64, Vec<u8>)> = find_rows!(
+    let rows: Vec<(i64, i64, Vec<u8>)> = find_rows!(
         tx,
         &placed,
         4,
         "with v (place, bucket, carrier, stem) as (values {rows})
-         select place, pages from v
+         select place, submitted_hour_ms, pages from v
          join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem",
         |query, row| {
             let (place, (carrier, stem)) = row;
@@ -156,7 +159,9 @@ async fn rows<S: AsRef<str>>(
     );
     let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
     let rows = rows.into_iter();
-    Ok(rows.map(|(at, pages)| (place(at), pages)).collect())
+    Ok(rows
+        .map(|(at, hour_ms, pages)| (place(at), hour_ms, pages))
+        .collect())
 }
 
 /// Reads the pages that lie apart with some recipients, and hands on each with the place of its recipient; gives the places
@@ -175,12 +180,12 @@ async fn lying_apart(
     }
     let (stems, places): (Vec<(&str, String)>, Vec<Vec<usize>>) = places.into_iter().unzip();
     let mut full = BTreeSet::new();
-    for (row, pages) in rows(tx, store, &stems).await? {
+    for (row, hour_ms, pages) in rows(tx, store, &stems).await? {
         let places = places.get(row).map_or(&[][..], Vec::as_slice);
         if is_full(&pages) {
             full.extend(places);
         }
-        each(&pages, |last, part| {
+        each(&pages, hour_ms, |last, part| {
             for &place in places {
                 let is_it = |((_, id), _): &(Id<'_>, Recipient)| split(id).1 == last;
                 if all.get(place).is_some_and(is_it) {
@@ -243,7 +248,7 @@ struct Key<'a> {
     bucket: i64,
     carrier: &'a str,
     stem: Cow<'a, str>,
-    accepted_at_ms: i64,
+    submitted_hour_ms: i64,
 }
 
 impl<'a> Key<'a> {
@@ -265,7 +270,7 @@ impl<'a> Key<'a> {
             bucket: bucket_of_id(named.carrier, &stem, embedded).0,
             carrier: named.carrier,
             stem,
-            accepted_at_ms: together(&named.part),
+            submitted_hour_ms: named.part.hour_ms,
         }
     }
 }
@@ -297,8 +302,8 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
     let place = place_of(tx, "excluded.pages");
     // In the text, which has two forms then: over several rows, Citus finds no type for what is bound behind them.
     let sql = format!(
-        "insert into parts (bucket, carrier, stem, accepted_at_ms, pages) values {{rows}}
-         on conflict (bucket, carrier, stem, accepted_at_ms) do update set pages = {both}
+        "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages) values {{rows}}
+         on conflict (bucket, carrier, stem, submitted_hour_ms) do update set pages = {both}
          where length(parts.pages) < {FULL_OCTETS} and {place} = 0"
     );
     Ok(execute_rows!(tx, rows, 5, &sql, |query, row| {
@@ -307,7 +312,7 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
             .bind(key.bucket)
             .bind(key.carrier)
             .bind(&*key.stem)
-            .bind(key.accepted_at_ms)
+            .bind(key.submitted_hour_ms)
             .bind(&pages[..])
     }))
 }
@@ -324,10 +329,10 @@ fn place_of(tx: &Tx, pages: &str) -> String {
 async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>>> {
     let place = place_of(tx, "v.pages");
     let sql = format!(
-        "with v (place, bucket, carrier, stem, accepted_at_ms, pages) as (values {{rows}})
+        "with v (place, bucket, carrier, stem, submitted_hour_ms, pages) as (values {{rows}})
          select v.place from v
          join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem
-             and parts.accepted_at_ms = v.accepted_at_ms where {place} = 0"
+             and parts.submitted_hour_ms = v.submitted_hour_ms where {place} = 0"
     );
     let placed: Vec<(i64, &Row<'_>)> = (0..).zip(rows).collect();
     let refused: Vec<(i64,)> = fetch_rows!(tx, &placed, 6, &sql, |query, row| {
@@ -337,7 +342,7 @@ async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>
             .bind(key.bucket)
             .bind(key.carrier)
             .bind(&*key.stem)
-            .bind(key.accepted_at_ms)
+            .bind(key.submitted_hour_ms)
             .bind(&pages[..])
     });
     let refused = refused.into_iter();
@@ -347,8 +352,8 @@ async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>
         .collect())
 }
 
-/// The pages that were submitted, by the carrier's ids.
-pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = Named<'_>> {
+/// Returns the pages that a report of that moment calls submitted, by the carrier's ids.
+pub(crate) fn submitted(progress: &Progress, now_ms: i64) -> impl Iterator<Item = Named<'_>> {
     let batch = &*progress.batch;
     progress.submitted.iter().flat_map(move |(recipient, ids)| {
         (1_i64..).zip(ids).map(move |(page, id)| {
@@ -358,6 +363,7 @@ pub(crate) fn submitted(progress: &Progress) -> impl Iterator<Item = Named<'_>> 
                 recipient: *recipient,
                 leg: batch.leg,
                 page,
+                hour_ms: hour_of(now_ms),
                 is_guess: false,
             };
             Named {
@@ -380,7 +386,8 @@ impl Change for KeepParts {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let parts: Vec<Named<'_>> = self.report.progress.iter().flat_map(submitted).collect();
+        let (progress, now_ms) = (self.report.progress.iter(), self.report.now_ms);
+        let parts: Vec<Named<'_>> = progress.flat_map(|one| submitted(one, now_ms)).collect();
         keep(tx, &self.store, &parts).await
     }
 }

@@ -40,7 +40,9 @@ pub struct Removed<C> {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TextCursor {
     after: MessageId,
-    /// When the first message was accepted that was passed over because it is open.
+    /// The due time and the id of the last message that is due later than it was accepted.
+    after_scheduled: (i64, MessageId),
+    /// When the first message was due that was passed over because it is open.
     open_at_ms: Option<i64>,
 }
 
@@ -52,8 +54,8 @@ struct Old {
 }
 
 impl Store {
-    /// Removes some settled messages that were accepted before a time, with their deliveries; gives how many
-    /// are gone. One with very many deliveries goes over several steps: its list is emptied first, by which it
+    /// Removes some settled messages that were due before a time, with their deliveries. Returns how many are
+    /// gone. One with very many deliveries goes over several steps: its list is emptied first, by which it
     /// is known as one that is being removed.
     pub async fn remove_messages(
         &self,
@@ -99,7 +101,7 @@ impl Store {
         })
     }
 
-    /// Removes the texts of some settled messages that were accepted before a time; gives how many.
+    /// Removes the texts of some settled messages that were due before a time. Returns how many.
     pub async fn remove_texts(
         &self,
         bucket: Bucket,
@@ -111,24 +113,29 @@ impl Store {
             let mut tx = self.db.read().await?;
             let cursor = match cursor {
                 Some(cursor) => cursor,
-                None => TextCursor {
+                None => {
                     // A clock that was set back is followed, or texts of then would never be found.
-                    after: MessageId::lowest_at(read_mark(&mut tx, &mark).await?.min(before_ms)),
-                    open_at_ms: None,
-                },
+                    let from_ms = read_mark(&mut tx, &mark).await?.min(before_ms);
+                    let after = MessageId::lowest_at(from_ms);
+                    TextCursor {
+                        after,
+                        after_scheduled: (from_ms, MessageId::lowest_at(0)),
+                        open_at_ms: None,
+                    }
+                }
             };
-            let found = with_text(&mut tx, bucket, cursor.after, before_ms).await?;
-            let open = open(&mut tx, bucket, before_ms, &found).await?;
+            let found = cursor.find(&mut tx, bucket, before_ms).await?;
+            let ids: Vec<MessageId> = found.all().map(|(_, message)| message).collect();
+            let open = open(&mut tx, bucket, before_ms, &ids).await?;
             Ok((cursor, found, open))
         })
         .await?;
-        let is_last = i64::try_from(found.len()).unwrap_or(i64::MAX) < MOST_MESSAGES;
-        cursor.after = found.last().copied().unwrap_or(cursor.after);
-        let first_open = found.iter().find(|message| open.contains(message));
-        cursor.open_at_ms = cursor
-            .open_at_ms
-            .or(first_open.map(|message| message.accepted_at_ms()));
-        let settled = found.into_iter().filter(|message| !open.contains(message));
+        let is_last = cursor.advance(&found);
+        let (open, settled): (Vec<_>, Vec<_>) =
+            found.all().partition(|(_, message)| open.contains(message));
+        let open = open.into_iter().map(|(due_at_ms, _)| due_at_ms);
+        cursor.open_at_ms = cursor.open_at_ms.into_iter().chain(open).min();
+        let settled = settled.into_iter().map(|(_, message)| message);
         let swept = cursor
             .open_at_ms
             .map_or(before_ms, |open| open.max(before_ms - OPEN_FOR_MS));
@@ -149,7 +156,7 @@ pub(crate) fn texts_mark(bucket: Bucket) -> String {
     format!("texts-removed-{}", bucket.0)
 }
 
-/// Messages that were accepted before a time, oldest first.
+/// Returns messages that were due before a time, those accepted first before the others.
 async fn old_messages(
     tx: &mut Tx,
     bucket: Bucket,
@@ -159,12 +166,15 @@ async fn old_messages(
     // Seven octets a number, see `domain::recipient_list`.
     let rows: Vec<(Vec<u8>, i64)> = on!(tx, |connection| sqlx::query_as(
         "select message_id, cast(length(recipients) / 7 as bigint) from messages
-         where bucket = $1 and message_id > $2 and message_id < $3 order by message_id limit $4",
+         where bucket = $1 and message_id > $2 and message_id < $3
+             and (due_at_ms is null or due_at_ms < $5)
+         order by message_id limit $4",
     )
     .bind(bucket.0)
     .bind(id_bytes(&after))
     .bind(id_bytes(&MessageId::lowest_at(before_ms)))
     .bind(MOST_MESSAGES)
+    .bind(before_ms)
     .fetch_all(connection)
     .await?);
     rows.into_iter()
@@ -192,25 +202,68 @@ fn fitting(found: &[Old]) -> usize {
     fitting.count().max(1).min(found.len())
 }
 
-/// Messages with a text that were accepted before a time, oldest first.
-async fn with_text(
-    tx: &mut Tx,
-    bucket: Bucket,
-    after: MessageId,
-    before_ms: i64,
-) -> Result<Vec<MessageId>> {
-    let rows: Vec<Vec<u8>> = on!(tx, |connection| sqlx::query_scalar(
-        "select message_id from messages
-         where bucket = $1 and message_id > $2 and message_id < $3 and body <> ''
-         order by message_id limit $4",
-    )
-    .bind(bucket.0)
-    .bind(id_bytes(&after))
-    .bind(id_bytes(&MessageId::lowest_at(before_ms)))
-    .bind(MOST_MESSAGES)
-    .fetch_all(connection)
-    .await?);
-    rows.iter().map(|id| message_id(id)).collect()
+impl TextCursor {
+    /// Returns messages with a text that were due before a time, the oldest first.
+    async fn find(&self, tx: &mut Tx, bucket: Bucket, before_ms: i64) -> Result<WithText> {
+        let accepted: Vec<Vec<u8>> = on!(tx, |connection| sqlx::query_scalar(
+            "select message_id from messages
+             where bucket = $1 and message_id > $2 and message_id < $3 and body <> ''
+                 and due_at_ms is null
+             order by message_id limit $4",
+        )
+        .bind(bucket.0)
+        .bind(id_bytes(&self.after))
+        .bind(id_bytes(&MessageId::lowest_at(before_ms)))
+        .bind(MOST_MESSAGES)
+        .fetch_all(connection)
+        .await?);
+        let scheduled: Vec<(i64, Vec<u8>)> = on!(tx, |connection| sqlx::query_as(
+            "select due_at_ms, message_id from messages
+             where bucket = $1 and due_at_ms is not null and (due_at_ms, message_id) > ($2, $3)
+                 and due_at_ms < $4 and body <> ''
+             order by due_at_ms, message_id limit $5",
+        )
+        .bind(bucket.0)
+        .bind(self.after_scheduled.0)
+        .bind(id_bytes(&self.after_scheduled.1))
+        .bind(before_ms)
+        .bind(MOST_MESSAGES)
+        .fetch_all(connection)
+        .await?);
+        let accepted = accepted.iter().map(|id| message_id(id));
+        let scheduled = scheduled
+            .iter()
+            .map(|(due_at_ms, id)| Ok((*due_at_ms, message_id(id)?)));
+        Ok(WithText {
+            accepted: accepted.collect::<Result<_>>()?,
+            scheduled: scheduled.collect::<Result<_>>()?,
+        })
+    }
+
+    /// Goes on behind the messages that were found. Returns whether they are the last ones.
+    fn advance(&mut self, found: &WithText) -> bool {
+        self.after = found.accepted.last().copied().unwrap_or(self.after);
+        let last = found.scheduled.last().copied();
+        self.after_scheduled = last.unwrap_or(self.after_scheduled);
+        let is_full = |count: usize| i64::try_from(count).unwrap_or(i64::MAX) >= MOST_MESSAGES;
+        !is_full(found.accepted.len()) && !is_full(found.scheduled.len())
+    }
+}
+
+/// Messages that have a text and are old.
+struct WithText {
+    accepted: Vec<MessageId>,
+    /// The messages that were due later than they were accepted, with their due times.
+    scheduled: Vec<(i64, MessageId)>,
+}
+
+impl WithText {
+    /// Returns each message with its due time.
+    fn all(&self) -> impl Iterator<Item = (i64, MessageId)> {
+        let accepted = self.accepted.iter();
+        let accepted = accepted.map(|message| (message.accepted_at_ms(), *message));
+        accepted.chain(self.scheduled.iter().copied())
+    }
 }
 
 /// Those of these messages to which something is still to happen. The order of the questions matters: a

@@ -18,6 +18,11 @@ pub(crate) fn id_bytes(id: &MessageId) -> &[u8] {
     id.0.as_bytes()
 }
 
+/// Returns the time from which on a message may be sent: the stored one, or that of its acceptance.
+pub(crate) fn due_at_ms(id: MessageId, stored: Option<i64>) -> i64 {
+    stored.unwrap_or_else(|| id.accepted_at_ms())
+}
+
 /// Makes a recipient of a stored number.
 pub(crate) fn recipient(stored: i64) -> Recipient {
     Recipient::from_digits(stored.unsigned_abs())
@@ -74,7 +79,7 @@ pub(crate) fn bucket_of(account: AccountId, embedded: bool) -> Bucket {
 }
 
 /// The bucket of what is known by a carrier's id alone: its parts, by the stem of it, and parked receipts. It must never
-/// change for an id, so the hash is our own (FNV-1a); migration 0017 of PostgreSQL has it too.
+/// change for an id, so the hash is our own (FNV-1a).
 pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
     if embedded {
         return Bucket(0);

@@ -33,6 +33,8 @@ pub struct SecondLeg {
     pub bucket: Bucket,
     /// Which message.
     pub message: MessageId,
+    /// From when on that may be sent, Unix milliseconds.
+    pub message_due_at_ms: i64,
     /// The gateway asked for.
     pub gateway: Gateway,
     /// Who.
@@ -365,10 +367,12 @@ fn second_legs(
         .filter(|outcome| outcome.second_leg)
         .filter_map(|outcome| {
             let case = &outcome.case;
+            let message = messages.get(&case.message)?;
             (terrain.planner)(&SecondLeg {
                 bucket: case.bucket,
                 message: case.message,
-                gateway: messages.get(&case.message)?.gateway,
+                message_due_at_ms: message.due_at_ms,
+                gateway: message.gateway,
                 recipient: case.recipient,
                 suffixed: case.suffixed,
                 pages: case.delivery.pages,

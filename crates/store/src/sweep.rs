@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const MOST_EXPIRED: usize = 500;
 /// Most rows tidied in one transaction, but for those that closed with the last of them.
 const MOST_TIDIED: i64 = 2_000;
-/// Messages this much older than what was swept are looked at again: they may have been on the wire then.
+/// A sweep looks again at messages that were due this long before what was swept: they may have been in flight then.
 const OVERLAP_MS: i64 = 60_000;
 /// How far a sweep goes before that is written down; what is swept twice is found settled.
 const MARK_EVERY_MS: i64 = 60_000;
@@ -24,7 +24,7 @@ const PARKED_FOR_MS: i64 = 6 * 3_600_000;
 pub struct Expiry {
     /// Which gateway.
     pub gateway: Gateway,
-    /// What was accepted before has had its time, Unix milliseconds.
+    /// Messages that were due before this have had their time, Unix milliseconds.
     pub over_before_ms: i64,
     /// Now, Unix milliseconds.
     pub now_ms: i64,
@@ -47,11 +47,43 @@ impl Change for Expire {
         let until = self.expiry.over_before_ms;
         let mut from = read_mark(tx, &mark).await?;
         if from > until {
-            // The clock was set back. What is accepted from now on must not lie before the mark when its time
-            // has come.
+            // The clock was set back. A message that is due from now on must not lie before the mark when its
+            // time has come.
             write_mark(tx, &mark, until).await?;
             from = until;
         }
+        let (mut cases, is_full) = self.due_when_accepted(tx, from, until).await?;
+        let last = cases.last().map(|case| case.message.accepted_at_ms());
+        let (scheduled, is_scheduled_full) = self.due_later(tx, from, until).await?;
+        // Where none can be read the next step would find the same.
+        let (more, more_scheduled) = (
+            is_full && !cases.is_empty(),
+            is_scheduled_full && !scheduled.is_empty(),
+        );
+        let swept = match (more, more_scheduled) {
+            (_, true) => from,
+            (true, false) => last.unwrap_or(from),
+            (false, false) => until,
+        };
+        let more = more || more_scheduled;
+        cases.extend(scheduled);
+        // Before the wallets of those that are refunded: others lock them in this order.
+        if more || swept - from > MARK_EVERY_MS {
+            write_mark(tx, &mark, swept).await?;
+        }
+        let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
+        Ok((settled, more))
+    }
+}
+
+impl Expire {
+    /// Returns some open recipients of messages that were accepted, and so due, in this time, and whether there may be more.
+    async fn due_when_accepted(
+        &self,
+        tx: &mut Tx,
+        from: i64,
+        until: i64,
+    ) -> Result<(Vec<Case>, bool)> {
         let sql = format!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
                  d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
@@ -59,7 +91,7 @@ impl Change for Expire {
              from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
              where d.bucket = $1 and d.message_id >= $2 and d.message_id < $3
-                 and d.status in ('sent', 'in_doubt') and m.gateway = $4
+                 and d.status in ('sent', 'in_doubt') and m.gateway = $4 and m.due_at_ms is null
              order by d.message_id, d.recipient limit $5{}",
             tx.for_update_of("d")
         );
@@ -71,25 +103,40 @@ impl Change for Expire {
             .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX))
             .fetch_all(connection)
             .await?);
-        let is_full = rows.len() == MOST_EXPIRED;
-        let cases = rows.into_iter().filter_map(|row| row.told().ok());
-        let cases: Vec<Case> = cases.collect();
-        // Where none can be read the next step would find the same.
-        let more = is_full && !cases.is_empty();
-        let swept = if more {
-            cases
-                .last()
-                .map_or(from, |case| case.message.accepted_at_ms())
-        } else {
-            until
-        };
-        // Before the wallets of those that are refunded: others lock them in this order.
-        if more || swept - from > MARK_EVERY_MS {
-            write_mark(tx, &mark, swept).await?;
-        }
-        let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
-        Ok((settled, more))
+        Ok(readable(rows))
     }
+
+    /// Returns some open recipients of messages that were due in this time and accepted before, and whether there may be
+    /// more.
+    async fn due_later(&self, tx: &mut Tx, from: i64, until: i64) -> Result<(Vec<Case>, bool)> {
+        let sql = format!(
+            "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
+                 d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
+                 d.doubts
+             from messages m
+             join deliveries d on d.bucket = m.bucket and d.message_id = m.message_id
+             where m.bucket = $1 and m.due_at_ms >= $2 and m.due_at_ms < $3
+                 and d.status in ('sent', 'in_doubt') and m.gateway = $4
+             order by m.due_at_ms, m.message_id, d.recipient limit $5{}",
+            tx.for_update_of("d")
+        );
+        let rows: Vec<CaseOrFault> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(self.bucket.0)
+            .bind(from - OVERLAP_MS)
+            .bind(until)
+            .bind(self.expiry.gateway.as_str())
+            .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX))
+            .fetch_all(connection)
+            .await?);
+        Ok(readable(rows))
+    }
+}
+
+/// Returns the rows that can be read, and whether there may be more rows.
+fn readable(rows: Vec<CaseOrFault>) -> (Vec<Case>, bool) {
+    let is_full = rows.len() == MOST_EXPIRED;
+    let cases = rows.into_iter().filter_map(|row| row.told().ok());
+    (cases.collect(), is_full)
 }
 
 /// How far recipients of a gateway's messages have been expired.
@@ -127,15 +174,15 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
     Ok(settled)
 }
 
-/// Has the sweeps begin again at messages that were accepted then, where they have passed them: only now some of
-/// their recipients are on the wire. The youngest messages no sweep has passed.
+/// Lets the sweeps begin again at messages that were due then, where they have passed them: only now some of their
+/// recipients are in flight. No sweep has passed the youngest messages.
 pub(crate) async fn look_back(
     tx: &mut Tx,
-    accepted: impl Iterator<Item = (Bucket, i64)>,
+    due: impl Iterator<Item = (Bucket, i64)>,
     now_ms: i64,
 ) -> Result<()> {
     let mut passed: BTreeMap<Bucket, i64> = BTreeMap::new();
-    for (bucket, at_ms) in accepted.filter(|(_, at_ms)| now_ms - at_ms > OVERLAP_MS) {
+    for (bucket, at_ms) in due.filter(|(_, at_ms)| now_ms - at_ms > OVERLAP_MS) {
         let oldest_ms = passed.entry(bucket).or_insert(at_ms);
         *oldest_ms = at_ms.min(*oldest_ms);
     }

@@ -33,6 +33,7 @@ mod contract {
     mod receipts;
     mod reports;
     mod retention;
+    mod scheduled;
     mod schema;
     mod severed;
     mod sources;

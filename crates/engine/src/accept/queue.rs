@@ -196,6 +196,7 @@ mod tests {
             page_count: 1,
             cost: Money::ZERO,
             priority: Priority::Otp,
+            due_at_ms: None,
             callback_url: None,
             customer_reference: None,
             fingerprint: Fingerprint::default(),

@@ -66,7 +66,7 @@ impl CarrierMeasures {
         self.submits.increment(1);
         if batch.kind == store::BatchKind::First && batch.tries == 0 {
             self.accepted_to_submitted
-                .record(seconds(now_ms - batch.message.accepted_at_ms()));
+                .record(seconds(now_ms - batch.message_due_at_ms));
         }
     }
 

@@ -63,7 +63,8 @@ impl Plan {
         message: MessageId,
         now_ms: i64,
     ) -> Vec<Batch> {
-        let due_at_ms = self.due(draft.gateway, Leg::First, draft.environment, now_ms);
+        let earliest_ms = draft.due_at_ms.unwrap_or(now_ms).max(now_ms);
+        let due_at_ms = self.due(draft.gateway, Leg::First, draft.environment, earliest_ms);
         let timeout_ms = self
             .rules
             .gateway(draft.gateway)
@@ -91,6 +92,7 @@ impl Plan {
                     due_at_ms,
                     id: self.numbers.next(1),
                     message,
+                    message_due_at_ms: draft.due_at_ms.unwrap_or(message.accepted_at_ms()),
                     kind: BatchKind::First,
                     leg: Leg::First,
                     tries: 0,
@@ -137,7 +139,6 @@ impl Plan {
         let second = self.rules.leg(wanted.gateway, Leg::Second)?;
         let network = self.rules.network_of(wanted.recipient);
         let carrier = *second.preference.carriers(network).first()?;
-        let accepted_ms = wanted.message.accepted_at_ms();
         Some(Batch {
             bucket: wanted.bucket,
             carrier: Arc::clone(self.carriers.get(carrier)?),
@@ -147,6 +148,7 @@ impl Plan {
             due_at_ms: self.due(wanted.gateway, Leg::Second, Environment::Live, now_ms),
             id: self.numbers.next(1),
             message: wanted.message,
+            message_due_at_ms: wanted.message_due_at_ms,
             kind: BatchKind::Backup,
             leg: Leg::Second,
             tries: 0,
@@ -155,7 +157,7 @@ impl Plan {
             charge: wanted.charge,
             reserve: wanted.reserve,
             expires_at_ms: self
-                .due(wanted.gateway, Leg::First, Environment::Live, accepted_ms)
+                .due(wanted.gateway, Leg::First, Environment::Live, wanted.message_due_at_ms)
                 .saturating_add(rules.receipt_timeout_ms),
             recipients: vec![wanted.recipient],
         })
@@ -177,6 +179,7 @@ impl Plan {
         let wanted = SecondLeg {
             bucket: first.bucket,
             message: first.message,
+            message_due_at_ms: first.message_due_at_ms,
             gateway,
             recipient: *awaited.first()?,
             suffixed: first.suffixed,

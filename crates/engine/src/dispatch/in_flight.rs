@@ -398,6 +398,7 @@ mod tests {
             due_at_ms: 0,
             id,
             message: MessageId::new(0, [0; 10]),
+            message_due_at_ms: 0,
             kind: BatchKind::First,
             leg: domain::Leg::First,
             tries: 0,

@@ -127,9 +127,11 @@ for each row execute function refuse_change();
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their
 -- shares where there are several. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
+-- `due_at_ms` is null in a message that is due when it is accepted; its id tells when that was.
 create table messages (
     account_id bigint not null,
     cost bigint not null,
+    due_at_ms bigint,
     page_count integer not null,
     bucket smallint not null,
     sandbox boolean not null,
@@ -147,6 +149,7 @@ create table messages (
     primary key (bucket, message_id)
 );
 create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
+create index messages_by_due_time on messages (bucket, due_at_ms, message_id) where due_at_ms is not null;
 
 -- The duplicate windows that are open. SQLite finds them by another key (decision 0017).
 create table recent_sends (
@@ -212,15 +215,15 @@ create table deliveries (
 -- The condition names a column that few deliveries have, so that a settle does not write this index.
 create index deliveries_in_doubt on deliveries (recipient) where doubts is not null;
 
--- The carrier's ids of pages, by which receipts find their recipients. Ids that differ in the last character share a
--- row. `store/src/parts/stored.rs` defines the bytes of `pages`.
+-- The carrier's ids of pages, by which receipts find their recipients. Ids that differ in the last character and were
+-- submitted in the same hour share a row. `store/src/parts/stored.rs` defines the bytes of `pages`.
 create table parts (
-    accepted_at_ms bigint not null,
+    submitted_hour_ms bigint not null,
     bucket smallint not null,
     carrier text not null,
     stem text not null,
     pages bytea not null,
-    primary key (bucket, carrier, stem, accepted_at_ms)
+    primary key (bucket, carrier, stem, submitted_hour_ms)
 ) with (fillfactor = 90);
 
 -- The receipts that match no page, such as those that came before their response. A receipt may name two ids.

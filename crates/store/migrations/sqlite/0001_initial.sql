@@ -129,10 +129,12 @@ end;
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their
 -- shares where there are several. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
+-- `due_at_ms` is null in a message that is due when it is accepted; its id tells when that was.
 create table messages (
     bucket bigint not null,
     message_id blob not null,
     account_id bigint not null,
+    due_at_ms bigint,
     sandbox boolean not null,
     gateway text not null,
     refund_undelivered boolean not null,
@@ -149,6 +151,7 @@ create table messages (
     primary key (bucket, message_id)
 ) without rowid;
 create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
+create index messages_by_due_time on messages (bucket, due_at_ms, message_id) where due_at_ms is not null;
 
 -- The duplicate windows that are open, in the order in which they close. PostgreSQL finds them by another key
 -- (decision 0017).
@@ -213,15 +216,15 @@ create table deliveries (
 -- The condition names a column that few deliveries have, so that a settle does not write this index.
 create index deliveries_in_doubt on deliveries (recipient) where doubts is not null;
 
--- The carrier's ids of pages, by which receipts find their recipients. Ids that differ in the last character share a
--- row. `store/src/parts/stored.rs` defines the bytes of `pages`.
+-- The carrier's ids of pages, by which receipts find their recipients. Ids that differ in the last character and were
+-- submitted in the same hour share a row. `store/src/parts/stored.rs` defines the bytes of `pages`.
 create table parts (
     bucket bigint not null,
     carrier text not null,
     stem text not null,
-    accepted_at_ms bigint not null,
+    submitted_hour_ms bigint not null,
     pages blob not null,
-    primary key (bucket, carrier, stem, accepted_at_ms)
+    primary key (bucket, carrier, stem, submitted_hour_ms)
 ) without rowid;
 
 -- The receipts that match no page, such as those that came before their response. A receipt may name two ids.

@@ -107,7 +107,7 @@ pub(super) async fn read(
 async fn tell_homes(source: &mut Connection, rows: &mut [Option<Vec<u8>>]) -> Result<()> {
     let mut homes: HashMap<MessageId, Bucket> = HashMap::new();
     for row in rows.iter_mut().flatten() {
-        let mut pages = decode(row)?;
+        let mut pages = decode(row, 0)?;
         for (_, part) in &mut pages {
             part.home = match homes.entry(part.message) {
                 Entry::Occupied(known) => *known.get(),

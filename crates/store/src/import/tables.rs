@@ -150,6 +150,7 @@ pub(super) const TABLES: [Table; 17] = [
         columns: &[
             ("message_id", Bytes),
             ("account_id", Int),
+            ("due_at_ms", Int),
             ("sandbox", Bool),
             ("gateway", Text),
             ("refund_undelivered", Bool),
@@ -199,7 +200,7 @@ pub(super) const TABLES: [Table; 17] = [
         columns: &[
             ("carrier", Text),
             ("stem", Text),
-            ("accepted_at_ms", Int),
+            ("submitted_hour_ms", Int),
             ("pages", Bytes),
         ],
         chunk: CHUNK,

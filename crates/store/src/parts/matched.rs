@@ -1,6 +1,6 @@
 //! Which pages receipts mean.
 
-use super::{Id, Part, lying_apart, under};
+use super::{Id, Part, hour_of, lying_apart, under};
 use crate::Store;
 use crate::receipts::Receipt;
 use database::{Result, Tx};
@@ -8,7 +8,7 @@ use domain::{Leg, MessageId, Recipient};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-/// Ids come again at some SMSCs: older pages than this are not meant.
+/// Some SMSCs use ids again: a receipt does not mean a page that was submitted longer ago.
 const SAME_ID_FOR_MS: i64 = 7 * 86_400_000;
 
 /// What a receipt means.
@@ -48,18 +48,31 @@ fn slots(place: usize) -> [usize; 2] {
     [2 * place, 2 * place + 1]
 }
 
-/// In what order the pages under an id lie: those of a recipient together, and the last of them are meant. A guess was made
+/// The order of the pages under an id: those of a recipient stand together, and the last of them are meant. A guess was made
 /// where no response had named the id yet.
-fn order(part: &Part) -> (Recipient, bool, MessageId, Leg, i64) {
+fn order(part: &Part) -> (Recipient, bool, i64, MessageId, Leg, i64) {
     let Part {
         recipient,
         is_guess,
         message,
         leg,
         page,
+        hour_ms,
         ..
     } = *part;
-    (recipient, !is_guess, message, leg, page)
+    (recipient, !is_guess, hour_ms, message, leg, page)
+}
+
+/// Gives all pages of a message the latest of their hours, so that they stand together and a page told twice is one.
+fn use_latest_hours(parts: &mut [Part]) {
+    let mut latest: HashMap<MessageId, i64> = HashMap::new();
+    for part in &*parts {
+        let hour_ms = latest.entry(part.message).or_insert(part.hour_ms);
+        *hour_ms = part.hour_ms.max(*hour_ms);
+    }
+    for part in parts {
+        part.hour_ms = *latest.get(&part.message).unwrap_or(&part.hour_ms);
+    }
 }
 
 fn are_together(one: &Part, other: &Part) -> bool {
@@ -69,7 +82,7 @@ fn are_together(one: &Part, other: &Part) -> bool {
 
 impl Matched {
     /// The pages that a receipt means: those with one of its ids, and its number where it tells one; of several messages
-    /// what a response said of it, and the youngest.
+    /// what a response said of it, and the one submitted last.
     pub(crate) fn find(&self, place: usize, receipt: &Receipt) -> Meant<'_> {
         let mut found = Meant::Nobody;
         for slot in slots(place) {
@@ -94,7 +107,10 @@ impl Matched {
             parts = parts.get(start..end).unwrap_or_default();
         }
         let mut groups = parts.chunk_by(are_together);
-        let last = |group: &&[Part]| group.last().map(|part| (!part.is_guess, part.message));
+        let last = |group: &&[Part]| {
+            let rank = |part: &Part| (!part.is_guess, part.hour_ms, part.message);
+            group.last().map(rank)
+        };
         let Some(youngest) = groups.clone().max_by_key(last) else {
             return Meant::Nobody;
         };
@@ -154,7 +170,7 @@ pub(crate) async fn look_up<'r>(
     now_ms: i64,
     receipts: impl Iterator<Item = (usize, &'r Receipt)>,
 ) -> Result<Matched> {
-    let oldest = MessageId::lowest_at(now_ms - SAME_ID_FOR_MS);
+    let oldest_ms = hour_of(now_ms - SAME_ID_FOR_MS);
     let mut matched = Matched::default();
     // An id is looked up once: many receipts may have one, and many pages.
     let mut ids: HashMap<Id<'r>, Wanted> = HashMap::with_capacity(receipts.size_hint().0);
@@ -183,15 +199,16 @@ pub(crate) async fn look_up<'r>(
     matched.parts.reserve(ids.len());
     let full = under(tx, store, ids, |wanted, part| {
         let is_wanted = wanted.anybody || wanted.recipients.contains(part.recipient);
-        if is_wanted && part.message >= oldest {
+        if is_wanted && part.hour_ms >= oldest_ms {
             matched.parts.entry(wanted.slot).or_default().push(part);
         }
     })
     .await?;
     if !full.is_empty() {
-        matched.look_apart(tx, store, oldest, &full).await?;
+        matched.look_apart(tx, store, oldest_ms, &full).await?;
     }
     for parts in matched.parts.values_mut().filter(|all| all.len() > 1) {
+        use_latest_hours(parts);
         parts.sort_unstable_by_key(order);
         parts.dedup();
     }
@@ -204,7 +221,7 @@ impl Matched {
         &mut self,
         tx: &mut Tx,
         store: &Store,
-        oldest: MessageId,
+        oldest_ms: i64,
         full: &[(Id<'_>, Wanted)],
     ) -> Result<()> {
         let (mut all, mut slots) = (Vec::new(), Vec::new());
@@ -220,7 +237,7 @@ impl Matched {
         let parts = &mut self.parts;
         let too_many = lying_apart(tx, store, &all, |place, part| {
             if let Some(slot) = slots.get(place)
-                && part.message >= oldest
+                && part.hour_ms >= oldest_ms
             {
                 parts.entry(*slot).or_default().push(part);
             }

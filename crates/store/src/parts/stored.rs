@@ -1,5 +1,5 @@
 //! How pages are stored (decision 0024): in one row those whose ids differ in the last sign alone and whose messages
-//! were accepted within the same hour. Most carriers count, so a row holds ten or sixteen pages.
+//! were submitted within the same hour. Most carriers count, so a row holds ten or sixteen pages.
 //!
 //! What a row holds is a list of runs, each of pages of one leg of one message: the 16 octets of its id, the bucket of
 //! its delivery, the leg, and how many pages follow; of each the last sign of its id, twice its number (and one where it
@@ -24,10 +24,9 @@ pub(crate) fn split(id: &str) -> (&str, u8) {
     }
 }
 
-/// Where a page lies among those of its stem: with all whose messages were accepted in the same hour. Unix milliseconds, the
-/// start of the hour.
-pub(super) fn together(part: &Part) -> i64 {
-    let at_ms = part.message.accepted_at_ms();
+/// Returns the start of the hour of a moment, Unix milliseconds. Pages of a prefix that were submitted in the same hour
+/// share a row.
+pub(crate) fn hour_of(at_ms: i64) -> i64 {
     at_ms - at_ms.rem_euclid(HOUR_MS)
 }
 
@@ -37,7 +36,7 @@ pub(super) fn apart(stem: &str, recipient: Recipient) -> String {
     format!("{stem}\u{1}{}", recipient.digits())
 }
 
-/// The latest moment of a row whose messages were all accepted before a time, in Unix milliseconds.
+/// Returns the last hour of which all pages were submitted before a time, Unix milliseconds.
 pub(crate) fn last_before(before_ms: i64) -> i64 {
     before_ms - HOUR_MS
 }
@@ -70,24 +69,24 @@ pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
     octets
 }
 
-/// Reads what [`encode`] has written, several times behind each other too.
+/// Reads what [`encode`] has written, several times behind each other too, of a row of that hour.
 ///
 /// # Errors
 ///
 /// [`Error::Unreadable`] where the octets end too early or a number is too large.
-pub(crate) fn decode(octets: &[u8]) -> Result<Vec<(u8, Part)>> {
+pub(crate) fn decode(octets: &[u8], hour_ms: i64) -> Result<Vec<(u8, Part)>> {
     let mut pages = Vec::with_capacity(ID_OCTETS);
-    each(octets, |last, part| pages.push((last, part)))?;
+    each(octets, hour_ms, |last, part| pages.push((last, part)))?;
     Ok(pages)
 }
 
 /// Hands on what [`decode`] gives, one page after the other.
-pub(super) fn each(octets: &[u8], found: impl FnMut(u8, Part)) -> Result<()> {
-    read(octets, found)
+pub(super) fn each(octets: &[u8], hour_ms: i64, found: impl FnMut(u8, Part)) -> Result<()> {
+    read(octets, hour_ms, found)
         .ok_or_else(|| Error::Unreadable(format!("pages of {} octets", octets.len())))
 }
 
-fn read(mut octets: &[u8], mut found: impl FnMut(u8, Part)) -> Option<()> {
+fn read(mut octets: &[u8], hour_ms: i64, mut found: impl FnMut(u8, Part)) -> Option<()> {
     while !octets.is_empty() {
         let (id, rest) = octets.split_at_checked(ID_OCTETS)?;
         octets = rest;
@@ -104,6 +103,7 @@ fn read(mut octets: &[u8], mut found: impl FnMut(u8, Part)) -> Option<()> {
                 recipient: Recipient::from_digits(take(&mut octets)?),
                 leg,
                 page: signed(page / 2)?,
+                hour_ms,
                 is_guess: page % 2 == 1,
             };
             found(last, part);
@@ -167,6 +167,7 @@ mod tests {
                     recipient: Recipient::from_digits(digits),
                     leg,
                     page,
+                    hour_ms: 0,
                     is_guess,
                 };
                 (last, part)
@@ -177,7 +178,7 @@ mod tests {
     proptest! {
         #[test]
         fn pages_are_read_as_they_were_written(pages in prop::collection::vec(part(), 0..40)) {
-            prop_assert_eq!(decode(&encode(&pages)).unwrap(), pages);
+            prop_assert_eq!(decode(&encode(&pages), 0).unwrap(), pages);
         }
 
         #[test]
@@ -185,7 +186,7 @@ mod tests {
             first in prop::collection::vec(part(), 0..10), second in prop::collection::vec(part(), 0..10)
         ) {
             let octets = [encode(&first), encode(&second)].concat();
-            prop_assert_eq!(decode(&octets).unwrap(), [first, second].concat());
+            prop_assert_eq!(decode(&octets, 0).unwrap(), [first, second].concat());
         }
 
         #[test]
@@ -193,7 +194,7 @@ mod tests {
             let octets = encode(&pages);
             let cut = cut.index(octets.len());
             // At the end of a run the rest is whole.
-            if let Ok(read) = decode(&octets[..cut]) {
+            if let Ok(read) = decode(&octets[..cut], 0) {
                 prop_assert_eq!(&read[..], &pages[..read.len()]);
                 prop_assert_eq!(encode(&read).len(), cut);
             }
@@ -201,7 +202,7 @@ mod tests {
 
         #[test]
         fn nothing_read_stops_the_process(octets in prop::collection::vec(any::<u8>(), 0..200)) {
-            drop(decode(&octets));
+            drop(decode(&octets, 0));
         }
 
         #[test]
@@ -235,6 +236,7 @@ mod tests {
                 recipient: Recipient::from_digits(2_348_031_234_560 + u64::from(number)),
                 leg: Leg::First,
                 page: 1,
+                hour_ms: 0,
                 is_guess: false,
             };
             (b'0' + number, part)

@@ -108,6 +108,7 @@ impl Portion {
                 recipient,
                 leg,
                 page,
+                hour_ms: parts::hour_of(self.news.report.now_ms),
                 is_guess: true,
             };
             // Another node may have heard it meanwhile, or this one in a commit whose answer was lost: the row is
@@ -152,7 +153,9 @@ impl Portion {
         if open.is_empty() {
             return Ok(());
         }
-        let pages = self.progress().flat_map(parts::submitted);
+        let now_ms = self.news.report.now_ms;
+        let progress = self.progress();
+        let pages = progress.flat_map(|one| parts::submitted(one, now_ms));
         let pages: Vec<Named<'_>> = pages
             .filter(|page| open.contains_key(&page.part.delivery()))
             .collect();

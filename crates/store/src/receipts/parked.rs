@@ -82,7 +82,7 @@ impl Store {
         }
         let parked = self.with_parked(tx, &concerned).await?;
         concerned.retain(|one| parked.contains(&*one.batch.carrier));
-        let mut rows = self.parked_under_ids(tx, &concerned).await?;
+        let mut rows = self.parked_under_ids(tx, &concerned, report.now_ms).await?;
         for one in concerned.into_iter().filter(|one| !one.doubted.is_empty()) {
             rows.extend(self.parked_before_doubt(tx, one).await?);
         }
@@ -125,9 +125,14 @@ impl Store {
         Ok(found.into_iter().map(|(carrier,)| carrier).collect())
     }
 
-    async fn parked_under_ids(&self, tx: &mut Tx, all: &[&Progress]) -> Result<Vec<ParkedRow>> {
+    async fn parked_under_ids(
+        &self,
+        tx: &mut Tx,
+        all: &[&Progress],
+        now_ms: i64,
+    ) -> Result<Vec<ParkedRow>> {
         let embedded = self.db.is_embedded();
-        let named: Vec<Named<'_>> = all.iter().flat_map(|one| submitted(one)).collect();
+        let named: Vec<Named<'_>> = all.iter().flat_map(|one| submitted(one, now_ms)).collect();
         let mut rows: Vec<ParkedRow> = find_rows!(
             tx,
             &named,
@@ -148,7 +153,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// What came for recipients in doubt before the doubt did, but after their message: a lost response is
+    /// What came for recipients in doubt before the doubt did, but after their message was due: a lost response is
     /// given up after a minute, and most receipts are faster.
     async fn parked_before_doubt(&self, tx: &mut Tx, doubted: &Progress) -> Result<Vec<ParkedRow>> {
         let batch = &doubted.batch;
@@ -178,7 +183,7 @@ impl Store {
                 | query
                 | query
                     .bind(&*batch.carrier)
-                    .bind(batch.message.accepted_at_ms())
+                    .bind(batch.message_due_at_ms)
                     .bind(sender.as_deref())
         ))
     }

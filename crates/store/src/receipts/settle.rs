@@ -136,9 +136,7 @@ impl Portion {
         let mut cases = known(tx, self.bucket, fresh).await?;
         self.correct_guesses(tx, &mut cases).await?;
         let terrain = self.news.report.terrain();
-        let all = taken.iter().chain(&cases);
-        let accepted = all.map(|case| (case.bucket, case.message.accepted_at_ms()));
-        sweep::look_back(tx, accepted, terrain.now_ms).await?;
+        sweep::look_back(tx, self.due_times(), terrain.now_ms).await?;
         settle::begin(tx, terrain.now_ms, taken).await?;
         let messages = settle::messages(tx, &cases).await?;
         let (mut settled, mut owed) = settle::settle(tx, &terrain, cases, &messages).await?;
@@ -146,7 +144,9 @@ impl Portion {
         let unsent: Vec<&Batch> = unsent.collect();
         owed.extend(settle::put_back(tx, self.bucket, &unsent).await?);
         if self.parts.is_none() {
-            let kept: Vec<_> = self.progress().flat_map(parts::submitted).collect();
+            let (progress, now_ms) = (self.progress(), self.news.report.now_ms);
+            let kept = progress.flat_map(|one| parts::submitted(one, now_ms));
+            let kept: Vec<_> = kept.collect();
             parts::keep(tx, &self.store, &kept).await?;
         }
         let again: Vec<&Batch> = in_time
@@ -159,6 +159,15 @@ impl Portion {
             .map(|batch| (batch.carrier.clone(), batch.due_at_ms));
         settled.work.extend(work);
         Ok((settled, owed))
+    }
+
+    /// Returns when the messages were due of which recipients have news.
+    fn due_times(&self) -> impl Iterator<Item = (Bucket, i64)> {
+        let has_news = |one: &&Progress| {
+            !(one.submitted.is_empty() && one.doubted.is_empty() && one.ended.is_empty())
+        };
+        let with_news = self.progress().filter(has_news);
+        with_news.map(|one| (one.batch.bucket, one.batch.message_due_at_ms))
     }
 
     /// Takes out of the batches what is accounted for now; gives the ids of those that this node still held.
@@ -416,6 +425,7 @@ mod tests {
                 recipient: Recipient::from_digits(2_348_030_000_000),
                 leg,
                 page,
+                hour_ms: 0,
                 is_guess: false,
             };
             assert_eq!(is_usual(&part, word), expected, "{leg:?} {page} {word:?}");

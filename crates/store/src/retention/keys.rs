@@ -1,5 +1,5 @@
-//! What has no index by message, pages and dead callbacks, is swept along its primary key, and goes by its
-//! message's age alone; pages, an hour of which lies in a row, by that hour.
+//! Rows without an index by message are swept along their primary key. Dead callbacks go by the age of their message,
+//! and pages by the hour in which they were submitted.
 
 use super::Removed;
 use crate::Store;
@@ -16,7 +16,7 @@ const KEYS: i64 = 2_000;
 pub struct PartKey {
     carrier: String,
     stem: String,
-    accepted_at_ms: i64,
+    submitted_hour_ms: i64,
 }
 
 /// How far a sweep of dead callbacks came.
@@ -31,8 +31,8 @@ pub struct DeadKey {
 }
 
 impl Store {
-    /// Removes the rows of pages, among the next ones by their key, of messages that were accepted in an hour that ended
-    /// before a time, of one carrier or of all; gives how many.
+    /// Removes the rows of pages, among the next ones by their key, that were submitted in an hour that ended before a
+    /// time, of one carrier or of all. Returns how many it removed.
     pub async fn remove_parts(
         &self,
         bucket: Bucket,
@@ -46,14 +46,14 @@ impl Store {
         });
         let keys: Vec<PartKey> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select carrier, stem, accepted_at_ms from parts
-                 where bucket = $1 and (carrier, stem, accepted_at_ms) > ($2, $3, $4)
-                 order by carrier, stem, accepted_at_ms limit $5",
+                "select carrier, stem, submitted_hour_ms from parts
+                 where bucket = $1 and (carrier, stem, submitted_hour_ms) > ($2, $3, $4)
+                 order by carrier, stem, submitted_hour_ms limit $5",
             )
             .bind(bucket.0)
             .bind(&after.carrier)
             .bind(&after.stem)
-            .bind(after.accepted_at_ms)
+            .bind(after.submitted_hour_ms)
             .bind(KEYS)
             .fetch_all(connection)
             .await?
@@ -61,7 +61,7 @@ impl Store {
         let is_meant = |key: &PartKey| carrier.is_none_or(|carrier| key.carrier == carrier);
         let keys: Vec<PartKey> = keys.into_iter().take_while(is_meant).collect();
         let last = last_before(before_ms);
-        let any_old = keys.iter().any(|key| key.accepted_at_ms <= last);
+        let any_old = keys.iter().any(|key| key.submitted_hour_ms <= last);
         let Some(until) = keys.into_iter().next_back() else {
             return Ok(Removed {
                 count: 0,
@@ -87,8 +87,8 @@ impl Store {
         })
     }
 
-    /// Removes the dead callbacks, among the next ones by their key, of messages that were accepted before a
-    /// time; gives how many.
+    /// Removes the dead callbacks, among the next ones by their key, of messages that were due before a time. Returns how
+    /// many it removed.
     pub async fn remove_dead_callbacks(
         &self,
         bucket: Bucket,
@@ -152,18 +152,18 @@ impl Change for RemoveParts {
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         Ok(on!(tx, |connection| sqlx::query(
-            "delete from parts where bucket = $1 and accepted_at_ms <= $2
-                 and (carrier, stem, accepted_at_ms) > ($3, $4, $5)
-                 and (carrier, stem, accepted_at_ms) <= ($6, $7, $8)",
+            "delete from parts where bucket = $1 and submitted_hour_ms <= $2
+                 and (carrier, stem, submitted_hour_ms) > ($3, $4, $5)
+                 and (carrier, stem, submitted_hour_ms) <= ($6, $7, $8)",
         )
         .bind(self.bucket.0)
         .bind(self.last)
         .bind(&self.after.carrier)
         .bind(&self.after.stem)
-        .bind(self.after.accepted_at_ms)
+        .bind(self.after.submitted_hour_ms)
         .bind(&self.until.carrier)
         .bind(&self.until.stem)
-        .bind(self.until.accepted_at_ms)
+        .bind(self.until.submitted_hour_ms)
         .execute(connection)
         .await?
         .rows_affected()))
@@ -183,6 +183,9 @@ impl Change for RemoveDead {
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         Ok(on!(tx, |connection| sqlx::query(
             "delete from callbacks where bucket = $1 and state = 'dead' and message_id < $2
+                 and not exists (select 1 from messages m
+                     where m.bucket = callbacks.bucket and m.message_id = callbacks.message_id
+                         and m.due_at_ms >= $15)
                  and (account_id, sandbox, origin, due_at_ms, message_id, recipient)
                      > ($3, $4, $5, $6, $7, $8)
                  and (account_id, sandbox, origin, due_at_ms, message_id, recipient)
@@ -202,6 +205,7 @@ impl Change for RemoveDead {
         .bind(self.until.due_at_ms)
         .bind(&self.until.message_id)
         .bind(self.until.recipient)
+        .bind(self.before_ms)
         .execute(connection)
         .await?
         .rows_affected()))

@@ -9,7 +9,7 @@ use domain::{Bucket, MessageId};
 use std::collections::HashSet;
 
 impl Store {
-    /// Removes some messages of the sandbox that were accepted before a time; gives how many are gone. Those that
+    /// Removes some messages of the sandbox that were due before a time. Returns how many are gone. Those that
     /// `carrier`, which simulates, has not taken yet stay until it has.
     pub async fn remove_simulated(
         &self,
@@ -26,12 +26,14 @@ impl Store {
             let rows: Vec<(Vec<u8>, i64)> = on!(&mut tx, |connection| sqlx::query_as(
                 "select message_id, cast(length(recipients) / 7 as bigint) from messages
                  where bucket = $1 and sandbox and message_id > $2 and message_id < $3
+                     and (due_at_ms is null or due_at_ms < $5)
                  order by message_id limit $4",
             )
             .bind(bucket.0)
             .bind(id_bytes(&after))
             .bind(id_bytes(&before))
             .bind(MOST_MESSAGES)
+            .bind(before_ms)
             .fetch_all(connection)
             .await?);
             let untaken: Vec<Vec<u8>> = on!(&mut tx, |connection| sqlx::query_scalar(

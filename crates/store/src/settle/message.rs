@@ -1,7 +1,7 @@
 //! What must be known of messages to settle their recipients.
 
 use super::Case;
-use crate::rows::{environment, id_bytes, message_id, named, purse};
+use crate::rows::{due_at_ms, environment, id_bytes, message_id, named, purse};
 use database::{Result, Tx, find_rows};
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, Terms};
 use std::collections::HashMap;
@@ -18,6 +18,8 @@ pub struct Settling {
     pub environment: Environment,
     /// The gateway asked for.
     pub gateway: Gateway,
+    /// From when on it may be sent, Unix milliseconds.
+    pub due_at_ms: i64,
     /// What that promises.
     pub terms: Terms,
     /// Where outcomes are POSTed.
@@ -37,6 +39,7 @@ struct SettlingRow {
     two_legs: bool,
     callback_url: Option<String>,
     customer_reference: Option<String>,
+    due_at_ms: Option<i64>,
     cost: i64,
     paid_from: String,
 }
@@ -55,7 +58,7 @@ pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<Mess
         2,
         "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
-             customer_reference, cost, paid_from
+             customer_reference, due_at_ms, cost, paid_from
          from messages where (bucket, message_id) in (values {rows})",
         |query, row| query.bind(row.0.0).bind(id_bytes(&row.1))
     );
@@ -67,6 +70,7 @@ pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<Mess
                 account: AccountId(row.account_id),
                 environment: environment(row.sandbox),
                 gateway: named(Gateway::from_name, &row.gateway)?,
+                due_at_ms: due_at_ms(message, row.due_at_ms),
                 terms: Terms {
                     refund_undelivered: row.refund_undelivered,
                     two_legs: row.two_legs,

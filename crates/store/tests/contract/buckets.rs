@@ -180,7 +180,7 @@ fn no_conflict_clause_calls_a_function_that_may_change() {
         };
         let clause = clause.split(" returning ").next().unwrap_or(clause);
         let clause = clause.trim_start_matches("(bucket, fingerprint)");
-        let clause = clause.trim_start_matches("(bucket, carrier, stem, accepted_at_ms)");
+        let clause = clause.trim_start_matches("(bucket, carrier, stem, submitted_hour_ms)");
         // The same everywhere; `{place}` is `position`.
         let clause = clause.replace("length(", "");
         assert!(!clause.contains('('), "{}", statement.text);

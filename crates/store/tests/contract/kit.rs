@@ -514,7 +514,10 @@ pub(crate) struct Sending {
     pub(crate) terms: Terms,
     pub(crate) priority: Priority,
     pub(crate) accepted_at_ms: i64,
+    /// When its batch is due.
     pub(crate) due_at_ms: i64,
+    /// When the message is due, where that is later than its acceptance.
+    pub(crate) scheduled_ms: Option<i64>,
     pub(crate) callback_url: Option<&'static str>,
 }
 
@@ -535,6 +538,7 @@ pub(crate) fn sending(account: AccountId) -> Sending {
         priority: Priority::Normal,
         accepted_at_ms: NOW,
         due_at_ms: NOW,
+        scheduled_ms: None,
         callback_url: None,
     }
 }
@@ -575,6 +579,7 @@ impl Sending {
             cost: naira(self.price) * i64::try_from(recipients.len()).unwrap(),
             recipients,
             priority: self.priority,
+            due_at_ms: self.scheduled_ms,
             callback_url: self.callback_url.map(str::to_owned),
             customer_reference: Some("order-1".to_owned()),
             fingerprint,
@@ -592,6 +597,7 @@ impl Sending {
             due_at_ms: self.due_at_ms,
             id: fresh(),
             message: id,
+            message_due_at_ms: self.scheduled_ms.unwrap_or(self.accepted_at_ms),
             kind: BatchKind::First,
             leg: domain::Leg::First,
             tries: 0,
@@ -599,7 +605,7 @@ impl Sending {
             pages: self.pages,
             charge: naira(self.price),
             reserve: naira(self.reserve),
-            expires_at_ms: NOW + 3_600_000,
+            expires_at_ms: self.scheduled_ms.unwrap_or(NOW) + 3_600_000,
             recipients: draft.recipients.clone(),
         };
         NewMessage {
@@ -772,6 +778,7 @@ pub(crate) fn backup(
         due_at_ms: NOW,
         id: fresh(),
         message,
+        message_due_at_ms: message.accepted_at_ms(),
         kind: BatchKind::Backup,
         leg: domain::Leg::Second,
         tries: 0,

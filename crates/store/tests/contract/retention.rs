@@ -342,7 +342,11 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
         kit.accept(&message).await;
         let claimed = kit.claim(5_000).await;
         let progress = claimed.iter().map(taken).collect();
-        kit.report(report(progress, vec![])).await;
+        let submit = CarrierReport {
+            now_ms: at_ms,
+            ..report(progress, vec![])
+        };
+        kit.report(submit).await;
         let receipts = message.draft.recipients.iter();
         let heard = CarrierReport {
             now_ms: at_ms + 1,

@@ -3,13 +3,13 @@
 use super::kit::{CARRIER, Kit, NOW, Sending, receipt, report, sending, silence, spread, twins};
 use domain::{DeliveryStatus, Recipient};
 use std::sync::Arc;
-use store::{Claimed, NewMessage, Progress, Receipt, Watch};
+use store::{CarrierReport, Claimed, NewMessage, Progress, Receipt, Watch};
 
 const HOUR: i64 = 3_600_000;
 
 twins!(
     ids_that_count_share_rows_and_each_means_its_own_page,
-    a_row_holds_the_messages_of_an_hour,
+    a_row_holds_the_pages_submitted_in_an_hour,
     an_id_that_comes_again_and_again_makes_no_row_without_end,
     a_campaign_under_one_id_makes_no_row_without_end,
     what_is_told_again_and_again_changes_nothing,
@@ -54,7 +54,11 @@ async fn taken_under(
     };
     let claimed = kit.accept_and_claim(&message).await;
     let progress: Vec<Progress> = claimed.iter().map(taken).collect();
-    kit.report(report(progress.clone(), vec![])).await;
+    let submit = CarrierReport {
+        now_ms: base.accepted_at_ms,
+        ..report(progress.clone(), vec![])
+    };
+    kit.report(submit).await;
     (message, progress)
 }
 
@@ -90,7 +94,7 @@ async fn ids_that_count_share_rows_and_each_means_its_own_page(kit: &Kit) {
     assert_eq!(kit.statuses(&message).await, ends);
 }
 
-async fn a_row_holds_the_messages_of_an_hour(kit: &Kit) {
+async fn a_row_holds_the_pages_submitted_in_an_hour(kit: &Kit) {
     let id = kit.account(1_000).await;
     for (hours, first) in [(0, 0), (0, 5), (1, 8)] {
         let base = Sending {
@@ -101,7 +105,7 @@ async fn a_row_holds_the_messages_of_an_hour(kit: &Kit) {
         taken_under(kit, &base, 2, |place| (first + place).to_string()).await;
     }
     let hour = NOW - NOW.rem_euclid(HOUR);
-    let rows = "select accepted_at_ms from parts order by accepted_at_ms";
+    let rows = "select submitted_hour_ms from parts order by submitted_hour_ms";
     assert_eq!(kit.numbers(rows).await, [hour, hour + HOUR]);
 }
 
