@@ -1,5 +1,6 @@
 //! Identifiers. All are made by the application, so that no database has to hand them out.
 
+use crate::Recipient;
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
@@ -69,6 +70,26 @@ impl FromStr for MessageId {
     }
 }
 
+/// The identity of an event of the outbox. All attempts to deliver an event have the same.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct EventId([u8; 24]);
+
+impl EventId {
+    /// Returns the id of the final status of one recipient of a message. Ids of a message stand together.
+    pub fn of_delivery(message: MessageId, recipient: Recipient) -> Self {
+        let mut bytes = [0; 24];
+        let (head, tail) = bytes.split_at_mut(16);
+        head.copy_from_slice(message.0.as_bytes());
+        tail.copy_from_slice(&recipient.digits().to_be_bytes());
+        Self(bytes)
+    }
+
+    /// Returns the bytes under which an event is stored.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +102,16 @@ mod tests {
         assert!(MessageId::lowest_at(1_795_000_000_123) <= id);
         assert!(id < MessageId::lowest_at(1_795_000_000_124));
         assert_eq!(id.to_string().parse(), Ok(id));
+    }
+
+    #[test]
+    fn event_ids_are_in_the_order_of_messages_and_recipients() {
+        let id = |at_ms, digits| {
+            let message = MessageId::lowest_at(at_ms);
+            EventId::of_delivery(message, Recipient::from_digits(digits))
+        };
+        let ids = [id(1, 2), id(1, 300), id(2, 1)];
+        assert!(ids.is_sorted());
+        assert_ne!(ids[0], ids[1]);
     }
 }

@@ -29,7 +29,7 @@ const DISTRIBUTED: [&str; 10] = [
     "deliveries",
     "parts",
     "parked_receipts",
-    "callbacks",
+    "outbox",
     "callback_attempts",
 ];
 

@@ -9,7 +9,6 @@ mod accounts;
 mod audit;
 mod backup;
 mod batches;
-mod callbacks;
 mod citus;
 mod content;
 mod deliveries;
@@ -19,6 +18,7 @@ mod hints;
 mod holds;
 mod import;
 mod nodes;
+mod outbox;
 mod parts;
 mod rates;
 mod receipts;
@@ -43,16 +43,16 @@ pub use backup::BackupError;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, HELD, MOST_RECIPIENTS, Progress, WAITING,
 };
-pub use callbacks::{
-    Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, DueOrigins,
-    Finished, OriginKey, Outcome,
-};
 pub use citus::citus;
 pub use content::ContentRule;
 pub use deliveries::unreadable_deliveries;
 pub use hints::Hints;
 pub use import::{ImportError, ImportStep, Imported, Standing, Watch};
 pub use nodes::{Bind, NodeBeat};
+pub use outbox::{
+    Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, DueOrigins,
+    EventKind, Finished, OriginKey, Outcome,
+};
 pub use receipts::{CarrierReport, Receipt, ReceiptWord};
 pub use reports::{MessageReport, StatusCounts};
 pub use retention::{DeadKey, PartKey, Removed, TextCursor};

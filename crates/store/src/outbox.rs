@@ -1,4 +1,8 @@
-//! Callbacks that wait, are in hand, or are dead.
+//! The outbox: events for customers that wait, are in flight, or are dead.
+//!
+//! A row has an event id, an account, a kind, a subject, a payload, a destination, a due time, attempts and a state. The
+//! final status of a recipient is the first kind. Its subject is the message, its payload the status, and its destination
+//! the origin of the callback URL. The message has the URL and the reference of the customer.
 
 mod attempts;
 mod dead;
@@ -15,11 +19,19 @@ use crate::Store;
 use crate::batches::WAITING;
 use crate::rows::{environment, id_bytes, message_id, named, number, recipient};
 use database::{Change, Result, Tx, changed_rows, execute_rows, on, read};
-use domain::{AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient};
+use domain::{AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The outcome of one recipient, to be POSTed.
+domain::named! {
+    /// The kinds of events.
+    EventKind {
+        /// The final status of one recipient of a message.
+        DeliveryStatus = "delivery_status",
+    }
+}
+
+/// The final status of one recipient, to be delivered to its customer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Callback {
     /// Where its account's rows live.
@@ -47,6 +59,11 @@ pub struct Callback {
 }
 
 impl Callback {
+    /// Its identity, which all attempts have in common.
+    pub fn event_id(&self) -> EventId {
+        EventId::of_delivery(self.message, self.recipient)
+    }
+
     /// Whether its message belongs to the sandbox.
     fn is_sandbox(&self) -> bool {
         self.environment == Environment::Sandbox
@@ -134,9 +151,9 @@ async fn insert_as(
     execute_rows!(
         tx,
         callbacks,
-        12,
-        "insert into callbacks (bucket, state, account_id, sandbox, origin, due_at_ms, message_id,
-             recipient, status, attempts, claimed_by, claimed_until_ms)
+        14,
+        "insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
+             subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
          values {rows} on conflict do nothing",
         |query, callback| query
             .bind(callback.bucket.0)
@@ -145,6 +162,8 @@ async fn insert_as(
             .bind(callback.is_sandbox())
             .bind(&callback.origin)
             .bind(callback.due_at_ms)
+            .bind(callback.event_id().as_bytes().to_vec())
+            .bind(EventKind::DeliveryStatus.as_str())
             .bind(id_bytes(&callback.message))
             .bind(number(callback.recipient))
             .bind(callback.status.as_str())
@@ -162,21 +181,20 @@ pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) 
     };
     let found: Option<i64> = on!(tx, |connection| {
         sqlx::query_scalar(
-        "select attempts from callbacks where bucket = $1 and state = $2 and account_id = $3
-             and sandbox = $4 and origin = $5 and due_at_ms = $6 and message_id = $7 and recipient = $8
-             and claimed_by = $9",
-    )
-    .bind(first.bucket.0)
-    .bind(CLAIMED)
-    .bind(first.account.0)
-    .bind(first.is_sandbox())
-    .bind(&first.origin)
-    .bind(first.due_at_ms)
-    .bind(id_bytes(&first.message))
-    .bind(number(first.recipient))
-    .bind(node)
-    .fetch_optional(connection)
-    .await?
+            "select attempts from outbox where bucket = $1 and state = $2 and account_id = $3
+             and sandbox = $4 and destination = $5 and due_at_ms = $6 and event_id = $7
+             and claimed_by = $8",
+        )
+        .bind(first.bucket.0)
+        .bind(CLAIMED)
+        .bind(first.account.0)
+        .bind(first.is_sandbox())
+        .bind(&first.origin)
+        .bind(first.due_at_ms)
+        .bind(first.event_id().as_bytes())
+        .bind(node)
+        .fetch_optional(connection)
+        .await?
     });
     Ok(found.is_some())
 }
@@ -187,15 +205,15 @@ async fn take(
     callbacks: &[&Callback],
     state: &str,
     node: i64,
-) -> Result<HashSet<(MessageId, Recipient)>> {
+) -> Result<HashSet<EventId>> {
     let taken = changed_rows!(
         tx,
         callbacks,
-        8,
-        "delete from callbacks
-         where (bucket, state, account_id, sandbox, origin, due_at_ms, message_id, recipient) in (values {keys})
+        7,
+        "delete from outbox
+         where (bucket, state, account_id, sandbox, destination, due_at_ms, event_id) in (values {keys})
              and claimed_by = {1}
-         returning message_id, recipient",
+         returning event_id",
         |query, callback| query
             .bind(callback.bucket.0)
             .bind(state)
@@ -203,20 +221,15 @@ async fn take(
             .bind(callback.is_sandbox())
             .bind(&callback.origin)
             .bind(callback.due_at_ms)
-            .bind(id_bytes(&callback.message))
-            .bind(number(callback.recipient)),
+            .bind(callback.event_id().as_bytes().to_vec()),
         after |query| query.bind(node),
-        told |callback| -> (Vec<u8>, i64) {
-            (id_bytes(&callback.message).to_vec(), number(callback.recipient))
-        }
+        told |callback| -> (Vec<u8>,) { (callback.event_id().as_bytes().to_vec(),) }
     );
     let taken = callbacks
         .iter()
         .zip(taken)
         .filter(|(_, is_taken)| *is_taken);
-    Ok(taken
-        .map(|(callback, _)| (callback.message, callback.recipient))
-        .collect())
+    Ok(taken.map(|(callback, _)| callback.event_id()).collect())
 }
 
 #[derive(sqlx::FromRow)]
@@ -224,11 +237,12 @@ struct CallbackRow {
     bucket: i16,
     account_id: i64,
     sandbox: bool,
-    origin: String,
+    destination: String,
     due_at_ms: i64,
-    message_id: Vec<u8>,
+    kind: String,
+    subject: Vec<u8>,
     recipient: i64,
-    status: String,
+    payload: String,
     attempts: i64,
     callback_url: Option<String>,
     customer_reference: Option<String>,
@@ -236,15 +250,16 @@ struct CallbackRow {
 
 impl CallbackRow {
     fn callback(self) -> Result<Callback> {
+        let EventKind::DeliveryStatus = named(EventKind::from_name, &self.kind)?;
         Ok(Callback {
             bucket: Bucket(self.bucket.into()),
             account: AccountId(self.account_id),
             environment: environment(self.sandbox),
-            origin: self.origin,
+            origin: self.destination,
             due_at_ms: self.due_at_ms,
-            message: message_id(&self.message_id)?,
+            message: message_id(&self.subject)?,
             recipient: recipient(self.recipient),
-            status: named(DeliveryStatus::from_name, &self.status)?,
+            status: named(DeliveryStatus::from_name, &self.payload)?,
             attempts: self.attempts,
             url: self.callback_url.unwrap_or_default().into(),
             customer_reference: self.customer_reference.map(Into::into),
@@ -266,13 +281,13 @@ impl Change for ClaimCallbacks {
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
         let (bucket, account, world, origin) = &self.of;
         let sql = format!(
-            "select c.bucket, c.account_id, c.sandbox, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
-                 c.attempts, m.callback_url, m.customer_reference
-             from callbacks c join messages m on m.bucket = c.bucket and m.message_id = c.message_id
-             where c.bucket = $1 and c.state = $2 and c.account_id = $3 and c.sandbox = $4
-                 and c.origin = $5 and c.due_at_ms <= $6
-             order by c.due_at_ms, c.message_id, c.recipient limit $7{}",
-            tx.skip_locked("c")
+            "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
+                 o.payload, o.attempts, m.callback_url, m.customer_reference
+             from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
+             where o.bucket = $1 and o.state = $2 and o.account_id = $3 and o.sandbox = $4
+                 and o.destination = $5 and o.due_at_ms <= $6
+             order by o.due_at_ms, o.event_id limit $7{}",
+            tx.skip_locked("o")
         );
         let rows: Vec<CallbackRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
             .bind(bucket.0)
@@ -309,7 +324,7 @@ impl Change for FreeCallbacks {
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         Ok(on!(tx, |connection| sqlx::query(
-            "update callbacks set state = $1, claimed_by = 0, claimed_until_ms = 0
+            "update outbox set state = $1, claimed_by = 0, claimed_until_ms = 0
              where bucket = $2 and state = $3
                  and (claimed_by not in (select n.node from nodes n) or claimed_until_ms < $4)",
         )
@@ -353,7 +368,7 @@ impl Store {
     /// Callbacks of a bucket by state.
     pub async fn callback_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
         let rows: Vec<(String, i64)> = read!(self.db, |connection| {
-            sqlx::query_as("select state, count(*) from callbacks where bucket = $1 group by state")
+            sqlx::query_as("select state, count(*) from outbox where bucket = $1 group by state")
                 .bind(bucket.0)
                 .fetch_all(connection)
                 .await?

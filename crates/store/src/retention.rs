@@ -289,8 +289,8 @@ async fn open(
     // Neither has an index by message; of messages this old hardly any is left.
     for sql in [
         "select distinct message_id from batches where bucket = $1 and message_id < $2",
-        "select distinct message_id from callbacks
-         where bucket = $1 and state in ('due', 'claimed') and message_id < $2",
+        "select distinct subject from outbox
+         where bucket = $1 and state in ('due', 'claimed') and subject < $2",
     ] {
         let left: Vec<(Vec<u8>,)> = on!(tx, |connection| sqlx::query_as(sql)
             .bind(bucket.0)
@@ -319,8 +319,8 @@ impl Change for RemoveMessages {
         {
             // By the index of those of the sandbox, along which the messages came.
             on!(tx, |connection| sqlx::query(
-                "delete from callbacks
-                 where bucket = $1 and sandbox and message_id >= $2 and message_id <= $3",
+                "delete from outbox
+                 where bucket = $1 and sandbox and subject >= $2 and subject <= $3",
             )
             .bind(self.bucket.0)
             .bind(id_bytes(first))

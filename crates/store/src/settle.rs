@@ -15,8 +15,8 @@ pub(crate) use refund::{Owed, refund};
 pub(crate) use usual::{assumed, begin, deliver};
 
 use crate::batches::{self, Batch};
-use crate::callbacks::{self, Callback};
 use crate::doubts::Doubts;
+use crate::outbox::{self, Callback};
 use crate::rows::{id_bytes, number};
 use database::{Error, Result, Tx, execute_rows};
 use domain::{
@@ -348,8 +348,8 @@ async fn call_back(
     let mut room = terrain.callback_room;
     let has_room = |callback: &Callback| room.take(callback.environment);
     let (fresh, waiting): (Vec<_>, Vec<_>) = fresh.into_iter().partition(has_room);
-    callbacks::insert(tx, &fresh, Some((terrain.node, terrain.claimed_until_ms))).await?;
-    callbacks::insert(tx, &waiting, None).await?;
+    outbox::insert(tx, &fresh, Some((terrain.node, terrain.claimed_until_ms))).await?;
+    outbox::insert(tx, &waiting, None).await?;
     Ok(Settled {
         callbacks: fresh,
         more_callbacks: !waiting.is_empty(),

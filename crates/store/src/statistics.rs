@@ -19,7 +19,7 @@ impl Store {
     /// While somebody reads what was there an hour ago (a dump, a standby), nothing can be removed. So the queue must have
     /// taken in half of what is to go since the last vacuum: the next one is due when there is twice as much.
     pub async fn vacuum_queues(&self) -> Result<()> {
-        let spent = "c.relname in ('batches', 'callbacks', 'recent_sends')
+        let spent = "c.relname in ('batches', 'outbox', 'recent_sends')
              and pg_stat_get_dead_tuples(c.oid) > 2000 + pg_stat_get_live_tuples(c.oid)
              and pg_stat_get_ins_since_vacuum(c.oid) > pg_stat_get_dead_tuples(c.oid) / 2";
         // One that is vacuumed already is left to whoever does so. A queue that was long may be again: it keeps its size

@@ -190,11 +190,11 @@ const CHECKS: [Check; 21] = [
     Check {
         sentence: "a callback of message {} tells an outcome that its recipient has not",
         sql: "select lower(hex(m.message_id)) from (
-                  select c.bucket, c.message_id from callbacks c
-                  left join deliveries d on d.bucket = c.bucket and d.message_id = c.message_id
-                      and d.recipient = c.recipient
-                  where coalesce(d.status, 'sent') in ('sent', 'in_doubt')
-                  group by c.bucket, c.message_id
+                  select o.bucket, o.subject as message_id from outbox o
+                  left join deliveries d on d.bucket = o.bucket and d.message_id = o.subject
+                      and d.recipient = o.recipient
+                  where o.kind = 'delivery_status' and coalesce(d.status, 'sent') in ('sent', 'in_doubt')
+                  group by o.bucket, o.subject
               ) f join messages m on m.bucket = f.bucket and m.message_id = f.message_id
               where length(m.recipients) > 0 limit 20",
     },

@@ -11,7 +11,6 @@ mod contract {
     mod audit;
     mod backup;
     mod buckets;
-    mod callbacks;
     mod chance;
     mod claims;
     mod content;
@@ -27,6 +26,7 @@ mod contract {
     mod model;
     mod money;
     mod nodes;
+    mod outbox;
     mod plans;
     mod properties;
     mod rates;

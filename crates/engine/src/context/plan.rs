@@ -157,7 +157,12 @@ impl Plan {
             charge: wanted.charge,
             reserve: wanted.reserve,
             expires_at_ms: self
-                .due(wanted.gateway, Leg::First, Environment::Live, wanted.message_due_at_ms)
+                .due(
+                    wanted.gateway,
+                    Leg::First,
+                    Environment::Live,
+                    wanted.message_due_at_ms,
+                )
                 .saturating_add(rules.receipt_timeout_ms),
             recipients: vec![wanted.recipient],
         })

@@ -243,25 +243,29 @@ create table parked_receipts (
 create index parked_receipts_by_time on parked_receipts (bucket, received_at_ms);
 create index parked_receipts_by_recipient on parked_receipts (bucket, recipient);
 
--- Callbacks
+-- Outbox
 
--- The callbacks that wait, are claimed, or were given up.
-create table callbacks (
+-- The events for customers that wait (`due`), are in flight (`claimed`), or were given up (`dead`). A delivered event has no
+-- row. `kind` says how to read `subject`, the message or another object of the event, and `payload`. `recipient` is 0 in an
+-- event that is not about one. `destination` is the origin of a callback URL; events of one destination share a lane.
+create table outbox (
     bucket smallint not null,
     state text not null,
     account_id bigint not null,
-    origin text not null,
+    sandbox boolean not null default false,
+    destination text not null,
     due_at_ms bigint not null,
-    message_id bytea not null,
+    event_id bytea not null,
+    kind text not null,
+    subject bytea not null,
     recipient bigint not null,
-    status text not null,
+    payload text not null,
     attempts bigint not null,
     claimed_by bigint not null,
     claimed_until_ms bigint not null,
-    sandbox boolean not null default false,
-    primary key (bucket, state, account_id, sandbox, origin, due_at_ms, message_id, recipient)
+    primary key (bucket, state, account_id, sandbox, destination, due_at_ms, event_id)
 );
-create index callbacks_of_sandbox on callbacks (bucket, message_id) where sandbox;
+create index outbox_of_sandbox on outbox (bucket, subject) where sandbox;
 
 -- The attempts at callbacks that failed, and the success that ended such a series. Message ids grow with time, so the
 -- key finds old rows.

@@ -45,14 +45,14 @@ impl Change for Replay {
         let [first, last] = &self.messages;
         let replayed = on!(tx, |connection| {
             sqlx::query(
-            "update callbacks set state = $1, due_at_ms = $2, attempts = 0
-             where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and origin = $6
-                 and (due_at_ms, message_id, recipient) in (
-                     select due_at_ms, message_id, recipient from callbacks
-                     where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and origin = $6
-                         and message_id >= $7 and message_id <= $8
+            "update outbox set state = $1, due_at_ms = $2, attempts = 0
+             where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and destination = $6
+                 and (due_at_ms, event_id) in (
+                     select due_at_ms, event_id from outbox
+                     where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and destination = $6
+                         and subject >= $7 and subject <= $8
                          and exists (select 1 from messages m
-                                     where m.bucket = callbacks.bucket and m.message_id = callbacks.message_id)
+                                     where m.bucket = outbox.bucket and m.message_id = outbox.subject)
                      order by due_at_ms limit $9)",
         )
         .bind(DUE)
@@ -91,9 +91,9 @@ impl Store {
         for bucket in self.buckets() {
             let rows: Vec<(i64, bool, String, i64, i64)> = read!(self.db, |connection| {
                 sqlx::query_as(
-                    "select account_id, sandbox, origin, count(*), min(due_at_ms) from callbacks
+                    "select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox
                      where bucket = $1 and state = $2
-                     group by account_id, sandbox, origin order by account_id, sandbox, origin",
+                     group by account_id, sandbox, destination order by account_id, sandbox, destination",
                 )
                 .bind(bucket.0)
                 .bind(DEAD)
@@ -121,11 +121,11 @@ impl Store {
     pub async fn dead_callbacks(&self, account: AccountId, limit: u32) -> Result<Vec<Callback>> {
         let rows: Vec<CallbackRow> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select c.bucket, c.account_id, c.sandbox, c.origin, c.due_at_ms, c.message_id, c.recipient, c.status,
-                     c.attempts, m.callback_url, m.customer_reference
-                 from callbacks c join messages m on m.bucket = c.bucket and m.message_id = c.message_id
-                 where c.bucket = $1 and c.state = $2 and c.account_id = $3
-                 order by c.due_at_ms desc, c.message_id, c.recipient limit $4",
+                "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
+                     o.payload, o.attempts, m.callback_url, m.customer_reference
+                 from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
+                 where o.bucket = $1 and o.state = $2 and o.account_id = $3
+                 order by o.due_at_ms desc, o.event_id limit $4",
             )
             .bind(self.bucket_of(account).0)
             .bind(DEAD)

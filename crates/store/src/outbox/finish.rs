@@ -27,7 +27,7 @@ impl Change for FinishCallbacks {
         let (mut due, mut dead) = (Vec::new(), Vec::new());
         for outcome in &self.outcomes {
             let (callback, finished) = (&outcome.callback, &outcome.finished);
-            if !held.contains(&(callback.message, callback.recipient)) {
+            if !held.contains(&callback.event_id()) {
                 continue;
             }
             match *finished {
@@ -63,8 +63,8 @@ impl Change for FinishCallbacks {
 /// are made.
 async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
     on!(tx, |connection| sqlx::query(
-        "update callbacks set state = $1 where bucket = $2 and state = $3 and account_id = $4
-             and sandbox = $5 and origin = $6 and message_id = $7",
+        "update outbox set state = $1 where bucket = $2 and state = $3 and account_id = $4
+             and sandbox = $5 and destination = $6 and subject = $7",
     )
     .bind(DEAD)
     .bind(callback.bucket.0)

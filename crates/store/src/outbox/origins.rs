@@ -25,9 +25,9 @@ async fn next_origin(
     last: &(i64, bool, String),
 ) -> Result<Option<(i64, bool, String, i64)>> {
     Ok(on!(tx, |connection| sqlx::query_as(
-        "select account_id, sandbox, origin, due_at_ms from callbacks
-         where bucket = $1 and state = $2 and (account_id, sandbox, origin) > ($3, $4, $5)
-         order by account_id, sandbox, origin, due_at_ms limit 1",
+        "select account_id, sandbox, destination, due_at_ms from outbox
+         where bucket = $1 and state = $2 and (account_id, sandbox, destination) > ($3, $4, $5)
+         order by account_id, sandbox, destination, due_at_ms limit 1",
     )
     .bind(bucket.0)
     .bind(DUE)

@@ -11,7 +11,7 @@ use crate::deliveries::stored;
 use crate::doubts::Doubts;
 use crate::parts::{Meant, Part};
 use crate::settle::{self, Case, Owed, Settled};
-use crate::{Store, callbacks, parts, sweep};
+use crate::{Store, outbox, parts, sweep};
 use database::{Change, Result, Tx};
 use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, Leg, MessageId, Recipient};
 use std::collections::btree_map::Entry;
@@ -85,7 +85,7 @@ impl Change for Portion {
 
     /// Made again it does no harm, but the callbacks that it claimed would not be given a second time.
     async fn stands(&self, tx: &mut Tx, (settled, _): &(Settled, Vec<usize>)) -> Result<bool> {
-        callbacks::are_claimed(tx, &settled.callbacks, self.news.report.node).await
+        outbox::are_claimed(tx, &settled.callbacks, self.news.report.node).await
     }
 }
 

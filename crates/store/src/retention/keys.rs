@@ -24,10 +24,9 @@ pub struct PartKey {
 pub struct DeadKey {
     account_id: i64,
     sandbox: bool,
-    origin: String,
+    destination: String,
     due_at_ms: i64,
-    message_id: Vec<u8>,
-    recipient: i64,
+    event_id: Vec<u8>,
 }
 
 impl Store {
@@ -101,22 +100,21 @@ impl Store {
         });
         let until: Option<DeadKey> = read!(self.db, |connection| {
             sqlx::query_as(
-                "select account_id, sandbox, origin, due_at_ms, message_id, recipient from (
-                     select account_id, sandbox, origin, due_at_ms, message_id, recipient from callbacks
+                "select account_id, sandbox, destination, due_at_ms, event_id from (
+                     select account_id, sandbox, destination, due_at_ms, event_id from outbox
                      where bucket = $1 and state = 'dead'
-                         and (account_id, sandbox, origin, due_at_ms, message_id, recipient)
-                             > ($2, $3, $4, $5, $6, $7)
-                     order by account_id, sandbox, origin, due_at_ms, message_id, recipient limit $8) v
-                 order by account_id desc, sandbox desc, origin desc, due_at_ms desc, message_id desc,
-                     recipient desc limit 1",
+                         and (account_id, sandbox, destination, due_at_ms, event_id)
+                             > ($2, $3, $4, $5, $6)
+                     order by account_id, sandbox, destination, due_at_ms, event_id limit $7) v
+                 order by account_id desc, sandbox desc, destination desc, due_at_ms desc, event_id desc
+                 limit 1",
             )
             .bind(bucket.0)
             .bind(after.account_id)
             .bind(after.sandbox)
-            .bind(&after.origin)
+            .bind(&after.destination)
             .bind(after.due_at_ms)
-            .bind(&after.message_id)
-            .bind(after.recipient)
+            .bind(&after.event_id)
             .bind(KEYS)
             .fetch_optional(connection)
             .await?
@@ -181,33 +179,31 @@ impl Change for RemoveDead {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        Ok(on!(tx, |connection| sqlx::query(
-            "delete from callbacks where bucket = $1 and state = 'dead' and message_id < $2
+        Ok(on!(tx, |connection| {
+            sqlx::query(
+            "delete from outbox where bucket = $1 and state = 'dead' and subject < $2
                  and not exists (select 1 from messages m
-                     where m.bucket = callbacks.bucket and m.message_id = callbacks.message_id
-                         and m.due_at_ms >= $15)
-                 and (account_id, sandbox, origin, due_at_ms, message_id, recipient)
-                     > ($3, $4, $5, $6, $7, $8)
-                 and (account_id, sandbox, origin, due_at_ms, message_id, recipient)
-                     <= ($9, $10, $11, $12, $13, $14)",
+                     where m.bucket = outbox.bucket and m.message_id = outbox.subject
+                         and m.due_at_ms >= $13)
+                 and (account_id, sandbox, destination, due_at_ms, event_id) > ($3, $4, $5, $6, $7)
+                 and (account_id, sandbox, destination, due_at_ms, event_id) <= ($8, $9, $10, $11, $12)",
         )
         .bind(self.bucket.0)
         .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
         .bind(self.after.account_id)
         .bind(self.after.sandbox)
-        .bind(&self.after.origin)
+        .bind(&self.after.destination)
         .bind(self.after.due_at_ms)
-        .bind(&self.after.message_id)
-        .bind(self.after.recipient)
+        .bind(&self.after.event_id)
         .bind(self.until.account_id)
         .bind(self.until.sandbox)
-        .bind(&self.until.origin)
+        .bind(&self.until.destination)
         .bind(self.until.due_at_ms)
-        .bind(&self.until.message_id)
-        .bind(self.until.recipient)
+        .bind(&self.until.event_id)
         .bind(self.before_ms)
         .execute(connection)
         .await?
-        .rows_affected()))
+        .rows_affected()
+        }))
     }
 }

@@ -9,10 +9,10 @@ use std::collections::HashSet;
 const MESSAGE_TABLES: [&str; 10] = [
     "batches",
     "callback_attempts",
-    "callbacks",
     "deliveries",
     "ledger",
     "messages",
+    "outbox",
     "parked_receipts",
     "parts",
     "recent_sends",

@@ -50,7 +50,7 @@ async fn marked(kit: &Kit, claimed_by: i64) -> i64 {
 }
 
 async fn callbacks(kit: &Kit) -> i64 {
-    kit.numbers("select count(*) from callbacks").await[0]
+    kit.numbers("select count(*) from outbox").await[0]
 }
 
 /// Settles what came to be held, as a node does from time to time.

@@ -165,12 +165,17 @@ async fn many_origins_are_found_some_at_a_time_each_once_in_a_round(kit: &Kit) {
         let bucket = kit.store.bucket_of(account).0;
         let insert = format!(
             "with recursive n (n) as (select 0 union all select n + 1 from n where n < {ORIGINS} / 5 - 1)
-             insert into callbacks (bucket, state, account_id, origin, due_at_ms, message_id,
-                 recipient, status, attempts, claimed_by, claimed_until_ms)
+             insert into outbox (bucket, state, account_id, destination, due_at_ms, event_id, kind, subject,
+                 recipient, payload, attempts, claimed_by, claimed_until_ms)
              select {bucket}, 'due', {account}, 'https://' || (n * 7919 % 600) || '.example.ng:443',
-                 {NOW} + n % 3, m, n + copy, 'delivrd', 1, 0, 0
+                 {NOW} + n % 3, {event}, 'delivery_status', m, n + copy, 'delivrd', 1, 0, 0
              from n cross join (select 0 as copy union all select 1) c cross join ({message}) x",
             account = account.0,
+            event = if kit.is_sqlite() {
+                "cast(m || (n * 2 + copy) as blob)"
+            } else {
+                "m || convert_to(cast(n * 2 + copy as text), 'UTF8')"
+            },
             message = if kit.is_sqlite() {
                 format!("select cast(x'{at:032x}' as blob) as m")
             } else {
@@ -363,7 +368,7 @@ async fn a_dead_callback_is_kept_and_not_tried(kit: &Kit) {
     assert_eq!(counts(kit).await, counted([("dead", 1)]));
     assert!(claim(kit, id, NOW + 1_000_000, 10).await.is_empty());
     assert_eq!(due_origins(kit, NOW + 1_000_000).await, []);
-    assert_eq!(kit.numbers("select attempts from callbacks").await, [1]);
+    assert_eq!(kit.numbers("select attempts from outbox").await, [1]);
 }
 
 async fn a_callback_that_is_given_up_untried_counts_no_attempt(kit: &Kit) {
@@ -371,7 +376,7 @@ async fn a_callback_that_is_given_up_untried_counts_no_attempt(kit: &Kit) {
     let settled = settle(kit, &to_shop(id, 1), 10).await;
     finish(kit, &settled.callbacks[0], Finished::GivenUp).await;
     assert_eq!(counts(kit).await, counted([("dead", 1)]));
-    assert_eq!(kit.numbers("select attempts from callbacks").await, [0]);
+    assert_eq!(kit.numbers("select attempts from outbox").await, [0]);
 }
 
 async fn the_end_of_a_message_ends_all_its_callbacks(kit: &Kit) {

@@ -93,7 +93,7 @@ const MAY_READ_MUCH: [(&str, &str); 28] = [
         "the queue as a whole, for the metrics",
     ),
     (
-        "select state, count(*) from callbacks",
+        "select state, count(*) from outbox",
         "all callbacks, for the metrics",
     ),
     (
@@ -101,7 +101,7 @@ const MAY_READ_MUCH: [(&str, &str); 28] = [
         "the sweep of what waits too long",
     ),
     (
-        "update callbacks set state = $1, claimed_by = 0",
+        "update outbox set state = $1, claimed_by = 0",
         "of those in hand only, and seldom",
     ),
     (

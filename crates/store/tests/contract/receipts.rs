@@ -169,7 +169,7 @@ async fn a_host_of_any_length_is_called_back(kit: &Kit) {
         message.draft.callback_url.as_deref().unwrap()
     );
     assert!((1..=domain::MAX_KEY_OCTETS).contains(&callback.origin.len()));
-    let origins = kit.texts("select origin from callbacks").await;
+    let origins = kit.texts("select destination from outbox").await;
     assert_eq!(origins, std::slice::from_ref(&callback.origin));
 }
 
@@ -188,7 +188,7 @@ async fn a_delivery_that_comes_again_alone_is_told_to_nobody(kit: &Kit) {
         let told = (settled.callbacks.len(), settled.outcomes.len(), parked);
         assert_eq!(told, (0, 0, 0));
     }
-    assert_eq!(kit.numbers("select count(*) from callbacks").await, [2]);
+    assert_eq!(kit.numbers("select count(*) from outbox").await, [2]);
 }
 
 async fn a_receipt_that_is_not_final_settles_nothing(kit: &Kit) {

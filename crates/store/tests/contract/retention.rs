@@ -302,7 +302,7 @@ async fn sandbox_messages_go_by_age_with_their_callbacks(kit: &Kit) {
     };
     let young = young.message(&kit.store);
     kit.accept(&young).await;
-    let half = "update callbacks set state = 'dead' where recipient % 2 = 0";
+    let half = "update outbox set state = 'dead' where recipient % 2 = 0";
     kit.run(half).await.unwrap();
     let removed = all(kit, async |bucket, after| {
         let step = kit.store.remove_simulated(bucket, CARRIER, BEFORE, after);
@@ -322,8 +322,8 @@ async fn sandbox_messages_go_by_age_with_their_callbacks(kit: &Kit) {
         assert_eq!(known(kit, message).await.is_some(), is_known);
     }
     assert_eq!(count(kit, "deliveries").await, 700);
-    assert_eq!(count(kit, "callbacks").await, 500);
-    assert_eq!(count(kit, "callbacks where sandbox").await, 0);
+    assert_eq!(count(kit, "outbox").await, 500);
+    assert_eq!(count(kit, "outbox where sandbox").await, 0);
 }
 
 async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
@@ -357,7 +357,7 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
     }
     // All but the youngest are dead; those are due.
     kit.run(&format!(
-        "update callbacks set state = 'dead' where due_at_ms < {NOW}"
+        "update outbox set state = 'dead' where due_at_ms < {NOW}"
     ))
     .await
     .unwrap();
@@ -370,8 +370,8 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
     let (gone, steps) = remove_dead(kit, before).await;
     assert_eq!(gone, 2_500);
     assert!(steps >= 3, "{steps}");
-    assert_eq!(count(kit, "callbacks where state = 'dead'").await, 700);
-    assert_eq!(count(kit, "callbacks where state = 'due'").await, 30);
+    assert_eq!(count(kit, "outbox where state = 'dead'").await, 700);
+    assert_eq!(count(kit, "outbox where state = 'due'").await, 30);
     for (removed, _) in [
         remove_parts(kit, before).await,
         remove_dead(kit, before).await,

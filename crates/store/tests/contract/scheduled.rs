@@ -218,7 +218,7 @@ async fn retention_counts_from_the_due_time(kit: &Kit) {
         ..report(vec![], vec![delivered(message.draft.recipients[0])])
     };
     kit.report(receipt).await;
-    kit.run("update callbacks set state = 'dead', claimed_by = 0")
+    kit.run("update outbox set state = 'dead', claimed_by = 0")
         .await
         .unwrap();
     let bucket = kit.store.bucket_of(message.draft.account);

@@ -208,7 +208,7 @@ async fn receipts_in_any_order_settle_each_recipient_once(kit: &Kit) {
     let refunded = "select count(distinct recipient) from ledger where kind = 'refund'";
     let count = i64::try_from(tally.refunded).unwrap();
     assert_eq!(kit.numbers(refunded).await, [count]);
-    let callbacks = kit.numbers("select count(*) from callbacks").await;
+    let callbacks = kit.numbers("select count(*) from outbox").await;
     assert_eq!(callbacks, [i64::try_from(tally.called_back).unwrap()]);
     // Unknown receipts stay parked until their time, and are removed.
     let waiting = kit.numbers("select count(*) from parked_receipts").await;

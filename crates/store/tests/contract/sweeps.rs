@@ -154,7 +154,7 @@ async fn an_expiry_is_called_back_once_and_only_of_its_gateway(kit: &Kit) {
         );
         assert_eq!(settled.more_callbacks, wanted > 0);
     }
-    assert_eq!(kit.numbers("select count(*) from callbacks").await, [1]);
+    assert_eq!(kit.numbers("select count(*) from outbox").await, [1]);
     assert_eq!(
         kit.balance(base.account).await,
         naira(88),
@@ -262,7 +262,7 @@ async fn expiries_at_the_same_moment_settle_once(kit: &Kit) {
         });
     }
     assert_eq!(tasks.join_all().await.iter().sum::<usize>(), 20);
-    assert_eq!(kit.numbers("select count(*) from callbacks").await, [20]);
+    assert_eq!(kit.numbers("select count(*) from outbox").await, [20]);
     assert_eq!(kit.balance(base.account).await, naira(1_000));
 }
 

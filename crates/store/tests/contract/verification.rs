@@ -400,8 +400,9 @@ async fn a_callback_before_the_outcome_is_found(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.submit(&message).await;
     kit.plant(
-        "insert into callbacks (bucket, state, account_id, origin, due_at_ms, message_id, recipient, status, attempts,
-             claimed_by, claimed_until_ms) select bucket, 'due', 1, 'https://a.example', 1, message_id, recipient,
+        "insert into outbox (bucket, state, account_id, destination, due_at_ms, event_id, kind, subject, recipient,
+             payload, attempts, claimed_by, claimed_until_ms)
+         select bucket, 'due', 1, 'https://a.example', 1, message_id, 'delivery_status', message_id, recipient,
              'delivrd', 0, 0, 0 from deliveries",
     )
     .await;
