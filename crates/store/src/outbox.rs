@@ -23,7 +23,7 @@ use domain::{AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId,
 use std::collections::HashSet;
 use std::sync::Arc;
 
-domain::named! {
+domain::named_enum! {
     /// The kinds of events.
     EventKind {
         /// The final status of one recipient of a message.
