@@ -1,14 +1,15 @@
 //! What one transaction makes of a report.
 
 mod cancelled;
+mod cases;
 
 pub(crate) use cancelled::cancelled;
+use cases::{cases, late_cases};
 
 use super::parked::Park;
 use super::{CarrierReport, Matched, News, Receipt, ReceiptWord};
-use crate::batches::{self, Batch, BatchKind, Progress};
+use crate::batches::{self, Batch, Progress};
 use crate::deliveries::stored;
-use crate::doubts::Doubts;
 use crate::parts::{Meant, Part};
 use crate::settle::{self, Case, Owed, Settled};
 use crate::{Store, outbox, parts, sweep};
@@ -337,71 +338,6 @@ pub(crate) async fn known(
         }
     }
     Ok(all)
-}
-
-/// The cases that a batch's progress makes.
-fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
-    let batch = &*progress.batch;
-    let leg = batch.leg;
-    let doubted = progress.doubted.iter().map(move |&recipient| Case {
-        doubts: Doubts::with(leg, &batch.carrier),
-        ..case(progress, recipient, DeliveryEvent::Doubted { leg }, None)
-    });
-    answered(progress).chain(doubted)
-}
-
-/// The cases of a batch that this node had lost: what the carrier answered ends the doubt in which its
-/// recipients are now. What went out and has no answer, or did not go out, is looked after already.
-fn late_cases(progress: &Progress) -> impl Iterator<Item = Case> {
-    answered(progress).map(|case| Case {
-        stored: true,
-        late: true,
-        ..case
-    })
-}
-
-fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
-    let batch = &*progress.batch;
-    let leg = batch.leg;
-    let submitted = progress.submitted.iter().map(move |&(recipient, _)| {
-        case(progress, recipient, DeliveryEvent::Submitted { leg }, None)
-    });
-    // Where the copy of what is in doubt is not taken, the first may be on its way nevertheless: a receipt says
-    // so, or none comes in time.
-    let is_told = batch.kind != BatchKind::Resend;
-    let ended = progress.ended.iter().filter(move |_| is_told);
-    let ended = ended.map(move |ended| {
-        let event = DeliveryEvent::Failed {
-            leg,
-            status: ended.status,
-        };
-        case(progress, ended.recipient, event, Some(ended.error.clone()))
-    });
-    submitted.chain(ended)
-}
-
-fn case(
-    progress: &Progress,
-    recipient: Recipient,
-    event: DeliveryEvent,
-    error: Option<String>,
-) -> Case {
-    let batch = &*progress.batch;
-    Case {
-        bucket: batch.bucket,
-        message: batch.message,
-        recipient,
-        stored: batch.may_have_deliveries(progress.gateway),
-        late: false,
-        delivery: Delivery::unsent(batch.pages),
-        suffixed: batch.suffixed,
-        charge: batch.charge,
-        reserve: batch.reserve,
-        carrier: batch.carrier.to_string(),
-        doubts: Doubts::default(),
-        error,
-        events: vec![event],
-    }
 }
 
 #[cfg(test)]

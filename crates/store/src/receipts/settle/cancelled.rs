@@ -1,6 +1,7 @@
 //! Batches that are not to be sent any more.
 
-use super::{Case, case};
+use super::Case;
+use super::cases::case;
 use crate::batches::Progress;
 use domain::DeliveryEvent;
 

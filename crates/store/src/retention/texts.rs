@@ -1,0 +1,166 @@
+//! The texts of messages go first: a sweep along the ids, with a mark of how far it came.
+
+use super::{MOST_MESSAGES, Removed, open};
+use crate::Store;
+use crate::rows::{id_bytes, message_id};
+use crate::sweep::{read_mark, write_mark};
+use database::{Change, Db, Result, Tx, execute_at_once, on};
+use domain::{Bucket, MessageId};
+
+/// A text that cannot go because its message is not settled is looked for again for so long. After that it goes with
+/// the message.
+const OPEN_FOR_MS: i64 = 86_400_000;
+
+/// How far the removal of texts came.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TextCursor {
+    after: MessageId,
+    /// The due time and the id of the last message that is due later than it was accepted.
+    after_scheduled: (i64, MessageId),
+    /// When the first message was due that was passed over because it is open.
+    open_at_ms: Option<i64>,
+}
+
+impl Store {
+    /// Removes the texts of some settled messages that were due before a time. Returns how many.
+    pub async fn remove_texts(
+        &self,
+        bucket: Bucket,
+        before_ms: i64,
+        cursor: Option<TextCursor>,
+    ) -> Result<Removed<TextCursor>> {
+        let mark = texts_mark(bucket);
+        let (mut cursor, found, open) = Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let cursor = if let Some(cursor) = cursor {
+                cursor
+            } else {
+                // A clock that was set back is followed, or texts of then would never be found.
+                let from_ms = read_mark(&mut tx, &mark).await?.min(before_ms);
+                TextCursor {
+                    after: MessageId::lowest_at(from_ms),
+                    after_scheduled: (from_ms, MessageId::lowest_at(0)),
+                    open_at_ms: None,
+                }
+            };
+            let found = cursor.find(&mut tx, bucket, before_ms).await?;
+            let ids: Vec<MessageId> = found.all().map(|(_, message)| message).collect();
+            let open = open(&mut tx, bucket, before_ms, &ids).await?;
+            Ok((cursor, found, open))
+        })
+        .await?;
+        let is_last = cursor.advance(&found);
+        let (open, settled): (Vec<_>, Vec<_>) =
+            found.all().partition(|(_, message)| open.contains(message));
+        let open = open.into_iter().map(|(due_at_ms, _)| due_at_ms);
+        cursor.open_at_ms = cursor.open_at_ms.into_iter().chain(open).min();
+        let settled = settled.into_iter().map(|(_, message)| message);
+        let swept = cursor
+            .open_at_ms
+            .map_or(before_ms, |open| open.max(before_ms - OPEN_FOR_MS));
+        let removal = RemoveTexts {
+            bucket,
+            messages: settled.collect(),
+            mark: is_last.then_some((mark, swept)),
+        };
+        Ok(Removed {
+            count: self.db.change(removal).await?,
+            next: (!is_last).then_some(cursor),
+        })
+    }
+}
+
+/// How far texts have been removed.
+pub(crate) fn texts_mark(bucket: Bucket) -> String {
+    format!("texts-removed-{}", bucket.0)
+}
+
+impl TextCursor {
+    /// Returns messages with a text that were due before a time, the oldest first.
+    async fn find(&self, tx: &mut Tx, bucket: Bucket, before_ms: i64) -> Result<WithText> {
+        let accepted: Vec<Vec<u8>> = on!(tx, |connection| sqlx::query_scalar(
+            "select message_id from messages
+             where bucket = $1 and message_id > $2 and message_id < $3 and body <> ''
+                 and due_at_ms is null
+             order by message_id limit $4",
+        )
+        .bind(bucket.0)
+        .bind(id_bytes(&self.after))
+        .bind(id_bytes(&MessageId::lowest_at(before_ms)))
+        .bind(MOST_MESSAGES)
+        .fetch_all(connection)
+        .await?);
+        let scheduled: Vec<(i64, Vec<u8>)> = on!(tx, |connection| sqlx::query_as(
+            "select due_at_ms, message_id from messages
+             where bucket = $1 and due_at_ms is not null and (due_at_ms, message_id) > ($2, $3)
+                 and due_at_ms < $4 and body <> ''
+             order by due_at_ms, message_id limit $5",
+        )
+        .bind(bucket.0)
+        .bind(self.after_scheduled.0)
+        .bind(id_bytes(&self.after_scheduled.1))
+        .bind(before_ms)
+        .bind(MOST_MESSAGES)
+        .fetch_all(connection)
+        .await?);
+        let accepted = accepted.iter().map(|id| message_id(id));
+        let scheduled = scheduled
+            .iter()
+            .map(|(due_at_ms, id)| Ok((*due_at_ms, message_id(id)?)));
+        Ok(WithText {
+            accepted: accepted.collect::<Result<_>>()?,
+            scheduled: scheduled.collect::<Result<_>>()?,
+        })
+    }
+
+    /// Goes on behind the messages that were found. Returns whether they are the last ones.
+    fn advance(&mut self, found: &WithText) -> bool {
+        self.after = found.accepted.last().copied().unwrap_or(self.after);
+        let last = found.scheduled.last().copied();
+        self.after_scheduled = last.unwrap_or(self.after_scheduled);
+        let is_full = |count: usize| i64::try_from(count).unwrap_or(i64::MAX) >= MOST_MESSAGES;
+        !is_full(found.accepted.len()) && !is_full(found.scheduled.len())
+    }
+}
+
+/// Messages that have a text and are old.
+struct WithText {
+    accepted: Vec<MessageId>,
+    /// The messages that were due later than they were accepted, with their due times.
+    scheduled: Vec<(i64, MessageId)>,
+}
+
+impl WithText {
+    /// Returns each message with its due time.
+    fn all(&self) -> impl Iterator<Item = (i64, MessageId)> {
+        let accepted = self.accepted.iter();
+        let accepted = accepted.map(|message| (message.accepted_at_ms(), *message));
+        accepted.chain(self.scheduled.iter().copied())
+    }
+}
+
+struct RemoveTexts {
+    bucket: Bucket,
+    messages: Vec<MessageId>,
+    /// Up to where nothing has to be looked for any more, at the end of a pass.
+    mark: Option<(String, i64)>,
+}
+
+impl Change for RemoveTexts {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        let removed = execute_at_once!(
+            tx,
+            &self.messages,
+            1,
+            "update messages set body = '' where message_id in (values {rows}) and bucket = {1}",
+            |query, message| query.bind(id_bytes(message)),
+            after | query | query.bind(self.bucket.0)
+        );
+        if let Some((name, at_ms)) = &self.mark {
+            write_mark(tx, name, *at_ms).await?;
+        }
+        Ok(removed)
+    }
+}
