@@ -45,5 +45,15 @@ fn a_decision_allocates_little_and_nothing_for_each_recipient() {
     accept: 1: 12
     accept: 1000: 29
     accept: 100000: 43
+    personalised: parse a template: 10
+    personalised: read 1000 rows of CSV: 53
+    personalised: read 1000 rows of JSON: 42
+    personalised: draft 1000: 1039
+    personalised: fingerprint of 1000: 24
+    key: fingerprint of a single send: 2
+    otp: derive a code: 1
+    search: read a cursor: 1
+    export: write a row: 0
+    quote: changes of a written text: 14
     ");
 }

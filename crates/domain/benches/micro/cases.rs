@@ -1,5 +1,7 @@
 //! The measured cases, for time and for allocations alike.
 
+mod sending;
+
 use domain::{
     Account, AccountId, AccountStatus, CarrierRules, CodeWords, Customer, Environment, Gateway,
     GatewayRules, InDoubt, Money, NumberPlan, Preference, Price, Prohibited, Rulebook, SendFields,
@@ -30,6 +32,7 @@ pub(crate) fn measure(to: &mut impl Measure) {
     numbers(to);
     content(to);
     accept(to);
+    sending::measure(to);
 }
 
 fn texts(to: &mut impl Measure) {

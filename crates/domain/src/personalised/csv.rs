@@ -6,6 +6,8 @@
 //!   columns are variables.
 //! - An empty cell is an empty variable. A cell that the line is too short for is none. A line of empty cells alone is
 //!   passed over, and keeps its row number.
+//! - A broken file is refused with row and column. The crate `csv` cannot name them: it reads a quote that is never
+//!   closed to the end of the file, and text after a closing quote, without a fault.
 //! - An apostrophe before a formula sign, as exports have it, is not part of the cell. A whole float is a number.
 
 use super::rows::{RowField, Rows};

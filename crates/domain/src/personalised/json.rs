@@ -370,6 +370,7 @@ mod tests {
                 r#"[{"body": 5}]"#,
                 "Row 1 of `messages`: `body` is not a string",
             ),
+            (r#"[{"to": 1, "to": 2}]"#, "Row 1 gives `to` more than once"),
             (
                 r#"[{"variables": {"a": 1, "a": 2}}]"#,
                 "Row 1 gives a variable more than once",

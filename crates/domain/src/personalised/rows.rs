@@ -84,7 +84,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Sets a field of the last row. A blank `body` or reference is as good as none.
+    /// Sets a field of the last row. A blank `body` or reference is as good as none. A second value is refused.
     pub fn set(&mut self, field: RowField, value: &str) -> Result<(), Refusal> {
         let is_blank = value.trim().is_empty();
         if is_blank && field != RowField::To {
@@ -94,12 +94,17 @@ impl Rows {
         let Some(entry) = self.entries.last_mut() else {
             return Ok(());
         };
-        let slot = match field {
-            RowField::To => &mut entry.to,
-            RowField::Body => &mut entry.body,
-            RowField::CustomerReference => &mut entry.customer_reference,
+        let (slot, name) = match field {
+            RowField::To => (&mut entry.to, "to"),
+            RowField::Body => (&mut entry.body, "body"),
+            RowField::CustomerReference => (&mut entry.customer_reference, "customer_reference"),
         };
-        *slot = Some(span);
+        if slot.replace(span).is_some() {
+            return Err(Refusal::Malformed(format!(
+                "Row {} gives `{name}` more than once. Give it once.",
+                entry.number
+            )));
+        }
         Ok(())
     }
 
@@ -314,8 +319,14 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_stands_once_in_a_row() {
+    fn a_field_and_a_variable_stand_once_in_a_row() {
         let mut rows = rows_of(&[("0803", &[("a", "1")])]);
+        let refusal = rows.set(RowField::To, "0803").unwrap_err();
+        assert!(
+            refusal
+                .to_string()
+                .starts_with("Row 1 gives `to` more than once")
+        );
         let column = rows.column_for("a").unwrap();
         let refusal = rows.set_variable(column, "2").unwrap_err();
         assert!(
