@@ -5,46 +5,18 @@
 
 mod fingerprint;
 mod key;
+mod operation;
 mod requests;
 
 pub use fingerprint::{FingerprintWriter, RequestFingerprint};
 pub use key::{HEADER, IdempotencyKey, MAX_KEY_CHARACTERS};
+pub use operation::Operation;
 pub use requests::{SendTimes, of_change, of_otp, of_personalised, of_send};
 
-use crate::{Refusal, named_enum};
+use crate::refusal::Refusal;
 
 /// Seconds after which a request is repeated whose key is in use.
 const RETRY_AFTER_S: u64 = 1;
-
-named_enum! {
-    /// An operation that honours a key. An alias and another method are the same operation.
-    Operation {
-        /// `/sms`, its aliases, and a send by GET.
-        Send = "sms",
-        /// `/api/v1/sms/create`, whose answer has another shape.
-        LegacySend = "v1/sms/create",
-        /// `/sms/personalised`.
-        SendPersonalised = "sms/personalised",
-        /// `/messages/{message_id}/cancel`.
-        Cancel = "messages/cancel",
-        /// `/messages/{message_id}/pause`.
-        Pause = "messages/pause",
-        /// `/messages/{message_id}/resume`.
-        Resume = "messages/resume",
-        /// `/messages/{message_id}/reschedule`.
-        Reschedule = "messages/reschedule",
-        /// `/otp`.
-        CreateOtp = "otp",
-        /// `/otp/{otp_id}/verify`.
-        VerifyOtp = "otp/verify",
-        /// `/otp/{otp_id}/resend`.
-        ResendOtp = "otp/resend",
-        /// `/otp/{otp_id}/cancel`.
-        CancelOtp = "otp/cancel",
-        /// `/sender-ids`.
-        RequestSenderId = "sender-ids",
-    }
-}
 
 /// The knowledge of a key when a request comes with it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,20 +3,19 @@
 //! The code is derived from a key of the server and the id of the one-time password, so no database holds it.
 
 mod code;
+mod id;
 mod limits;
 mod text;
 mod verify;
 
 pub use code::{Code, CodeKind, GivenCode};
+pub use id::OtpId;
 pub use limits::{MAX_RESENDS, RESEND_INTERVAL_MS, Resends, WINDOW_MS, check_number, check_resend};
 pub use text::{DEFAULT_BODY, check_body, masked_receipt, with_code};
 pub use verify::{OtpState, Reason, Verification, Verified, check_cancel};
 
-use crate::Refusal;
-use std::fmt;
+use crate::refusal::Refusal;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
-use uuid::Uuid;
 
 /// Characters of a code.
 const LENGTHS: RangeInclusive<u32> = 4..=10;
@@ -27,30 +26,6 @@ const DEFAULT_LIFETIME_S: u32 = 600;
 /// Wrong codes after which no other is looked at.
 const ATTEMPTS: RangeInclusive<u32> = 1..=10;
 const DEFAULT_ATTEMPTS: u32 = 3;
-
-/// A one-time password: a version 7 UUID, whose text is the `otp_id` of the interface.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct OtpId(pub Uuid);
-
-impl OtpId {
-    /// The id of a one-time password made at `now_ms` (Unix milliseconds).
-    pub fn new(now_ms: i64, random: [u8; 10]) -> Self {
-        Self(uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &random).into_uuid())
-    }
-}
-
-impl fmt::Display for OtpId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl FromStr for OtpId {
-    type Err = uuid::Error;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Uuid::try_parse(text).map(Self)
-    }
-}
 
 /// The fields of a request that a send does not have, as they came.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -184,11 +159,5 @@ mod tests {
         assert_eq!(kind.map(|request| request.kind), Ok(CodeKind::Alphanumeric));
         let body = read(|fields| fields.body = Some("Your code".to_owned())).unwrap_err();
         assert!(body.contains("`{code}`"), "{body}");
-    }
-
-    #[test]
-    fn an_id_reads_as_it_is_written() {
-        let id = OtpId::new(1_801_414_800_000, [7; 10]);
-        assert_eq!(id.to_string().parse(), Ok(id));
     }
 }

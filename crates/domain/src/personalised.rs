@@ -7,7 +7,7 @@
 //! ```
 
 mod csv;
-mod faults;
+pub(crate) mod faults;
 mod json;
 mod rows;
 mod template;

@@ -1,6 +1,6 @@
 //! Everything a caller can do wrong, in words. Codes and HTTP statuses are the server's matter.
 
-use crate::personalised::RowFaults;
+use crate::personalised::faults::RowFaults;
 use crate::velocity::Block;
 use crate::{MessageId, Money};
 use std::fmt;

@@ -11,12 +11,15 @@
 
 mod change;
 mod clock;
+mod state;
 
 pub use change::{Change, Effect, change};
 pub use clock::{Clock, Resumed};
+pub use state::{MessageState, Progress};
 
+use crate::gateway::QuietHours;
+use crate::refusal::Refusal;
 use crate::time::{FORMS, parse_time};
-use crate::{QuietHours, Refusal, named_enum};
 
 /// Milliseconds of the longest time ahead for which a message is scheduled: 90 days.
 pub const MAX_AHEAD_MS: i64 = 90 * 24 * 3_600_000;
@@ -26,56 +29,6 @@ pub const MAX_PAST_MS: i64 = 60_000;
 pub const MIN_VALIDITY_S: i64 = 60;
 /// The longest validity, seconds: 48 hours.
 pub const MAX_VALIDITY_S: i64 = 172_800;
-
-named_enum! {
-    /// The state of a message.
-    MessageState {
-        /// Nothing was handed to a carrier, as its time has not come.
-        Scheduled = "scheduled",
-        /// Some recipients have no outcome yet.
-        Sending = "sending",
-        /// Recipients that were not handed to a carrier wait for a resume.
-        Paused = "paused",
-        /// All recipients have an outcome.
-        Completed = "completed",
-        /// All recipients were cancelled.
-        Cancelled = "cancelled",
-    }
-}
-
-/// The progress of a message, from which its state follows.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Progress {
-    /// Recipients of the message.
-    pub recipients: i64,
-    /// Recipients that were handed to a carrier at least once.
-    pub handed_over: i64,
-    /// Recipients with an outcome, the cancelled ones included.
-    pub ended: i64,
-    /// Recipients that were cancelled.
-    pub cancelled: i64,
-    /// The moment at which the message is due, Unix milliseconds.
-    pub due_at_ms: i64,
-    /// `true` if it is paused.
-    pub is_paused: bool,
-}
-
-impl Progress {
-    /// The state at a moment.
-    pub fn state(&self, now_ms: i64) -> MessageState {
-        if self.cancelled >= self.recipients {
-            MessageState::Cancelled
-        } else if self.ended >= self.recipients {
-            MessageState::Completed
-        } else if self.is_paused {
-            MessageState::Paused
-        } else if self.handed_over == 0 && now_ms < self.due_at_ms {
-            MessageState::Scheduled
-        } else {
-            MessageState::Sending
-        }
-    }
-}
 
 /// Reads `send_at` and returns Unix milliseconds. The clock plays no part, so that a request that is repeated later is
 /// still the same one.

@@ -9,7 +9,7 @@ pub use filter::{
     read_status,
 };
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 
 /// Items of a page whose request does not say.
 pub const DEFAULT_LIMIT: u32 = 100;

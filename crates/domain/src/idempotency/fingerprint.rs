@@ -1,6 +1,6 @@
 //! The fingerprint of a request: SHA-256 over an encoding in which no two requests are alike.
 
-use super::Operation;
+use super::operation::Operation;
 use sha2::{Digest, Sha256};
 
 /// Equal for requests that are the same, and for no others: SHA-256, cut to 16 octets.

@@ -1,6 +1,6 @@
 //! The header `Idempotency-Key`.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use std::fmt;
 
 /// The name of the header.

@@ -3,13 +3,17 @@
 //! Fields are read as the request is read later. A request that cannot be read has no fingerprint: nothing like it ever
 //! succeeded, and its reading refuses it.
 
-use super::{FingerprintWriter, Operation, RequestFingerprint};
+use super::fingerprint::{FingerprintWriter, RequestFingerprint};
+use super::operation::Operation;
+use crate::account::Environment;
+use crate::draft::SendFields;
 use crate::draft::personalised::{choose, each_text};
+use crate::gateway::{AppendSender, Gateway};
+use crate::number;
+use crate::number::{Recipient, read_recipients};
 use crate::otp::OtpRequest;
 use crate::personalised::Rows;
-use crate::{
-    AppendSender, Environment, Gateway, Recipient, SendFields, number, read_recipients, sender,
-};
+use crate::sender;
 
 /// The times of a send, as they were written: the clock plays no part.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -1,7 +1,8 @@
 //! Codes: derived from a key and an id, and compared in constant time.
 
-use super::OtpId;
-use crate::{Refusal, named_enum};
+use super::id::OtpId;
+use crate::named_enum;
+use crate::refusal::Refusal;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;

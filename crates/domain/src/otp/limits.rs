@@ -1,7 +1,7 @@
 //! How often a one-time password is sent again, and how many go to one number.
 
 use super::verify::{OtpState, Verification};
-use crate::Refusal;
+use crate::refusal::Refusal;
 use crate::refusal::seconds;
 
 /// Times that a one-time password may be sent again.

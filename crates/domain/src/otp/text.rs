@@ -1,7 +1,8 @@
 //! The text of a one-time password. The code is put into it when the message is submitted, and not before.
 
-use super::Code;
-use crate::{Refusal, Text};
+use super::code::Code;
+use crate::refusal::Refusal;
+use crate::text::Text;
 
 /// The text of a request without `body`.
 pub const DEFAULT_BODY: &str = "{code} is your verification code. Do not share it.";

@@ -8,7 +8,8 @@
 //! ```
 
 use super::code::{Code, GivenCode};
-use crate::{Refusal, named_enum};
+use crate::named_enum;
+use crate::refusal::Refusal;
 
 named_enum! {
     /// The state of a one-time password.

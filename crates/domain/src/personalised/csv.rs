@@ -11,8 +11,8 @@
 //! - An apostrophe before a formula sign, as exports have it, is not part of the cell. A whole float is a number.
 
 use super::rows::{RowField, Rows};
-use crate::Refusal;
 use crate::csv::without_guard;
+use crate::refusal::Refusal;
 use std::borrow::Cow;
 
 /// The delimiters that a file may have.

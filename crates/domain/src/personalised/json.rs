@@ -5,7 +5,7 @@
 //! words, as `/sms` does, so that the answer names it as invalid.
 
 use super::rows::{RowField, Rows};
-use crate::Refusal;
+use crate::refusal::Refusal;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;

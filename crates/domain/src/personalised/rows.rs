@@ -1,6 +1,6 @@
 //! The rows of a personalised send as they came, in one block of memory: a request may have 100,000 of them.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use std::collections::HashMap;
 
 /// Most different variables that a request may name.

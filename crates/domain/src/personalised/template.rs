@@ -1,8 +1,8 @@
 //! Templates: a text with `{name}` where the value of a variable stands; `{{` and `}}` are braces.
 
+use super::faults::{Reason, RowFaults};
 use super::rows::{Row, Rows};
-use super::{Reason, RowFaults};
-use crate::MAX_BODY_CHARACTERS;
+use crate::text::MAX_BODY_CHARACTERS;
 use std::ops::Range;
 
 /// A text of more bytes has more characters than a body may have.

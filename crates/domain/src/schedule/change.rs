@@ -1,7 +1,7 @@
 //! Changes that a customer makes to a message that was accepted: which of them are possible, and their effect.
 
-use super::{MessageState, Progress};
-use crate::Refusal;
+use super::state::{MessageState, Progress};
+use crate::refusal::Refusal;
 
 /// A change that is asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,7 +2,7 @@
 //!
 //! Validity and the waits for receipts are measured by it.
 
-use crate::QuietHours;
+use crate::gateway::QuietHours;
 
 /// The clock of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,7 +4,7 @@
 //! cut, changed or taken from another list is refused. It guards against mistakes and not against forgery: a list shows
 //! nothing but the account's own rows, whatever the cursor.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 

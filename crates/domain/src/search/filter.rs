@@ -1,11 +1,17 @@
 //! Filters of lists and exports, from the raw fields of a query string.
 
+use crate::account::Environment;
+use crate::delivery::DeliveryStatus;
+use crate::draft::MAX_REFERENCE_CHARACTERS;
+use crate::gateway::Gateway;
+use crate::ids::MessageId;
+use crate::named_enum;
+use crate::number;
+use crate::number::Recipient;
+use crate::refusal::Refusal;
 use crate::schedule::MessageState;
+use crate::sender;
 use crate::time::{FORMS, parse_time};
-use crate::{
-    DeliveryStatus, Environment, Gateway, MAX_REFERENCE_CHARACTERS, MessageId, Recipient, Refusal,
-    named_enum, number, sender,
-};
 
 /// The fields of a filter as they came. Blank ones are absent.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -1,0 +1,33 @@
+//! The operations that honour an idempotency key.
+
+use crate::named_enum;
+
+named_enum! {
+    /// An operation that honours a key. An alias and another method are the same operation.
+    Operation {
+        /// `/sms`, its aliases, and a send by GET.
+        Send = "sms",
+        /// `/api/v1/sms/create`, whose answer has another shape.
+        LegacySend = "v1/sms/create",
+        /// `/sms/personalised`.
+        SendPersonalised = "sms/personalised",
+        /// `/messages/{message_id}/cancel`.
+        Cancel = "messages/cancel",
+        /// `/messages/{message_id}/pause`.
+        Pause = "messages/pause",
+        /// `/messages/{message_id}/resume`.
+        Resume = "messages/resume",
+        /// `/messages/{message_id}/reschedule`.
+        Reschedule = "messages/reschedule",
+        /// `/otp`.
+        CreateOtp = "otp",
+        /// `/otp/{otp_id}/verify`.
+        VerifyOtp = "otp/verify",
+        /// `/otp/{otp_id}/resend`.
+        ResendOtp = "otp/resend",
+        /// `/otp/{otp_id}/cancel`.
+        CancelOtp = "otp/cancel",
+        /// `/sender-ids`.
+        RequestSenderId = "sender-ids",
+    }
+}
