@@ -6,7 +6,7 @@
 # Seen:    8-bit reference:  Your order is ready
 #          16-bit reference: our order is ready
 # Ogene:   it joins pages by an 8-bit reference alone (docs/spec/sending.md, section 3): tests hold the octets of the header
-#          (`a_user_data_header_has_these_octets`) and read both kinds (`a_segment_is_told_by_header_or_parameters`).
+#          (`a_user_data_header_has_these_octets`) and read both kinds (`a_segment_is_known_by_header_or_parameters`).
 #
 # Needs python3 with pip, Perl, apt-get of Debian 12, and the registries of PyPI and Debian. Works in a temporary folder.
 set -euo pipefail

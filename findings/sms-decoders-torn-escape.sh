@@ -7,7 +7,7 @@
 #          pdusms: ValueError
 # Ogene:   it tears a pair only where a page more would be sent than is billed: tests are
 #          `an_escape_pair_is_moved_to_the_next_page_where_there_is_room` and
-#          `pages_are_as_many_as_billed_and_tear_as_few_pairs_as_possible`.
+#          `pages_are_as_many_as_billed_and_tear_the_fewest_pairs`.
 #
 # Needs python3 with pip and the registry of PyPI. Works in a temporary folder.
 set -euo pipefail
