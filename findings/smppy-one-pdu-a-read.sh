@@ -6,7 +6,7 @@
 # Seen:    three in one write, responses: 1
 #          one in two writes, responses: 0
 # Ogene:   it writes what its window permits at once, so such a carrier needs `window = 1`, as
-#          docs/operating/troubleshooting.md says: a test is `no_more_than_the_window_is_unanswered`. Its own reader takes
+#          docs/operating/troubleshooting.md says: a test is `a_window_of_one_sends_one_submit_at_a_time`. Its own reader takes
 #          PDUs that were cut at any octet (`pdus_split_at_any_octet_are_the_same_pdus`).
 #
 # Needs python3 with pip and the registry of PyPI. Works in a temporary folder, and on the loopback address.

@@ -6,7 +6,7 @@
 # Guessed: Call me@
 # Seen:    Call me, and of nine septets all: Call me @
 # Ogene:   it packs nothing, since a page has one septet in an octet. The octet 0 of such an `@` is sent and counted: tests
-#          are `golden_octets_of_both_alphabets` and `pages_joined_are_the_text`.
+#          are `golden_octets_of_both_alphabets` and `an_at_sign_at_the_end_of_a_text_is_sent`.
 #
 # Needs python3 with pip, Perl, apt-get of Debian 12, and the registries of PyPI and Debian. Works in a temporary folder.
 set -euo pipefail

@@ -384,6 +384,20 @@ mod tests {
     }
 
     #[test]
+    fn an_at_sign_at_the_end_of_a_text_is_sent() {
+        // Its octet is 0, which decoders of packed septets take for padding at each eighth place.
+        for before in [7, 8, 159, 160, 305] {
+            let body = format!("{}@", "a".repeat(before));
+            for unicode in [false, true] {
+                let pages = Text::prepare(&body, unicode).unwrap().pages();
+                let octets: Vec<u8> = pages.concat();
+                assert_eq!(octets.len(), before + 1);
+                assert_eq!(octets.last(), Some(&0), "{before}");
+            }
+        }
+    }
+
+    #[test]
     fn the_sender_is_appended_after_a_hyphen_and_counts() {
         let text = Text::prepare(&"a".repeat(153), false).unwrap();
         let with_sender = text.with_sender("OGENE");

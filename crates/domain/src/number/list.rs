@@ -120,6 +120,20 @@ mod tests {
     }
 
     #[test]
+    fn digits_among_letters_are_no_number() {
+        // Readers of contact files give the first two.
+        let items = [
+            "tel:+2348031234567",
+            "uri:tel:+2348031234567",
+            "Ada 08031234567",
+            "08031234567 ext 5",
+        ];
+        let list = read(&items.join(","));
+        assert_eq!(list.valid, []);
+        assert_eq!(list.invalid, items);
+    }
+
+    #[test]
     fn an_answer_cannot_be_blown_up() {
         let long = "ẹ".repeat(5000);
         let list = read(&vec![long; 500].join(","));

@@ -158,6 +158,23 @@ async fn no_more_than_the_window_is_unanswered() {
     assert_eq!((session.outstanding(), session.queued()), (3, 1));
 }
 
+/// Some carriers read one PDU from what arrives together and leave the others unanswered.
+#[tokio::test(start_paused = true)]
+async fn a_window_of_one_sends_one_submit_at_a_time() {
+    let options = BindOptions {
+        window: 1,
+        ..options()
+    };
+    let (session, mut events, mut smsc) = bound(options).await;
+    session.submit(submits(0..3)).unwrap();
+    for tag in 0..3 {
+        let sequence = smsc.submits(1).await[0];
+        assert!(smsc.is_silent_for(A_WHILE).await);
+        smsc.accept(sequence).await;
+        assert_eq!(events.next().await.unwrap(), [accepted(tag, sequence)]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_rejection_keeps_its_status_and_a_nack_is_one() {
     let (session, mut events, mut smsc) = bound(BindOptions {

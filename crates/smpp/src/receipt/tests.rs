@@ -295,6 +295,11 @@ fn the_text_is_read_in_any_alphabet() {
     let texts = [
         ("UCS-2", 8, utf16(&text, u16::to_be_bytes)),
         (
+            "UCS-2 of a message waiting group",
+            0xE0,
+            utf16(&text, u16::to_be_bytes),
+        ),
+        (
             "UCS-2 said to be the default",
             0,
             utf16(USUAL, u16::to_be_bytes),
