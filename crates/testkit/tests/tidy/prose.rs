@@ -1,6 +1,6 @@
 //! The rules of prose, checked over every text of the repository that a person reads.
 //!
-//! `OGENE_PROSE=PATH cargo nextest run -p server --test tidy prose --no-capture` prints the faults
+//! `OGENE_PROSE=PATH cargo nextest run -p testkit --test tidy prose --no-capture` prints the faults
 //! of one file. `OGENE_PROSE=left` prints the paths of all files with a fault.
 
 mod comments;

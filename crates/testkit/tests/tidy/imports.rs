@@ -1,7 +1,7 @@
 //! The graph of imports between the files of a crate: no file imports itself by way of others, and
 //! a stage of the engine imports no later one.
 //!
-//! `OGENE_RINGS=CRATE cargo nextest run -p server --test tidy imports --no-capture` prints the rings
+//! `OGENE_RINGS=CRATE cargo nextest run -p testkit --test tidy imports --no-capture` prints the rings
 //! of a crate that is on the list.
 
 use super::tidy::{crates, is_test, root, rust_files};

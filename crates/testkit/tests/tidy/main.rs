@@ -1,6 +1,6 @@
 //! The tests of the rules of the repository: borders between the crates, sizes, names, prose.
 //!
-//! They stand in the server because it is the last crate: it knows every other crate.
+//! They read files alone, so they stand in the crate that is built first.
 
 #[cfg(test)]
 mod prose;
