@@ -1,6 +1,8 @@
 //! Accounts, their standing, and the sender IDs registered on them.
 
-use crate::{AccountId, Refusal, named_enum};
+use crate::ids::AccountId;
+use crate::named_enum;
+use crate::refusal::Refusal;
 
 named_enum! {
     /// The rights of an account.

@@ -4,7 +4,9 @@ pub mod log;
 mod retry_after;
 pub mod signature;
 
-use crate::{DeliveryStatus, MessageId, Recipient};
+use crate::delivery::DeliveryStatus;
+use crate::ids::MessageId;
+use crate::number::recipient::Recipient;
 use std::fmt::Write;
 
 /// Octets of the fields that are told twice, at most, without the reference and their quotation marks' escapes.

@@ -1,6 +1,7 @@
 //! The URL that a customer wants to be called back at.
 
-use crate::{address, truncate};
+use crate::address;
+use crate::truncate::truncate;
 use std::net::IpAddr;
 use url::{Host, Url};
 
@@ -82,7 +83,7 @@ pub fn origin(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MAX_KEY_OCTETS;
+    use crate::truncate::MAX_KEY_OCTETS;
 
     #[test]
     fn http_urls_with_a_host_are_taken() {

@@ -9,7 +9,7 @@ mod code;
 mod phrase;
 
 use code::Code;
-use phrase::{Phrase, Words};
+use phrase::{Phrase, Words, is_one_of};
 
 /// How far a code may be from its code word, in characters between the two.
 const NEAR_CHARACTERS: usize = 60;
@@ -186,11 +186,6 @@ fn find<'a>(
 fn is_invitation(text: &str) -> bool {
     let has = |words: &str| Words::of(text).any(|word| is_one_of(&text[word], words));
     has("zoom meeting webinar") && has("id join link")
-}
-
-/// Returns whether a word is in a list of words with spaces between, in any case.
-fn is_one_of(word: &str, list: &str) -> bool {
-    list.split(' ').any(|one| one.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]

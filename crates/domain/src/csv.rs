@@ -62,7 +62,7 @@ pub fn without_guard(cell: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Money;
+    use crate::money::Money;
     use proptest::prelude::*;
 
     fn written(text: &str) -> String {

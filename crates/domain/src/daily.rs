@@ -1,8 +1,9 @@
 //! The most that an account may spend in a day.
 
 use crate::gateway::LAGOS_OFFSET_MS;
+use crate::money::Money;
+use crate::refusal::Refusal;
 use crate::refusal::seconds;
-use crate::{Money, Refusal};
 
 const DAY_MS: i64 = 86_400_000;
 

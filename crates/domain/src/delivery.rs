@@ -1,231 +1,17 @@
 //! The delivery state machine: what becomes of one recipient, and what it moves.
 
 mod cancelled;
+mod ending;
 mod guess;
+mod state;
 
-use crate::named_enum;
-use crate::{Leg, PageSet};
+pub use state::{Delivery, DeliveryEvent, DeliveryStatus, PENDING, Refund, Terms, Transition};
+
+use crate::leg::Leg;
+use crate::page_set::PageSet;
 use cancelled::cancelled;
+use ending::{failed, not_delivered, quiet, unused_second_leg};
 use guess::pages_named;
-
-named_enum! {
-    /// Where the delivery to a recipient stands, as stored.
-    DeliveryStatus {
-        /// Taken by the carrier; no final outcome yet.
-        Sent = "sent",
-        /// Written to a connection, without a known response.
-        InDoubt = "in_doubt",
-        /// Delivered.
-        Delivered = "delivrd",
-        /// The carrier reports that it was not delivered.
-        Undelivered = "undeliv",
-        /// Validity passed, or no receipt in time.
-        Expired = "expired",
-        /// Refused by the carrier.
-        Rejected = "rejectd",
-        /// Anything else that will not be delivered.
-        Failed = "failed",
-    }
-}
-
-/// The word of the interface for a recipient without a final outcome.
-pub const PENDING: &str = "sent awaiting status";
-
-impl DeliveryStatus {
-    /// Returns whether this is an outcome.
-    pub const fn is_final(self) -> bool {
-        !matches!(self, Self::Sent | Self::InDoubt)
-    }
-
-    /// The word of the interface (section 2.4).
-    pub const fn outside(self) -> &'static str {
-        match self {
-            Self::Sent | Self::InDoubt => PENDING,
-            Self::Delivered | Self::Undelivered | Self::Expired | Self::Rejected | Self::Failed => {
-                self.as_str()
-            }
-        }
-    }
-}
-
-/// The state of one recipient.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Delivery {
-    /// Where it stands.
-    pub status: DeliveryStatus,
-    /// The last leg that was submitted.
-    pub leg: Option<Leg>,
-    /// Bit 0: the first leg failed; bit 1: the second did.
-    pub failed_legs: i64,
-    /// Pages of a leg.
-    pub pages: i64,
-    /// The delivered pages, by leg.
-    pub delivered_pages: [PageSet; 2],
-    /// The pages in doubt, by leg: it is not known whether a carrier has them.
-    pub doubted_pages: [PageSet; 2],
-    /// Expired because the wait ended, not because a carrier reported it.
-    pub gave_up: bool,
-}
-
-impl Delivery {
-    /// A recipient of which nothing has been submitted yet.
-    pub const fn unsent(pages: i64) -> Self {
-        Self {
-            status: DeliveryStatus::Sent,
-            leg: None,
-            failed_legs: 0,
-            pages,
-            delivered_pages: [PageSet::EMPTY; 2],
-            doubted_pages: [PageSet::EMPTY; 2],
-            gave_up: false,
-        }
-    }
-
-    /// Returns whether pages of that leg are in doubt.
-    pub const fn doubts(&self, leg: Leg) -> bool {
-        !self.doubted_pages[leg.index()].is_empty()
-    }
-
-    /// The first page of a leg that stays in doubt after these events.
-    pub fn doubted_page(&self, leg: Leg, events: &[DeliveryEvent]) -> Option<i64> {
-        let ended = events.iter().filter_map(|event| event.ends_doubt());
-        let of_leg = ended.filter(|(of, _)| *of == leg);
-        let left = of_leg.fold(self.doubted_pages[leg.index()], |left, (_, pages)| {
-            left.without(pages)
-        });
-        left.first()
-    }
-
-    fn has_failed(&self, leg: Leg) -> bool {
-        self.failed_legs & leg.bit() != 0
-    }
-
-    /// These pages of a leg are in doubt no longer.
-    fn end_doubt(&mut self, leg: Leg, pages: PageSet) {
-        let doubted = &mut self.doubted_pages[leg.index()];
-        *doubted = doubted.without(pages);
-        self.recompute_status();
-    }
-
-    /// Without a final status it is in doubt as long as a page is.
-    fn recompute_status(&mut self) {
-        if !self.status.is_final() {
-            self.status = if self.doubted_pages == [PageSet::EMPTY; 2] {
-                DeliveryStatus::Sent
-            } else {
-                DeliveryStatus::InDoubt
-            };
-        }
-    }
-
-    /// An outcome ends all doubt.
-    fn end(&mut self, status: DeliveryStatus) {
-        self.status = status;
-        self.doubted_pages = [PageSet::EMPTY; 2];
-    }
-}
-
-/// The promises of the message's gateway.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Terms {
-    /// The charge goes back when the recipient is not delivered.
-    pub refund_undelivered: bool,
-    /// A second leg follows where the first fails (`dual-backup`).
-    pub two_legs: bool,
-}
-
-/// An event of a recipient.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum DeliveryEvent {
-    /// The carrier took all pages of a leg.
-    Submitted {
-        /// Which leg.
-        leg: Leg,
-    },
-    /// A leg was written to a connection, and its outcome is unknown.
-    Doubted {
-        /// Which leg.
-        leg: Leg,
-    },
-    /// A receipt that is not final: the carrier has that page.
-    Acknowledged {
-        /// Which leg.
-        leg: Leg,
-        /// Which page, counted from 1.
-        page: i64,
-    },
-    /// A receipt reports that a page of a leg is delivered.
-    PageDelivered {
-        /// Which leg.
-        leg: Leg,
-        /// Which page, counted from 1.
-        page: i64,
-    },
-    /// Pages that receipts said were delivered are others: only the response tells which.
-    PagesNamed {
-        /// Which leg.
-        leg: Leg,
-        /// The pages that they were taken for.
-        guessed: PageSet,
-        /// The pages that they are.
-        named: PageSet,
-    },
-    /// A leg has come to a bad end.
-    Failed {
-        /// Which leg.
-        leg: Leg,
-        /// Which end.
-        status: DeliveryStatus,
-    },
-    /// A leg that waits is not to be sent any more.
-    Cancelled {
-        /// Which leg.
-        leg: Leg,
-    },
-    /// The second leg was put back unsent: it was noted as submitted when it was claimed.
-    PutBack,
-    /// No outcome in time.
-    GaveUp,
-}
-
-impl DeliveryEvent {
-    /// Returns the leg and the pages whose doubt the event ends.
-    fn ends_doubt(self) -> Option<(Leg, PageSet)> {
-        match self {
-            Self::Submitted { leg } | Self::Failed { leg, .. } => Some((leg, PageSet::ALL)),
-            Self::Acknowledged { leg, page } | Self::PageDelivered { leg, page } => {
-                Some((leg, PageSet::of(page)))
-            }
-            Self::Doubted { .. }
-            | Self::PagesNamed { .. }
-            | Self::Cancelled { .. }
-            | Self::PutBack
-            | Self::GaveUp => None,
-        }
-    }
-}
-
-/// The amount that goes back to the wallet.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Refund {
-    /// All that the recipient was charged.
-    Charge,
-    /// The reserve for a second leg that was never submitted.
-    Reserve,
-}
-
-/// The result of an event.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Transition {
-    /// The delivery after it.
-    pub delivery: Delivery,
-    /// The refund, if any.
-    pub refund: Option<Refund>,
-    /// The customer is called back with the outcome.
-    pub callback: bool,
-    /// The second leg goes out now.
-    pub second_leg: bool,
-}
 
 /// Applies an event; `None` when it changes nothing.
 ///
@@ -254,16 +40,6 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
         DeliveryEvent::PutBack => put_back(delivery, terms),
         DeliveryEvent::GaveUp => gave_up(delivery, terms),
     }
-}
-
-/// A change that moves no money and makes no callback.
-fn quiet(before: &Delivery, delivery: Delivery) -> Option<Transition> {
-    (*before != delivery).then_some(Transition {
-        delivery,
-        refund: None,
-        callback: false,
-        second_leg: false,
-    })
 }
 
 fn doubted(mut delivery: Delivery, leg: Leg) -> Delivery {
@@ -304,31 +80,6 @@ fn page_delivered(mut delivery: Delivery, terms: Terms, leg: Leg, page: i64) -> 
     })
 }
 
-fn failed(
-    mut delivery: Delivery,
-    terms: Terms,
-    leg: Leg,
-    status: DeliveryStatus,
-) -> Option<Transition> {
-    if delivery.status.is_final() || delivery.has_failed(leg) {
-        return None;
-    }
-    let before = delivery.clone();
-    delivery.failed_legs |= leg.bit();
-    if terms.two_legs {
-        let both = Leg::First.bit() | Leg::Second.bit();
-        if delivery.failed_legs != both {
-            let second_leg = leg == Leg::First && delivery.leg < Some(Leg::Second);
-            return quiet(&before, delivery).map(|change| Transition {
-                second_leg,
-                ..change
-            });
-        }
-    }
-    delivery.end(status);
-    Some(not_delivered(delivery, terms))
-}
-
 /// A recipient that ended meanwhile ended as if the second leg had been submitted.
 fn put_back(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
     if delivery.leg < Some(Leg::Second) {
@@ -352,25 +103,6 @@ fn gave_up(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
     delivery.end(DeliveryStatus::Expired);
     delivery.gave_up = true;
     Some(not_delivered(delivery, terms))
-}
-
-/// A bad end, with what goes back for it.
-fn not_delivered(delivery: Delivery, terms: Terms) -> Transition {
-    let refund = if terms.refund_undelivered {
-        Some(Refund::Charge)
-    } else {
-        unused_second_leg(&delivery, terms)
-    };
-    Transition {
-        delivery,
-        refund,
-        callback: true,
-        second_leg: false,
-    }
-}
-
-fn unused_second_leg(delivery: &Delivery, terms: Terms) -> Option<Refund> {
-    (terms.two_legs && delivery.leg < Some(Leg::Second)).then_some(Refund::Reserve)
 }
 
 #[cfg(test)]

@@ -1,7 +1,14 @@
 //! Gateways: what the caller chooses, what each one costs and promises, and which carriers serve it.
 
+use crate::account::Environment;
+use crate::content::CodeWords;
+use crate::ids::AccountId;
+use crate::leg::Leg;
+use crate::money::Money;
 use crate::named_enum;
-use crate::{AccountId, CodeWords, Environment, Leg, Money, NumberPlan, Recipient, Refusal};
+use crate::network::NumberPlan;
+use crate::number::recipient::Recipient;
+use crate::refusal::Refusal;
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;

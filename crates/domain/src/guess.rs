@@ -1,6 +1,6 @@
 //! Guessing at tokens: how many unknown ones an address has named in the running minute.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use crate::refusal::seconds;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

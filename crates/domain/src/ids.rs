@@ -1,6 +1,6 @@
 //! Identifiers. All are made by the application, so that no database has to hand them out.
 
-use crate::Recipient;
+use crate::number::recipient::Recipient;
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;

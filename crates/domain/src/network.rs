@@ -1,6 +1,6 @@
 //! Which operator a number was given to, by its prefix. Numbers are ported, so this is a first guess.
 
-use crate::Recipient;
+use crate::number::recipient::Recipient;
 
 /// The operators of Nigeria and their prefixes. Prefixes that no operator uses any more are left out:
 /// 0702 but for the ones named, 0709, 0819.
@@ -160,7 +160,7 @@ fn read(table: &[(String, Vec<String>)]) -> (Vec<Prefix>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse_national;
+    use crate::number::parse_national;
 
     fn table(rows: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
         rows.iter()

@@ -1,110 +1,34 @@
 //! Phone numbers: which spellings are read, and which numbers may be sent to.
 
 mod list;
+pub(crate) mod recipient;
 mod separators;
 
+pub use list::{MAX_NAMED_INVALID, RecipientList, TooMany, read_recipients};
+pub use recipient::{Recipient, SandboxOutcome};
+
+use crate::account::Environment;
+use crate::gateway::Gateway;
+use recipient::{NATIONAL, NIGERIA};
 use separators::is_separator;
 
-pub use list::{MAX_NAMED_INVALID, RecipientList, TooMany, read_recipients};
-
-use crate::{Environment, Gateway};
-use std::fmt;
-
-/// The country code of Nigeria.
-const NIGERIA: u64 = 234;
-/// One more than the highest national number: ten digits.
-const NATIONAL: u64 = 10_000_000_000;
-/// The steering numbers of the sandbox are the ones that follow this one; toll-free, so nobody's mobile.
-const STEERING: u64 = 2_348_000_000_000;
 /// The longest number (E.164, 6.1) and two zeros or a trunk zero before it.
 const MAX_DIGITS: u32 = 17;
 /// The longest spelling that is read, in bytes: room for three invisible characters around each digit.
 const MAX_SPELLING_BYTES: usize = 256;
-
-/// Who receives a message: the digits in international format, without a plus.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Recipient(u64);
-
-impl Recipient {
-    /// The recipient of digits that were read and checked earlier.
-    pub const fn from_digits(digits: u64) -> Self {
-        Self(digits)
-    }
-
-    /// The digits as a number: 2348031234567.
-    pub const fn digits(self) -> u64 {
-        self.0
-    }
-
-    /// The ten digits after the country code, of a Nigerian number.
-    pub(crate) const fn national(self) -> Option<u64> {
-        if self.0 / NATIONAL == NIGERIA {
-            Some(self.0 % NATIONAL)
-        } else {
-            None
-        }
-    }
-
-    /// How the sandbox answers this number, when it is one of those that steer it.
-    pub const fn sandbox_outcome(self) -> Option<SandboxOutcome> {
-        let outcome = match self.0.wrapping_sub(STEERING) {
-            1 => SandboxOutcome::Delivered,
-            2 => SandboxOutcome::Undelivered,
-            3 => SandboxOutcome::Expired,
-            4 => SandboxOutcome::Rejected,
-            5 => SandboxOutcome::Pending,
-            6 => SandboxOutcome::Failed,
-            7 => SandboxOutcome::RefuseFunds,
-            8 => SandboxOutcome::RefuseUnavailable,
-            9 => SandboxOutcome::RefuseRate,
-            _ => return None,
-        };
-        Some(outcome)
-    }
-}
-
-/// As stored and returned: `2348031234567`.
-impl fmt::Display for Recipient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The outcome that a steering number asks of the sandbox (`2348000000001` to `…09`, in this order).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum SandboxOutcome {
-    /// Ends `delivrd`.
-    Delivered,
-    /// Ends `undeliv`.
-    Undelivered,
-    /// Ends `expired`.
-    Expired,
-    /// Ends `rejectd`.
-    Rejected,
-    /// Never ends.
-    Pending,
-    /// Ends `failed`.
-    Failed,
-    /// The send is refused for want of funds.
-    RefuseFunds,
-    /// The send is refused as if the service were overloaded.
-    RefuseUnavailable,
-    /// The send is refused as if it were one too many.
-    RefuseRate,
-}
 
 /// Reads a Nigerian mobile number: `2348031234567`, `+234…`, `00234…`, `08031234567`, `8031234567` or
 /// `23408031234567`, with separators anywhere: white space, dashes, dots and brackets of every kind, and invisible
 /// characters, as they come along when a number is copied.
 pub fn parse_national(text: &str) -> Option<Recipient> {
     let national = Digits::read(text)?.national()?;
-    is_mobile(national).then_some(Recipient(NIGERIA * NATIONAL + national))
+    is_mobile(national).then_some(Recipient::from_digits(NIGERIA * NATIONAL + national))
 }
 
 /// Reads what [`parse_national`] does, and the steering numbers of the sandbox.
 pub fn parse_sandbox(text: &str) -> Option<Recipient> {
     let national = Digits::read(text)?.national()?;
-    let recipient = Recipient(NIGERIA * NATIONAL + national);
+    let recipient = Recipient::from_digits(NIGERIA * NATIONAL + national);
     (is_mobile(national) || recipient.sandbox_outcome().is_some()).then_some(recipient)
 }
 
@@ -121,7 +45,7 @@ fn parse_sandbox_international(text: &str) -> Option<Recipient> {
 pub fn parse_international(text: &str) -> Option<Recipient> {
     let digits = Digits::read(text)?;
     if let Some(national) = digits.national().filter(|&national| is_mobile(national)) {
-        return Some(Recipient(NIGERIA * NATIONAL + national));
+        return Some(Recipient::from_digits(NIGERIA * NATIONAL + national));
     }
     let length = digits.count - digits.leading_zeros;
     let prefixed_well = match digits.leading_zeros {
@@ -131,7 +55,8 @@ pub fn parse_international(text: &str) -> Option<Recipient> {
     };
     let is_foreign =
         !starts_with_country(digits.value, length, NIGERIA) && !is_mobile(digits.value);
-    (prefixed_well && (8..=15).contains(&length) && is_foreign).then_some(Recipient(digits.value))
+    (prefixed_well && (8..=15).contains(&length) && is_foreign)
+        .then_some(Recipient::from_digits(digits.value))
 }
 
 /// Returns the function that reads a number for a gateway.
@@ -391,7 +316,10 @@ mod tests {
         );
         assert_eq!(parse_sandbox("2348000000000"), None);
         assert_eq!(parse_sandbox("2348000000010"), None);
-        assert_eq!(Recipient(2_348_031_234_567).sandbox_outcome(), None);
+        assert_eq!(
+            Recipient::from_digits(2_348_031_234_567).sandbox_outcome(),
+            None
+        );
     }
 
     proptest! {

@@ -101,7 +101,7 @@ fn words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Text;
+    use crate::text::Text;
 
     #[test]
     fn a_phrase_is_found_as_whole_words_whatever_the_case() {

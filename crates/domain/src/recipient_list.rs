@@ -1,6 +1,6 @@
 //! A list of recipients as bytes: how messages and batches hold theirs.
 
-use crate::Recipient;
+use crate::number::recipient::Recipient;
 
 /// Octets of one number: 15 decimal digits need 50 bits.
 const WIDTH: usize = 7;

@@ -1,8 +1,9 @@
 //! Everything a caller can do wrong, in words. Codes and HTTP statuses are the server's matter.
 
+use crate::ids::MessageId;
+use crate::money::Money;
 use crate::personalised::faults::RowFaults;
-use crate::velocity::Block;
-use crate::{MessageId, Money};
+use crate::velocity::block::Block;
 use std::fmt;
 use std::net::IpAddr;
 

@@ -1,6 +1,6 @@
 //! The next step after a submit that the carrier did not take.
 
-use crate::DeliveryStatus;
+use crate::delivery::DeliveryStatus;
 
 /// Why a carrier did not take a message, in the terms of the trade.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,8 +3,8 @@
 //! The checksum lets junk be refused without a look-up and serves secret scanners. Only the SHA-256 of
 //! a token is ever stored (docs/spec/interface.md, section 3).
 
-use crate::Refusal;
 use crate::client::AllowList;
+use crate::refusal::Refusal;
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 

@@ -1,11 +1,13 @@
 //! How much an account sends to one number, and to the numbers of one block, in an hour of the clock.
 
-mod block;
+pub(crate) mod block;
 
 pub use block::{Block, NotBlock};
 
+use crate::ids::AccountId;
+use crate::number::recipient::Recipient;
+use crate::refusal::Refusal;
 use crate::refusal::seconds;
-use crate::{AccountId, Recipient, Refusal};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Numbers, and blocks, that are counted in an hour, each of an account. Further ones are not counted: a

@@ -1,6 +1,6 @@
 //! The prepaid wallet: six components, the order in which they pay, and where a refund goes.
 
-use crate::Money;
+use crate::money::Money;
 use std::fmt;
 use std::str::FromStr;
 

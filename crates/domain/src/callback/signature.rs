@@ -3,7 +3,8 @@
 //!
 //! While a secret is exchanged for another, both sign, so that the receiver may change over at any moment.
 
-use crate::{MessageId, Recipient};
+use crate::ids::MessageId;
+use crate::number::recipient::Recipient;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};

@@ -1,8 +1,7 @@
 //! Which runs of letters and digits can be a code, and which are an amount, a date, a time, a phone or
 //! account number, a USSD code, a part of an address and so on.
 
-use super::is_one_of;
-use super::phrase::Words;
+use super::phrase::{Words, is_one_of};
 use std::ops::Range;
 
 /// How many letters and digits a code has.

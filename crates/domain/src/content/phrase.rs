@@ -91,3 +91,8 @@ impl Phrase {
         (colon || !self.wants_colon).then_some(at)
     }
 }
+
+/// Returns whether a word is in a list of words with spaces between, in any case.
+pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+    list.split(' ').any(|one| one.eq_ignore_ascii_case(word))
+}

@@ -1,7 +1,8 @@
 //! A leg that waits and is not to be sent any more.
 
-use super::{Delivery, DeliveryStatus, Refund, Terms, Transition, failed, not_delivered, quiet};
-use crate::Leg;
+use super::ending::{failed, not_delivered, quiet};
+use super::state::{Delivery, DeliveryStatus, Refund, Terms, Transition};
+use crate::leg::Leg;
 
 /// A recipient of whom nothing was submitted gets the whole charge back, whatever the gateway promises. A second leg that is
 /// cancelled was never taken, so what was reserved for it goes back with the end of the first.

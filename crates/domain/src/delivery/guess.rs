@@ -1,33 +1,8 @@
 //! Pages that a receipt was taken to be about before their response named them.
 
-use super::{Delivery, DeliveryEvent};
-use crate::{Leg, PageSet};
-
-impl Delivery {
-    /// Returns the event of a response that names pages of a leg which receipts were taken to be about: each as it was
-    /// guessed, and as it is.
-    pub fn named(&self, leg: Leg, pages: &[(i64, i64)]) -> Option<DeliveryEvent> {
-        let delivered = self.delivered_pages[leg.index()];
-        // A guess at a page that was not delivered has only ended a doubt.
-        let wrong = pages
-            .iter()
-            .filter(|(guessed, page)| guessed != page && delivered.contains(*guessed));
-        let (guessed, named) = wrong.fold(
-            (PageSet::EMPTY, PageSet::EMPTY),
-            |(guessed, named), &(one, other)| {
-                (
-                    guessed.with(PageSet::of(one)),
-                    named.with(PageSet::of(other)),
-                )
-            },
-        );
-        (!guessed.is_empty()).then_some(DeliveryEvent::PagesNamed {
-            leg,
-            guessed,
-            named,
-        })
-    }
-}
+use super::state::Delivery;
+use crate::leg::Leg;
+use crate::page_set::PageSet;
 
 /// All at once, or of two that change places one would be lost. There are no more of them than before, so nothing ends.
 pub(super) fn pages_named(
@@ -46,7 +21,8 @@ pub(super) fn pages_named(
 #[cfg(test)]
 mod tests {
     use crate::delivery::{Delivery, DeliveryEvent as E, DeliveryStatus, Terms, transition};
-    use crate::{Leg, PageSet};
+    use crate::leg::Leg;
+    use crate::page_set::PageSet;
 
     const REFUND: Terms = Terms {
         refund_undelivered: true,

@@ -1,9 +1,28 @@
 //! Recipients by class: who carries them, what they read and what they pay.
 
-use super::{Class, Customer};
-use crate::{
-    AccountId, Alphabet, AppendSender, GatewayRules, Money, Recipient, Refusal, Rulebook, Text,
-};
+use crate::gateway::{AppendSender, GatewayRules, Rulebook};
+use crate::ids::AccountId;
+use crate::money::Money;
+use crate::number::recipient::Recipient;
+use crate::refusal::Refusal;
+use crate::text::{Alphabet, Text};
+
+/// The recipients of one network: same carrier, same text, same charge.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Class {
+    /// Index of the preferred carrier in [`Rulebook::carriers`].
+    pub carrier: usize,
+    /// The sender ID is added to the text.
+    pub suffixed: bool,
+    /// Pages of the text.
+    pub pages: i64,
+    /// The charge for one recipient.
+    pub charge: Money,
+    /// The part of the charge that goes back when a second leg is never submitted.
+    pub reserve: Money,
+    /// Who they are, in the order of the request.
+    pub recipients: Vec<Recipient>,
+}
 
 /// Sorts the recipients into classes by network, which settles carrier, suffix and charge of each.
 pub(super) fn classes(
@@ -12,7 +31,7 @@ pub(super) fn classes(
     sender: &str,
     append: AppendSender,
     gateway: &GatewayRules,
-    customer: &Customer,
+    account: AccountId,
     rules: &Rulebook,
 ) -> Vec<Class> {
     let plain_pages = text.page_count();
@@ -33,8 +52,7 @@ pub(super) fn classes(
                 plain_pages
             };
             let pages = i64::try_from(pages).unwrap_or(i64::MAX);
-            let (charge, reserve) =
-                charge(gateway, rules, customer.account.id, network, unicode, pages);
+            let (charge, reserve) = charge(gateway, rules, account, network, unicode, pages);
             Class {
                 carrier,
                 suffixed,
@@ -71,7 +89,7 @@ pub(super) fn route(
     gateway: &GatewayRules,
     rules: &Rulebook,
 ) -> Route {
-    let first = rules.leg(gateway.gateway, crate::Leg::First);
+    let first = rules.leg(gateway.gateway, crate::leg::Leg::First);
     let carriers = first.unwrap_or(gateway).preference.carriers(network);
     let carrier = carriers.first().copied().unwrap_or(0);
     let suffixed = match append {
@@ -102,7 +120,7 @@ pub(super) fn charge(
     if gateway.legs.is_none() {
         return (of(gateway), Money::ZERO);
     }
-    let (first, second) = (leg(crate::Leg::First), leg(crate::Leg::Second));
+    let (first, second) = (leg(crate::leg::Leg::First), leg(crate::leg::Leg::Second));
     let dearer = first.max(second);
     (dearer, dearer - first)
 }

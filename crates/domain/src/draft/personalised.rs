@@ -4,46 +4,29 @@
 //! faults of the rows are one refusal (API-2020).
 
 mod judge;
+mod recipient;
 
-use super::{
+pub use recipient::PersonalisedRecipient;
+
+use super::send::{
     Adjustments, Customer, Fingerprint, SendFields, approved_sender, check_sender,
     checked_callback, checked_reference, chosen_gateway, flag, without_nul,
 };
+use crate::account::Environment;
+use crate::gateway::{AppendSender, Gateway, Priority, Rulebook};
+use crate::ids::AccountId;
+use crate::money::Money;
+use crate::number::recipient::Recipient;
 use crate::number::{self, RecipientList};
-use crate::personalised::{Reason, Row, RowFaults, Rows, Template};
-use crate::{
-    AccountId, Alphabet, AppendSender, Environment, Gateway, GatewayRules,
-    MAX_REFERENCE_CHARACTERS, Money, Priority, Prohibited, Recipient, Refusal, Rulebook,
-};
+use crate::personalised::{Row, RowFaults, Rows, Template};
+use crate::prohibited::Prohibited;
+use crate::refusal::Refusal;
 use judge::Judge;
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// Most row numbers of repeated recipients that an answer names.
 const MAX_NAMED_REPEATED: usize = 100;
-
-/// One recipient with a text of its own.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct PersonalisedRecipient {
-    /// The number.
-    pub recipient: Recipient,
-    /// The row, from 1.
-    pub row: u32,
-    /// Index of the preferred carrier in [`Rulebook::carriers`].
-    pub carrier: usize,
-    /// `true` if the sender ID is added to the text.
-    pub suffixed: bool,
-    /// The alphabet of the text before any suffix.
-    pub alphabet: Alphabet,
-    /// Pages of the text, the suffix included.
-    pub pages: i64,
-    /// The charge of this recipient.
-    pub charge: Money,
-    /// The part of the charge that goes back when a second leg is never submitted.
-    pub reserve: Money,
-    text: Range<u32>,
-    customer_reference: Option<Box<str>>,
-}
 
 /// A personalised message that may be accepted, if it is no duplicate and the wallet can pay.
 #[derive(Clone, Debug)]

@@ -1,9 +1,12 @@
 //! The price of a send before it is sent: the charge, the pages, and the text as it will arrive.
 
-use super::personalised::each_text;
-use super::{Adjustments, Draft, PersonalisedDraft};
+use super::personalised::{PersonalisedDraft, each_text};
+use super::send::{Adjustments, Draft};
+use crate::gateway::Rulebook;
+use crate::money::Money;
+use crate::number::recipient::Recipient;
 use crate::personalised::Rows;
-use crate::{Alphabet, Money, Recipient, Rulebook, Text, TextChange, TextChanges};
+use crate::text::{Alphabet, Text, TextChange, TextChanges};
 
 /// The name of a network that the number plan does not know.
 pub const OTHER_NETWORK: &str = "other";

@@ -1,6 +1,6 @@
 //! The recipients of one request: a list as people write it, read once.
 
-use super::Recipient;
+use super::recipient::Recipient;
 use super::separators::is_invisible;
 use std::collections::HashSet;
 
@@ -91,7 +91,7 @@ impl RecipientList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse_national;
+    use crate::number::parse_national;
 
     fn read(to: &str) -> RecipientList {
         read_recipients(to, parse_national, 10_000).unwrap()

@@ -46,8 +46,8 @@ pub fn masked_receipt(receipt: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Alphabet;
     use crate::otp::{CodeKind, OtpId};
+    use crate::text::Alphabet;
     use proptest::prelude::*;
 
     fn code(random: u8, kind: CodeKind, length: u32) -> Code {

@@ -5,9 +5,9 @@
 //! window nothing. All nodes together may be wrong by the permits that they hold and the requests that they let in so: one part in
 //! [`HELD`] and one in [`UNCOUNTED`] of the limit, a twentieth together.
 
+use super::reservation::{Rate, Reservation, Reserved};
+use super::slots::{MAX_WAIT_MS, SLOT_MS, reset_s};
 use super::uncounted::Uncounted;
-use super::window::{MAX_WAIT_MS, SLOT_MS};
-use super::{Rate, Reservation, Reserved, reset_s};
 
 /// How long a permit may be used after it was reserved.
 const VALID_MS: i64 = 1_000;

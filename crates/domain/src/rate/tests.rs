@@ -1,6 +1,7 @@
 //! The window alone, and nodes that share one.
 
 use super::*;
+use crate::refusal::Refusal;
 use proptest::prelude::*;
 
 const SIXTY_SECONDS: i64 = 60_000;

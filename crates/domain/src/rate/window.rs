@@ -1,17 +1,9 @@
 //! The window in which requests are counted, and its bytes in the database.
 
-use super::{Rate, Reservation, Reserved, reset_s};
+use super::reservation::{Rate, Reservation, Reserved};
+use super::slots::{SLOT_MS, SLOTS, WINDOW_MS, reset_s};
 use std::collections::VecDeque;
 
-/// How long a request counts.
-const WINDOW_MS: i64 = 60_000;
-/// The window is counted in slots: a request counts until the slot in which it came is wholly past, so no
-/// 60 seconds ever see more than the limit, and room comes back at most one slot late.
-const SLOTS: i64 = 240;
-/// The length of a slot.
-pub(super) const SLOT_MS: i64 = WINDOW_MS / SLOTS;
-/// The longest that a request counts: it came at the beginning of its slot.
-pub(super) const MAX_WAIT_MS: i64 = WINDOW_MS + SLOT_MS;
 /// In packed counts: another octet of the same count follows.
 const MORE: u8 = 0x80;
 

@@ -7,7 +7,7 @@ use crate::gateway::Gateway;
 use crate::ids::MessageId;
 use crate::named_enum;
 use crate::number;
-use crate::number::Recipient;
+use crate::number::recipient::Recipient;
 use crate::refusal::Refusal;
 use crate::schedule::MessageState;
 use crate::sender;

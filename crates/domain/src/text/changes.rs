@@ -61,7 +61,7 @@ impl TextChanges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Prepared;
+    use crate::text::Prepared;
     use proptest::prelude::*;
 
     type Expected = &'static [(char, &'static str, usize)];

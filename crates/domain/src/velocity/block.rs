@@ -1,6 +1,6 @@
 //! Blocks of a thousand numbers.
 
-use crate::Recipient;
+use crate::number::recipient::Recipient;
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,13 +1,18 @@
 //! The text, the way and the charge of each row.
 
-use super::{
-    AccountId, Adjustments, Alphabet, AppendSender, Customer, GatewayRules,
-    MAX_REFERENCE_CHARACTERS, Money, PersonalisedRecipient, Prohibited, Range, Reason, Recipient,
-    Refusal, Row, RowFaults, Rows, Rulebook, Template,
-};
+use super::recipient::PersonalisedRecipient;
 use crate::draft::classes::{Route, charge, route};
+use crate::draft::send::{Adjustments, Customer, MAX_REFERENCE_CHARACTERS};
+use crate::gateway::{AppendSender, GatewayRules, Rulebook};
+use crate::ids::AccountId;
+use crate::money::Money;
+use crate::number::recipient::Recipient;
 use crate::personalised::Bound;
-use crate::{Prepared, Text};
+use crate::personalised::{Reason, Row, RowFaults, Rows, Template};
+use crate::prohibited::Prohibited;
+use crate::refusal::Refusal;
+use crate::text::{Alphabet, Prepared, Text};
+use std::ops::Range;
 
 /// The rules by which all rows are judged.
 pub(super) struct Judge<'a> {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::draft::tests::{customer, fields, rules};
 use crate::personalised::{JsonRows, RowFault, read_csv};
+use crate::text::Alphabet;
 use proptest::prelude::*;
 use serde::de::DeserializeSeed;
 

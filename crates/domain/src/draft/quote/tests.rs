@@ -1,9 +1,11 @@
 //! Quotes of both sends, beside their drafts.
 
 use super::*;
+use crate::account::Environment;
+use crate::draft::draft_personalised;
 use crate::draft::tests::{customer, fields, rules};
 use crate::personalised::read_csv;
-use crate::{Environment, Prohibited, draft_personalised};
+use crate::prohibited::Prohibited;
 use proptest::prelude::*;
 
 fn quote(text: &str) -> Quote {
