@@ -23,6 +23,9 @@ enum Source {
     },
 }
 
+/// What may lie between the two times of one look, milliseconds.
+const LOOK_MS: i64 = 50;
+
 impl Clock {
     /// The system's clock.
     pub fn system() -> Self {
@@ -106,12 +109,7 @@ impl Clock {
             Source::Timer(_, since) => passed_ms(*since),
         }
     }
-}
 
-/// What may lie between the two times of one look, milliseconds.
-const LOOK_MS: i64 = 50;
-
-impl Clock {
     /// What [`Clock::now_ms`] and [`Clock::steady_ms`] tell at one moment: whoever was held up between the two asks
     /// again.
     pub(crate) fn both_ms(&self) -> (i64, i64) {

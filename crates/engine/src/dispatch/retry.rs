@@ -35,9 +35,7 @@ impl RequeueKind {
             (Self::Retry, BatchKind::Backup | BatchKind::Again) => BatchKind::Again,
         }
     }
-}
 
-impl RequeueKind {
     /// A retry stays behind what waits, or recipients that are refused for good would be tried before all others, again
     /// and again. The others go out once more at most.
     fn priority(self, of: Priority) -> Priority {

@@ -36,7 +36,7 @@ type Module = Vec<String>;
 type Imports = BTreeMap<Module, BTreeSet<Module>>;
 
 /// The source without comments, and without its test modules.
-fn code(source: &str) -> String {
+pub(super) fn code(source: &str) -> String {
     let (mut code, mut marked, mut within_tests) = (String::new(), false, false);
     for line in source.lines() {
         within_tests |= marked && line.starts_with("mod ") && line.ends_with('{');

@@ -9,6 +9,9 @@ mod prose;
 mod documents;
 
 #[cfg(test)]
+mod impls;
+
+#[cfg(test)]
 mod imports;
 
 #[cfg(test)]
