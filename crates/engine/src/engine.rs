@@ -1,16 +1,17 @@
 //! The engine: start, admit, operate, shutdown.
 
+mod admission;
 mod reload;
 mod report;
 
+pub use admission::{Admission, Credentials, NotAdmitted, Purpose};
 pub use reload::Reloaded;
 pub use report::Report;
 
-use crate::accept::{self, AcceptQueue, Sent};
+use crate::accept;
 use crate::admit::admission::Guards;
-use crate::admit::callers::{Caller, Callers};
+use crate::admit::callers::Callers;
 use crate::admit::rate::Rates;
-use crate::admit::sandbox as simulated;
 use crate::background::{retention, sweeps};
 use crate::cluster::{self, takeover};
 use crate::context::Context;
@@ -25,15 +26,15 @@ use crate::context::system::System;
 use crate::context::tls;
 use crate::dispatch;
 use crate::dispatch::report::ReportSink;
-use crate::error::{Error, StartError, within};
+use crate::error::StartError;
 use crate::notify::Callbacks;
+use crate::operators::{Actor, Operations};
 use crate::settings::Settings;
 use crate::settle;
+use admission::Stages;
 use arc_swap::ArcSwap;
-use domain::rate::{Rate, RateKey, RateKind};
-use domain::{Environment, Purse, Refusal, SendFields};
+use domain::Environment;
 use parking_lot::Mutex;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -48,14 +49,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(7);
 /// The running engine; a clone is the same one.
 #[derive(Clone)]
 pub struct Engine {
-    context: Arc<Context>,
-    callers: Arc<Callers>,
-    rates: Arc<Rates>,
-    guards: Guards,
-    queue: AcceptQueue,
+    stages: Arc<Stages>,
     callbacks: Callbacks,
     reports: ReportSink,
-    open: Arc<AtomicBool>,
     tasks: Arc<Mutex<Tasks>>,
     /// One reload at a time.
     reloading: Arc<tokio::sync::Mutex<()>>,
@@ -150,125 +146,44 @@ impl Engine {
             tokio::spawn(retention::run(Arc::clone(&context))),
         ]);
         Ok(Self {
-            context,
-            callers,
-            rates,
-            guards,
-            queue,
+            stages: Arc::new(Stages {
+                context,
+                callers,
+                rates,
+                guards,
+                queue,
+                is_open: AtomicBool::new(true),
+            }),
             callbacks,
             reports,
-            open: Arc::new(AtomicBool::new(true)),
             tasks: Arc::new(Mutex::new(tasks)),
             reloading: Arc::default(),
         })
     }
 
-    /// The account behind a token, for a request that comes from `client`.
-    pub async fn caller(&self, token: Option<&str>, client: IpAddr) -> Result<Arc<Caller>, Error> {
-        let now_ms = self.context.clock.now_ms();
-        within(self.callers.caller(token, client, now_ms)).await
-    }
-
-    /// The account behind a token that was just refused, where it is one: for the log.
-    pub fn refused_caller(&self, token: &str) -> Option<Arc<Caller>> {
-        self.callers.remembered(token)
-    }
-
-    /// Counts a request against its limit.
-    pub async fn check_rate(
+    /// Admits a request. The admission then acts for its caller.
+    pub async fn admit(
         &self,
-        caller: &Caller,
+        credentials: Credentials<'_>,
         environment: Environment,
-        kind: RateKind,
-    ) -> Result<Rate, Error> {
-        let limits = self.context.live().limits;
-        let limit = match kind {
-            RateKind::Send => limits.sends_per_minute,
-            RateKind::Report => limits.reports_per_minute,
-            RateKind::Read => limits.reads_per_minute,
-            RateKind::Recipient => limits.sandbox.recipients_per_minute,
-            RateKind::Callback => limits.sandbox.callbacks_per_minute,
-        };
-        let key = RateKey {
-            account: caller.customer.account.id,
-            environment,
-            kind,
-        };
-        within(self.rates.count(key, limit, &self.context.clock)).await
+        purpose: Purpose,
+    ) -> Result<Admission, NotAdmitted> {
+        self.stages.admit(credentials, environment, purpose).await
     }
 
-    /// Refuses a send that is not parsed yet while the accept queue is full.
-    pub fn check_room(&self) -> Result<(), Refusal> {
-        self.queue.check_room()
+    /// The operations of an operator, on the database of this engine.
+    pub fn operate(&self, actor: Actor) -> Operations {
+        Operations::new(self.stages.context.store.clone(), actor)
     }
 
-    /// Accepts a send: when this gives a message, it is durable and paid for.
-    pub async fn send(
-        &self,
-        caller: &Caller,
-        environment: Environment,
-        fields: SendFields,
-    ) -> Result<Sent, Error> {
-        caller.customer.account.check_send(environment)?;
-        if !self.open.load(Ordering::Relaxed) {
-            return Err(Refusal::Unavailable { retry_after_s: 5 }.into());
-        }
-        let live = self.context.live.load_full();
-        let draft = domain::draft(
-            fields,
-            &caller.customer,
-            environment,
-            &live.plan.rules,
-            &self.guards.prohibited(),
-        )?;
-        simulated::steer(&draft, live.limits.sends_per_minute)?;
-        let (limits, clock) = (live.limits.sandbox, &self.context.clock);
-        within(simulated::count(&draft, limits, &self.rates, clock)).await?;
-        let counted = self.guards.count(&draft).await?;
-        self.queue.send(draft, live, counted).await
-    }
-
-    /// What the wallet holds; the sandbox has a simulated one.
-    pub async fn balance(&self, caller: &Caller, environment: Environment) -> Result<Purse, Error> {
-        match environment {
-            Environment::Sandbox => Ok(simulated::purse()),
-            Environment::Live => {
-                let wallet = self.context.store.wallet(caller.customer.account.id);
-                let wallet = within(async { Ok(wallet.await?) }).await?;
-                Ok(wallet.unwrap_or_default())
-            }
-        }
-    }
-
-    /// One page of a message's delivery report.
-    pub async fn report(
-        &self,
-        caller: &Caller,
-        environment: Environment,
-        message_id: &str,
-        page: u32,
-        per_page: u32,
-    ) -> Result<Report, Error> {
-        let account = caller.customer.account.id;
-        within(report::report(
-            &self.context.store,
-            account,
-            environment,
-            message_id,
-            page,
-            per_page,
-        ))
-        .await
-    }
-
-    /// Whether sends are taken: no end was asked for, and the database was reached in the last seconds.
+    /// Returns `true` if sends are taken: no end was asked for, and the database was reached in the last seconds.
     pub fn is_ready(&self) -> bool {
-        self.open.load(Ordering::Relaxed) && self.context.nodes.holds()
+        self.stages.is_open.load(Ordering::Relaxed) && self.stages.context.nodes.holds()
     }
 
     /// Counts how often an operator has asked all nodes to read their configuration again.
     pub fn reloads(&self) -> watch::Receiver<i64> {
-        self.callers.reloads()
+        self.stages.callers.reloads()
     }
 
     /// Replaces the settings. Settings that are only read at a start stay as they are: callbacks, and the length of the
@@ -277,12 +192,15 @@ impl Engine {
     /// # Errors
     /// A carrier cannot be reached by TLS, or the database failed. Nothing has changed then.
     pub async fn reload(&self, settings: Settings) -> Result<Reloaded, StartError> {
-        let context = &self.context;
+        let context = &self.stages.context;
         let _one = self.reloading.lock().await;
         let before = context.live.load_full();
         let (carriers, new) = reload::take_over(&before, settings.carriers)?;
         let plan = before.plan.with(settings.rules);
-        let guards = self.guards.reload(context, settings.guards, &plan.rules);
+        let guards = self
+            .stages
+            .guards
+            .reload(context, settings.guards, &plan.rules);
         let following = guards.await?;
         let after = Arc::new(Live {
             plan,
@@ -290,12 +208,13 @@ impl Engine {
             limits: settings.limits,
             retention: settings.retention,
         });
-        self.callers
+        self.stages
+            .callers
             .limit_guesses(settings.limits.unknown_tokens_per_minute);
 
         let mut tasks = self.tasks.lock();
         tasks.others.extend(following);
-        if !self.open.load(Ordering::Relaxed) {
+        if !self.stages.is_open.load(Ordering::Relaxed) {
             return Ok(Reloaded::default());
         }
         context.live.store(Arc::clone(&after));
@@ -312,11 +231,12 @@ impl Engine {
 
     /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
     pub async fn shutdown(&self) {
-        self.open.store(false, Ordering::Relaxed);
+        self.stages.is_open.store(false, Ordering::Relaxed);
         let tasks = {
             // A reload either starts its carriers before this, or finds that it is too late.
             let mut tasks = self.tasks.lock();
-            self.context
+            self.stages
+                .context
                 .live()
                 .carriers
                 .iter()
@@ -342,9 +262,15 @@ impl Engine {
             // An error tells that it was aborted, as it should be.
             let _ = task.await;
         }
-        if let Err(error) = self.context.store.leave(self.context.node).await {
+        if let Err(error) = self
+            .stages
+            .context
+            .store
+            .leave(self.stages.context.node)
+            .await
+        {
             tracing::warn!(%error, "the other nodes were not told; they find out in some seconds");
         }
-        self.context.store.close().await;
+        self.stages.context.store.close().await;
     }
 }

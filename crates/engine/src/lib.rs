@@ -25,7 +25,6 @@ mod engine;
 mod error;
 mod notify;
 pub mod operators;
-pub use operators as admin;
 mod settings;
 mod settle;
 
@@ -37,8 +36,8 @@ pub use context::plan::SANDBOX;
 pub use context::random::Random;
 pub use context::system::System;
 pub use database::Outage;
-pub use domain::rate::{Rate, RateKind};
-pub use engine::{Engine, Reloaded, Report};
+pub use domain::rate::Rate;
+pub use engine::{Admission, Credentials, Engine, NotAdmitted, Purpose, Reloaded, Report};
 pub use error::{Error, StartError};
 pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,

@@ -1,4 +1,6 @@
-//! What an operator does. All of it works on the database, whether or not a server runs.
+//! The operations of an operator: accounts, tokens, senders, wallets, callbacks and more.
+//!
+//! They work on the database, whether or not a server runs. A running server notices each change within a second.
 
 mod accounts;
 mod actor;
@@ -12,23 +14,92 @@ mod tokens;
 mod velocity;
 mod wallets;
 
-pub use accounts::{
-    QueuedSettled, create_account, list_accounts, queued, set_daily_limit, set_status,
-    set_verification, show_account, spending,
-};
-pub use actor::Operator;
-pub use audit::audit;
-pub use callbacks::{
-    Replay, callback_attempts, create_secret, dead_callbacks, dead_origins, list_secrets,
-    replay_callbacks, revoke_secrets, rotate_secret,
-};
-pub use configuration::{reload_configuration, verify};
-pub use content::{add_content_rule, list_content_rules, remove_content_rule};
-pub use error::AdminError;
-pub use senders::{list_senders, register_sender, set_sender_status};
+pub use accounts::{Accounts, QueuedSettled};
+pub use actor::Actor;
+pub use audit::Audit;
+pub use callbacks::{Callbacks, Replay};
+pub use configuration::Configuration;
+pub use content::Content;
+pub use error::OperationError;
+pub use senders::Senders;
 pub use store::{
     AuditEntry, CallbackSecret, ContentRule, PausedBlock, TokenInfo, Verification as Checked,
 };
-pub use tokens::{create_token, list_tokens, revoke_token};
-pub use velocity::{paused_blocks, release_block};
-pub use wallets::{Credit, credit, debit, statement};
+pub use tokens::Tokens;
+pub use velocity::Velocity;
+pub use wallets::{Credit, Wallets};
+
+use store::Store;
+
+/// The operations of one actor on one database.
+#[derive(Clone)]
+pub struct Operations {
+    store: Store,
+    actor: Actor,
+}
+
+impl Operations {
+    /// The operations of `actor` on `store`.
+    pub fn new(store: Store, actor: Actor) -> Self {
+        Self { store, actor }
+    }
+
+    /// The actor.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    /// Accounts: create, list, show, status, limits.
+    pub fn accounts(&self) -> Accounts {
+        let Self { store, actor } = self.clone();
+        Accounts { store, actor }
+    }
+
+    /// API tokens: create, list, revoke.
+    pub fn tokens(&self) -> Tokens {
+        let Self { store, actor } = self.clone();
+        Tokens { store, actor }
+    }
+
+    /// Sender IDs: register, list, change their status.
+    pub fn senders(&self) -> Senders {
+        let Self { store, actor } = self.clone();
+        Senders { store, actor }
+    }
+
+    /// Wallets: credit, debit, statement.
+    pub fn wallets(&self) -> Wallets {
+        let Self { store, actor } = self.clone();
+        Wallets { store, actor }
+    }
+
+    /// Callbacks: attempts, dead ones, replay, secrets.
+    pub fn callbacks(&self) -> Callbacks {
+        let Self { store, actor } = self.clone();
+        Callbacks { store, actor }
+    }
+
+    /// Phrases that no text may hold: add, remove, list.
+    pub fn content(&self) -> Content {
+        let Self { store, actor } = self.clone();
+        Content { store, actor }
+    }
+
+    /// Paused blocks of numbers: list, release.
+    pub fn velocity(&self) -> Velocity {
+        let Self { store, actor } = self.clone();
+        Velocity { store, actor }
+    }
+
+    /// The audit: list.
+    pub fn audit(&self) -> Audit {
+        let store = self.store.clone();
+        Audit { store }
+    }
+
+    /// The installation: reload, verify.
+    pub fn configuration(&self) -> Configuration {
+        let Self { store, actor } = self.clone();
+        Configuration { store, actor }
+    }
+}

@@ -1,12 +1,17 @@
 //! Where the parts are joined: database, engine, HTTP. `serve` and the tests run the same function.
 
 mod certificate;
+mod error;
 mod files;
 pub(crate) mod lock;
 mod metrics;
 mod reload;
+mod settings;
 
+pub use error::Error;
 pub use reload::Source;
+#[cfg(test)]
+pub(crate) use settings::installation;
 
 use crate::config::{Config, Metrics};
 use crate::http;
@@ -15,10 +20,9 @@ use certificate::Certificate;
 use database::Target;
 use engine::{Clock, Engine, System};
 use reload::Reloading;
+use settings::http_settings;
 use std::fs::File;
 use std::future::pending;
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Standing, Store};
@@ -36,65 +40,8 @@ const ENGINE_GRACE: Duration = Duration::from_millis(7_500);
 /// Connections for scrapes of the metrics, where these have an address of their own.
 const MAX_SCRAPES: usize = 16;
 
-/// Why the service cannot start, or stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The data directory cannot be used.
-    #[error("the data directory {path} cannot be used: {source}")]
-    DataDir {
-        /// Its path.
-        path: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Another process serves from the same directory.
-    #[error(
-        "another ogene serves from {0} already: stop it, or give this one a `data_dir` of its own"
-    )]
-    Locked(String),
-    /// The embedded database was moved to PostgreSQL.
-    #[error(
-        "what is in {0} was moved to PostgreSQL: set `database_url` to work with it there. To work with {0} \
-         again, without all that has happened since: sqlite3 {0}/ogene.db \"delete from marks where name = \
-         'moved'\""
-    )]
-    Moved(String),
-    /// The PostgreSQL database is half filled.
-    #[error(
-        "an import into the PostgreSQL database is not complete: run `ogene import-sqlite` again, with the \
-         same directory"
-    )]
-    Importing,
-    /// The database.
-    #[error(transparent)]
-    Store(#[from] database::Error),
-    /// The engine.
-    #[error(transparent)]
-    Engine(#[from] engine::StartError),
-    /// The database changes nothing any more.
-    #[error(
-        "the disk failed to keep what was written: see to it, and start again; what was answered is there"
-    )]
-    Disk,
-    /// TLS.
-    #[error("HTTPS cannot be served: {0}")]
-    Tls(#[from] rustls::Error),
-    /// The address of the metrics is taken.
-    #[error("cannot listen on {address}: {source}; choose another `http.metrics_listen`")]
-    Metrics {
-        /// Where.
-        address: SocketAddr,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// The HTTP server.
-    #[error("the HTTP server stopped: {0}")]
-    Http(#[source] io::Error),
-}
-
-/// Runs the service on `listener`, by that clock, until `shutdown` ends: then takes no more requests, finishes what
-/// is in flight, unbinds from the carriers, and returns. What is read from `source` again takes the place of `config`.
+/// Runs the service on `listener`, by that clock, until `shutdown` ends. It then takes no more requests, finishes the
+/// requests and pages in flight, unbinds from the carriers, and returns. A configuration from `source` replaces `config`.
 pub async fn serve(
     mut config: Config,
     source: Source,
@@ -114,15 +61,12 @@ pub async fn serve(
         ..System::system()?
     };
     let engine = Engine::start(store.clone(), config.settings(), system).await?;
-    let settings = Arc::new(ArcSwap::from_pointee(config.http_settings()));
+    let settings = Arc::new(ArcSwap::from_pointee(http_settings(&config)));
     let state = http::State {
         engine: engine.clone(),
         metrics: Arc::new(move || metrics.render()),
         settings: Arc::clone(&settings),
-        rooms: http::Rooms::new(
-            config.limits.body_memory_bytes,
-            config.http.places.connections,
-        ),
+        memory: http::BodyMemory::new(config.limits.body_memory_bytes, config.http.connections.max),
         codes: config.http.code_prefix.clone(),
     };
     let scraped = serve_metrics(&config, &state).await?;
@@ -136,10 +80,17 @@ pub async fn serve(
 
     let (stop, stopped) = oneshot::channel::<()>();
     let codes = config.http.code_prefix.clone();
-    let server = http::serve(listener, tls, config.http.places, codes, router, async {
-        // A sender that is gone asks for the end just as one that speaks.
-        let _ = stopped.await;
-    });
+    let server = http::serve(
+        listener,
+        tls,
+        config.http.connections,
+        codes,
+        router,
+        async {
+            // A sender that is gone asks for the end just as one that speaks.
+            let _ = stopped.await;
+        },
+    );
     let reloading = Reloading {
         running: configured,
         engine: engine.clone(),
@@ -180,15 +131,15 @@ async fn serve_metrics(config: &Config, state: &http::State) -> Result<JoinHandl
     let listener = listening.map_err(|source| Error::Metrics { address, source })?;
     let address = listener.local_addr().map_err(Error::Http)?;
     tracing::info!(metrics.address = %address, "serving metrics");
-    let places = http::Places {
-        connections: MAX_SCRAPES,
-        ..config.http.places
+    let limits = http::ConnectionLimits {
+        max: MAX_SCRAPES,
+        ..config.http.connections
     };
     let router = http::metrics_router(state.clone());
     let serving = http::serve(
         listener,
         None,
-        places,
+        limits,
         state.codes.clone(),
         router,
         pending(),

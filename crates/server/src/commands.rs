@@ -3,16 +3,17 @@
 
 mod account;
 mod answer;
+mod arguments;
 mod audit;
 mod backup;
 mod callback;
 mod config;
 mod content;
+mod context;
 mod demo;
 mod import_sqlite;
 mod manual;
 mod migrate;
-mod open;
 mod restore;
 mod sender_id;
 mod serve;
@@ -27,11 +28,12 @@ use crate::config::LogFormat;
 use crate::logs;
 use answer::{Answer, Failure};
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use context::{Context, Global};
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 const AFTER_HELP: &str = "Every key of the configuration can be set by a variable, too: OGENE_HTTP_LISTEN=0.0.0.0:8080, \
     OGENE_CARRIERS_MTN_PASSWORD=…\nExit codes: 0; 1 for a failure; 2 for a wrong command line or configuration.";
@@ -39,7 +41,10 @@ const AFTER_HELP: &str = "Every key of the configuration can be set by a variabl
 /// Threads that take over the work of one that reads from SQLite (decision 0010). Where there are none, its other work
 /// waits for the reading. Without a limit a machine that is short of processors had a hundred, each with memory of its
 /// own.
-const MOST_THREADS: usize = 16;
+const MAX_THREADS: usize = 16;
+/// The time after which such a thread ends without work. Each holds memory of its own, and an idle service reads once a
+/// second.
+const THREAD_KEEP_ALIVE: Duration = Duration::from_millis(500);
 
 /// Ogene: bulk SMS in one binary. An HTTP API, prepaid wallets, SMPP to the carriers, receipts and refunds.
 ///
@@ -57,18 +62,6 @@ struct Cli {
     global: Global,
     #[command(subcommand)]
     command: Command,
-}
-
-/// What every command takes.
-#[derive(Args)]
-#[command(next_help_heading = "With every command")]
-struct Global {
-    /// The configuration file [default: ogene.toml, else /etc/ogene/ogene.toml; also `OGENE_CONFIG`]
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Print one JSON value, for machines
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Subcommand)]
@@ -177,16 +170,16 @@ pub fn run(
             return Failure::usage(text).write(json, &mut err);
         }
     };
-    let around = Surroundings {
+    let context = Context {
         global: cli.global,
         variables: variables.into_iter().collect(),
     };
     let is_service = matches!(cli.command, Command::Serve);
-    let done = execute(cli.command, &around);
+    let done = execute(cli.command, &context);
     // The last lines of the log come before the answer.
     logs::flush();
     match done {
-        Ok(answer) => match answer.write(around.global.json, &mut out) {
+        Ok(answer) => match answer.write(context.global.json, &mut out) {
             Ok(()) => answer.exit,
             failed => written(failed),
         },
@@ -194,54 +187,49 @@ pub fn run(
             // A service writes to its log alone, also before it could read how that is to be written.
             let form = logs::form().or(is_service.then(|| logs::Form::of(LogFormat::Auto)));
             match form {
-                Some(form) => failure.log(form, around.global.json),
-                None => failure.write(around.global.json, &mut err),
+                Some(form) => failure.log(form, context.global.json),
+                None => failure.write(context.global.json, &mut err),
             }
         }
     }
 }
 
-/// Whether the line names no command at all, so that the help was made for it.
+/// Returns `true` if the line names no command, so that clap made the help for it.
 fn is_bare(error: &clap::Error, arguments: &[OsString]) -> bool {
     let has_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     has_help && arguments.len() <= 1
 }
 
-/// What a command finds around it.
-struct Surroundings {
-    global: Global,
-    variables: Vec<(OsString, OsString)>,
-}
-
-fn execute(command: Command, around: &Surroundings) -> Result<Answer, Failure> {
+fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .max_blocking_threads(MOST_THREADS)
+        .max_blocking_threads(MAX_THREADS)
+        .thread_keep_alive(THREAD_KEEP_ALIVE)
         .build()?;
     let done = runtime.block_on(async {
         match command {
-            Command::Serve => serve::run(around).await,
-            Command::Demo(demo) => demo.run(around).await,
-            Command::Config(command) => command.run(around).await,
-            Command::Migrate(migrate) => migrate.run(around).await,
-            Command::ImportSqlite(import) => import.run(around).await,
-            Command::Backup(backup) => backup.run(around).await,
-            Command::Restore(restore) => restore.run(around).await,
-            Command::Account(command) => command.run(around).await,
-            Command::Token(command) => command.run(around).await,
-            Command::SenderId(command) => command.run(around).await,
-            Command::Wallet(command) => command.run(around).await,
-            Command::Callback(command) => command.run(around).await,
-            Command::Content(command) => command.run(around).await,
-            Command::Velocity(command) => command.run(around).await,
-            Command::Audit(audit) => audit.run(around).await,
-            Command::Smsc(smsc) => smsc.run(around).await,
-            Command::Verify => verify::run(around).await,
-            Command::Completions(completions) => completions.run(),
-            Command::Manual(manual) => manual.run(),
+            Command::Serve => serve::run(context).await,
+            Command::Demo(demo) => demo.run(context).await,
+            Command::Config(command) => command.run(context).await,
+            Command::Migrate(migrate) => migrate.run(context).await,
+            Command::ImportSqlite(import) => import.run(context).await,
+            Command::Backup(backup) => backup.run(context).await,
+            Command::Restore(restore) => restore.run(context).await,
+            Command::Account(command) => command.run(context).await,
+            Command::Token(command) => command.run(context).await,
+            Command::SenderId(command) => command.run(context).await,
+            Command::Wallet(command) => command.run(context).await,
+            Command::Callback(command) => command.run(context).await,
+            Command::Content(command) => command.run(context).await,
+            Command::Velocity(command) => command.run(context).await,
+            Command::Audit(audit) => audit.run(context).await,
+            Command::Smsc(smsc) => smsc.run(context).await,
+            Command::Verify => verify::run(context).await,
+            Command::Completions(completions) => completions.run(Cli::command()),
+            Command::Manual(manual) => manual.run(Cli::command()),
         }
     });
-    // What still blocks a thread is not waited for: the end was asked for within a time.
+    // A thread that is still blocked is not waited for, as the end has a deadline.
     runtime.shutdown_background();
     done
 }

@@ -5,15 +5,21 @@
 //! decided in `carrier` and `gateway`, and a test holds the file to it.
 
 mod access;
+mod callbacks;
 mod carrier;
+mod content;
+mod database;
+mod defaults;
 mod fault;
 mod gateway;
+mod http;
+mod limits;
+pub(crate) mod log;
 mod restart;
 mod retention;
 mod sandbox;
 mod secret;
 mod section;
-mod sections;
 mod tariff;
 mod tls;
 mod tree;
@@ -21,25 +27,24 @@ mod value;
 mod variables;
 mod velocity;
 
-pub use carrier::Carrier;
+pub use database::Database;
+pub use defaults::DEFAULT;
 pub use fault::{Fault, Place};
+pub use http::{Http, Metrics};
+pub use limits::Limits;
+pub use log::{Log, LogFormat};
 pub use secret::Secret;
-pub use sections::{Callbacks, Database, Http, Limits, Log, LogFormat, Metrics};
 pub use tls::Tls;
 pub(crate) use value::duration;
 pub(crate) use variables::ours as our_variables;
 
-use crate::http;
-use database::Target;
+use ::database::Target;
 use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Prohibited, Rulebook};
 use fault::Faults;
 use section::Section;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Every key with its default and what it is for.
-pub const DEFAULT: &str = include_str!("config/default.toml");
 
 /// The files that are read where none is named: the first that exists. The second is that of the Debian package.
 pub const FILES: [&str; 2] = ["ogene.toml", "/etc/ogene/ogene.toml"];
@@ -57,27 +62,27 @@ pub struct Config {
     pub http: Http,
     /// How much is taken at once.
     pub limits: Limits,
-    /// How outcomes are told.
-    pub callbacks: Callbacks,
+    /// Targets, retries and concurrency of callbacks.
+    pub callbacks: engine::CallbackSettings,
     /// How long old data is kept.
     pub retention: engine::Retention,
-    /// What the sandbox simulates.
-    pub sandbox: engine::SandboxLimits,
     /// How much may go to one number, and to one block of them.
     pub velocity: domain::velocity::Limits,
     /// How the log is written.
     pub log: Log,
     /// The SMSC accounts.
-    pub carriers: Vec<Carrier>,
+    pub carriers: Vec<engine::CarrierSettings>,
+    /// The rules of each of them, in the same order.
+    pub carrier_rules: Vec<CarrierRules>,
     /// The gateways, with their carriers by index. Where there is none, the sandbox alone works.
     pub gateways: Vec<GatewayRules>,
     /// Numbers to networks.
     pub plan: NumberPlan,
-    /// What makes a text transactional.
+    /// Phrases that make a text transactional.
     pub code_words: CodeWords,
-    /// What no text may hold.
+    /// Phrases that no text may hold.
     pub prohibited: Prohibited,
-    /// What is no fault and worth saying: one sentence each.
+    /// Hints that are no faults, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -127,7 +132,7 @@ impl Config {
         let place = |line| Place::Line(name.to_owned(), line);
         tree::merge(&mut table, tree::parse(text, place, &faults));
         let unknown = variables::overlay(&mut table, variables);
-        // What is no TOML makes every later fault a guess.
+        // After a fault of TOML every later fault is a guess.
         if faults.is_empty() {
             let config = Self::from_tree(table, &unknown, &faults);
             if faults.is_empty() {
@@ -145,16 +150,12 @@ impl Config {
         }
     }
 
-    /// What the engine is started with.
+    /// The settings of the engine.
     pub fn settings(&self) -> engine::Settings {
-        let rules_of = |carrier: &Carrier| CarrierRules {
-            name: carrier.name.clone(),
-            rewrites_sender: carrier.rewrites_sender,
-        };
         engine::Settings {
             rules: Rulebook {
                 plan: self.plan.clone(),
-                carriers: self.carriers.iter().map(rules_of).collect(),
+                carriers: self.carrier_rules.clone(),
                 gateways: if self.gateways.is_empty() {
                     gateway::for_sandbox()
                 } else {
@@ -164,9 +165,9 @@ impl Config {
                 max_recipients: self.limits.max_recipients,
                 private_callbacks: self.callbacks.allow_private_targets,
             },
-            carriers: self.carriers.iter().map(Carrier::settings).collect(),
-            callbacks: self.callbacks.settings(),
-            limits: self.limits.settings(self.sandbox),
+            carriers: self.carriers.clone(),
+            callbacks: self.callbacks.clone(),
+            limits: self.limits.engine,
             guards: engine::GuardSettings {
                 prohibited: self.prohibited.clone(),
                 velocity: self.velocity,
@@ -175,27 +176,13 @@ impl Config {
         }
     }
 
-    /// What the HTTP side goes by.
-    pub(crate) fn http_settings(&self) -> http::Settings {
-        http::Settings {
-            body: http::BodyLimits {
-                bytes: self.limits.max_body_bytes,
-                time: self.http.body_timeout,
-                recipients: self.limits.max_recipients,
-            },
-            trusted_proxies: self.http.trusted_proxies.clone(),
-            document: http::Document::new(&http::Installation::of(self)),
-        }
-    }
-
     fn from_tree(table: tree::Table, unknown: &[String], faults: &Faults) -> Self {
         let mut root = Section::root(table, faults);
-        let plan = sections::number_plan(root.section("networks"));
-        let carriers: Vec<_> = root
-            .sections("carriers")
-            .into_iter()
-            .map(|(name, section)| Carrier::read(name, section))
-            .collect();
+        let plan = content::number_plan(root.section("networks"));
+        let carriers = root.sections("carriers").into_iter();
+        let (carriers, carrier_rules): (Vec<_>, Vec<_>) = carriers
+            .map(|(name, section)| carrier::read(name, section))
+            .unzip();
         let names: Vec<_> = carriers
             .iter()
             .map(|carrier| carrier.name.clone())
@@ -211,9 +198,9 @@ impl Config {
                 .iter()
                 .map(|name| format!("The variable {name} sets no key.")),
         );
-        let database = sections::database(&mut root);
-        let (code_words, prohibited) = sections::content(root.section("content"));
-        let callbacks = Callbacks::read(root.section("callbacks"));
+        let database = database::read(&mut root);
+        let (code_words, prohibited) = content::read(root.section("content"));
+        let callbacks = callbacks::read(root.section("callbacks"));
         let (sandbox, sandbox_ms) = sandbox::read(root.section("sandbox"));
         let retention = retention::read(root.section("retention"), &gateways, &callbacks);
         let retention = engine::Retention {
@@ -226,8 +213,7 @@ impl Config {
             data_dir: root.require("data_dir").unwrap_or_default(),
             database,
             http: Http::read(root.section("http")),
-            limits: Limits::read(root.section("limits")),
-            sandbox,
+            limits: Limits::read(root.section("limits"), sandbox),
             callbacks,
             retention,
             velocity,
@@ -236,6 +222,7 @@ impl Config {
             prohibited,
             gateways,
             carriers,
+            carrier_rules,
             plan,
             notes,
         };
@@ -250,8 +237,8 @@ fn first_of<'a>(files: &[&'a str]) -> Option<&'a Path> {
     paths.find(|path| path.exists())
 }
 
-/// What an operator should know of a configuration without fault.
-fn notes(carriers: &[Carrier], gateways: &[GatewayRules]) -> Vec<String> {
+/// Hints for the operator of a configuration without fault.
+fn notes(carriers: &[engine::CarrierSettings], gateways: &[GatewayRules]) -> Vec<String> {
     let mut notes = Vec::new();
     if gateways.is_empty() {
         notes.push(

@@ -1,104 +1,44 @@
-//! The HTTP side: every route, and the way from a request to the engine and back.
+//! The HTTP server: every route, and the way from a request to the engine and back.
 //!
-//! A handler reads like a sentence: extract (`call`), call the engine, envelope (`envelope`).
-//! `call` finds the caller and judges standing and rate before anything of the request is understood,
-//! `fields` reads a send from every form that it may have, `error` holds the one table from refusals to
-//! codes, `observe` gives every answer its request id, and `openapi` describes all of it.
+//! A handler in `api` does three steps: extract, call the engine, respond. `extract` finds the caller and reads the fields.
+//! `respond` holds the envelopes, the one table from refusals to codes, and the request id. `docs` describes all of it.
 //! Nothing here decides about a message, and nothing here knows SQL or SMPP.
 
-mod account;
-mod balance;
-mod body;
-mod call;
-mod client;
-mod codes;
+mod api;
+mod context;
 mod docs;
-mod envelope;
-mod error;
-mod fields;
-mod form;
-mod json;
-mod observe;
-mod openapi;
-mod probes;
-mod reports;
-mod send;
-mod senders;
+mod extract;
+mod head;
+mod ops;
+mod respond;
 mod serve;
-mod token;
 
-pub use body::room::Rooms;
-pub use body::{Limits as BodyLimits, read_send};
-pub use codes::Codes;
-pub use openapi::{Document, Installation};
-pub use serve::{Places, serve};
+pub use context::{Settings, State};
+pub use docs::document::Document;
+pub use docs::installation::Installation;
+pub use extract::body::memory::BodyMemory;
+pub use extract::body::{Limits as BodyLimits, read_send};
+pub use respond::codes::Codes;
+pub use serve::{ConnectionLimits, serve};
 
-use arc_swap::ArcSwap;
+use api::{account, balance, reports, send, senders};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
 use axum::routing::{MethodRouter, get};
+use context::Api;
+use docs::page;
 use domain::Environment;
-use domain::client::AddressRange;
-use engine::Engine;
-use error::Shape;
+use ops::probes;
+use respond::error::Shape;
+use respond::{fallback, observe};
 use std::sync::Arc;
-
-/// What the handlers need.
-#[derive(Clone)]
-pub struct State {
-    /// Everything that a request can bring about.
-    pub engine: Engine,
-    /// Writes all metrics as Prometheus text.
-    pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
-    /// What a reload of the configuration replaces.
-    pub settings: Arc<ArcSwap<Settings>>,
-    /// How much of all bodies is in memory at once.
-    pub rooms: Rooms,
-    /// How codes are written.
-    pub codes: Codes,
-}
-
-/// What holds of the configuration.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// What is read of a request's body.
-    pub body: BodyLimits,
-    /// Proxies that are believed when they say whom they speak for.
-    pub trusted_proxies: Vec<AddressRange>,
-    /// The description of the interface as this installation offers it.
-    pub document: Document,
-}
-
-/// What the handlers of one version of the interface need: the same functions serve live and sandbox. Every request
-/// has a hold of it.
-struct Api {
-    engine: Engine,
-    environment: Environment,
-    shape: Shape,
-    settings: Arc<ArcSwap<Settings>>,
-    rooms: Rooms,
-    codes: Codes,
-}
-
-impl Api {
-    fn new(state: &State, environment: Environment, shape: Shape) -> Arc<Self> {
-        Arc::new(Self {
-            engine: state.engine.clone(),
-            environment,
-            shape,
-            settings: Arc::clone(&state.settings),
-            rooms: state.rooms.clone(),
-            codes: state.codes.clone(),
-        })
-    }
-}
 
 /// The metrics alone, for an address of their own.
 pub fn metrics_router(state: State) -> Router {
     Router::new()
         .route("/metrics", get(probes::metrics))
-        .fallback(error::unknown_path)
+        .fallback(fallback::unknown_path)
         .layer(from_fn_with_state(state.codes.clone(), observe::observe))
         .with_state(state)
 }
@@ -113,13 +53,13 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         .merge(interface("/api/sandbox/v2").with_state(sandbox))
         .route("/api/v1/sms/create", sending().with_state(legacy))
         .route("/", get(|| async { Redirect::temporary("/docs") }))
-        .route("/docs", get(docs::page))
-        .route("/docs/docs.css", get(docs::style))
-        .route("/docs/docs.js", get(docs::script))
-        .route("/docs/elements.js", get(docs::elements))
-        .route("/docs/interface.js", get(docs::interface))
-        .route("/docs/icon.svg", get(docs::icon))
-        .route("/openapi.json", get(openapi::document))
+        .route("/docs", get(page::page))
+        .route("/docs/docs.css", get(page::style))
+        .route("/docs/docs.js", get(page::script))
+        .route("/docs/elements.js", get(page::elements))
+        .route("/docs/interface.js", get(page::interface))
+        .route("/docs/icon.svg", get(page::icon))
+        .route("/openapi.json", get(page::document))
         .route("/healthz", get(probes::alive))
         .route("/readyz", get(probes::ready));
     let router = if shows_metrics {
@@ -128,14 +68,14 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         router
     };
     router
-        .fallback(error::unknown_path)
-        .method_not_allowed_fallback(error::method_not_allowed)
+        .fallback(fallback::unknown_path)
+        .method_not_allowed_fallback(fallback::method_not_allowed)
         .layer(from_fn_with_state(state.codes.clone(), observe::observe))
         .with_state(state)
 }
 
-/// The five operations of docs/spec/interface.md, section 1, with the aliases that existing clients use. Not nested: that
-/// would put two more layers around each route.
+/// The five operations of docs/spec/interface.md, section 1, with the aliases that existing clients use. The routes are not
+/// nested, since nesting puts two more layers around each.
 fn interface(prefix: &str) -> Router<Arc<Api>> {
     let at = |path| format!("{prefix}{path}");
     Router::new()
@@ -162,6 +102,6 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
 fn sending() -> MethodRouter<Arc<Api>> {
     get(send::send)
         .post(send::send)
-        .head(error::send_by_get_or_post)
-        .fallback(error::send_by_get_or_post)
+        .head(fallback::send_by_get_or_post)
+        .fallback(fallback::send_by_get_or_post)
 }

@@ -3,6 +3,6 @@
 pub mod app;
 pub mod commands;
 pub mod config;
+mod format;
 pub mod http;
 mod logs;
-mod written;

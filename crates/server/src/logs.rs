@@ -8,7 +8,7 @@ mod limit;
 
 pub(crate) use limit::{LineLimit, Verdict};
 
-use crate::config::{Log, LogFormat};
+use crate::config::log::{Log, LogFormat};
 use buffer::LineBuffer;
 use serde_json::json;
 use std::any::Any;
@@ -70,7 +70,7 @@ pub(crate) fn start(log: &Log) {
     // The configuration has read the level already.
     let filter = EnvFilter::try_new(filter(&log.level)).unwrap_or_default();
     let form = *FORM.get_or_init(|| Form::of(log.format));
-    let limited = registry().with(filter).with(limit::Limited::default());
+    let limited = registry().with(filter).with(limit::Limited::new(left_out));
     // The writer counts what it loses; the library would print to standard error, and end the process where that fails.
     let layer = fmt::layer().log_internal_errors(false).with_writer(|| Line);
     let started = match form {

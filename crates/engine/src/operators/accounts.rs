@@ -1,53 +1,118 @@
 //! The commands about accounts.
 
-use super::actor::Operator;
-use super::error::{AdminError, Result, checked};
+use super::actor::Actor;
+use super::error::{OperationError, Result, checked};
 use crate::context::random::Random;
 use domain::{Account, AccountId, AccountStatus, Money, Purse, Queued, Spending, Verification};
 use store::Store;
 
-/// Makes an account: active, unverified, with an empty wallet.
-pub async fn create_account(
-    store: &Store,
-    operator: &Operator,
-    name: &str,
-    email: &str,
-) -> Result<Account> {
-    let email = checked("the e-mail address", email)?;
-    if email
-        .split_once('@')
-        .is_none_or(|(name, host)| name.is_empty() || host.is_empty())
-    {
-        return Err(AdminError::Email(email));
+/// Accounts: create, list, show, status, limits.
+pub struct Accounts {
+    pub(super) store: Store,
+    pub(super) actor: Actor,
+}
+
+impl Accounts {
+    /// Makes an account: active, unverified, with an empty wallet.
+    pub async fn create(self, name: &str, email: &str) -> Result<Account> {
+        let email = checked("the e-mail address", email)?;
+        if email
+            .split_once('@')
+            .is_none_or(|(name, host)| name.is_empty() || host.is_empty())
+        {
+            return Err(OperationError::Email(email));
+        }
+        let by = self.actor.now();
+        let random = Random::system().small();
+        let account = Account {
+            id: AccountId::new(by.at_ms, random),
+            email,
+            name: checked("the name", name)?,
+            status: AccountStatus::Active,
+            verification: Verification::Unverified,
+            created_at_ms: by.at_ms,
+        };
+        self.store.create_account(account.clone(), by).await?;
+        Ok(account)
     }
-    let by = operator.now();
-    let random = Random::system().small();
-    let account = Account {
-        id: AccountId::new(by.at_ms, random),
-        email,
-        name: checked("the name", name)?,
-        status: AccountStatus::Active,
-        verification: Verification::Unverified,
-        created_at_ms: by.at_ms,
-    };
-    store.create_account(account.clone(), by).await?;
-    Ok(account)
-}
 
-/// All accounts, oldest first.
-pub async fn list_accounts(store: &Store) -> Result<Vec<Account>> {
-    Ok(store.accounts().await?)
-}
+    /// All accounts, oldest first.
+    pub async fn list(self) -> Result<Vec<Account>> {
+        Ok(self.store.accounts().await?)
+    }
 
-/// An account with what its wallet holds.
-pub async fn show_account(store: &Store, id: AccountId) -> Result<(Account, Purse)> {
-    let account = account(store, id).await?;
-    let wallet = store.wallet(id).await?.unwrap_or_default();
-    Ok((account, wallet))
+    /// An account with what its wallet holds.
+    pub async fn show(self, id: AccountId) -> Result<(Account, Purse)> {
+        let account = account(&self.store, id).await?;
+        let wallet = self.store.wallet(id).await?.unwrap_or_default();
+        Ok((account, wallet))
+    }
+
+    /// Changes what an account may do, and what becomes of what it has queued: held where nothing is said and it may not send.
+    pub async fn set_status(
+        self,
+        id: AccountId,
+        status: AccountStatus,
+        queued: Option<Queued>,
+    ) -> Result<QueuedSettled> {
+        let may_send = status.refusal().is_none();
+        if may_send && queued.is_some() {
+            return Err(OperationError::QueuedOfActive);
+        }
+        let queued = match queued {
+            _ if may_send => Queued::Send,
+            queued => queued.unwrap_or(Queued::Hold),
+        };
+        let by = self.actor.now();
+        let changed = self
+            .store
+            .set_account_status(id, status, queued, by)
+            .await?;
+        changed.then_some(()).ok_or(OperationError::NoAccount(id))?;
+        let now_ms = self.actor.clock().now_ms();
+        let settled = self.store.settle_queued(id, now_ms).await?;
+        Ok(QueuedSettled {
+            cancelled: settled.outcomes.len(),
+        })
+    }
+
+    /// What becomes of what an account has queued; nothing is said of those of which all goes out.
+    pub async fn queued(self, id: AccountId) -> Result<Option<Queued>> {
+        Ok(self.store.holds().await?.remove(&id))
+    }
+
+    /// Changes how far an account is known.
+    pub async fn set_verification(self, id: AccountId, verification: Verification) -> Result<()> {
+        let changed = self
+            .store
+            .set_verification(id, verification, self.actor.now())
+            .await?;
+        changed.then_some(()).ok_or(OperationError::NoAccount(id))
+    }
+
+    /// Limits what an account may spend in a calendar day of Lagos; `None` takes the limit away.
+    pub async fn set_daily_limit(self, id: AccountId, per_day: Option<Money>) -> Result<()> {
+        let found = self
+            .store
+            .set_daily_limit(id, per_day, self.actor.now())
+            .await?;
+        found.then_some(()).ok_or(OperationError::NoAccount(id))
+    }
+
+    /// What an account may spend in a day, and has spent.
+    pub async fn spending(self, id: AccountId) -> Result<Spending> {
+        self.store
+            .spending(id)
+            .await?
+            .ok_or(OperationError::NoAccount(id))
+    }
 }
 
 pub(super) async fn account(store: &Store, id: AccountId) -> Result<Account> {
-    store.account(id).await?.ok_or(AdminError::NoAccount(id))
+    store
+        .account(id)
+        .await?
+        .ok_or(OperationError::NoAccount(id))
 }
 
 /// What became of what an account had queued.
@@ -55,64 +120,4 @@ pub(super) async fn account(store: &Store, id: AccountId) -> Result<Account> {
 pub struct QueuedSettled {
     /// Recipients that are cancelled.
     pub cancelled: usize,
-}
-
-/// Changes what an account may do, and what becomes of what it has queued: held where nothing is said and it may not send.
-pub async fn set_status(
-    store: &Store,
-    operator: &Operator,
-    id: AccountId,
-    status: AccountStatus,
-    queued: Option<Queued>,
-) -> Result<QueuedSettled> {
-    let may_send = status.refusal().is_none();
-    if may_send && queued.is_some() {
-        return Err(AdminError::QueuedOfActive);
-    }
-    let queued = match queued {
-        _ if may_send => Queued::Send,
-        queued => queued.unwrap_or(Queued::Hold),
-    };
-    let by = operator.now();
-    let changed = store.set_account_status(id, status, queued, by).await?;
-    changed.then_some(()).ok_or(AdminError::NoAccount(id))?;
-    let now_ms = operator.clock().now_ms();
-    let settled = store.settle_queued(id, now_ms).await?;
-    Ok(QueuedSettled {
-        cancelled: settled.outcomes.len(),
-    })
-}
-
-/// What becomes of what an account has queued; nothing is said of those of which all goes out.
-pub async fn queued(store: &Store, id: AccountId) -> Result<Option<Queued>> {
-    Ok(store.holds().await?.remove(&id))
-}
-
-/// Changes how far an account is known.
-pub async fn set_verification(
-    store: &Store,
-    operator: &Operator,
-    id: AccountId,
-    verification: Verification,
-) -> Result<()> {
-    let changed = store
-        .set_verification(id, verification, operator.now())
-        .await?;
-    changed.then_some(()).ok_or(AdminError::NoAccount(id))
-}
-
-/// Limits what an account may spend in a calendar day of Lagos; `None` takes the limit away.
-pub async fn set_daily_limit(
-    store: &Store,
-    operator: &Operator,
-    id: AccountId,
-    per_day: Option<Money>,
-) -> Result<()> {
-    let found = store.set_daily_limit(id, per_day, operator.now()).await?;
-    found.then_some(()).ok_or(AdminError::NoAccount(id))
-}
-
-/// What an account may spend in a day, and has spent.
-pub async fn spending(store: &Store, id: AccountId) -> Result<Spending> {
-    store.spending(id).await?.ok_or(AdminError::NoAccount(id))
 }

@@ -1,18 +1,18 @@
-//! Who changes something by a command.
+//! The actor of a change.
 
 use crate::context::clock::Clock;
 use std::sync::Arc;
 use store::By;
 
-/// An operator at work.
+/// An operator at work, as the audit names them.
 #[derive(Clone, Debug)]
-pub struct Operator {
+pub struct Actor {
     clock: Clock,
     name: Arc<str>,
 }
 
-impl Operator {
-    /// The operator that the audit calls `name`, such as `cli:ada`.
+impl Actor {
+    /// The actor that the audit calls `name`, such as `cli:ada`.
     pub fn new(clock: Clock, name: &str) -> Self {
         Self {
             clock,

@@ -1,14 +1,120 @@
 //! What an operator does about callbacks.
 
 use super::accounts::account;
-use super::actor::Operator;
-use super::error::{AdminError, Result};
-use crate::context::clock::Clock;
+use super::actor::Actor;
+use super::error::{OperationError, Result};
 use crate::context::random::Random;
 use domain::callback::signature::{MAX_SECRETS, RANDOM_BYTES, Secret, Signing};
 use domain::{AccountId, MessageId};
 use std::time::Duration;
 use store::{Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Store};
+
+/// Callbacks: attempts, dead ones, replay, secrets.
+pub struct Callbacks {
+    pub(super) store: Store,
+    pub(super) actor: Actor,
+}
+
+impl Callbacks {
+    /// The dead callbacks by account and origin.
+    pub async fn dead_origins(self) -> Result<Vec<DeadOrigin>> {
+        Ok(self.store.dead_origins().await?)
+    }
+
+    /// The dead callbacks of an account, the latest first.
+    pub async fn dead(self, id: AccountId, limit: u32) -> Result<Vec<Callback>> {
+        account(&self.store, id).await?;
+        Ok(self.store.dead_callbacks(id, limit).await?)
+    }
+
+    /// The attempts that are kept for an account, or for one of its messages: the latest messages first.
+    pub async fn attempts(
+        self,
+        id: AccountId,
+        message: Option<MessageId>,
+        limit: u32,
+    ) -> Result<Vec<CallbackAttempt>> {
+        account(&self.store, id).await?;
+        Ok(self.store.callback_attempts(id, message, limit).await?)
+    }
+
+    /// Has dead callbacks made again from their first attempt on; gives how many.
+    pub async fn replay(self, which: &Replay) -> Result<u64> {
+        let is_meant = |dead: &DeadOrigin| {
+            which.account.is_none_or(|account| account == dead.account)
+                && which
+                    .origin
+                    .as_ref()
+                    .is_none_or(|origin| *origin == dead.origin)
+        };
+        let mut replayed = 0;
+        for dead in self
+            .store
+            .dead_origins()
+            .await?
+            .iter()
+            .filter(|dead| is_meant(dead))
+        {
+            let by = self.actor.now();
+            replayed += self.store.replay_callbacks(dead, which.message, by).await?;
+        }
+        Ok(replayed)
+    }
+
+    /// Has the callbacks of an account signed from now on.
+    pub async fn create_secret(self, id: AccountId) -> Result<CallbackSecret> {
+        account(&self.store, id).await?;
+        let by = self.actor.now();
+        let secret = fresh(by.at_ms, id)?;
+        let at_once = secret.created_at_ms;
+        let added = self
+            .store
+            .add_callback_secret(secret.clone(), 0..=0, at_once, by);
+        match added.await? {
+            0 => Ok(secret),
+            _ => Err(OperationError::SecretExists),
+        }
+    }
+
+    /// Gives an account another secret; those that it has sign as well for `overlap`.
+    pub async fn rotate_secret(self, id: AccountId, overlap: Duration) -> Result<CallbackSecret> {
+        account(&self.store, id).await?;
+        let by = self.actor.now();
+        let secret = fresh(by.at_ms, id)?;
+        let overlap_ms = i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX);
+        let others_end_at_ms = secret.created_at_ms.saturating_add(overlap_ms);
+        let others = 1..=MAX_SECRETS - 1;
+        let added = self
+            .store
+            .add_callback_secret(secret.clone(), others, others_end_at_ms, by);
+        match added.await? {
+            0 => Err(OperationError::NoSecret),
+            1..MAX_SECRETS => Ok(secret),
+            _ => Err(OperationError::ManySecrets),
+        }
+    }
+
+    /// The secrets that sign now, of all accounts or of one.
+    pub async fn list_secrets(self, account: Option<AccountId>) -> Result<Vec<CallbackSecret>> {
+        let mut secrets = self.store.callback_secrets(account).await?;
+        let now_ms = self.actor.clock().now_ms();
+        secrets.retain(|secret| secret.signing.is_valid(now_ms));
+        Ok(secrets)
+    }
+
+    /// Removes a secret, or all of the account: then its callbacks are signed no more. Gives how many.
+    pub async fn revoke_secrets(self, id: AccountId, secret: Option<&str>) -> Result<u64> {
+        account(&self.store, id).await?;
+        match self
+            .store
+            .revoke_callback_secrets(id, secret, self.actor.now())
+            .await?
+        {
+            0 => Err(OperationError::NoSecret),
+            revoked => Ok(revoked),
+        }
+    }
+}
 
 /// Which dead callbacks are to be made again: all, or those that are as named.
 #[derive(Clone, Debug, Default)]
@@ -21,92 +127,10 @@ pub struct Replay {
     pub message: Option<MessageId>,
 }
 
-/// The dead callbacks by account and origin.
-pub async fn dead_origins(store: &Store) -> Result<Vec<DeadOrigin>> {
-    Ok(store.dead_origins().await?)
-}
-
-/// The dead callbacks of an account, the latest first.
-pub async fn dead_callbacks(store: &Store, id: AccountId, limit: u32) -> Result<Vec<Callback>> {
-    account(store, id).await?;
-    Ok(store.dead_callbacks(id, limit).await?)
-}
-
-/// The attempts that are kept for an account, or for one of its messages: the latest messages first.
-pub async fn callback_attempts(
-    store: &Store,
-    id: AccountId,
-    message: Option<MessageId>,
-    limit: u32,
-) -> Result<Vec<CallbackAttempt>> {
-    account(store, id).await?;
-    Ok(store.callback_attempts(id, message, limit).await?)
-}
-
-/// Has dead callbacks made again from their first attempt on; gives how many.
-pub async fn replay_callbacks(store: &Store, operator: &Operator, which: &Replay) -> Result<u64> {
-    let is_meant = |dead: &DeadOrigin| {
-        which.account.is_none_or(|account| account == dead.account)
-            && which
-                .origin
-                .as_ref()
-                .is_none_or(|origin| *origin == dead.origin)
-    };
-    let mut replayed = 0;
-    for dead in store
-        .dead_origins()
-        .await?
-        .iter()
-        .filter(|dead| is_meant(dead))
-    {
-        let by = operator.now();
-        replayed += store.replay_callbacks(dead, which.message, by).await?;
-    }
-    Ok(replayed)
-}
-
-/// Has the callbacks of an account signed from now on.
-pub async fn create_secret(
-    store: &Store,
-    operator: &Operator,
-    id: AccountId,
-) -> Result<CallbackSecret> {
-    account(store, id).await?;
-    let by = operator.now();
-    let secret = fresh(by.at_ms, id)?;
-    let at_once = secret.created_at_ms;
-    let added = store.add_callback_secret(secret.clone(), 0..=0, at_once, by);
-    match added.await? {
-        0 => Ok(secret),
-        _ => Err(AdminError::SecretExists),
-    }
-}
-
-/// Gives an account another secret; those that it has sign as well for `overlap`.
-pub async fn rotate_secret(
-    store: &Store,
-    operator: &Operator,
-    id: AccountId,
-    overlap: Duration,
-) -> Result<CallbackSecret> {
-    account(store, id).await?;
-    let by = operator.now();
-    let secret = fresh(by.at_ms, id)?;
-    let overlap_ms = i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX);
-    let others_end_at_ms = secret.created_at_ms.saturating_add(overlap_ms);
-    let others = 1..=MAX_SECRETS - 1;
-    let added = store.add_callback_secret(secret.clone(), others, others_end_at_ms, by);
-    match added.await? {
-        0 => Err(AdminError::NoSecret),
-        1..MAX_SECRETS => Ok(secret),
-        _ => Err(AdminError::ManySecrets),
-    }
-}
-
 fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
     let random = Random::system().bytes();
     if random == [0; RANDOM_BYTES] {
-        return Err(AdminError::NoChance);
+        return Err(OperationError::NoChance);
     }
     Ok(CallbackSecret {
         account,
@@ -116,33 +140,4 @@ fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
             ends_at_ms: None,
         },
     })
-}
-
-/// The secrets that sign now, of all accounts or of one.
-pub async fn list_secrets(
-    store: &Store,
-    clock: &Clock,
-    account: Option<AccountId>,
-) -> Result<Vec<CallbackSecret>> {
-    let mut secrets = store.callback_secrets(account).await?;
-    let now_ms = clock.now_ms();
-    secrets.retain(|secret| secret.signing.is_valid(now_ms));
-    Ok(secrets)
-}
-
-/// Removes a secret, or all of the account: then its callbacks are signed no more. Gives how many.
-pub async fn revoke_secrets(
-    store: &Store,
-    operator: &Operator,
-    id: AccountId,
-    secret: Option<&str>,
-) -> Result<u64> {
-    account(store, id).await?;
-    match store
-        .revoke_callback_secrets(id, secret, operator.now())
-        .await?
-    {
-        0 => Err(AdminError::NoSecret),
-        revoked => Ok(revoked),
-    }
 }

@@ -11,7 +11,7 @@ pub(super) const MAX_RANGES: usize = 100;
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
-pub enum AdminError {
+pub enum OperationError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] database::Error),
@@ -106,12 +106,12 @@ pub enum AdminError {
     NoChance,
 }
 
-pub(super) type Result<T> = std::result::Result<T, AdminError>;
+pub(super) type Result<T> = std::result::Result<T, OperationError>;
 
 pub(super) fn checked(what: &'static str, text: &str) -> Result<String> {
     let text = text.trim();
     match text.chars().count() {
         1..=MAX_CHARACTERS => Ok(text.to_owned()),
-        _ => Err(AdminError::Length(what)),
+        _ => Err(OperationError::Length(what)),
     }
 }

@@ -1,11 +1,58 @@
 //! What an operator does about wallets: credit, correct, look at the ledger.
 
 use super::accounts::account;
-use super::actor::Operator;
-use super::error::{AdminError, Result, checked};
+use super::actor::Actor;
+use super::error::{OperationError, Result, checked};
 use crate::context::random::Random;
 use domain::{AccountId, Component, MessageId, Money};
 use store::{Credited, EntryKind, LedgerEntry, Store};
+
+/// Wallets: credit, debit, statement.
+pub struct Wallets {
+    pub(super) store: Store,
+    pub(super) actor: Actor,
+}
+
+impl Wallets {
+    /// Adds credit. A reference credits once: the same again changes nothing, another amount is refused.
+    pub async fn credit(
+        self,
+        id: AccountId,
+        amount: Money,
+        reference: &str,
+        component: Component,
+    ) -> Result<Credit> {
+        let by = self.actor.now();
+        let entry = credit_entry(id, checked_amount(amount)?, reference, component, by.at_ms)?;
+        let credited = self.store.credit(entry, by).await?;
+        outcome(&self.store, id, amount, component, credited).await
+    }
+
+    /// Takes back credit, never more than the component holds. A reference counts once, as with [`credit`].
+    pub async fn debit(
+        self,
+        id: AccountId,
+        amount: Money,
+        reference: &str,
+        reason: &str,
+        component: Component,
+    ) -> Result<Credit> {
+        let by = self.actor.now();
+        let amount = Money::ZERO - checked_amount(amount)?;
+        let entry = credit_entry(id, amount, reference, component, by.at_ms)?;
+        let credited = self
+            .store
+            .debit(entry, checked("the reason", reason)?, by)
+            .await?;
+        outcome(&self.store, id, amount, component, credited).await
+    }
+
+    /// The latest ledger entries of an account, newest first.
+    pub async fn statement(self, id: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
+        account(&self.store, id).await?;
+        Ok(self.store.statement(id, limit).await?)
+    }
+}
 
 /// What a credit did.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -16,45 +63,11 @@ pub struct Credit {
     pub balance: Money,
 }
 
-/// Adds credit. A reference credits once: the same again changes nothing, another amount is refused.
-pub async fn credit(
-    store: &Store,
-    operator: &Operator,
-    id: AccountId,
-    amount: Money,
-    reference: &str,
-    component: Component,
-) -> Result<Credit> {
-    let by = operator.now();
-    let entry = credit_entry(id, checked_amount(amount)?, reference, component, by.at_ms)?;
-    let credited = store.credit(entry, by).await?;
-    outcome(store, id, amount, component, credited).await
-}
-
-/// Takes back credit, never more than the component holds. A reference counts once, as with [`credit`].
-pub async fn debit(
-    store: &Store,
-    operator: &Operator,
-    id: AccountId,
-    amount: Money,
-    reference: &str,
-    reason: &str,
-    component: Component,
-) -> Result<Credit> {
-    let by = operator.now();
-    let amount = Money::ZERO - checked_amount(amount)?;
-    let entry = credit_entry(id, amount, reference, component, by.at_ms)?;
-    let credited = store
-        .debit(entry, checked("the reason", reason)?, by)
-        .await?;
-    outcome(store, id, amount, component, credited).await
-}
-
 fn checked_amount(amount: Money) -> Result<Money> {
     if amount.is_positive() && amount <= Money::from_naira(1_000_000_000) {
         Ok(amount)
     } else {
-        Err(AdminError::Amount)
+        Err(OperationError::Amount)
     }
 }
 
@@ -86,9 +99,9 @@ async fn outcome(
 ) -> Result<Credit> {
     let new = match credited {
         Credited::New => true,
-        Credited::NoAccount => return Err(AdminError::NoAccount(id)),
+        Credited::NoAccount => return Err(OperationError::NoAccount(id)),
         Credited::TooLittle { held } => {
-            return Err(AdminError::TooLittle {
+            return Err(OperationError::TooLittle {
                 held,
                 component: component.as_str(),
             });
@@ -98,7 +111,7 @@ async fn outcome(
             component: then,
         } => {
             if before != amount || then != component {
-                return Err(AdminError::OtherCredit {
+                return Err(OperationError::OtherCredit {
                     amount: before,
                     component: then.as_str(),
                 });
@@ -108,10 +121,4 @@ async fn outcome(
     };
     let balance = store.wallet(id).await?.unwrap_or_default().total();
     Ok(Credit { new, balance })
-}
-
-/// The latest ledger entries of an account, newest first.
-pub async fn statement(store: &Store, id: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
-    account(store, id).await?;
-    Ok(store.statement(id, limit).await?)
 }

@@ -8,7 +8,7 @@ use domain::{
     Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Refusal,
     SendFields, SenderId, SenderStatus, Verification,
 };
-use engine::{Clock, Engine, Error};
+use engine::{Clock, Credentials, Engine, Error, Purpose};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use store::{By, EntryKind, LedgerEntry, Store, TokenInfo};
@@ -185,9 +185,14 @@ async fn ask(outside: &Outside, engine: &Engine, clock: &Clock, index: usize) ->
         state.sends[index].clone()
     };
     let token = token(send.account);
-    let answer = match engine.caller(Some(&token), CLIENT).await {
-        Ok(caller) => engine.send(&caller, send.environment, fields(&send)).await,
-        Err(error) => Err(error),
+    let credentials = Credentials {
+        token: Some(&token),
+        client: CLIENT,
+    };
+    let admitted = engine.admit(credentials, send.environment, Purpose::Send);
+    let answer = match admitted.await {
+        Ok(admission) => admission.send(fields(&send)).await,
+        Err(refused) => Err(refused.error),
     };
     let mut state = outside.lock();
     state.note(&match &answer {

@@ -2,15 +2,16 @@
 
 use crate::config::Tls;
 use arc_swap::ArcSwap;
+use parking_lot::{Mutex, MutexGuard};
 use rustls::ServerConfig;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// What is served.
+/// The certificate that is served.
 #[derive(Debug)]
 pub(super) struct Certificate {
     held: ArcSwap<CertifiedKey>,
@@ -21,17 +22,17 @@ pub(super) struct Certificate {
 #[derive(Debug)]
 struct Seen {
     tls: Tls,
-    /// What they held; nothing where they could not be read.
+    /// The content of the files, if they could be read.
     octets: Option<Octets>,
-    /// Whether it was tried with this content before, without success: then it is not being written any more.
+    /// `true` after this content was refused once. A second refusal shows that no process is writing the files.
     is_refused: bool,
     is_logged: bool,
 }
 
-/// Of the certificate and of the key.
+/// The bytes of the certificate and of the key.
 type Octets = (Vec<u8>, Vec<u8>);
 
-/// What a look at the files has found.
+/// The result of a look at the files.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Look {
     /// The same as before.
@@ -110,8 +111,8 @@ impl Certificate {
         }
     }
 
-    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock()
     }
 }
 

@@ -1,9 +1,9 @@
 //! The limit of the system on open files (`ulimit -n`), and what is served within it. Clients take what is left: carriers,
 //! callbacks and the database have theirs in reserve, so that nobody who holds connections can take it from them.
 
-use crate::config::{Carrier, Config};
+use crate::config::Config;
 use database::Target;
-use engine::BindMode;
+use engine::{BindMode, CarrierSettings};
 
 /// Files of the process itself: standard streams, timers, signals, listeners, the lock, scrapes of the metrics, name servers.
 const OWN_FILES: usize = 56;
@@ -19,7 +19,7 @@ const CALLBACK_SHARE: usize = 4;
 const MIN_CONNECTIONS: usize = 8;
 const MIN_CALLBACKS: usize = 4;
 
-/// What wants files.
+/// The files that the process needs.
 #[derive(Clone, Copy, Debug)]
 struct Needs {
     /// In reserve: for the process, the database and the carriers.
@@ -28,7 +28,7 @@ struct Needs {
     callbacks: usize,
 }
 
-/// What is served.
+/// The parts that are served.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Shares {
     connections: usize,
@@ -44,7 +44,7 @@ impl Needs {
         let carriers: usize = config.carriers.iter().map(files_of).sum();
         Self {
             reserved: OWN_FILES + database + carriers,
-            connections: config.http.places.connections,
+            connections: config.http.connections.max,
             callbacks: config.callbacks.concurrency,
         }
     }
@@ -55,7 +55,7 @@ impl Needs {
         all.saturating_add(callbacks)
     }
 
-    /// What is served with so many files.
+    /// The parts that this limit leaves.
     fn within(&self, limit: usize) -> Shares {
         if self.all() <= limit {
             return Shares {
@@ -75,7 +75,7 @@ impl Needs {
 }
 
 /// Connections of a carrier; one that is lost may be replaced before its file is closed.
-fn files_of(carrier: &Carrier) -> usize {
+fn files_of(carrier: &CarrierSettings) -> usize {
     let of_bind = match carrier.bind_mode {
         BindMode::Transceiver => 1,
         BindMode::TransmitterAndReceiver => 2,
@@ -105,7 +105,7 @@ pub(super) fn fit(config: &mut Config) {
              `callbacks.concurrency`: both are lowered to what it has room for"
         );
     }
-    config.http.places.connections = shares.connections;
+    config.http.connections.max = shares.connections;
     config.callbacks.concurrency = shares.callbacks;
 }
 

@@ -1,7 +1,7 @@
 //! The lock in the data directory: one process serves from it. It lasts as long as the file that is given
 //! back; the system frees it when a process dies.
 
-use super::Error;
+use super::error::Error;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;

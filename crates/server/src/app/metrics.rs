@@ -23,7 +23,7 @@ const COUNTS: [f64; 12] = [
 /// this a service that nobody scrapes would grow for ever.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Gives the metrics of this process as text.
+/// The recorder, which renders the metrics of this process.
 #[derive(Clone)]
 pub(super) struct Metrics(PrometheusHandle);
 
@@ -71,7 +71,7 @@ impl Metrics {
     }
 }
 
-/// What `/proc` says of this process; nothing on systems that have none.
+/// The figures of this process in `/proc`, on systems that have it.
 struct Process {
     resident_bytes: f64,
     open_files: f64,

@@ -3,6 +3,7 @@
 
 use super::certificate::{Certificate, Look};
 use super::files;
+use super::settings::http_settings;
 use crate::config::{Config, Fault};
 use crate::http;
 use arc_swap::ArcSwap;
@@ -16,17 +17,17 @@ use tokio::time::{MissedTickBehavior, interval};
 /// How often it is looked whether a certificate was renewed.
 const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Reads a configuration.
+/// A function that reads a configuration.
 type Read = dyn Fn() -> Result<Config, Vec<Fault>> + Send + Sync;
 
-/// Where the configuration of a service comes from, for whoever asks that it be read again.
+/// The place where a service reads its configuration, also again.
 pub struct Source {
     read: Arc<Read>,
     asked: mpsc::Receiver<()>,
 }
 
 impl Source {
-    /// What `read` gives is taken when something comes from `asked`, or all nodes are asked.
+    /// A source that reads again when a message comes from `asked`, or when all nodes are asked.
     pub fn new(
         read: impl Fn() -> Result<Config, Vec<Fault>> + Send + Sync + 'static,
         asked: mpsc::Receiver<()>,
@@ -42,7 +43,7 @@ impl Source {
     }
 }
 
-/// What a reload changes, and what it compares with.
+/// The state that a reload changes, and the configuration that it compares with.
 pub(super) struct Reloading {
     pub(super) running: Config,
     pub(super) engine: Engine,
@@ -94,7 +95,7 @@ impl Reloading {
                 return;
             }
         };
-        self.settings.store(Arc::new(config.http_settings()));
+        self.settings.store(Arc::new(http_settings(&config)));
         if let (Some(certificate), Some(tls)) = (&self.certificate, &config.http.tls) {
             certificate.replace(tls.clone());
         }

@@ -1,16 +1,15 @@
 //! `ogene account`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
-use super::open::{account_id, amount};
-use crate::written::{Naira, lagos_time};
+use super::arguments::{account_id, amount};
+use super::context::Context;
+use crate::format::{Naira, lagos_time};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use domain::{AccountId, AccountStatus, Component, Money, Purse, Queued, Verification};
-use engine::admin::{self, Operator};
+use engine::operators::Operations;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use store::Store;
 
 #[derive(Subcommand)]
 pub(super) enum Account {
@@ -50,7 +49,7 @@ pub(super) enum Account {
         /// The new status
         #[arg(long, value_parser = statuses())]
         status: AccountStatus,
-        /// What becomes of what is queued, where the account may not send [default: hold]
+        /// The fate of queued messages while the account may not send [default: hold]
         #[arg(long, value_parser = queued_choices())]
         queued: Option<Queued>,
     },
@@ -92,24 +91,27 @@ pub(super) struct Which {
 }
 
 impl Account {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, operator) = match self {
-            Self::Create { .. } => around.open_or_make().await?,
-            _ => around.open().await?,
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let operations = match self {
+            Self::Create { .. } => context.open_or_make().await?,
+            _ => context.open().await?,
         };
         match self {
             Self::Create { name, email } => {
-                let account = admin::create_account(&store, &operator, &name, &email).await?;
+                let account = operations.accounts().create(&name, &email).await?;
                 shown(&account, None, More::default())
             }
             Self::List => {
-                let accounts = admin::list_accounts(&store).await?;
+                let accounts = operations.accounts().list().await?;
                 listed(&accounts)
             }
-            Self::Show(which) => show(&store, &operator, which.account).await,
+            Self::Show(which) => show(&operations, which.account).await,
             Self::Limit { which, per_day } => {
-                admin::set_daily_limit(&store, &operator, which.account, per_day.0).await?;
-                show(&store, &operator, which.account).await
+                operations
+                    .accounts()
+                    .set_daily_limit(which.account, per_day.0)
+                    .await?;
+                show(&operations, which.account).await
             }
             Self::SetStatus {
                 which,
@@ -117,14 +119,17 @@ impl Account {
                 queued,
             } => {
                 let id = which.account;
-                let settled = admin::set_status(&store, &operator, id, status, queued).await?;
+                let settled = operations.accounts().set_status(id, status, queued).await?;
                 let is_cancelled = queued == Some(Queued::Cancel);
                 let cancelled = is_cancelled.then_some(settled.cancelled);
-                show_with(&store, &operator, id, cancelled).await
+                show_with(&operations, id, cancelled).await
             }
             Self::SetVerification { which, level } => {
-                admin::set_verification(&store, &operator, which.account, level).await?;
-                show(&store, &operator, which.account).await
+                operations
+                    .accounts()
+                    .set_verification(which.account, level)
+                    .await?;
+                show(&operations, which.account).await
             }
         }
     }
@@ -141,21 +146,20 @@ fn per_day(text: &str) -> Result<PerDay, String> {
     }
 }
 
-async fn show(store: &Store, operator: &Operator, id: AccountId) -> Result<Answer, Failure> {
-    show_with(store, operator, id, None).await
+async fn show(operations: &Operations, id: AccountId) -> Result<Answer, Failure> {
+    show_with(operations, id, None).await
 }
 
 /// The account, and how many recipients were cancelled just now.
 async fn show_with(
-    store: &Store,
-    operator: &Operator,
+    operations: &Operations,
     id: AccountId,
     cancelled: Option<usize>,
 ) -> Result<Answer, Failure> {
-    let queued = admin::queued(store, id).await?;
-    let (account, purse) = admin::show_account(store, id).await?;
-    let spending = admin::spending(store, id).await?;
-    let spent = spending.spent_by(operator.clock().now_ms());
+    let queued = operations.accounts().queued(id).await?;
+    let (account, purse) = operations.accounts().show(id).await?;
+    let spending = operations.accounts().spending(id).await?;
+    let spent = spending.spent_by(operations.actor().clock().now_ms());
     let limit = spending.per_day.map(|per_day| (per_day, spent));
     let more = More {
         limit,
@@ -165,10 +169,10 @@ async fn show_with(
     shown(&account, Some(&purse), more)
 }
 
-/// What is shown of one account alone.
+/// The details of one account.
 #[derive(Clone, Copy, Default)]
 struct More {
-    /// What may be spent in a day, and what was.
+    /// The daily limit, and the amount spent today.
     limit: Option<(Money, Money)>,
     queued: Option<Queued>,
     cancelled: Option<usize>,

@@ -1,4 +1,4 @@
-//! What a command says: text for people, or one JSON value for machines.
+//! The output of a command: text for people, or one JSON value for machines.
 
 use crate::config::Fault;
 use crate::logs;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// What a command has to say once it is done.
+/// The output of a command that succeeded.
 pub(super) struct Answer {
     /// For people; without a line end.
     text: String,
@@ -99,7 +99,7 @@ impl Failure {
         }
     }
 
-    /// What was asked for cannot be asked for.
+    /// A wrong command line or argument.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -209,7 +209,7 @@ pub(super) fn pairs(pairs: &[(&str, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::written::{Naira, lagos_time};
+    use crate::format::{Naira, lagos_time};
     use domain::Money;
 
     #[test]

@@ -1,12 +1,12 @@
 //! `ogene audit`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
-use super::open::account_id;
-use crate::written::lagos_time;
+use super::arguments::account_id;
+use super::context::Context;
+use crate::format::lagos_time;
 use clap::Args;
 use domain::AccountId;
-use engine::admin::{self, AuditEntry};
+use engine::operators::AuditEntry;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -25,9 +25,9 @@ pub(super) struct Audit {
 }
 
 impl Audit {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, _) = around.open().await?;
-        let entries = admin::audit(&store, self.account, self.limit).await?;
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let operations = context.open().await?;
+        let entries = operations.audit().list(self.account, self.limit).await?;
         let json = entries.iter().map(EntryJson::read);
         let json: Vec<_> = json.collect::<Result<_, serde_json::Error>>()?;
         let names = [

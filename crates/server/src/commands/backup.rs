@@ -1,7 +1,7 @@
 //! `ogene backup`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
+use super::context::Context;
 use super::verify::{counts, json_of};
 use clap::Args;
 use database::Target;
@@ -21,14 +21,14 @@ pub(super) struct Backup {
 }
 
 impl Backup {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        if matches!(around.config()?.target(), Target::Postgres(_)) {
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        if matches!(context.config()?.target(), Target::Postgres(_)) {
             return Err(Failure::usage(
                 "`database_url` is set: back up PostgreSQL with pg_dump, or with pg_basebackup and continuous \
                  archiving",
             ));
         }
-        let (store, _) = around.open().await?;
+        let store = context.open_store().await?;
         let report = store.backup(&self.file).await;
         store.close().await;
         let file = self.file.display().to_string();

@@ -2,13 +2,13 @@
 
 mod secret;
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
-use super::open::account_id;
-use crate::written::lagos_time;
+use super::arguments::account_id;
+use super::context::Context;
+use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::{AccountId, MessageId};
-use engine::admin;
+use engine::operators::Replay;
 use serde::Serialize;
 use serde_json::json;
 use store::{Callback as DeadCallback, CallbackAttempt, DeadOrigin};
@@ -78,27 +78,34 @@ pub(super) struct Which {
 }
 
 impl Callback {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, operator) = around.open().await?;
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let operations = context.open().await?;
         match self {
             Self::Attempts {
                 account,
                 message,
                 limit,
-            } => attempts(&admin::callback_attempts(&store, account, message, limit).await?),
-            Self::Secret(secret) => secret.run(&store, &operator).await,
+            } => attempts(
+                &operations
+                    .callbacks()
+                    .attempts(account, message, limit)
+                    .await?,
+            ),
+            Self::Secret(secret) => secret.run(&operations).await,
             Self::Dead {
                 account: Some(account),
                 limit,
-            } => one_by_one(&admin::dead_callbacks(&store, account, limit).await?),
-            Self::Dead { account: None, .. } => by_origin(&admin::dead_origins(&store).await?),
+            } => one_by_one(&operations.callbacks().dead(account, limit).await?),
+            Self::Dead { account: None, .. } => {
+                by_origin(&operations.callbacks().dead_origins().await?)
+            }
             Self::Replay(which) => {
-                let which = admin::Replay {
+                let which = Replay {
                     account: which.account,
                     origin: which.origin,
                     message: which.message,
                 };
-                let replayed = admin::replay_callbacks(&store, &operator, &which).await?;
+                let replayed = operations.callbacks().replay(&which).await?;
                 let text = match replayed {
                     0 => "No dead callback is meant: see `ogene callback dead`.".to_owned(),
                     1 => "1 callback is made again.".to_owned(),

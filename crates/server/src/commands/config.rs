@@ -1,10 +1,9 @@
 //! `ogene config`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
+use super::context::Context;
 use crate::config::DEFAULT;
 use clap::Subcommand;
-use engine::admin;
 use serde_json::json;
 
 #[derive(Subcommand)]
@@ -37,26 +36,26 @@ One that is gone unbinds, and what waits for it goes to the next carrier of its 
 Example: ogene config reload";
 
 impl Config {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
         match self {
             Self::Default => Answer::new(DEFAULT, &json!({ "default": DEFAULT })),
-            Self::Check => check(around),
-            Self::Reload => reload(around).await,
+            Self::Check => check(context),
+            Self::Reload => reload(context).await,
         }
     }
 }
 
-async fn reload(around: &Surroundings) -> Result<Answer, Failure> {
-    let (store, operator) = around.open().await?;
-    let asked = admin::reload_configuration(&store, &operator).await?;
+async fn reload(context: &Context) -> Result<Answer, Failure> {
+    let operations = context.open().await?;
+    let asked = operations.configuration().reload().await?;
     Answer::new(
         "All running nodes read their configuration again within a second; the log of each tells what came of it.",
         &json!({ "asked": asked }),
     )
 }
 
-fn check(around: &Surroundings) -> Result<Answer, Failure> {
-    let config = around.config()?;
+fn check(context: &Context) -> Result<Answer, Failure> {
+    let config = context.config()?;
     let file = config.file.as_ref().map(|file| file.display().to_string());
     let name = file.as_deref().unwrap_or("No file: the defaults");
     let mut lines = vec![format!(

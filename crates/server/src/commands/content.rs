@@ -1,14 +1,13 @@
 //! `ogene content`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
-use crate::written::lagos_time;
+use super::context::Context;
+use crate::format::lagos_time;
 use clap::Subcommand;
 use domain::{Prohibited, Text};
-use engine::admin::{self, ContentRule};
+use engine::operators::{ContentRule, Operations};
 use serde::Serialize;
 use serde_json::json;
-use store::Store;
 
 #[derive(Subcommand)]
 pub(super) enum Content {
@@ -45,23 +44,23 @@ pub(super) enum Content {
 }
 
 impl Content {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let configured = around.config()?.prohibited;
-        let (store, operator) = around.open().await?;
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let configured = context.config()?.prohibited;
+        let operations = context.open().await?;
         match self {
             Self::Add { phrase } => {
-                let phrase = admin::add_content_rule(&store, &operator, &phrase).await?;
+                let phrase = operations.content().add(&phrase).await?;
                 let text = format!("No text may hold `{phrase}` any more.");
                 Answer::new(text, &json!({ "phrase": phrase }))
             }
             Self::Remove { phrase } => {
-                let phrase = admin::remove_content_rule(&store, &operator, &phrase).await?;
+                let phrase = operations.content().remove(&phrase).await?;
                 let text = format!("`{phrase}` is no rule any more.");
                 Answer::new(text, &json!({ "phrase": phrase }))
             }
-            Self::List => listed(&rules(&store, &configured).await?),
+            Self::List => listed(&rules(&operations, &configured).await?),
             Self::Test { text, unicode } => {
-                tested(&text, unicode, &rules(&store, &configured).await?)
+                tested(&text, unicode, &rules(&operations, &configured).await?)
             }
         }
     }
@@ -84,12 +83,12 @@ impl From<ContentRule> for RuleJson {
 }
 
 /// The phrases of the configuration, then those that were added.
-async fn rules(store: &Store, configured: &Prohibited) -> Result<Vec<RuleJson>, Failure> {
+async fn rules(operations: &Operations, configured: &Prohibited) -> Result<Vec<RuleJson>, Failure> {
     let of_file = configured.phrases().map(|phrase| RuleJson {
         phrase: phrase.to_owned(),
         added_at: None,
     });
-    let added = admin::list_content_rules(store).await?;
+    let added = operations.content().list().await?;
     Ok(of_file
         .chain(added.into_iter().map(RuleJson::from))
         .collect())

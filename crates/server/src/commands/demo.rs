@@ -4,9 +4,8 @@ mod callbacks;
 mod life;
 mod welcome;
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
-use super::open::operator;
+use super::context::{Context, actor};
 use super::serve::bind;
 use super::signals;
 use crate::app;
@@ -15,14 +14,13 @@ use crate::logs;
 use clap::Args;
 use domain::token::Terms;
 use domain::{AccountId, Component, Money, SenderStatus};
-use engine::admin::{self, Operator};
-use life::Caller;
+use engine::operators::Operations;
+use life::{Caller, SENDER_ID};
 use smpp::simulator::{Delay, Script, Smsc, parse_rule};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-use store::Store;
 use tokio::net::TcpListener;
 use welcome::Welcome;
 
@@ -31,9 +29,8 @@ const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr
 const SMPP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 2775);
 /// Who the demo's customer is.
 const EMAIL: &str = "demo@ogene.example";
-const SENDER_ID: &str = "Ogene";
 const CREDIT: Money = Money::from_naira(1_000);
-/// What becomes of numbers that end like this; all others are delivered.
+/// The outcomes of numbers with these endings. All others are delivered.
 const RULES: [&str; 4] = [
     "0002=undeliv",
     "0003=expired",
@@ -47,7 +44,7 @@ const RECEIPT_DELAY: Delay = Delay {
 /// The demo's words come on the terminal between the lines of the log, so only what matters is logged.
 const LOG_LEVEL: &str = "warn";
 
-/// What a demo may be told.
+/// The arguments of a demo.
 #[derive(Args)]
 #[command(
     after_help = "Sends one message by itself and shows its life from acceptance to callback. Then prints one curl that \
@@ -64,16 +61,16 @@ pub(super) struct Demo {
 }
 
 impl Demo {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
         let stop = signals::stop_or_hangup()?;
         let temporary = tempfile::Builder::new().prefix("ogene-demo-").tempdir()?;
         let data_dir = self
             .data_dir
             .clone()
             .unwrap_or_else(|| temporary.path().to_owned());
-        let operator = operator();
+        let actor = actor();
 
-        let smsc = Smsc::listen(free(SMPP).await?, script(operator.clock().now_ms())?)?;
+        let smsc = Smsc::listen(free(SMPP).await?, script(actor.clock().now_ms())?)?;
         let listener = match self.listen {
             Some(address) => bind(address, "--listen").await?,
             None => free(HTTP).await?,
@@ -86,19 +83,19 @@ impl Demo {
 
         let lock = app::lock(&config)?;
         let store = app::open(&config).await?;
-        let (account, token) = prepare(&store, &operator).await?;
+        let (account, token) = prepare(&Operations::new(store.clone(), actor.clone())).await?;
         store.close().await;
         drop(lock);
 
         let (http, data_dir) = (listener.local_addr()?, config.data_dir.clone());
         let source = app::Source::fixed(config.clone());
-        let serving = app::serve(config, source, operator.clock().clone(), listener, stop);
+        let serving = app::serve(config, source, actor.clock().clone(), listener, stop);
         let shown = async {
             let caller = Caller {
                 http,
                 token: &token,
             };
-            let now_ms = operator.clock().now_ms();
+            let now_ms = actor.clock().now_ms();
             let life = life::follow(&caller, &smsc, callbacks, outcomes, now_ms).await;
             let welcome = Welcome {
                 http,
@@ -111,7 +108,7 @@ impl Demo {
                 is_temporary: self.data_dir.is_none(),
             };
             let answer = welcome.answer()?;
-            let written = answer.write(around.global.json, &mut io::stdout());
+            let written = answer.write(context.global.json, &mut io::stdout());
             // A reader that has gone ends no demo.
             match written.and_then(|()| io::stdout().flush()) {
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -181,32 +178,31 @@ fn configuration(smsc: SocketAddr) -> String {
 }
 
 /// An account with credit and an approved sender ID, made once for a directory, and a new token.
-async fn prepare(store: &Store, operator: &Operator) -> Result<(AccountId, String), Failure> {
-    let accounts = admin::list_accounts(store).await?;
+async fn prepare(operations: &Operations) -> Result<(AccountId, String), Failure> {
+    let accounts = operations.accounts().list().await?;
     let account = match accounts.iter().find(|account| account.email == EMAIL) {
         Some(account) => account.id,
-        None => {
-            admin::create_account(store, operator, "Demo", EMAIL)
-                .await?
-                .id
-        }
+        None => operations.accounts().create("Demo", EMAIL).await?.id,
     };
-    admin::credit(
-        store,
-        operator,
-        account,
-        CREDIT,
-        "demo",
-        Component::SmsWallet,
-    )
-    .await?;
-    if admin::list_senders(store, Some(account)).await?.is_empty() {
-        admin::register_sender(store, operator, account, SENDER_ID, "The demo", false).await?;
+    operations
+        .wallets()
+        .credit(account, CREDIT, "demo", Component::SmsWallet)
+        .await?;
+    if operations.senders().list(Some(account)).await?.is_empty() {
+        operations
+            .senders()
+            .register(account, SENDER_ID, "The demo", false)
+            .await?;
         let approved = SenderStatus::Approved;
-        admin::set_sender_status(store, operator, account, SENDER_ID, approved, None).await?;
+        operations
+            .senders()
+            .set_status(account, SENDER_ID, approved, None)
+            .await?;
     }
-    let (_, token) =
-        admin::create_token(store, operator, account, "demo", Terms::default()).await?;
+    let (_, token) = operations
+        .tokens()
+        .create(account, "demo", Terms::default())
+        .await?;
     Ok((account, token))
 }
 

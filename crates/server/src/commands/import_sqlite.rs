@@ -1,7 +1,7 @@
 //! `ogene import-sqlite`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
+use super::context::Context;
 use crate::app::lock;
 use clap::Args;
 use database::Target;
@@ -32,8 +32,8 @@ pub(super) struct ImportSqlite {
 }
 
 impl ImportSqlite {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let target = around.config()?.target();
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let target = context.config()?.target();
         if !matches!(target, Target::Postgres(_)) {
             return Err(Failure::usage(
                 "`database_url` is not set: it names the PostgreSQL database to import into",
@@ -48,7 +48,7 @@ impl ImportSqlite {
         let _lock = lock::serve(&self.from)?;
         let source = Store::open(&Target::Directory(self.from.clone())).await?;
         let store = Store::open(&target).await?;
-        let watch = progress(around.global.json);
+        let watch = progress(context.global.json);
         let imported = store.import(&source, Clock::system().now_ms(), watch).await;
         source.close().await;
         store.close().await;

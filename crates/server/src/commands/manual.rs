@@ -1,8 +1,7 @@
 //! `ogene completions` and `ogene manual`: both are made from the command line itself, so they are never out of date.
 
-use super::Cli;
 use super::answer::{Answer, Failure};
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use serde_json::json;
 use std::path::PathBuf;
@@ -19,9 +18,9 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) -> Result<Answer, Failure> {
+    pub(super) fn run(self, mut command: Command) -> Result<Answer, Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "ogene", &mut script);
+        clap_complete::generate(self.shell, &mut command, "ogene", &mut script);
         let script = String::from_utf8_lossy(&script);
         Answer::new(script.as_ref(), &json!({ "completions": script }))
     }
@@ -35,8 +34,8 @@ pub(super) struct Manual {
 }
 
 impl Manual {
-    pub(super) fn run(self) -> Result<Answer, Failure> {
-        clap_mangen::generate_to(Cli::command(), &self.directory).map_err(|error| {
+    pub(super) fn run(self, command: Command) -> Result<Answer, Failure> {
+        clap_mangen::generate_to(command, &self.directory).map_err(|error| {
             let directory = self.directory.display();
             Failure::new(format!(
                 "the pages cannot be written into {directory}: {error}"

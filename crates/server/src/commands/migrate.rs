@@ -1,8 +1,8 @@
 //! `ogene migrate`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
-use super::open::absolute;
+use super::context::Context;
+use super::context::absolute;
 use crate::app;
 use clap::Args;
 use database::Target;
@@ -17,17 +17,17 @@ pub(super) struct Migrate {
 }
 
 impl Migrate {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
         if self.citus {
             let sql = store::citus();
             return Answer::new(sql.as_str(), &json!({ "sql": sql, "tried": false }));
         }
-        bring_up_to_date(around).await
+        bring_up_to_date(context).await
     }
 }
 
-async fn bring_up_to_date(around: &Surroundings) -> Result<Answer, Failure> {
-    let config = around.config()?;
+async fn bring_up_to_date(context: &Context) -> Result<Answer, Failure> {
+    let config = context.config()?;
     app::open(&config).await?.close().await;
     match config.target() {
         Target::Directory(path) => {

@@ -1,7 +1,7 @@
 //! `ogene restore`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
+use super::context::Context;
 use super::verify::{counts, json_of};
 use crate::app::lock;
 use clap::Args;
@@ -26,8 +26,8 @@ pub(super) struct Restore {
 }
 
 impl Restore {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let Target::Directory(data_dir) = around.config()?.target() else {
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let Target::Directory(data_dir) = context.config()?.target() else {
             return Err(Failure::usage(
                 "`database_url` is set: restore into an empty `data_dir` without it, and move that to an empty \
                  PostgreSQL database with `ogene import-sqlite`",

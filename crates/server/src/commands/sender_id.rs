@@ -1,12 +1,12 @@
 //! `ogene sender-id`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure, table};
-use super::open::account_id;
-use crate::written::lagos_time;
+use super::arguments::account_id;
+use super::context::Context;
+use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::{AccountId, SenderStatus};
-use engine::admin;
+use engine::operators::Operations;
 use serde::Serialize;
 
 #[derive(Subcommand)]
@@ -19,7 +19,7 @@ pub(super) enum SenderId {
     Register {
         #[command(flatten)]
         which: Which,
-        /// What it is for
+        /// The purpose of the sender ID
         #[arg(long)]
         purpose: String,
         /// A foreign sender: only the gateway `international` takes it
@@ -69,13 +69,15 @@ pub(super) struct Which {
 }
 
 impl SenderId {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, operator) = around.open().await?;
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let operations = context.open().await?;
         let set = async |which: Which, status, reason: Option<&str>| {
             let Which { account, sender_id } = &which;
-            admin::set_sender_status(&store, &operator, *account, sender_id, status, reason)
+            operations
+                .senders()
+                .set_status(*account, sender_id, status, reason)
                 .await?;
-            shown(&store, &which).await
+            shown(&operations, &which).await
         };
         match self {
             Self::Register {
@@ -84,16 +86,11 @@ impl SenderId {
                 international,
             } => {
                 let Which { account, sender_id } = &which;
-                admin::register_sender(
-                    &store,
-                    &operator,
-                    *account,
-                    sender_id,
-                    &purpose,
-                    international,
-                )
-                .await?;
-                shown(&store, &which).await
+                operations
+                    .senders()
+                    .register(*account, sender_id, &purpose, international)
+                    .await?;
+                shown(&operations, &which).await
             }
             Self::Approve(which) => set(which, SenderStatus::Approved, None).await,
             Self::Reject { which, reason } => {
@@ -101,7 +98,7 @@ impl SenderId {
             }
             Self::Suspend(which) => set(which, SenderStatus::Suspended, None).await,
             Self::List { account } => {
-                let senders = admin::list_senders(&store, account).await?;
+                let senders = operations.senders().list(account).await?;
                 let json: Vec<_> = senders.iter().map(SenderJson::from).collect();
                 Answer::new(lines(&json), &json)
             }
@@ -110,8 +107,8 @@ impl SenderId {
 }
 
 /// One sender ID after a change, as it now stands.
-async fn shown(store: &store::Store, which: &Which) -> Result<Answer, Failure> {
-    let senders = admin::list_senders(store, Some(which.account)).await?;
+async fn shown(operations: &Operations, which: &Which) -> Result<Answer, Failure> {
+    let senders = operations.senders().list(Some(which.account)).await?;
     let key = domain::sender::key(&which.sender_id);
     let found = senders
         .iter()

@@ -1,7 +1,7 @@
 //! `ogene serve`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
+use super::context::Context;
 use super::signals;
 use crate::{app, logs};
 use engine::Clock;
@@ -9,10 +9,10 @@ use serde_json::json;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
-pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
+pub(super) async fn run(context: &Context) -> Result<Answer, Failure> {
     // First of all: it is asked to read its configuration again from its start on.
     let hangups = signals::hangups()?;
-    let config = around.config()?;
+    let config = context.config()?;
     logs::start(&config.log);
     match &config.file {
         Some(file) => tracing::info!(config.file = %file.display(), "configuration read"),
@@ -27,7 +27,7 @@ pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
     }
     let stop = signals::stop()?;
     let listener = bind(config.http.listen, "`http.listen`").await?;
-    let source = app::Source::new(around.reader()?, hangups);
+    let source = app::Source::new(context.reader()?, hangups);
     app::serve(config, source, Clock::system(), listener, stop).await?;
     tracing::info!("stopped");
     Answer::for_machines(&json!({ "stopped": true }))

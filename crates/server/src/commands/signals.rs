@@ -56,7 +56,7 @@ fn stop_with(mut hangup: Option<Signal>) -> io::Result<impl Future<Output = ()>>
             () = next() => {}
             () = hung_up(&mut hangup) => {}
         }
-        // Whoever does not listen any more has stopped already.
+        // A receiver that is gone has stopped already.
         let _ = asked.send(());
         next().await;
         logs::flush();

@@ -1,7 +1,7 @@
 //! `ogene smsc`: a carrier to test against, on real SMPP.
 
-use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
+use super::context::Context;
 use super::signals;
 use crate::logs;
 use clap::Args;
@@ -37,7 +37,7 @@ Examples:
 
 Stops on SIGTERM or Ctrl-C, and prints what it counted.";
 
-/// What the simulator does.
+/// The behaviour of the simulator.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Smsc {
@@ -70,7 +70,7 @@ struct Outcomes {
     /// How long after that the receipt comes; a range mixes their order
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = simulator::parse_delay)]
     receipt_delay: Delay,
-    /// What goes wrong at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence,
+    /// A fault at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence,
     /// lose-response, no-id, drop, half-open, wrong-sequence, garbage, broken-length, flood:COUNT (receipts of messages
     /// that nobody sent), unbind (it unbinds, and answers half a second later); may be given again
     #[arg(long = "fault", value_name = "N=FAULT", value_parser = simulator::parse_fault)]
@@ -160,8 +160,8 @@ fn one_of<T: Copy + Send + Sync + 'static>(
 }
 
 impl Smsc {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let json = around.global.json;
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let json = context.global.json;
         let stop = signals::stop_or_hangup()?;
         let listener = TcpListener::bind(self.listen).await.map_err(|error| {
             Failure::new(format!(

@@ -2,13 +2,14 @@ use super::*;
 use clap::CommandFactory;
 use std::fs;
 use std::path::Path;
+use std::path::PathBuf;
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(line.split_whitespace())
 }
 
 #[test]
-fn the_command_line_is_sound_and_every_command_says_what_it_does_with_an_example() {
+fn every_command_has_help_with_an_example() {
     fn check(command: &clap::Command) {
         assert!(command.get_about().is_some(), "{}", command.get_name());
         for argument in command.get_arguments() {
@@ -151,7 +152,7 @@ fn what_cannot_be_meant_is_refused() {
     }
 }
 
-/// What a command has to do with the audit.
+/// The relation of a command to the audit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Audited {
     /// It changes something: the entry's verb is the command, with dots between its words.
@@ -230,7 +231,7 @@ fn every_command_states_what_the_audit_tells_of_it() {
 }
 
 #[test]
-fn every_command_that_changes_something_has_an_entry_of_its_name() {
+fn every_command_that_changes_something_has_an_audit_entry() {
     let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/src");
     let files = [
         "accounts.rs",

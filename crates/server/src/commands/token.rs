@@ -1,15 +1,15 @@
 //! `ogene token`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
-use super::open::account_id;
+use super::arguments::account_id;
+use super::context::Context;
 use crate::config::duration;
-use crate::written::{lagos_time, parse_lagos_time};
+use crate::format::{lagos_time, parse_lagos_time};
 use clap::{Args, Subcommand};
 use domain::AccountId;
 use domain::client::{AddressRange, AllowList};
 use domain::token::Terms;
-use engine::admin::{self, TokenInfo};
+use engine::operators::TokenInfo;
 use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(super) enum Token {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
-        /// What it is for, so that it is known again
+        /// The purpose of the token, by which lists show it
         #[arg(long)]
         name: String,
         #[command(flatten)]
@@ -91,22 +91,21 @@ fn expiry_at(text: &str) -> Result<i64, String> {
 }
 
 impl Token {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, operator) = around.open().await?;
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let operations = context.open().await?;
         match self {
             Self::Create {
                 account,
                 name,
                 terms,
             } => {
-                let terms = terms.terms(operator.clock().now_ms());
-                let (info, token) =
-                    admin::create_token(&store, &operator, account, &name, terms).await?;
+                let terms = terms.terms(operations.actor().clock().now_ms());
+                let (info, token) = operations.tokens().create(account, &name, terms).await?;
                 created(&info, &token)
             }
-            Self::List { account } => listed(&admin::list_tokens(&store, account).await?),
+            Self::List { account } => listed(&operations.tokens().list(account).await?),
             Self::Revoke { id } => {
-                admin::revoke_token(&store, &operator, &id).await?;
+                operations.tokens().revoke(&id).await?;
                 let json = json!({ "token_id": id, "revoked": true });
                 Answer::new(format!("The token {id} is revoked."), &json)
             }

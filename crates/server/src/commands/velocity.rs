@@ -1,13 +1,13 @@
 //! `ogene velocity`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
-use super::open::account_id;
-use crate::written::lagos_time;
+use super::arguments::account_id;
+use super::context::Context;
+use crate::format::lagos_time;
 use clap::Subcommand;
 use domain::AccountId;
 use domain::velocity::Block;
-use engine::admin::{self, PausedBlock};
+use engine::operators::PausedBlock;
 use serde::Serialize;
 use serde_json::json;
 
@@ -34,12 +34,12 @@ pub(super) enum Velocity {
 }
 
 impl Velocity {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, operator) = around.open().await?;
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let operations = context.open().await?;
         match self {
-            Self::List => listed(&admin::paused_blocks(&store, &operator).await?),
+            Self::List => listed(&operations.velocity().paused().await?),
             Self::Release { account, block } => {
-                admin::release_block(&store, &operator, account, block).await?;
+                operations.velocity().release(account, block).await?;
                 let json = json!({ "user_id": account.to_string(), "block": block.to_string() });
                 Answer::new(format!("{account} may send to {block} again."), &json)
             }

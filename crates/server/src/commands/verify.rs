@@ -1,16 +1,16 @@
 //! `ogene verify`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure, pairs};
-use engine::admin::{self, Checked};
+use super::context::Context;
+use engine::operators::Checked;
 use serde_json::{Value, json};
 
-pub(super) async fn run(around: &Surroundings) -> Result<Answer, Failure> {
-    let (store, _) = around.open().await?;
-    answer(&admin::verify(&store).await?)
+pub(super) async fn run(context: &Context) -> Result<Answer, Failure> {
+    let operations = context.open().await?;
+    answer(&operations.configuration().verify().await?)
 }
 
-/// What was found, well or not: those who read it need not tell the two forms of an error apart.
+/// The report of a verification. Sound and violated books have the same form.
 fn answer(report: &Checked) -> Result<Answer, Failure> {
     let violated = &report.violations;
     let told = match violated.len() {
@@ -28,7 +28,7 @@ fn answer(report: &Checked) -> Result<Answer, Failure> {
     })
 }
 
-/// What was looked at, one line each.
+/// The counts of checked rows, one line each.
 pub(super) fn counts(report: &Checked) -> String {
     pairs(&[
         ("wallets", report.wallets.to_string()),

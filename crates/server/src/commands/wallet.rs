@@ -1,13 +1,12 @@
 //! `ogene wallet`
 
-use super::Surroundings;
 use super::answer::{Answer, Failure};
-use super::open::{account_id, amount};
-use crate::written::{Naira, lagos_time};
+use super::arguments::{account_id, amount};
+use super::context::Context;
+use crate::format::{Naira, lagos_time};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::{AccountId, Component, Money};
-use engine::admin;
 use serde::Serialize;
 use store::{EntryKind, LedgerEntry};
 
@@ -71,8 +70,8 @@ pub(super) enum Wallet {
 }
 
 impl Wallet {
-    pub(super) async fn run(self, around: &Surroundings) -> Result<Answer, Failure> {
-        let (store, operator) = around.open().await?;
+    pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
+        let operations = context.open().await?;
         match self {
             Self::Credit {
                 account,
@@ -80,9 +79,10 @@ impl Wallet {
                 reference,
                 component,
             } => {
-                let credit =
-                    admin::credit(&store, &operator, account, amount, &reference, component)
-                        .await?;
+                let credit = operations
+                    .wallets()
+                    .credit(account, amount, &reference, component)
+                    .await?;
                 let json = CreditJson {
                     user_id: account.to_string(),
                     amount: Naira(amount),
@@ -109,10 +109,10 @@ impl Wallet {
                 reason,
                 component,
             } => {
-                let debit = admin::debit(
-                    &store, &operator, account, amount, &reference, &reason, component,
-                )
-                .await?;
+                let debit = operations
+                    .wallets()
+                    .debit(account, amount, &reference, &reason, component)
+                    .await?;
                 let json = DebitJson {
                     user_id: account.to_string(),
                     amount: Naira(amount),
@@ -131,7 +131,7 @@ impl Wallet {
                 Answer::new(text, &json)
             }
             Self::Statement { account, limit } => {
-                let entries = admin::statement(&store, account, limit).await?;
+                let entries = operations.wallets().statement(account, limit).await?;
                 stated(&entries)
             }
         }

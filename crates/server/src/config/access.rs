@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Whether every user may read or change it.
+/// The mode bits that let every user read or change a file.
 const OTHERS: u32 = 0o006;
 
 /// A sentence for each file with secrets that every user of the machine can read or change: the configuration itself,

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: every fault at once, each with its key and where it stands.
+//! The faults of a configuration: all at once, each with its key and its place.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -33,7 +33,7 @@ pub struct Fault {
     pub place: Place,
     /// The path of the key, such as `carriers.mtn.window`; empty where no key is concerned.
     pub key: String,
-    /// What is wrong.
+    /// The fault, and the way to mend it.
     pub text: String,
 }
 
@@ -61,7 +61,7 @@ impl Faults {
         self.0.borrow_mut().push(fault);
     }
 
-    /// Whether there is none.
+    /// Returns `true` if no fault was found.
     pub(super) fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }

@@ -21,7 +21,7 @@ const PROMISED: RangeInclusive<Duration> = Duration::from_millis(10)..=MAX_RECEI
 /// The key of a table of carriers by network that holds for all other networks.
 const OTHER_NETWORKS: &str = "default";
 
-/// What a gateway's section may refer to.
+/// The names that a gateway's section may refer to.
 pub(super) struct Known<'a> {
     /// The networks, in the order of their index.
     pub(super) plan: &'a NumberPlan,

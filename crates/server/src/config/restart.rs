@@ -1,7 +1,10 @@
-//! What of a configuration that is read again cannot be changed while the service runs.
+//! The keys of a configuration that only a start can change.
 
-use super::{Config, Http, Limits};
-use crate::http::Places;
+use super::Config;
+use super::database::Database;
+use super::http::Http;
+use super::limits::Limits;
+use crate::http::ConnectionLimits;
 
 /// Compares a configuration with the one that a process runs by.
 struct Kept(Vec<&'static str>);
@@ -31,16 +34,16 @@ impl Config {
             velocity: _,
             log,
             carriers: _,
+            carrier_rules: _,
             gateways: _,
             plan: _,
             code_words: _,
             prohibited: _,
-            sandbox: _,
             notes: _,
         } = self;
         let mut kept = Kept(Vec::new());
         kept.keep("data_dir", data_dir, &running.data_dir);
-        let named = |config: &Option<super::Database>| {
+        let named = |config: &Option<Database>| {
             let named = config.as_ref();
             named.map(|database| (database.url.clone(), database.connections))
         };
@@ -70,7 +73,7 @@ fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
         tls,
         trusted_proxies: _,
         code_prefix,
-        places: Places { connections, idle },
+        connections: ConnectionLimits { max, idle_timeout },
         body_timeout: _,
     } = http;
     kept.keep("http.listen", listen, &running.listen);
@@ -81,24 +84,28 @@ fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
         kept.0.push("http.tls");
         tls.clone_from(&running.tls);
     }
+    kept.keep("http.max_connections", max, &running.connections.max);
     kept.keep(
-        "http.max_connections",
-        connections,
-        &running.places.connections,
+        "http.idle_timeout",
+        idle_timeout,
+        &running.connections.idle_timeout,
     );
-    kept.keep("http.idle_timeout", idle, &running.places.idle);
 }
 
 fn keep_limits(kept: &mut Kept, limits: &mut Limits, running: &Limits) {
     let Limits {
-        sends_per_minute: _,
-        reports_per_minute: _,
-        reads_per_minute: _,
-        unknown_tokens_per_minute: _,
+        engine:
+            engine::Limits {
+                sends_per_minute: _,
+                reports_per_minute: _,
+                reads_per_minute: _,
+                unknown_tokens_per_minute: _,
+                accept_queue,
+                sandbox: _,
+            },
         max_recipients: _,
         max_body_bytes,
         body_memory_bytes,
-        accept_queue,
     } = limits;
     if body_memory_bytes != &running.body_memory_bytes {
         // The largest body must find room in it.
@@ -109,5 +116,9 @@ fn keep_limits(kept: &mut Kept, limits: &mut Limits, running: &Limits) {
         body_memory_bytes,
         &running.body_memory_bytes,
     );
-    kept.keep("limits.accept_queue", accept_queue, &running.accept_queue);
+    kept.keep(
+        "limits.accept_queue",
+        accept_queue,
+        &running.engine.accept_queue,
+    );
 }

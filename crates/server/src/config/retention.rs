@@ -2,10 +2,9 @@
 
 use super::gateway::millis;
 use super::section::Section;
-use super::sections::Callbacks;
 use super::value::Time;
 use domain::GatewayRules;
-use engine::Retention;
+use engine::{CallbackSettings, Retention};
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -19,7 +18,7 @@ const LEAST_BODIES: Duration = Duration::from_hours(3 * 24);
 pub(super) fn read(
     mut section: Section<'_>,
     gateways: &[GatewayRules],
-    callbacks: &Callbacks,
+    callbacks: &CallbackSettings,
 ) -> Retention {
     let timeouts = gateways.iter().map(|rules| rules.receipt_timeout_ms);
     let timeout = Duration::from_millis(timeouts.max().unwrap_or(0).unsigned_abs());

@@ -151,12 +151,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Whether `key` is set and not yet read.
+    /// Returns `true` if `key` is set and not yet read.
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Whether nothing is set in it.
+    /// Returns `true` if no key is set in it.
     pub(super) fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
@@ -231,7 +231,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Whether a text fits a field of SMPP, which has room for so many octets.
+/// Refuses a text that does not fit into a field of SMPP of this many octets.
 pub(super) fn short(text: &str, most: usize) -> Result<(), String> {
     if text.len() > most {
         return Err(format!(

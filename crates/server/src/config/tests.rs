@@ -56,10 +56,10 @@ fn the_default_file_has_no_fault_and_says_what_nothing_says() {
     assert_eq!(format!("{none:?}"), format!("{default:?}"));
     assert_eq!(none.data_dir, Path::new("data"));
     assert_eq!(none.http.listen.to_string(), "127.0.0.1:8080");
-    assert_eq!(none.limits.sends_per_minute, 1000);
-    assert_eq!(none.limits.reports_per_minute, 60);
-    assert_eq!(none.limits.reads_per_minute, 300);
-    assert_eq!(none.limits.unknown_tokens_per_minute, 60);
+    assert_eq!(none.limits.engine.sends_per_minute, 1000);
+    assert_eq!(none.limits.engine.reports_per_minute, 60);
+    assert_eq!(none.limits.engine.reads_per_minute, 300);
+    assert_eq!(none.limits.engine.unknown_tokens_per_minute, 60);
     assert_eq!(none.http.trusted_proxies, []);
     assert_eq!(none.limits.max_recipients, 10_000);
     assert_eq!(none.limits.max_body_bytes, 10 << 20);
@@ -73,7 +73,7 @@ fn the_default_file_has_no_fault_and_says_what_nothing_says() {
 }
 
 #[test]
-fn without_gateways_the_sandbox_has_those_of_the_interface_and_a_note_says_so() {
+fn without_gateways_the_sandbox_has_all_and_a_note_names_it() {
     let config = read("").expect("no fault");
     let gateways = config.settings().rules.gateways;
     let names: Vec<_> = gateways
@@ -126,10 +126,8 @@ fn the_examples_of_the_default_file_state_the_defaults() {
         .collect();
     let stated = read(&given.join("\n")).expect("the examples have no fault");
     let silent = read(&left_out.join("\n")).expect("what is required is enough");
-    assert_eq!(
-        format!("{:?}", stated.carriers),
-        format!("{:?}", silent.carriers)
-    );
+    assert!(stated.carriers == silent.carriers);
+    assert!(stated.carrier_rules == silent.carrier_rules);
     assert_eq!(stated.callbacks, silent.callbacks);
     for (stated, silent) in stated.gateways.iter().zip(&silent.gateways) {
         let mut stated = stated.clone();
@@ -467,7 +465,7 @@ fn what_is_not_toml_is_named_by_line_alone() {
 #[test]
 fn a_database_url_names_a_postgresql_server_and_shows_nowhere() {
     let config = read("database_url = \"postgres://u:p4ss@h/d\"").expect("no fault");
-    let database::Target::Postgres(server) = config.target() else {
+    let ::database::Target::Postgres(server) = config.target() else {
         panic!("the embedded database");
     };
     assert_eq!((server.host(), server.database()), ("h".to_owned(), "d"));
@@ -521,7 +519,7 @@ fn variables_go_before_the_file() {
             .find(|carrier| carrier.name == name)
             .expect("the carrier")
     };
-    assert_eq!(carrier("mtn").password.reveal(), "12345678");
+    assert_eq!(carrier("mtn").password, "12345678");
     assert_eq!(carrier("mtn").max_per_second, Some(50));
     assert_eq!(carrier("nine_mobile").system_id, "77");
     let refund = rules(&config, Gateway::DirectRefund);
@@ -561,7 +559,7 @@ fn secrets_come_from_files_and_show_nowhere() {
         .iter()
         .find(|carrier| carrier.name == "mtn")
         .expect("mtn");
-    assert_eq!(mtn.password.reveal(), "hush-hsh");
+    assert_eq!(mtn.password, "hush-hsh");
     assert!(!format!("{config:?}").contains("hush"));
     let long = faults(&LIVE.replace("hush-hsh", &"hush-much-too-long".repeat(4)));
     assert!(
@@ -603,7 +601,7 @@ fn files_for_tls_are_read_with_the_configuration() {
 }
 
 #[test]
-fn an_authority_for_a_connection_without_tls_is_a_fault_that_says_what_to_do() {
+fn an_authority_for_a_connection_without_tls_is_a_fault() {
     let carrier = "[carriers.mtn]\naddress = \"h:1\"\nsystem_id = \"o\"\npassword = \"p\"\n";
     let ca = "tls_ca = \"/etc/ogene/mtn-ca.pem\"";
     for off in ["", "\ntls = false"] {
@@ -696,14 +694,14 @@ fn keys_that_need_a_restart_are_named_and_keep_their_value() {
     assert_eq!(again.callbacks, running.callbacks);
     assert_eq!(again.limits.max_body_bytes, running.limits.max_body_bytes);
     let applied = (
-        again.limits.sends_per_minute,
+        again.limits.engine.sends_per_minute,
         again.limits.max_recipients,
         again.http.body_timeout,
         again.http.trusted_proxies.len(),
         again.prohibited.phrases().count(),
     );
     assert_eq!(applied, (7, 7, Duration::from_secs(7), 1, 1));
-    // What was kept is what the next file is compared with.
+    // The next file is compared with the kept values.
     assert!(again.clone().keep(&again).is_empty());
 
     let url = |end: &str| format!("database_url = \"postgres://ada@localhost/ogene\"\n{end}");

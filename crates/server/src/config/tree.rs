@@ -37,7 +37,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// What it is, for a fault that says what was found.
+    /// The kind of the value, for faults.
     pub(super) const fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) | Self::Variable(_) => "a text",
@@ -50,7 +50,7 @@ impl Value {
     }
 }
 
-/// Reads TOML; `place` tells where a line of it stands. What is no TOML becomes a fault.
+/// Reads TOML. `place` maps a line to its place. Text that is no TOML becomes a fault.
 pub(super) fn parse(text: &str, place: impl Fn(usize) -> Place, faults: &Faults) -> Table {
     let place_of = |offset: usize| place(line_of(text, offset));
     let (document, errors) = DeTable::parse_recoverable(text);

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a key can hold.
+/// A type that a key can hold.
 pub(super) trait Read: Sized {
     /// Reads it, or says what is wrong.
     fn read(node: &Node) -> Result<Self, String>;

@@ -1,6 +1,6 @@
 //! Environment variables that go before the file: `OGENE_` and the key in capitals.
 
-use super::DEFAULT;
+use super::defaults::DEFAULT;
 use super::fault::{Fault, Faults, Place};
 use super::tree::{Node, Table, Value, parse, set};
 use domain::Gateway;
@@ -11,8 +11,8 @@ const PREFIX: &str = "OGENE_";
 /// Variables that are read elsewhere: the name of the file itself.
 const OTHERS: [&str; 1] = ["OGENE_CONFIG"];
 
-/// Those of the system's variables that are ours, or a fault for each that is no text: passed over, it would leave the
-/// default in force. Of what others set none matters.
+/// Our variables among those of the system, or a fault for each that is no text. To pass over such a one would leave the
+/// default in force. Variables of other programs do not matter.
 pub(crate) fn ours(all: &[(OsString, OsString)]) -> Result<Vec<(String, String)>, Vec<Fault>> {
     let (mut ours, mut faults) = (Vec::new(), Vec::new());
     let is_ours = |name: &OsString| name.as_encoded_bytes().starts_with(PREFIX.as_bytes());

@@ -1,18 +1,20 @@
 //! The server loop: connections in, requests to the router, and an orderly end.
 
-mod places;
-mod refusals;
+mod bare_responses;
+mod connections;
 
-use super::codes::Codes;
+use super::extract::client::Peer;
+use super::head::{MAX_HEAD_BYTES, MAX_HEADERS};
+use super::respond::codes::Codes;
 use axum::Router;
 use axum::extract::Request;
+use bare_responses::CompletedStream;
+use connections::{Activity, ConnectionPermit, Connections, Seen};
 use database::Outage;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use places::{Activity, Connections, Place, Seen};
-use refusals::Completed;
 use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
@@ -32,11 +34,6 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// Requests at a time on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 200;
-/// The longest head of a request, whatever it speaks: room for the longest address that there can be, as texts of emoji are
-/// long in a query string.
-pub(super) const HEAD_BYTES: u32 = 64 << 10;
-/// Headers of a request: proxies and gateways add some to those of the client.
-pub(super) const MAX_HEADERS: usize = 256;
 /// How long a connection may take to end once it should: what is open is finished, what is written is read.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no room for another connection.
@@ -44,11 +41,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// How much of a server clients may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Places {
+pub struct ConnectionLimits {
     /// Connections served at a time; where there are more, idle ones end, and the others wait.
-    pub connections: usize,
+    pub max: usize,
     /// How long a connection may go without the whole head of a (next) request.
-    pub idle: Duration,
+    pub idle_timeout: Duration,
 }
 
 /// Serves until `shutdown`, then finishes what is open within `GRACE` and returns.
@@ -58,13 +55,13 @@ pub struct Places {
 pub async fn serve(
     listener: TcpListener,
     tls: Option<rustls::ServerConfig>,
-    places: Places,
+    limits: ConnectionLimits,
     codes: Codes,
     router: Router,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let tls = tls.map(acceptor);
-    let connections = Connections::new(places.connections);
+    let connections = Connections::new(limits.max);
     let (stop, stopping) = watch::channel(());
     let mut shutdown = pin!(shutdown);
     loop {
@@ -72,15 +69,15 @@ pub async fn serve(
             next = accept(&listener, &connections) => next,
             () = &mut shutdown => break,
         };
-        if let Some((stream, peer, place)) = next {
+        if let Some((stream, peer, permit)) = next {
             let connection = Connection {
                 peer: Peer(peer),
-                idle: places.idle,
+                idle_timeout: limits.idle_timeout,
                 tls: tls.clone(),
                 codes: codes.clone(),
                 router: router.clone(),
                 stopping: stopping.clone(),
-                place,
+                permit,
             };
             tokio::spawn(connection.run(stream));
         }
@@ -99,12 +96,12 @@ fn acceptor(mut config: rustls::ServerConfig) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// Waits for a connection and then for its place. A fault that concerns only this connection, or that passes,
+/// Waits for a connection and then for its permit. A fault that concerns only this connection, or that passes,
 /// gives `None`.
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Connections>,
-) -> Option<(TcpStream, IpAddr, Place)> {
+) -> Option<(TcpStream, IpAddr, ConnectionPermit)> {
     static ACCEPTING: Outage = Outage::of("connections cannot be accepted");
     match listener.accept().await {
         Ok((stream, peer)) => {
@@ -129,19 +126,15 @@ async fn accept(
     }
 }
 
-/// Who is at the other end of the connection that a request came on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(pub(super) IpAddr);
-
 /// One connection and what it needs.
 struct Connection {
     peer: Peer,
-    idle: Duration,
+    idle_timeout: Duration,
     tls: Option<TlsAcceptor>,
     codes: Codes,
     router: Router,
     stopping: watch::Receiver<()>,
-    place: Place,
+    permit: ConnectionPermit,
 }
 
 impl Connection {
@@ -155,7 +148,7 @@ impl Connection {
         let handshake = tokio::select! {
             handshake = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => handshake,
             _ = self.stopping.changed() => return,
-            () = self.place.activity.ending() => return,
+            () = self.permit.activity.ending() => return,
         };
         match handshake {
             // Boxed, as connections without TLS would have room for its state as well.
@@ -168,14 +161,14 @@ impl Connection {
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
         let Self {
             peer,
-            idle,
+            idle_timeout,
             codes,
             router,
             mut stopping,
-            place,
+            permit,
             ..
         } = self;
-        let activity = Arc::clone(&place.activity);
+        let activity = Arc::clone(&permit.activity);
         let service = service_fn(|mut request: Request<Incoming>| {
             let open = Activity::begin(&activity);
             request.extensions_mut().insert(peer);
@@ -186,12 +179,12 @@ impl Connection {
                 answer
             }
         });
-        let stream = Completed::new(stream, codes);
-        let builder = builder(idle);
+        let stream = CompletedStream::new(stream, codes);
+        let builder = builder(idle_timeout);
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         // hyper's own limits leave out who has not said which version of HTTP it speaks, who keeps HTTP/2 open
         // by answering pings, and who does not read what was answered.
-        let mut looks = interval_at(Instant::now() + idle, idle);
+        let mut looks = interval_at(Instant::now() + idle_timeout, idle_timeout);
         let is_asked_to_stop = loop {
             tokio::select! {
                 ended = connection.as_mut() => {
@@ -207,7 +200,7 @@ impl Connection {
                     Seen::Idle => {}
                 }
             }
-            // Idle, or its place is needed.
+            // Idle, or its permit is needed.
             if activity.is_used() {
                 break false;
             }
@@ -220,20 +213,20 @@ impl Connection {
     }
 }
 
-fn builder(idle: Duration) -> Builder<TokioExecutor> {
+fn builder(idle_timeout: Duration) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .max_buf_size(HEAD_BYTES as usize)
+        .max_buf_size(MAX_HEAD_BYTES as usize)
         .max_headers(MAX_HEADERS)
-        .header_read_timeout(idle);
+        .header_read_timeout(idle_timeout);
     builder
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT)
-        .max_header_list_size(HEAD_BYTES)
+        .max_header_list_size(MAX_HEAD_BYTES)
         .max_concurrent_streams(MAX_STREAMS);
     builder
 }
@@ -263,14 +256,14 @@ mod tests {
         let shutdown = async {
             let _ = stopped.await;
         };
-        let places = Places {
-            connections: 10,
-            idle: Duration::from_mins(1),
+        let limits = ConnectionLimits {
+            max: 10,
+            idle_timeout: Duration::from_mins(1),
         };
         let server = tokio::spawn(serve(
             listener,
             None,
-            places,
+            limits,
             Codes::default(),
             router,
             shutdown,

@@ -1,10 +1,10 @@
 //! The bounded buffer between those who log and the thread that writes. A line that finds it full, or that cannot be
 //! written, is lost and counted; how many were lost is written as soon as lines can be written again.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::io::{self, Write};
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
@@ -76,8 +76,7 @@ impl LineBuffer {
             if left.is_zero() {
                 return;
             }
-            let waited = self.emptied.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.emptied.wait_for(&mut state, left);
         }
     }
 
@@ -101,8 +100,7 @@ impl LineBuffer {
             self.emptied.notify_all();
         }
         while state.pending.is_empty() {
-            let waited = self.filled.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
+            self.filled.wait(&mut state);
         }
         state.is_writing = true;
         mem::swap(&mut state.pending, lines);
@@ -134,8 +132,7 @@ impl LineBuffer {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A state is whole between any two statements.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

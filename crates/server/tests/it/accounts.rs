@@ -2,10 +2,9 @@
 
 use crate::kit::http::Request;
 use crate::kit::receiver::Receiver;
-use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, operator, to, until};
+use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, operations, to, until};
 use domain::token::Terms;
 use domain::{AccountStatus, Component, Queued, SenderStatus};
-use engine::admin;
 use serde_json::json;
 use smpp::simulator::{Delay, Script};
 use std::time::Duration;
@@ -60,9 +59,11 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
         );
     };
     assert_eq!(code().await, "API-0000");
-    let (store, operator) = (ogene.store().await, operator());
+    let store = ogene.store().await;
     let set = async |status| {
-        let set = admin::set_sender_status(&store, &operator, ogene.shop.id, SENDER, status, None);
+        let set = operations(&store)
+            .senders()
+            .set_status(ogene.shop.id, SENDER, status, None);
         set.await.expect("set");
     };
     for (status, wanted) in [
@@ -71,7 +72,9 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
         (AccountStatus::Disabled, "API-1002"),
         (AccountStatus::Active, "API-2012"),
     ] {
-        admin::set_status(&store, &operator, ogene.shop.id, status, None)
+        operations(&store)
+            .accounts()
+            .set_status(ogene.shop.id, status, None)
             .await
             .expect("set");
         seen(wanted).await;
@@ -84,10 +87,11 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
     let before = ogene.total().await;
     ogene.credit(&ogene.shop, "7", Component::MainBalance).await;
     assert_eq!(ogene.total().await.to_string(), (before + 7.0).to_string());
-    let (_, token) =
-        admin::create_token(&store, &operator, ogene.shop.id, "second", Terms::default())
-            .await
-            .expect("made");
+    let (_, token) = operations(&store)
+        .tokens()
+        .create(ogene.shop.id, "second", Terms::default())
+        .await
+        .expect("made");
     let answer = ogene
         .ask(&Request::get("/api/v2/balance").bearer(&token))
         .await;
@@ -120,7 +124,9 @@ async fn disabled(queued: Option<Queued>) -> (Ogene, Receiver, usize) {
     ogene.received(10).await;
     let store = ogene.store().await;
     let disabled = AccountStatus::Disabled;
-    admin::set_status(&store, &operator(), ogene.shop.id, disabled, queued)
+    operations(&store)
+        .accounts()
+        .set_status(ogene.shop.id, disabled, queued)
         .await
         .expect("set");
     store.close().await;

@@ -3,8 +3,8 @@
 use crate::kit::http::Request;
 use crate::kit::receiver::{Call, Reaction, Receiver};
 use crate::kit::wire::{self, receipt, rule};
-use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, operator, to, until, with};
-use engine::admin;
+use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, operations, to, until, with};
+use engine::operators::Replay;
 use serde_json::json;
 use smpp::ReceiptState;
 use smpp::simulator::{Fate, Script};
@@ -199,20 +199,27 @@ async fn a_dead_callback_is_kept_until_an_operator_replays_it() {
     let refused = receiver.called(1).await.remove(0);
     let store = ogene.store().await;
     let dead = until("the callback is dead", async || {
-        admin::dead_origins(&store).await.unwrap().pop()
+        operations(&store)
+            .callbacks()
+            .dead_origins()
+            .await
+            .unwrap()
+            .pop()
     })
     .await;
     assert_eq!((dead.account, dead.callbacks), (ogene.shop.id, 1));
-    let which = admin::Replay {
+    let which = Replay {
         message: Some(id.parse().expect("an id")),
-        ..admin::Replay::default()
+        ..Replay::default()
     };
-    let operator = operator();
-    let replayed = admin::replay_callbacks(&store, &operator, &which).await;
+    let replayed = operations(&store).callbacks().replay(&which).await;
     assert_eq!(replayed.unwrap(), 1);
     let again = receiver.called(2).await.remove(1);
     assert_eq!(again.text, refused.text);
-    assert_eq!(admin::dead_origins(&store).await.unwrap(), []);
+    assert_eq!(
+        operations(&store).callbacks().dead_origins().await.unwrap(),
+        []
+    );
     store.close().await;
     ogene.end().await;
 }
@@ -265,8 +272,11 @@ async fn signed(ogene: &Ogene, receiver: &Receiver, count: usize) -> Call {
 async fn callbacks_are_signed_as_standard_webhooks_verify_them() {
     let ogene = Ogene::start().await;
     let receiver = Receiver::start().await;
-    let (store, operator) = (ogene.store().await, operator());
-    let first = admin::create_secret(&store, &operator, ogene.shop.id).await;
+    let store = ogene.store().await;
+    let first = operations(&store)
+        .callbacks()
+        .create_secret(ogene.shop.id)
+        .await;
     let first = first.expect("made").signing.secret.text();
     let call = signed(&ogene, &receiver, 1).await;
     assert_eq!(signatures(&call), [hmac(&first, &call)].into());
@@ -285,12 +295,18 @@ async fn callbacks_are_signed_as_standard_webhooks_verify_them() {
     assert_eq!(signatures(two), [hmac(&first, two)].into());
     // While it is replaced, both sign; in the end nothing does.
     let overlap = Duration::from_hours(24);
-    let second = admin::rotate_secret(&store, &operator, ogene.shop.id, overlap).await;
+    let second = operations(&store)
+        .callbacks()
+        .rotate_secret(ogene.shop.id, overlap)
+        .await;
     let second = second.expect("made").signing.secret.text();
     let call = signed(&ogene, &receiver, 2).await;
     let both = [hmac(&first, &call), hmac(&second, &call)];
     assert_eq!(signatures(&call), both.into());
-    let revoked = admin::revoke_secrets(&store, &operator, ogene.shop.id, None).await;
+    let revoked = operations(&store)
+        .callbacks()
+        .revoke_secrets(ogene.shop.id, None)
+        .await;
     assert_eq!(revoked.expect("revoked"), 2);
     let call = signed(&ogene, &receiver, 0).await;
     let names = call.headers.keys();
@@ -317,7 +333,10 @@ async fn failed_attempts_are_kept_with_the_final_one() {
     let store = ogene.store().await;
     let kept = async |message, count| {
         until("the attempts are kept", async || {
-            let kept = admin::callback_attempts(&store, ogene.shop.id, message, 99).await;
+            let kept = operations(&store)
+                .callbacks()
+                .attempts(ogene.shop.id, message, 99)
+                .await;
             let kept = kept.expect("an answer");
             (kept.len() >= count).then_some(kept)
         })

@@ -2,8 +2,7 @@
 //! and to one block of numbers; and phrases that no text may hold.
 
 use crate::kit::http::Request;
-use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operator, to, until};
-use engine::admin;
+use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operations, to, until};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -13,7 +12,9 @@ async fn a_send_over_the_daily_limit_is_refused_and_not_charged() {
     let ogene = Ogene::start().await;
     let store = ogene.store().await;
     let limit = Some("13.00".parse().expect("an amount"));
-    admin::set_daily_limit(&store, &operator(), ogene.shop.id, limit)
+    operations(&store)
+        .accounts()
+        .set_daily_limit(ogene.shop.id, limit)
         .await
         .expect("set");
     store.close().await;
@@ -110,15 +111,20 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
     ogene.restart().await;
     assert_eq!(ogene.send(to(&block[3], "Win")).await.status, 429);
     let store = ogene.store().await;
-    let operator = operator();
-    let paused = admin::paused_blocks(&store, &operator)
+    let paused = operations(&store)
+        .velocity()
+        .paused()
         .await
         .expect("a list");
     assert_eq!(paused.len(), 1);
     assert_eq!(paused[0].block.to_string(), "2348031234***");
-    let released = admin::release_block(&store, &operator, ogene.shop.id, paused[0].block);
+    let released = operations(&store)
+        .velocity()
+        .release(ogene.shop.id, paused[0].block);
     released.await.expect("released");
-    let audit = admin::audit(&store, Some(ogene.shop.id), 2)
+    let audit = operations(&store)
+        .audit()
+        .list(Some(ogene.shop.id), 2)
         .await
         .expect("entries");
     store.close().await;
@@ -139,8 +145,7 @@ async fn a_phrase_is_refused_between_its_adding_and_removal() {
     let ogene = setup.start().await;
     let store = ogene.store().await;
     let casino = to(MTN, "Visit our Cásino today");
-    let operator = operator();
-    let add = admin::add_content_rule(&store, &operator, "CASINO");
+    let add = operations(&store).content().add("CASINO");
     assert_eq!(add.await.expect("added"), "casino");
     // Another text each time, or what was taken would be a duplicate.
     let mut count = 0;
@@ -159,7 +164,7 @@ async fn a_phrase_is_refused_between_its_adding_and_removal() {
     assert_eq!(configured.json()["code"], "API-2010");
     ogene.sent(to(MTN, "Casinos")).await;
 
-    let remove = admin::remove_content_rule(&store, &operator, "Casino");
+    let remove = operations(&store).content().remove("Casino");
     remove.await.expect("removed");
     until("the phrase is carried", async || {
         (ogene.send(casino.clone()).await.status == 200).then_some(())
@@ -179,7 +184,11 @@ async fn limits_of_the_configuration_are_in_the_audit_once() {
         .await;
     ogene.restart().await;
     let store = ogene.store().await;
-    let entries = admin::audit(&store, None, 100).await.expect("entries");
+    let entries = operations(&store)
+        .audit()
+        .list(None, 100)
+        .await
+        .expect("entries");
     store.close().await;
     let of_limits = entries.iter().filter(|one| one.verb == "limits.configure");
     let [entry] = of_limits.collect::<Vec<_>>()[..] else {

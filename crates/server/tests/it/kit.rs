@@ -9,7 +9,7 @@ pub(crate) mod wire;
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, Component, SenderStatus};
 use engine::Clock;
-use engine::admin::{self, Operator};
+use engine::operators::{Actor, Operations};
 use http::{Answer, Request};
 use serde_json::{Value, json};
 use server::app;
@@ -331,7 +331,11 @@ impl Ogene {
             self.stop().await;
         }
         let store = self.store().await;
-        let checked = admin::verify(&store).await.expect("it can be read");
+        let checked = operations(&store)
+            .configuration()
+            .verify()
+            .await
+            .expect("it can be read");
         store.close().await;
         assert_eq!(
             checked.violations,
@@ -466,11 +470,15 @@ impl Ogene {
 
     /// A customer with that credit in the default component, made by the operator's functions.
     pub(crate) async fn customer(&self, credit: &str) -> Customer {
-        let (store, operator) = (self.store().await, operator());
-        let account =
-            admin::create_account(&store, &operator, "Ada Stores", "ada@example.ng").await;
+        let store = self.store().await;
+        let account = operations(&store)
+            .accounts()
+            .create("Ada Stores", "ada@example.ng")
+            .await;
         let id = account.expect("an account").id;
-        let (info, token) = admin::create_token(&store, &operator, id, "shop", Terms::default())
+        let (info, token) = operations(&store)
+            .tokens()
+            .create(id, "shop", Terms::default())
             .await
             .expect("a token");
         store.close().await;
@@ -487,18 +495,14 @@ impl Ogene {
 
     /// Adds credit.
     pub(crate) async fn credit(&self, customer: &Customer, amount: &str, component: Component) {
-        let (store, operator) = (self.store().await, operator());
+        let store = self.store().await;
         let amount = amount.parse().expect("an amount");
         let reference = format!("{component:?} {amount}");
         if amount > domain::Money::ZERO {
-            let credit = admin::credit(
-                &store,
-                &operator,
-                customer.id,
-                amount,
-                &reference,
-                component,
-            );
+            let credit =
+                operations(&store)
+                    .wallets()
+                    .credit(customer.id, amount, &reference, component);
             assert!(credit.await.expect("credit").new);
         }
         store.close().await;
@@ -512,20 +516,17 @@ impl Ogene {
         international: bool,
         status: SenderStatus,
     ) {
-        let (store, operator) = (self.store().await, operator());
-        let registered = admin::register_sender(
-            &store,
-            &operator,
-            customer.id,
-            name,
-            "Orders",
-            international,
-        );
+        let store = self.store().await;
+        let registered =
+            operations(&store)
+                .senders()
+                .register(customer.id, name, "Orders", international);
         registered.await.expect("registered");
         let reason = (status == SenderStatus::Rejected).then_some("Unclear");
         if status != SenderStatus::Pending {
-            let set =
-                admin::set_sender_status(&store, &operator, customer.id, name, status, reason);
+            let set = operations(&store)
+                .senders()
+                .set_status(customer.id, name, status, reason);
             set.await.expect("set");
         }
         store.close().await;
@@ -534,7 +535,9 @@ impl Ogene {
     /// Changes the standing of an account.
     pub(crate) async fn set_status(&self, customer: &Customer, status: AccountStatus) {
         let store = self.store().await;
-        admin::set_status(&store, &operator(), customer.id, status, None)
+        operations(&store)
+            .accounts()
+            .set_status(customer.id, status, None)
             .await
             .expect("set");
         store.close().await;
@@ -668,9 +671,9 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
     }
 }
 
-/// Who changes something in the tests.
-pub(crate) fn operator() -> Operator {
-    Operator::new(Clock::system(), "cli:ada")
+/// The operations of the operator of the tests.
+pub(crate) fn operations(store: &Store) -> Operations {
+    Operations::new(store.clone(), Actor::new(Clock::system(), "cli:ada"))
 }
 
 /// The fields of a send to one number.

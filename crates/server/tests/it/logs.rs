@@ -3,8 +3,7 @@
 
 use crate::kit::http::{Request, encoded, try_ask};
 use crate::kit::receiver::{Reaction, Receiver};
-use crate::kit::{AIRTEL, MTN, Ogene, SENDER, http2, operator, to, until, with};
-use engine::admin;
+use crate::kit::{AIRTEL, MTN, Ogene, SENDER, http2, operations, to, until, with};
 use serde_json::{Value, json};
 use smpp::{Address, DeliverSm, esm_class};
 use std::fs::File;
@@ -24,8 +23,11 @@ impl Talkative {
     async fn start() -> Self {
         let mut ogene = Ogene::start().await;
         ogene.stop().await;
-        let (store, operator) = (ogene.store().await, operator());
-        let made = admin::create_secret(&store, &operator, ogene.shop.id).await;
+        let store = ogene.store().await;
+        let made = operations(&store)
+            .callbacks()
+            .create_secret(ogene.shop.id)
+            .await;
         let signing = made.expect("made").signing.secret.text();
         store.close().await;
         let directory = tempfile::tempdir().expect("a directory");

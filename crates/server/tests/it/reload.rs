@@ -1,7 +1,7 @@
 //! The configuration is read again while the service runs.
 
 use crate::kit::http::Request;
-use crate::kit::{AIRTEL, CARRIER, MTN, Ogene, SENDER, Setup, numbers, to, until};
+use crate::kit::{AIRTEL, CARRIER, MTN, Ogene, SENDER, Setup, numbers, operations, to, until};
 use serde_json::json;
 use smpp::CommandStatus;
 use smpp::simulator::{Fault, Script};
@@ -184,8 +184,7 @@ async fn a_reload_of_all_nodes_is_noticed_beside_the_running_service() {
     until_it_costs(&ogene, 6.0).await;
     ogene.edit(&[("gateways.direct-refund.price", r#""9.00""#)]);
     let store = ogene.store().await;
-    let operator = engine::admin::Operator::new(engine::Clock::system(), "cli:ada");
-    let asked = engine::admin::reload_configuration(&store, &operator).await;
+    let asked = operations(&store).configuration().reload().await;
     assert_eq!(asked.expect("asked"), 1);
     let entries = store.audit(None, 1).await.expect("it can be read");
     store.close().await;

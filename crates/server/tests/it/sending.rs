@@ -43,7 +43,7 @@ async fn an_accepted_send_is_answered_in_both_shapes() {
     200 {
       "status": "success",
       "code": "API-0000",
-      "message": "Message accepted for delivery to 3 recipients; 1 that is no valid number was left out.",
+      "message": "Message accepted for delivery to 3 recipients; 1 invalid number was skipped.",
       "data": {
         "status": "success",
         "message": "Message Sent",

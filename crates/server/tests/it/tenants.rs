@@ -80,7 +80,7 @@ fn of_policy(policy: Policy) -> impl Iterator<Item = &'static str> {
 const ROUTING: [(&str, &[&str]); 7] = [
     (".route(", &["\"", "&at(\""]),
     (".merge(", &["interface(\""]),
-    (".fallback(", &["error::"]),
+    (".fallback(", &["fallback::"]),
     (".route_service(", &[]),
     (".nest(", &[]),
     (".nest_service(", &[]),

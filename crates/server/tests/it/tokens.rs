@@ -1,9 +1,9 @@
 //! Places of a token, and the answers without one (docs/spec/interface.md, section 3).
 
 use crate::kit::http::{Request, encoded};
-use crate::kit::{MTN, Ogene, SENDER, Setup, operator, to, until, with};
+use crate::kit::{MTN, Ogene, SENDER, Setup, operations, to, until, with};
 use domain::token::Terms;
-use engine::{Clock, admin};
+use engine::Clock;
 use serde_json::json;
 
 /// Returns a well-formed token of no account.
@@ -264,8 +264,10 @@ async fn a_revoked_token_is_refused_within_a_second() {
     let ogene = Ogene::start().await;
     let request = Request::get("/api/v2/balance").bearer(&ogene.shop.token);
     assert_eq!(ogene.ask(&request).await.status, 200);
-    let (store, operator) = (ogene.store().await, operator());
-    admin::revoke_token(&store, &operator, &ogene.shop.token_id)
+    let store = ogene.store().await;
+    operations(&store)
+        .tokens()
+        .revoke(&ogene.shop.token_id)
         .await
         .expect("revoked");
     let revoked = tokio::time::Instant::now();
@@ -286,12 +288,15 @@ async fn a_revoked_token_is_refused_within_a_second() {
 
 /// A token of the shop on terms.
 async fn token_on(ogene: &Ogene, expires_at_ms: Option<i64>, allowed: &str) -> String {
-    let (store, operator) = (ogene.store().await, operator());
+    let store = ogene.store().await;
     let terms = Terms {
         expires_at_ms,
         allowed: allowed.parse().expect("ranges"),
     };
-    let made = admin::create_token(&store, &operator, ogene.shop.id, "terms", terms).await;
+    let made = operations(&store)
+        .tokens()
+        .create(ogene.shop.id, "terms", terms)
+        .await;
     store.close().await;
     made.expect("a token").1
 }

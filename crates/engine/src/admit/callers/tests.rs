@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::context::clock::Clock;
-use crate::operators::{self, Operator};
+use crate::operators::{Actor, Operations};
 use database::Target;
 use domain::{AccountStatus, Component, Money};
 use std::net::Ipv4Addr;
@@ -12,7 +12,7 @@ const NOW: i64 = 1_795_000_000_000;
 
 struct Kit {
     callers: Callers,
-    operator: Operator,
+    operations: Operations,
     _directory: TempDir,
 }
 
@@ -22,18 +22,18 @@ impl Kit {
         let target = Target::Directory(directory.path().to_owned());
         let store = Store::open(&target).await.unwrap();
         Self {
+            operations: Operations::new(store.clone(), Actor::new(Clock::manual(NOW), "cli:ada")),
             callers: Callers::new(store, 10).await.unwrap(),
-            operator: Operator::new(Clock::manual(NOW), "cli:ada"),
             _directory: directory,
         }
     }
 
     /// An account with a token: its id, and those of the token.
     async fn account(&self) -> (AccountId, String, String) {
-        let (store, by) = (&self.callers.store, &self.operator);
-        let account = operators::create_account(store, by, "Shop", "shop@shop.example");
+        let operations = &self.operations;
+        let account = operations.accounts().create("Shop", "shop@shop.example");
         let id = account.await.unwrap().id;
-        let token = operators::create_token(store, by, id, "web", Terms::default());
+        let token = operations.tokens().create(id, "web", Terms::default());
         let (info, text) = token.await.unwrap();
         (id, info.id, text)
     }
@@ -59,9 +59,11 @@ async fn a_change_of_one_account_leaves_the_others_remembered() {
         kit.caller(&token).await.unwrap(),
         kit.caller(&others).await.unwrap(),
     );
-    let (store, by) = (&kit.callers.store, &kit.operator);
+    let operations = &kit.operations;
     let restricted = AccountStatus::Restricted;
-    operators::set_status(store, by, one, restricted, None)
+    operations
+        .accounts()
+        .set_status(one, restricted, None)
         .await
         .unwrap();
     kit.callers.look().await.unwrap();
@@ -72,14 +74,10 @@ async fn a_change_of_one_account_leaves_the_others_remembered() {
     );
     assert!(!kit.is_read_again(&others, &other).await);
     // A phrase is nothing that is known of a customer.
-    operators::add_content_rule(store, by, "free money")
-        .await
-        .unwrap();
+    operations.content().add("free money").await.unwrap();
     kit.callers.look().await.unwrap();
     assert!(!kit.is_read_again(&others, &other).await);
-    operators::revoke_token(store, by, &others_token_id)
-        .await
-        .unwrap();
+    operations.tokens().revoke(&others_token_id).await.unwrap();
     kit.callers.look().await.unwrap();
     assert!(kit.caller(&others).await.is_err());
 }
@@ -104,15 +102,11 @@ async fn credit_wakes_nobody_and_is_not_looked_through_again() {
     let before = kit.caller(&token).await.unwrap();
     let mut revision = kit.callers.revision();
     let seen = *revision.borrow_and_update();
-    let (store, by) = (&kit.callers.store, &kit.operator);
-    let credit = operators::credit(
-        store,
-        by,
-        id,
-        Money::from_naira(1),
-        "transfer 1",
-        Component::SmsWallet,
-    );
+    let operations = &kit.operations;
+    let credit =
+        operations
+            .wallets()
+            .credit(id, Money::from_naira(1), "transfer 1", Component::SmsWallet);
     credit.await.unwrap();
     kit.callers.look().await.unwrap();
     assert!(!revision.has_changed().unwrap());

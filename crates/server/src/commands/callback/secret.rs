@@ -1,19 +1,18 @@
 //! `ogene callback secret`
 
 use crate::commands::answer::{Answer, Failure, pairs};
-use crate::commands::open::account_id;
+use crate::commands::arguments::account_id;
 use crate::config;
-use crate::written::lagos_time;
+use crate::format::lagos_time;
 use clap::Subcommand;
 use domain::AccountId;
-use engine::admin::{self, CallbackSecret, Operator};
+use engine::operators::{CallbackSecret, Operations};
 use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
-use store::Store;
 
 #[derive(Subcommand)]
-pub(in crate::commands) enum Secret {
+pub(crate) enum Secret {
     /// Have an account's callbacks signed, and print the secret; it is shown this once
     #[command(
         after_help = "The customer verifies `webhook-signature` with it, by any library of Standard Webhooks. Until an \
@@ -63,20 +62,23 @@ pub(in crate::commands) enum Secret {
 }
 
 impl Secret {
-    pub(super) async fn run(self, store: &Store, operator: &Operator) -> Result<Answer, Failure> {
+    pub(super) async fn run(self, operations: &Operations) -> Result<Answer, Failure> {
         match self {
             Self::Create { account } => {
-                shown_once(&admin::create_secret(store, operator, account).await?)
+                shown_once(&operations.callbacks().create_secret(account).await?)
             }
-            Self::Rotate { account, overlap } => {
-                shown_once(&admin::rotate_secret(store, operator, account, overlap).await?)
-            }
-            Self::List { account } => {
-                listed(&admin::list_secrets(store, operator.clock(), account).await?)
-            }
+            Self::Rotate { account, overlap } => shown_once(
+                &operations
+                    .callbacks()
+                    .rotate_secret(account, overlap)
+                    .await?,
+            ),
+            Self::List { account } => listed(&operations.callbacks().list_secrets(account).await?),
             Self::Revoke { account, id } => {
-                let revoked =
-                    admin::revoke_secrets(store, operator, account, id.as_deref()).await?;
+                let revoked = operations
+                    .callbacks()
+                    .revoke_secrets(account, id.as_deref())
+                    .await?;
                 let text = match revoked {
                     1 => "1 secret is revoked.".to_owned(),
                     many => format!("{many} secrets are revoked."),

@@ -1,6 +1,6 @@
 //! A receiver of callbacks beside the demo, which says what came.
 
-use crate::http::Places;
+use crate::http::ConnectionLimits;
 use crate::logs;
 use axum::Router;
 use axum::extract::{Json, State};
@@ -14,12 +14,12 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 /// One service calls here, and nobody else.
-const PLACES: Places = Places {
-    connections: 1_000,
-    idle: Duration::from_mins(1),
+const LIMITS: ConnectionLimits = ConnectionLimits {
+    max: 1_000,
+    idle_timeout: Duration::from_mins(1),
 };
 
-/// What is shown of a callback.
+/// The fields of a callback that the demo shows.
 #[derive(Deserialize)]
 pub(super) struct Outcome {
     pub(super) message_id: String,
@@ -37,7 +37,7 @@ pub(super) async fn receive() -> io::Result<(SocketAddr, mpsc::Receiver<Outcome>
     tokio::spawn(crate::http::serve(
         listener,
         None,
-        PLACES,
+        LIMITS,
         crate::http::Codes::default(),
         router,
         std::future::pending::<()>(),

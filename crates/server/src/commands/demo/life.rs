@@ -1,8 +1,7 @@
 //! The life of one message that the demo sends by itself: from its acceptance over the API to the callback.
 
-use super::SENDER_ID;
 use super::callbacks::Outcome;
-use crate::written::lagos_time;
+use crate::format::lagos_time;
 use serde::Serialize;
 use serde_json::{Value, json};
 use smpp::simulator::Smsc;
@@ -14,7 +13,9 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Whom the demo sends to.
+/// The sender ID of the demo.
+pub(super) const SENDER_ID: &str = "Ogene";
+/// The recipient of the demo.
 pub(super) const RECIPIENT: &str = "2348031234567";
 /// How long the whole life may take. A machine that is busy with a build needs some seconds.
 const LIFE_TIMEOUT: Duration = Duration::from_secs(30);

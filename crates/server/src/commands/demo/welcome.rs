@@ -1,14 +1,13 @@
-//! What the demo says once it runs.
+//! The greeting of a demo that runs.
 
 use super::super::answer::{Answer, Failure};
-use super::SENDER_ID;
-use super::life::{RECIPIENT, Step};
+use super::life::{RECIPIENT, SENDER_ID, Step};
 use domain::AccountId;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// What there is to say.
+/// The greeting.
 pub(super) struct Welcome<'a> {
     pub(super) http: SocketAddr,
     pub(super) smpp: SocketAddr,
@@ -28,7 +27,7 @@ struct WelcomeJson<'a> {
     user_id: String,
     token: &'a str,
     sender_id: &'static str,
-    /// What became of the message that the demo sent by itself.
+    /// The steps of the message that the demo sent by itself.
     life: &'a [Step],
     data_dir: &'a Path,
     /// A command line that sends.

@@ -1,0 +1,215 @@
+//! One request: it is admitted once, and then it acts once.
+//!
+//! The order of checks is that of docs/spec/interface.md, section 4: token, account status, rate limit, and for a send the
+//! room in the accept queue.
+
+use super::report::{self, Report};
+use crate::accept::{AcceptQueue, Sent};
+use crate::admit::admission::Guards;
+use crate::admit::callers::{Caller, Callers};
+use crate::admit::rate::Rates;
+use crate::admit::sandbox as simulated;
+use crate::context::Context;
+use crate::error::{Error, within};
+use domain::rate::{Rate, RateKey, RateKind};
+use domain::{Customer, Environment, Purse, Refusal, SendFields};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The proof of a caller: a token, and the address that it came from.
+#[derive(Clone, Copy)]
+pub struct Credentials<'a> {
+    /// The token, if the request has one.
+    pub token: Option<&'a str>,
+    /// The address of the client.
+    pub client: IpAddr,
+}
+
+/// The purpose of a request. Each has a rate limit of its own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Purpose {
+    /// It sends a message.
+    Send,
+    /// It reads a delivery report.
+    Report,
+    /// It reads anything else.
+    Read,
+}
+
+/// A request that was not admitted.
+#[derive(Debug)]
+pub struct NotAdmitted {
+    /// The reason.
+    pub error: Error,
+    /// The caller, if the token is known.
+    pub caller: Option<Arc<Caller>>,
+    /// The rate limit, if the request was counted.
+    pub rate: Option<Rate>,
+}
+
+/// The stages that a request passes.
+pub(super) struct Stages {
+    pub(super) context: Arc<Context>,
+    pub(super) callers: Arc<Callers>,
+    pub(super) rates: Arc<Rates>,
+    pub(super) guards: Guards,
+    pub(super) queue: AcceptQueue,
+    pub(super) is_open: AtomicBool,
+}
+
+/// A request whose caller is known, may do this, and is within the rate limit.
+pub struct Admission {
+    stages: Arc<Stages>,
+    caller: Arc<Caller>,
+    environment: Environment,
+    rate: Rate,
+}
+
+impl Stages {
+    /// Admits a request, and counts it against the rate limit of its purpose.
+    pub(super) async fn admit(
+        self: &Arc<Self>,
+        credentials: Credentials<'_>,
+        environment: Environment,
+        purpose: Purpose,
+    ) -> Result<Admission, NotAdmitted> {
+        let caller = self.caller(credentials).await?;
+        let counted = self.count(&caller, environment, purpose).await;
+        let mut rate = counted.map_err(|error| NotAdmitted {
+            error,
+            caller: Some(Arc::clone(&caller)),
+            rate: None,
+        })?;
+        let account = &caller.customer.account;
+        let standing = match purpose {
+            Purpose::Send => account.check_send(environment),
+            Purpose::Report | Purpose::Read => account.check_read(environment),
+        };
+        let too_many = rate.refused.take().map_or(Ok(()), Err);
+        let room = || match purpose {
+            Purpose::Send => self.queue.check_room(),
+            Purpose::Report | Purpose::Read => Ok(()),
+        };
+        match standing.and(too_many).and_then(|()| room()) {
+            Ok(()) => Ok(Admission {
+                stages: Arc::clone(self),
+                caller,
+                environment,
+                rate,
+            }),
+            Err(refusal) => Err(NotAdmitted {
+                error: refusal.into(),
+                caller: Some(caller),
+                rate: Some(rate),
+            }),
+        }
+    }
+
+    /// The account behind a token. A refusal names the account if the token is one, for the log.
+    async fn caller(&self, credentials: Credentials<'_>) -> Result<Arc<Caller>, NotAdmitted> {
+        let Credentials { token, client } = credentials;
+        let now_ms = self.context.clock.now_ms();
+        let found = within(self.callers.caller(token, client, now_ms)).await;
+        found.map_err(|error| NotAdmitted {
+            error,
+            caller: token.and_then(|token| self.callers.remembered(token)),
+            rate: None,
+        })
+    }
+
+    async fn count(
+        &self,
+        caller: &Caller,
+        environment: Environment,
+        purpose: Purpose,
+    ) -> Result<Rate, Error> {
+        let limits = self.context.live().limits;
+        let (kind, limit) = match purpose {
+            Purpose::Send => (RateKind::Send, limits.sends_per_minute),
+            Purpose::Report => (RateKind::Report, limits.reports_per_minute),
+            Purpose::Read => (RateKind::Read, limits.reads_per_minute),
+        };
+        let key = RateKey {
+            account: caller.customer.account.id,
+            environment,
+            kind,
+        };
+        within(self.rates.count(key, limit, &self.context.clock)).await
+    }
+}
+
+impl Admission {
+    /// The caller.
+    pub fn caller(&self) -> &Arc<Caller> {
+        &self.caller
+    }
+
+    /// The account with its sender IDs.
+    pub fn customer(&self) -> &Customer {
+        &self.caller.customer
+    }
+
+    /// Live or sandbox.
+    pub fn environment(&self) -> Environment {
+        self.environment
+    }
+
+    /// The rate limit after this request.
+    pub fn rate(&self) -> &Rate {
+        &self.rate
+    }
+
+    /// Accepts a send. A message that this returns is durable and paid for.
+    pub async fn send(&self, fields: SendFields) -> Result<Sent, Error> {
+        let stages = &self.stages;
+        if !stages.is_open.load(Ordering::Relaxed) {
+            return Err(Refusal::Unavailable { retry_after_s: 5 }.into());
+        }
+        let live = stages.context.live.load_full();
+        let draft = domain::draft(
+            fields,
+            &self.caller.customer,
+            self.environment,
+            &live.plan.rules,
+            &stages.guards.prohibited(),
+        )?;
+        simulated::steer(&draft, live.limits.sends_per_minute)?;
+        let (limits, clock) = (live.limits.sandbox, &stages.context.clock);
+        within(simulated::count(&draft, limits, &stages.rates, clock)).await?;
+        let counted = stages.guards.count(&draft).await?;
+        stages.queue.send(draft, live, counted).await
+    }
+
+    /// The wallet. The sandbox has a simulated one.
+    pub async fn balance(&self) -> Result<Purse, Error> {
+        match self.environment {
+            Environment::Sandbox => Ok(simulated::purse()),
+            Environment::Live => {
+                let account = self.caller.customer.account.id;
+                let wallet = self.stages.context.store.wallet(account);
+                let wallet = within(async { Ok(wallet.await?) }).await?;
+                Ok(wallet.unwrap_or_default())
+            }
+        }
+    }
+
+    /// One page of a message's delivery report.
+    pub async fn report(
+        &self,
+        message_id: &str,
+        page: u32,
+        per_page: u32,
+    ) -> Result<Report, Error> {
+        let account = self.caller.customer.account.id;
+        within(report::report(
+            &self.stages.context.store,
+            account,
+            self.environment,
+            message_id,
+            page,
+            per_page,
+        ))
+        .await
+    }
+}

@@ -1,0 +1,39 @@
+//! `database_url`: the PostgreSQL database that is used in place of the embedded one.
+
+use super::secret::Secret;
+use super::section::Section;
+use ::database::Server;
+use std::ops::RangeInclusive;
+
+/// With a single connection, reads would wait for writes.
+const CONNECTIONS: RangeInclusive<u32> = 2..=200;
+
+/// The PostgreSQL database, as the configuration names it.
+#[derive(Clone, Debug)]
+pub struct Database {
+    /// With its password.
+    pub url: Secret,
+    /// Kept by this process.
+    pub connections: u32,
+    /// The server, from both.
+    pub server: Server,
+}
+
+/// `database_url` or `database_url_file`: the shared database, where the embedded one is not used.
+pub(super) fn read(root: &mut Section<'_>) -> Option<Database> {
+    let place = root.place_of("database_url");
+    let url = root.secret("database_url", "database_url_file");
+    let connections = root.within("database_connections", CONNECTIONS);
+    let (url, connections) = (url?, connections.unwrap_or_default());
+    match Server::new(url.reveal(), connections) {
+        Ok(server) => Some(Database {
+            url,
+            connections,
+            server,
+        }),
+        Err(fault) => {
+            root.fault_at(&place, "database_url", fault);
+            None
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `[limits]`: rates of an account, sizes of a request, and the accept queue.
+
+use super::carrier::as_usize;
+use super::section::Section;
+use super::value::Size;
+
+/// Upper bound of `limits.max_recipients` (docs/spec/sending.md, section 1).
+const MAX_RECIPIENTS: u32 = 100_000;
+const MAX_COUNT: u32 = 1_000_000_000;
+/// A body below this could not hold the recipients of an ordinary request.
+const MIN_BODY: Size = Size(64 << 10);
+/// A quarter of the memory for bodies is for callers who are not known yet, and the largest body must fit into it.
+const MIN_BODIES: usize = 4;
+
+/// `[limits]`
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The limits that the engine keeps.
+    pub engine: engine::Limits,
+    /// Recipients in a request.
+    pub max_recipients: usize,
+    /// The largest request body, bytes.
+    pub max_body_bytes: usize,
+    /// All bodies in memory at once, bytes.
+    pub body_memory_bytes: usize,
+}
+
+impl Limits {
+    /// Reads the section, beside the limits of `[sandbox]`.
+    pub(super) fn read(mut section: Section<'_>, sandbox: engine::SandboxLimits) -> Self {
+        let max_body = section
+            .within("max_body", MIN_BODY..=Size(1 << 30))
+            .unwrap_or(MIN_BODY);
+        let least = Size(max_body.0 * MIN_BODIES);
+        let body_memory = section.within("body_memory", least..=Size(1 << 40));
+        let mut count = |key, most| section.within(key, 1..=most).unwrap_or_default();
+        let limits = Self {
+            engine: engine::Limits {
+                sends_per_minute: count("sends_per_minute", MAX_COUNT),
+                reports_per_minute: count("reports_per_minute", MAX_COUNT),
+                reads_per_minute: count("reads_per_minute", MAX_COUNT),
+                unknown_tokens_per_minute: count("unknown_tokens_per_minute", MAX_COUNT),
+                accept_queue: as_usize(count("accept_queue", MAX_COUNT)),
+                sandbox,
+            },
+            max_recipients: as_usize(count("max_recipients", MAX_RECIPIENTS)),
+            max_body_bytes: max_body.0,
+            body_memory_bytes: body_memory.unwrap_or_default().0,
+        };
+        section.finish();
+        limits
+    }
+}

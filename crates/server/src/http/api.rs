@@ -1,0 +1,7 @@
+//! The operations of the interface (docs/spec/interface.md, section 6).
+
+pub(super) mod account;
+pub(super) mod balance;
+pub(super) mod reports;
+pub(super) mod send;
+pub(super) mod senders;

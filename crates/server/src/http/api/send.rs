@@ -1,0 +1,352 @@
+//! `POST` and `GET /sms`, their aliases, and the legacy `/api/v1/sms/create` (docs/spec/interface.md,
+//! sections 6.1 and 7).
+
+use crate::format::Naira;
+use crate::http::extract::call::Sending;
+use crate::http::respond::codes::Coded;
+use crate::http::respond::envelope::{CURRENCY, MESSAGE_SENT, SUCCESS, sandbox_mark};
+use crate::http::respond::error::Shape;
+use axum::response::Response;
+use domain::Environment;
+use engine::Sent;
+use serde::Serialize;
+use std::borrow::Cow;
+use utoipa::ToSchema;
+
+/// Sends a message.
+pub(crate) async fn send(sending: Sending) -> Response {
+    let Sending {
+        call,
+        fields,
+        permit: _until_answered,
+    } = sending;
+    let environment = call.environment();
+    let sent = call.admission.send(fields).await;
+    match call.shape() {
+        Shape::V2 => call.answer(sent.map(|sent| Accepted::new(sent, environment))),
+        Shape::V1 => call.answer(sent.map(|sent| LegacyAccepted::new(&sent, environment))),
+    }
+}
+
+/// The message of the answer to a send, for people.
+fn message(sent: &Sent, environment: Environment) -> String {
+    let recipients = match sent.recipients_count {
+        1 => "1 recipient".to_owned(),
+        count => format!("{count} recipients"),
+    };
+    let left_out = match (sent.invalid_count, sent.invalid_recipients.len()) {
+        (0, _) => String::new(),
+        (1, _) => "; 1 invalid number was skipped".to_owned(),
+        (all, named) if all > named => {
+            format!("; {all} invalid numbers were skipped, of which the first {named} are named")
+        }
+        (all, _) => format!("; {all} invalid numbers were skipped"),
+    };
+    match environment {
+        Environment::Live => format!("Message accepted for delivery to {recipients}{left_out}."),
+        Environment::Sandbox => {
+            format!(
+                "Message simulated for {recipients}{left_out}. Nothing is delivered or charged."
+            )
+        }
+    }
+}
+
+/// The answer to an accepted send: the current shape, and the older one beside it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Accepted {
+    /// Always `success`.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Always `API-0000`.
+    #[schema(example = "API-0000")]
+    #[schema(value_type = String)]
+    code: Cow<'static, str>,
+    /// The outcome, for people.
+    message: String,
+    data: AcceptedData,
+    /// Always true; the older shape.
+    success: bool,
+}
+
+/// The accepted send.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AcceptedData {
+    /// Always `success`; the older shape.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Always `Message Sent`; the older shape, which clients compare.
+    #[schema(example = "Message Sent")]
+    message: &'static str,
+    /// Fetches the delivery report; a UUID.
+    message_id: String,
+    /// The charge for all recipients. The sandbox shows the charge of a live send.
+    cost: Naira,
+    /// Always `NGN`.
+    #[schema(example = "NGN")]
+    currency: &'static str,
+    /// Different valid recipients: each is sent to once and charged once.
+    recipients_count: usize,
+    /// The gateway that carries it.
+    gateway_used: &'static str,
+    /// True if it is sent as Unicode. False if every character has a place in the GSM alphabet.
+    unicode: bool,
+    /// Pages billed and sent for each recipient; the largest number where a suffix makes a difference.
+    page_count: i64,
+    /// True if the text that is sent differs from `body`. Without `unicode`, accents are dropped, and emoji and characters
+    /// without a plain equivalent are removed.
+    text_changed: bool,
+    /// Characters of `body` that were removed. Above zero, set `unicode` to true to send the text as written.
+    removed_characters: usize,
+    /// The same as `recipients_count`; the older shape.
+    total_recipients: usize,
+    /// The balance after the charge; the older shape.
+    balance: Naira,
+    /// Fields that were given and that nothing reads, the first twenty. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    ignored_fields: Vec<String>,
+    /// The first hundred entries of `to` that are no recipients; `message` has their number. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    invalid_recipients: Vec<String>,
+    /// True in the sandbox, absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sandbox: Option<bool>,
+}
+
+impl Coded for Accepted {
+    fn code(&mut self) -> &mut Cow<'static, str> {
+        &mut self.code
+    }
+}
+
+impl Accepted {
+    pub(crate) fn new(sent: Sent, environment: Environment) -> Self {
+        Self {
+            status: "success",
+            code: Cow::Borrowed(SUCCESS),
+            message: message(&sent, environment),
+            data: AcceptedData {
+                status: "success",
+                message: MESSAGE_SENT,
+                message_id: sent.message_id.to_string(),
+                cost: Naira(sent.cost),
+                currency: CURRENCY,
+                recipients_count: sent.recipients_count,
+                gateway_used: sent.gateway.as_str(),
+                unicode: sent.unicode,
+                page_count: sent.page_count,
+                text_changed: sent.adjustments.text_changed,
+                removed_characters: sent.adjustments.removed_characters,
+                total_recipients: sent.recipients_count,
+                balance: Naira(sent.balance),
+                ignored_fields: sent.adjustments.ignored_fields,
+                invalid_recipients: sent.invalid_recipients,
+                sandbox: sandbox_mark(environment),
+            },
+            success: true,
+        }
+    }
+}
+
+/// The answer of `/api/v1/sms/create`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LegacyAccepted {
+    /// Always true.
+    success: bool,
+    /// Always `success`.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Always `API-0000`.
+    #[schema(example = "API-0000")]
+    #[schema(value_type = String)]
+    code: Cow<'static, str>,
+    /// The outcome, for people.
+    message: String,
+    data: LegacyAcceptedData,
+}
+
+/// The accepted send, for clients of `/api/v1`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LegacyAcceptedData {
+    /// Always `success`.
+    #[schema(example = "success")]
+    status: &'static str,
+    /// Always `Message Sent`, which clients compare.
+    #[schema(example = "Message Sent")]
+    message: &'static str,
+    /// Fetches the delivery report; a UUID.
+    message_id: String,
+    /// Different valid recipients.
+    total_recipients: usize,
+    /// The charge for all recipients.
+    cost: Naira,
+    /// The balance after the charge.
+    balance: Naira,
+    /// Always `NGN`.
+    #[schema(example = "NGN")]
+    currency: &'static str,
+    /// The gateway that carries it.
+    gateway_used: &'static str,
+    /// True if the text that is sent differs from `body`.
+    text_changed: bool,
+    /// Characters of `body` that were removed.
+    removed_characters: usize,
+    /// Fields that were given and that nothing reads. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    ignored_fields: Vec<String>,
+}
+
+impl Coded for LegacyAccepted {
+    fn code(&mut self) -> &mut Cow<'static, str> {
+        &mut self.code
+    }
+}
+
+impl LegacyAccepted {
+    pub(crate) fn new(sent: &Sent, environment: Environment) -> Self {
+        Self {
+            success: true,
+            status: "success",
+            code: Cow::Borrowed(SUCCESS),
+            message: message(sent, environment),
+            data: LegacyAcceptedData {
+                status: "success",
+                message: MESSAGE_SENT,
+                message_id: sent.message_id.to_string(),
+                total_recipients: sent.recipients_count,
+                cost: Naira(sent.cost),
+                balance: Naira(sent.balance),
+                currency: CURRENCY,
+                gateway_used: sent.gateway.as_str(),
+                text_changed: sent.adjustments.text_changed,
+                removed_characters: sent.adjustments.removed_characters,
+                ignored_fields: sent.adjustments.ignored_fields.clone(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Adjustments, Gateway, MessageId, Money};
+
+    fn sent(invalid: &[&str]) -> Sent {
+        Sent {
+            message_id: MessageId::new(1_795_000_000_000, [7; 10]),
+            cost: Money::from_units(125_000),
+            balance: Money::from_units(875_001),
+            recipients_count: 2,
+            gateway: Gateway::DirectRefund,
+            unicode: false,
+            page_count: 1,
+            invalid_recipients: invalid.iter().map(ToString::to_string).collect(),
+            invalid_count: invalid.len(),
+            adjustments: Adjustments::default(),
+        }
+    }
+
+    #[test]
+    fn an_accepted_send_is_answered_in_both_shapes_at_once() {
+        let answer = Accepted::new(sent(&[]), Environment::Live);
+        insta::assert_snapshot!(testkit::indented(&serde_json::to_string(&answer).unwrap()), @r#"
+        {
+          "status": "success",
+          "code": "API-0000",
+          "message": "Message accepted for delivery to 2 recipients.",
+          "data": {
+            "status": "success",
+            "message": "Message Sent",
+            "message_id": "01a1ee56-5e00-7707-8707-070707070707",
+            "cost": 12.50,
+            "currency": "NGN",
+            "recipients_count": 2,
+            "gateway_used": "direct-refund",
+            "unicode": false,
+            "page_count": 1,
+            "text_changed": false,
+            "removed_characters": 0,
+            "total_recipients": 2,
+            "balance": 87.5001
+          },
+          "success": true
+        }
+        "#);
+    }
+
+    #[test]
+    fn the_sandbox_is_marked_and_invalid_numbers_are_named() {
+        let answer = Accepted::new(sent(&["12345"]), Environment::Sandbox);
+        insta::assert_snapshot!(testkit::indented(&serde_json::to_string(&answer).unwrap()), @r#"
+        {
+          "status": "success",
+          "code": "API-0000",
+          "message": "Message simulated for 2 recipients; 1 invalid number was skipped. Nothing is delivered or charged.",
+          "data": {
+            "status": "success",
+            "message": "Message Sent",
+            "message_id": "01a1ee56-5e00-7707-8707-070707070707",
+            "cost": 12.50,
+            "currency": "NGN",
+            "recipients_count": 2,
+            "gateway_used": "direct-refund",
+            "unicode": false,
+            "page_count": 1,
+            "text_changed": false,
+            "removed_characters": 0,
+            "total_recipients": 2,
+            "balance": 87.5001,
+            "invalid_recipients": [
+              "12345"
+            ],
+            "sandbox": true
+          },
+          "success": true
+        }
+        "#);
+    }
+
+    #[test]
+    fn the_count_of_invalid_numbers_includes_unnamed_ones() {
+        let told = |invalid: &[&str], invalid_count| {
+            let sent = Sent {
+                invalid_count,
+                ..sent(invalid)
+            };
+            message(&sent, Environment::Live)
+        };
+        insta::assert_snapshot!([told(&["1", "2"], 2), told(&["1"; 100], 250)].join("\n"), @r#"
+        Message accepted for delivery to 2 recipients; 2 invalid numbers were skipped.
+        Message accepted for delivery to 2 recipients; 250 invalid numbers were skipped, of which the first 100 are named.
+        "#);
+    }
+
+    #[test]
+    fn clients_of_v1_are_answered_in_their_shape() {
+        let answer = LegacyAccepted::new(&sent(&[]), Environment::Live);
+        insta::assert_snapshot!(testkit::indented(&serde_json::to_string(&answer).unwrap()), @r#"
+        {
+          "success": true,
+          "status": "success",
+          "code": "API-0000",
+          "message": "Message accepted for delivery to 2 recipients.",
+          "data": {
+            "status": "success",
+            "message": "Message Sent",
+            "message_id": "01a1ee56-5e00-7707-8707-070707070707",
+            "total_recipients": 2,
+            "cost": 12.50,
+            "balance": 87.5001,
+            "currency": "NGN",
+            "gateway_used": "direct-refund",
+            "text_changed": false,
+            "removed_characters": 0
+          }
+        }
+        "#);
+    }
+}

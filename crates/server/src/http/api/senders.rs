@@ -1,0 +1,70 @@
+//! `GET /sender-ids` (docs/spec/interface.md, section 6.4).
+
+use crate::format::LagosTime;
+use crate::http::extract::call::Reading;
+use crate::http::respond::envelope::{Envelope, sandbox_mark};
+use crate::http::respond::error::Failure;
+use axum::response::Response;
+use domain::{Customer, Environment, SenderId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Lists the sender IDs of the account.
+pub(crate) async fn senders(Reading(call): Reading) -> Response {
+    let data = SendersData::new(call.admission.customer(), call.environment());
+    call.answer(Ok::<_, Failure>(Envelope::new(
+        "Sender IDs retrieved.",
+        data,
+    )))
+}
+
+/// The sender IDs of an account.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SendersData {
+    /// In alphabetical order.
+    sender_ids: Vec<Registration>,
+    /// How many there are.
+    total: usize,
+    /// True in the sandbox, absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sandbox: Option<bool>,
+}
+
+/// One sender ID and where it stands.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Registration {
+    /// As it was registered, and as it is sent.
+    #[schema(example = "AdaStores")]
+    sender_id: String,
+    /// `pending`, `approved`, `rejected` or `suspended`. Only approved ones can send.
+    #[schema(example = "approved")]
+    status: &'static str,
+    /// Its purpose.
+    purpose: String,
+    /// When it was approved.
+    #[schema(required = true)]
+    approved_at: Option<LagosTime>,
+    /// Why it was rejected.
+    #[schema(required = true)]
+    rejection_reason: Option<String>,
+}
+
+impl SendersData {
+    pub(crate) fn new(customer: &Customer, environment: Environment) -> Self {
+        let mut senders: Vec<&SenderId> = customer.senders.values().collect();
+        senders.sort_by(|a, b| a.name.cmp(&b.name));
+        let sender_ids = senders.into_iter().map(|sender| Registration {
+            sender_id: sender.name.clone(),
+            status: sender.status.as_str(),
+            purpose: sender.purpose.clone(),
+            approved_at: sender.approved_at_ms.map(|at_ms| LagosTime { at_ms }),
+            rejection_reason: sender.rejection_reason.clone(),
+        });
+        Self {
+            total: customer.senders.len(),
+            sender_ids: sender_ids.collect(),
+            sandbox: sandbox_mark(environment),
+        }
+    }
+}

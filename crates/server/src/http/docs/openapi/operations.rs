@@ -1,0 +1,297 @@
+//! Every operation: the five of the interface, live and in the sandbox, their aliases and the legacy send.
+
+use super::{answers, request};
+use crate::http::docs::installation::{Installation, count};
+use crate::http::respond::error::Shape;
+use domain::Environment;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::path::{
+    HttpMethod, Operation, OperationBuilder, ParameterIn, PathItem, Paths,
+};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::{Ref, Required, Response, ResponseBuilder};
+
+const LIVE: &str = "Live";
+const SANDBOX: &str = "Sandbox";
+const LEGACY: &str = "Legacy";
+
+/// The groups of operations.
+pub(crate) const TAGS: [(&str, &str); 3] = [
+    (LIVE, "Real messages, paid from the wallet."),
+    (
+        SANDBOX,
+        "The same operations with simulated messages. Nothing is delivered, nothing is charged.",
+    ),
+    (LEGACY, "The older send. Use `/api/v2/sms` in new programs."),
+];
+
+/// Codes that every operation can answer.
+const COMMON: [&str; 7] = [
+    "API-1001", "API-1002", "API-1003", "API-1007", "API-2023", "API-3004", "API-5003",
+];
+/// Codes of a report besides.
+const OF_REPORTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
+/// Codes of a send besides.
+const OF_SENDS: [&str; 17] = [
+    "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
+    "API-2010", "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2017", "API-3001",
+    "API-3002",
+];
+
+/// All paths.
+pub(crate) fn paths(installation: &Installation) -> Paths {
+    let mut paths = Paths::new();
+    interface(&mut paths, "/api/v2", Environment::Live, installation);
+    let sandbox = Environment::Sandbox;
+    interface(&mut paths, "/api/sandbox/v2", sandbox, installation);
+    legacy(&mut paths, installation);
+    paths
+}
+
+/// One operation before it has a path.
+struct Draft {
+    id: &'static str,
+    summary: &'static str,
+    about: String,
+    codes: &'static [&'static str],
+    success: Response,
+}
+
+impl Draft {
+    /// `variant` tells apart the operations that are the same but for path or method.
+    fn build(self, variant: &str, environment: Environment) -> OperationBuilder {
+        let (tag, prefix) = match environment {
+            Environment::Live => (LIVE, ""),
+            Environment::Sandbox => (SANDBOX, "sandbox_"),
+        };
+        let operation = OperationBuilder::new()
+            .tag(tag)
+            .operation_id(Some(format!("{prefix}{}{variant}", self.id)))
+            .summary(Some(self.summary))
+            .description(Some(self.about))
+            .response("200", self.success)
+            .build();
+        let codes = [&COMMON, self.codes].concat();
+        answers::with_failures(operation, &codes, Shape::V2).into()
+    }
+}
+
+/// The paths of a report, what tells their operations apart, and where the message is named.
+const REPORTS: [(&str, &str, ParameterIn); 5] = [
+    ("/delivery-reports", "", ParameterIn::Query),
+    (
+        "/delivery-reports/{message_id}",
+        "_by_path",
+        ParameterIn::Path,
+    ),
+    ("/sms/delivery-reports", "_of_sms", ParameterIn::Query),
+    (
+        "/sms/delivery-reports/{message_id}",
+        "_of_sms_by_path",
+        ParameterIn::Path,
+    ),
+    ("/delivery", "_by_delivery", ParameterIn::Query),
+];
+
+fn interface(
+    paths: &mut Paths,
+    prefix: &str,
+    environment: Environment,
+    installation: &Installation,
+) {
+    let mut add = |path: &str, method: HttpMethod, operation: OperationBuilder| {
+        paths.add_path_operation(format!("{prefix}{path}"), vec![method], operation.build());
+    };
+    let alias = |path: &str| {
+        Some(Extensions::from_iter([(
+            "x-alias-of",
+            format!("{prefix}{path}"),
+        )]))
+    };
+
+    for (path, variant) in [("/sms", ""), ("/sms/create", "_create")] {
+        let mark = if variant.is_empty() {
+            None
+        } else {
+            alias("/sms")
+        };
+        let post = send(variant, environment, installation)
+            .request_body(Some(request::send_body(installation)))
+            .extensions(mark.clone());
+        let get = send(&format!("{variant}_by_query"), environment, installation)
+            .parameters(Some(request::send_parameters(installation)))
+            .extensions(mark);
+        add(path, HttpMethod::Post, post);
+        add(path, HttpMethod::Get, get);
+    }
+    add(
+        "/balance",
+        HttpMethod::Get,
+        balance("", environment, installation),
+    );
+    add(
+        "/balance/get",
+        HttpMethod::Get,
+        balance("_get", environment, installation).extensions(alias("/balance")),
+    );
+    for (path, variant, place) in REPORTS {
+        let mark = if variant.is_empty() {
+            None
+        } else {
+            alias("/delivery-reports")
+        };
+        add(
+            path,
+            HttpMethod::Get,
+            report(variant, environment, place, installation).extensions(mark),
+        );
+    }
+    add(
+        "/sender-ids",
+        HttpMethod::Get,
+        senders(environment, installation),
+    );
+    add(
+        "/account",
+        HttpMethod::Get,
+        account(environment, installation),
+    );
+}
+
+fn send(variant: &str, environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "send",
+        summary: "Send a message",
+        about: format!(
+            "Sends a text to one or many recipients. A refused send is neither sent nor charged. The same text to the same \
+             recipients within a minute is refused as a duplicate. {}",
+            at_most(installation.limits.sends_per_minute, "sends"),
+        ),
+        codes: &OF_SENDS,
+        success: answers::accepted(environment),
+    };
+    let operation = draft.build(variant, environment).build();
+    let id = operation.operation_id.clone().unwrap_or_default();
+    OperationBuilder::from(operation).callback("delivery", callback(&id))
+}
+
+/// The limit of an operation, in a sentence.
+fn at_most(limit: u32, what: &str) -> String {
+    let limit = count(usize::try_from(limit).unwrap_or(usize::MAX));
+    format!("At most {limit} {what} in any 60 seconds.")
+}
+
+/// The callback of a `callback_url` (docs/spec/delivery.md, section 4). Its example has the id of the send.
+fn callback(send: &str) -> utoipa::openapi::path::Callback {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(answers::UPDATE)))
+        .example(answers::update())
+        .build();
+    let body = RequestBodyBuilder::new()
+        .content("application/json", content)
+        .required(Some(Required::True))
+        .build();
+    let operation = OperationBuilder::new()
+        .operation_id(Some(format!("{send}_delivery_update")))
+        .summary(Some("Final outcome of a recipient"))
+        .description(Some(
+            "Sent once a recipient's outcome is final. Any 2xx ends it; network errors, time-outs, 408, 425, 429 and 5xx are retried \
+             over two days. The same update can arrive more than once: tell them apart by `message_id` and `recipient`.",
+        ))
+        .parameters(Some(request::signature_headers()))
+        .request_body(Some(body))
+        .response("200", ResponseBuilder::new().description("Taken").build());
+    let item = PathItem::new(HttpMethod::Post, operation);
+    [("{$request.body#/callback_url}".to_owned(), item.into())].into()
+}
+
+fn of_reads(about: &str, installation: &Installation) -> String {
+    let limit = at_most(installation.limits.reads_per_minute, "reads");
+    format!("{about} {limit}")
+}
+
+fn balance(
+    variant: &str,
+    environment: Environment,
+    installation: &Installation,
+) -> OperationBuilder {
+    let draft = Draft {
+        id: "balance",
+        summary: "Read the balance",
+        about: of_reads("What the wallet holds, by component.", installation),
+        codes: &[],
+        success: answers::balance(environment),
+    };
+    draft.build(variant, environment)
+}
+
+fn report(
+    variant: &str,
+    environment: Environment,
+    message_id: ParameterIn,
+    installation: &Installation,
+) -> OperationBuilder {
+    let draft = Draft {
+        id: "report",
+        summary: "Read a delivery report",
+        about: format!(
+            "The latest status of every recipient of one message. Where the address does not name the message, the fields \
+             may be in a JSON body of the GET. {}",
+            at_most(installation.limits.reports_per_minute, "reads"),
+        ),
+        codes: &OF_REPORTS,
+        success: answers::report(environment),
+    };
+    draft
+        .build(variant, environment)
+        .parameters(Some(request::report_parameters(message_id)))
+}
+
+fn senders(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "sender_ids",
+        summary: "List sender IDs",
+        about: of_reads(
+            "The sender IDs of the account and where each stands.",
+            installation,
+        ),
+        codes: &[],
+        success: answers::senders(environment),
+    };
+    draft.build("", environment)
+}
+
+fn account(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "account",
+        summary: "Read the account",
+        about: of_reads("The profile of the account.", installation),
+        codes: &[],
+        success: answers::account(environment),
+    };
+    draft.build("", environment)
+}
+
+fn legacy(paths: &mut Paths, installation: &Installation) {
+    let send = |variant: &str| -> Operation {
+        let operation = OperationBuilder::new()
+            .tag(LEGACY)
+            .operation_id(Some(format!("legacy_send{variant}")))
+            .summary(Some("Send a message (legacy)"))
+            .description(Some(
+                "Takes the same fields as `/api/v2/sms` and answers in the older shape. Errors carry `success`, `message` and `data` \
+                 beside the envelope.",
+            ))
+            .response("200", answers::legacy_accepted())
+            .build();
+        answers::with_failures(operation, &[&COMMON[..], &OF_SENDS].concat(), Shape::V1)
+    };
+    let path = "/api/v1/sms/create";
+    let post =
+        OperationBuilder::from(send("")).request_body(Some(request::send_body(installation)));
+    let get = OperationBuilder::from(send("_by_query"))
+        .parameters(Some(request::send_parameters(installation)));
+    paths.add_path_operation(path, vec![HttpMethod::Post], post.build());
+    paths.add_path_operation(path, vec![HttpMethod::Get], get.build());
+}

@@ -1,0 +1,378 @@
+//! The requests: the fields of a send and the parameters of a report, with their rules.
+
+use crate::http::docs::installation::{Installation, count, size};
+use domain::sender::MAX_SENDER_CHARACTERS;
+use domain::{Gateway, MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, token};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required};
+
+/// A field of a send (docs/spec/interface.md, sections 2 and 6.1).
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    required: bool,
+    kind: Kind,
+    about: &'static str,
+}
+
+/// Printable ASCII that is not blank.
+const SENDER_ID_PATTERN: &str = "^[ -~]*[!-~][ -~]*$";
+
+/// The type of a field.
+enum Kind {
+    Text {
+        longest: usize,
+        example: &'static str,
+    },
+    SenderId {
+        example: &'static str,
+    },
+    Address {
+        example: &'static str,
+    },
+    Numbers,
+    Flag,
+    Gateway,
+    Choice(&'static [&'static str]),
+}
+
+pub(crate) const FIELDS: [Field; 10] = [
+    Field {
+        name: "from",
+        required: true,
+        kind: Kind::SenderId {
+            example: "AdaStores",
+        },
+        about: "Sender ID, at most 11 characters; registered and approved on the account. Compared without regard to case.",
+    },
+    Field {
+        name: "to",
+        required: true,
+        kind: Kind::Numbers,
+        about: "Phone numbers in international format (`2348031234567`): a string of them, separated by commas, or an array of \
+                strings. `0803…`, `+234…` and bare ten digits are understood too, with white space, hyphens, dots and \
+                brackets of every kind between them, and JSON numbers in place of strings. Whatever else is in an array counts \
+                as an invalid number. Duplicates are sent once and charged once. Forms and query strings may repeat `to` or `to[]`.",
+    },
+    Field {
+        name: "body",
+        required: true,
+        kind: Kind::Text {
+            longest: MAX_BODY_CHARACTERS,
+            example: "Your order 1042 is on its way.",
+        },
+        about: "Message text, at most 1530 characters. One page up to 160 characters, then 153 a page; as Unicode 70, then 67.",
+    },
+    Field {
+        name: "gateway",
+        required: false,
+        kind: Kind::Gateway,
+        about: "`direct-refund` refunds what is not delivered. `direct-corporate` and `otp` carry transactional text and are not \
+                refunded. `dual-backup` tries the first, then the second. `international` takes foreign numbers, where the \
+                operator offers it.",
+    },
+    Field {
+        name: "unicode",
+        required: false,
+        kind: Kind::Flag,
+        about: "False makes curly quotes, accented letters and the like plain, and removes emoji and whatever has no plain \
+                equivalent; `text_changed` and `removed_characters` in the answer report it. True or 1 sends the text exactly \
+                as written, at the price of Unicode pages where it needs them.",
+    },
+    Field {
+        name: "append_sender",
+        required: false,
+        kind: Kind::Choice(&["hosted", "none", "all"]),
+        about: "Adds ` - ` and the sender ID to the text: `hosted` only where the network replaces the sender ID, `all` always, \
+                `none` never. The addition counts for pages and price.",
+    },
+    Field {
+        name: "callback_url",
+        required: false,
+        kind: Kind::Address {
+            example: "https://example.com/sms/outcome",
+        },
+        about: "An http(s) address that gets a POST with each recipient's final outcome.",
+    },
+    Field {
+        name: "customer_reference",
+        required: false,
+        kind: Kind::Text {
+            longest: MAX_REFERENCE_CHARACTERS,
+            example: "order-1042",
+        },
+        about: "Your own reference, at most 255 characters; returned in reports and callbacks. A JSON number is kept as text.",
+    },
+    Field {
+        name: "dnd",
+        required: false,
+        kind: Kind::Choice(&["1", "2", "3", "4", "5", "6"]),
+        about: "The older way to choose a gateway, used where `gateway` is absent: 1 is direct-refund, 2, 3 and 6 are \
+                direct-corporate, 4 and 5 are dual-backup.",
+    },
+    Field {
+        name: "api_token",
+        required: false,
+        kind: Kind::Text {
+            longest: token::LENGTH,
+            example: "",
+        },
+        about: "The API token, when it is in no header and not in the query string. Looked at last.",
+    },
+];
+
+impl Field {
+    /// The field's description, with the limits of this installation where it has some.
+    fn about(&self, installation: &Installation) -> Cow<'static, str> {
+        match self.kind {
+            Kind::Numbers => {
+                let most = count(installation.body.recipients);
+                format!("{} At most {most} in one request.", self.about).into()
+            }
+            _ => self.about.into(),
+        }
+    }
+
+    fn schema(&self, installation: &Installation) -> Schema {
+        let object = ObjectBuilder::new().description(Some(self.about));
+        match self.kind {
+            Kind::Text { longest, example } => {
+                let examples: &[&str] = if example.is_empty() { &[] } else { &[example] };
+                object
+                    .schema_type(Type::String)
+                    .min_length(self.required.then_some(1))
+                    .max_length(Some(longest))
+                    .examples(examples.iter().copied())
+                    .into()
+            }
+            Kind::SenderId { example } => object
+                .schema_type(Type::String)
+                .min_length(Some(1))
+                .max_length(Some(MAX_SENDER_CHARACTERS))
+                .pattern(Some(SENDER_ID_PATTERN))
+                .examples([example])
+                .into(),
+            Kind::Address { example } => object
+                .schema_type(Type::String)
+                .format(Some(custom("uri")))
+                .examples([example])
+                .into(),
+            Kind::Flag => object
+                .schema_type(Type::Boolean)
+                .extensions(Some(taken_as(&json!(false))))
+                .into(),
+            Kind::Gateway => {
+                let offers = installation.offers();
+                let names: Vec<&str> = offers.iter().map(|offer| offer.gateway).collect();
+                let default = json!(Gateway::DirectRefund.as_str());
+                object
+                    .schema_type(Type::String)
+                    .enum_values(Some(names))
+                    .extensions(Some(taken_as(&default)))
+                    .into()
+            }
+            Kind::Choice(values) => {
+                let object = object
+                    .schema_type(Type::String)
+                    .enum_values(Some(values.iter().copied()));
+                // Only the first of the names is what its absence means; the numbers have no such.
+                match values.first().filter(|first| !first.starts_with('1')) {
+                    Some(first) => object.extensions(Some(taken_as(&json!(first)))).into(),
+                    None => object.into(),
+                }
+            }
+            Kind::Numbers => self.numbers(installation),
+        }
+    }
+
+    /// `oneOf`, since generators make nothing that works of `anyOf`, and no integers, since they take these as 32 bits.
+    fn numbers(&self, installation: &Installation) -> Schema {
+        let list = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(1))
+            .examples(["2348031234567,2348021234567"]);
+        let array = ArrayBuilder::new()
+            .items(
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .min_length(Some(1)),
+            )
+            .min_items(Some(1));
+        OneOfBuilder::new()
+            .description(Some(self.about(installation)))
+            .item(list)
+            .item(array)
+            .examples(["2348031234567"])
+            .into()
+    }
+}
+
+/// The value that an absent field is taken as. Not as `default`: generators for TypeScript take such a field as one that
+/// must be given.
+fn taken_as(value: &Value) -> Extensions {
+    Extensions::from_iter([("x-default", value.clone())])
+}
+
+fn custom(format: &str) -> utoipa::openapi::SchemaFormat {
+    utoipa::openapi::SchemaFormat::Custom(format.to_owned())
+}
+
+const SEND_REQUEST: &str = "SendRequest";
+
+/// The schemas of requests, by name.
+pub(crate) fn schemas(installation: &Installation) -> Vec<(&'static str, RefOr<Schema>)> {
+    let object = ObjectBuilder::new().description(Some(
+        "A message to send. Unknown fields are ignored and named in the answer; null is absent. A field that is given twice with \
+         different values is refused.",
+    ));
+    let object = FIELDS.iter().fold(object, |object, field| {
+        let object = object.property(field.name, field.schema(installation));
+        if field.required {
+            object.required(field.name)
+        } else {
+            object
+        }
+    });
+    vec![(SEND_REQUEST, object.into())]
+}
+
+/// The body of a send. Forms are described in words alone: of several content types generators make clients that do not
+/// compile, or send each field more than once.
+pub(crate) fn send_body(installation: &Installation) -> RequestBody {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(SEND_REQUEST)))
+        .example(Some(send_example()))
+        .build();
+    let about = format!(
+        "JSON, at most {}. A URL-encoded form (`application/x-www-form-urlencoded`) or a multipart form \
+         (`multipart/form-data`) with the same fields is taken as well. The fields may also be in the query string; where \
+         both name one, the body's wins.",
+        size(installation.body.bytes),
+    );
+    RequestBodyBuilder::new()
+        .description(Some(about))
+        .content("application/json", content)
+        .required(Some(Required::True))
+        .build()
+}
+
+/// A send as most are.
+pub(crate) fn send_example() -> Value {
+    json!({
+        "from": "AdaStores",
+        "to": "2348031234567",
+        "body": "Your order 1042 is on its way.",
+        "customer_reference": "order-1042",
+    })
+}
+
+/// The fields of a send as parameters of a query string.
+pub(crate) fn send_parameters(installation: &Installation) -> Vec<Parameter> {
+    let in_query = FIELDS.iter().filter(|field| field.name != "api_token");
+    in_query
+        .map(|field| {
+            let schema = match field.kind {
+                Kind::Numbers => ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .min_length(Some(1))
+                    .examples(["2348031234567"])
+                    .into(),
+                _ => field.schema(installation),
+            };
+            parameter(
+                field.name,
+                ParameterIn::Query,
+                field.required,
+                &field.about(installation),
+                schema,
+            )
+        })
+        .collect()
+}
+
+/// The parameters of a delivery report.
+pub(crate) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
+    let number = |default: u32| {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .default(Some(json!(default)))
+            .into()
+    };
+    let id = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(Some(custom("uuid")))
+        .min_length(Some(1))
+        .into();
+    vec![
+        parameter(
+            "message_id",
+            message_id,
+            true,
+            "The `message_id` that the send answered.",
+            id,
+        ),
+        parameter(
+            "page",
+            ParameterIn::Query,
+            false,
+            "Which page; one past the last is empty.",
+            number(1),
+        ),
+        parameter(
+            "per_page",
+            ParameterIn::Query,
+            false,
+            "Recipients on a page; more than 1000 is taken as 1000.",
+            number(100),
+        ),
+    ]
+}
+
+/// The headers of a signed callback, by Standard Webhooks.
+pub(crate) fn signature_headers() -> Vec<Parameter> {
+    let header = |name, about| {
+        let text = ObjectBuilder::new().schema_type(Type::String).into();
+        parameter(name, ParameterIn::Header, false, about, text)
+    };
+    vec![
+        header(
+            "webhook-id",
+            "Names this update, the same at every attempt. This and the two below come where your account has a signing \
+             secret.",
+        ),
+        header(
+            "webhook-timestamp",
+            "When this attempt was made, Unix seconds.",
+        ),
+        header(
+            "webhook-signature",
+            "`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`, by the bytes behind `whsec_` of your secret. \
+             While the secret is exchanged there are several, with spaces between them, and one that fits will do.",
+        ),
+    ]
+}
+
+fn parameter(
+    name: &str,
+    place: ParameterIn,
+    required: bool,
+    about: &str,
+    schema: Schema,
+) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(if required {
+            Required::True
+        } else {
+            Required::False
+        })
+        .description(Some(about))
+        .schema(Some(schema))
+        .build()
+}

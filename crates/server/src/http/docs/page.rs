@@ -1,0 +1,76 @@
+//! `/docs`: one page of our own that renders `/openapi.json`, with nothing from a third party; and that document.
+
+use super::openapi;
+use crate::http::context;
+use crate::http::respond::envelope::text;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+/// Nothing may be loaded but what this binary serves, and no other page may frame it.
+const CONTENT_SECURITY_POLICY: HeaderValue = text(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+
+/// `GET /docs`.
+pub(crate) async fn page(State(state): State<context::State>) -> Response {
+    let page = state.codes.within(include_str!("assets/index.html"));
+    asset("text/html; charset=utf-8", page)
+}
+
+/// `GET /openapi.json`.
+pub(crate) async fn document(State(state): State<context::State>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, text("application/json")),
+        (header::CACHE_CONTROL, text("no-cache")),
+    ];
+    let document = state.settings.load().document.text(|installation| {
+        let document = openapi::build(installation).to_string();
+        installation.codes.within(&document).into_owned()
+    });
+    (headers, document).into_response()
+}
+
+/// `GET /docs/docs.css`.
+pub(crate) async fn style() -> Response {
+    asset("text/css; charset=utf-8", include_str!("assets/docs.css"))
+}
+
+/// `GET /docs/docs.js`.
+pub(crate) async fn script() -> Response {
+    asset(
+        "text/javascript; charset=utf-8",
+        include_str!("assets/docs.js"),
+    )
+}
+
+/// `GET /docs/interface.js`.
+pub(crate) async fn interface() -> Response {
+    asset(
+        "text/javascript; charset=utf-8",
+        include_str!("assets/interface.js"),
+    )
+}
+
+/// `GET /docs/elements.js`.
+pub(crate) async fn elements() -> Response {
+    asset(
+        "text/javascript; charset=utf-8",
+        include_str!("assets/elements.js"),
+    )
+}
+
+/// `GET /docs/icon.svg`.
+pub(crate) async fn icon() -> Response {
+    asset("image/svg+xml", include_str!("assets/icon.svg"))
+}
+
+fn asset(content_type: &'static str, content: impl IntoResponse) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, text(content_type)),
+        (header::CACHE_CONTROL, text("no-cache")),
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+    ];
+    (headers, content).into_response()
+}

@@ -1,0 +1,10 @@
+//! From a request to its caller and its fields.
+
+pub(super) mod body;
+pub(super) mod call;
+pub(super) mod client;
+pub(super) mod drain;
+pub(super) mod fields;
+pub(super) mod form;
+mod json;
+mod token;

@@ -1,0 +1,248 @@
+//! The body of a request in any form, within limits of size, time and memory.
+
+pub(crate) mod memory;
+
+use self::memory::{BodyMemory, BodyPermit};
+use super::drain::{drain, drain_rest};
+use super::fields::{Bounds, Fields};
+use super::form::not_utf8;
+use super::{form, json};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use domain::{Refusal, SendFields};
+use http_body_util::BodyExt;
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+/// The largest body that is parsed on the thread of its connection.
+const MAX_INLINE_BYTES: usize = 256 << 10;
+/// Larger ones are parsed a few at a time, so that they leave processors to everything else.
+static PARSING: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = available_parallelism().map_or(1, usize::from);
+    Semaphore::new(processors.div_ceil(2))
+});
+
+/// The limits of a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Its size (API-2017 above it).
+    pub bytes: usize,
+    /// How long it may take to arrive.
+    pub time: Duration,
+    /// Recipients that a send may have, which bounds how many fields are read.
+    pub recipients: usize,
+}
+
+impl Limits {
+    fn too_large(self) -> Refusal {
+        Refusal::BodyTooLarge {
+            limit_bytes: self.bytes,
+        }
+    }
+}
+
+/// Reads a send from whatever a request holds, without asking who calls: what `fuzz/` tries with anything.
+pub async fn read_send(request: Request, limits: Limits) -> Result<SendFields, Refusal> {
+    let (parts, body) = request.into_parts();
+    let mut permit = BodyMemory::new(usize::MAX, 1).known.permit();
+    let fields = read(&parts, body, limits, &mut permit).await?;
+    fields.over(read_query(&parts))
+}
+
+/// Reads the fields of a body. Its memory is counted by `permit`, which is kept as long as the fields are. An empty body has
+/// no fields, whatever its content type is.
+pub(crate) async fn read(
+    parts: &Parts,
+    body: Body,
+    limits: Limits,
+    permit: &mut BodyPermit,
+) -> Result<Fields, Refusal> {
+    let bytes = collect(&parts.headers, body, limits, permit).await?;
+    Ok(parse(&parts.headers, bytes, limits).await)
+}
+
+/// Parses a body. A large one takes milliseconds, in which nothing else would run on its thread, so it is parsed on a
+/// blocking thread.
+pub(crate) async fn parse(headers: &HeaderMap, bytes: Vec<u8>, limits: Limits) -> Fields {
+    if bytes.trim_ascii().is_empty() {
+        return Fields::default();
+    }
+    let form = match Form::of(headers) {
+        Ok(form) => form,
+        Err(unknown) => return Fields::unread(unknown),
+    };
+    if bytes.len() <= MAX_INLINE_BYTES {
+        return form.read(bytes, limits.recipients).await;
+    }
+    // The semaphore is never closed.
+    let _turn = PARSING.acquire().await;
+    let runtime = Handle::current();
+    let reading = move || runtime.block_on(form.read(bytes, limits.recipients));
+    let read = tokio::task::spawn_blocking(reading).await;
+    read.unwrap_or_else(|_| Fields::unread(Refusal::Unavailable { retry_after_s: 1 }))
+}
+
+/// Reads the query string, which the head of a request bounds.
+pub(crate) fn read_query(parts: &Parts) -> Fields {
+    let query = parts.uri.query().unwrap_or_default();
+    form::read(query.as_bytes(), &Bounds::new(query.len()))
+}
+
+/// The form of a body, by its content type.
+#[derive(Debug, Eq, PartialEq)]
+enum Form {
+    Json,
+    UrlEncoded,
+    Multipart(String),
+}
+
+impl Form {
+    /// Reads the fields of a request with so many recipients at most.
+    async fn read(self, bytes: Vec<u8>, max_recipients: usize) -> Fields {
+        let bounds = Bounds::new(max_recipients);
+        match self {
+            Self::Json => read_json(&bytes, &bounds),
+            Self::UrlEncoded => form::read(&bytes, &bounds),
+            Self::Multipart(boundary) => {
+                // Boxed, as every other request would carry it as well.
+                let read = Box::pin(form::read_multipart(bytes.into(), boundary, bounds)).await;
+                read.unwrap_or_else(|_| {
+                    // The fault may name a field, and that is the caller's own text.
+                    let told = "The multipart form could not be read. Check that it is whole, and its boundary.";
+                    Fields::unread(Refusal::Malformed(told.to_owned()))
+                })
+            }
+        }
+    }
+
+    /// A body without a content type is taken for JSON: nothing else is sent without one.
+    fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
+        let Some(value) = headers.get(header::CONTENT_TYPE) else {
+            return Ok(Self::Json);
+        };
+        let value = value.to_str().unwrap_or_default();
+        let essence = value
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        match essence.as_str() {
+            "application/json" | "text/json" => Ok(Self::Json),
+            "application/x-www-form-urlencoded" => Ok(Self::UrlEncoded),
+            "multipart/form-data" => {
+                multer::parse_boundary(value)
+                    .map(Self::Multipart)
+                    .map_err(|_| {
+                        Refusal::Malformed(
+                            "The Content-Type of the multipart form has no boundary.".to_owned(),
+                        )
+                    })
+            }
+            other if other.starts_with("application/") && other.ends_with("+json") => {
+                Ok(Self::Json)
+            }
+            _ => Err(Refusal::Malformed(
+                "The Content-Type is not known. Use application/json, \
+                 application/x-www-form-urlencoded or multipart/form-data."
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+/// Collects the body, unless it is too large or there is no memory for it.
+pub(crate) async fn collect(
+    headers: &HeaderMap,
+    mut body: Body,
+    limits: Limits,
+    permit: &mut BodyPermit,
+) -> Result<Vec<u8>, Refusal> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced
+        .is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limits.bytes))
+    {
+        drain(headers, body);
+        return Err(limits.too_large());
+    }
+    let whole = gather(&mut body, limits, permit);
+    let gathered = tokio::time::timeout(limits.time, whole).await;
+    let Ok(gathered) = gathered else {
+        return Err(Refusal::Malformed(
+            "The request body took too long. Send it again.".to_owned(),
+        ));
+    };
+    if gathered.is_err() {
+        // It has begun to come, also where the client had waited for `100 Continue`.
+        drain_rest(body);
+    }
+    gathered
+}
+
+/// Memory is taken for received bytes and not for announced ones, so that announcements alone take nothing.
+async fn gather(
+    body: &mut Body,
+    limits: Limits,
+    permit: &mut BodyPermit,
+) -> Result<Vec<u8>, Refusal> {
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| {
+            Refusal::Malformed("The request body ended early. Send it again.".to_owned())
+        })?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        let length = whole.len() + data.len();
+        if length > limits.bytes {
+            return Err(limits.too_large());
+        }
+        permit.hold(length)?;
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole)
+}
+
+fn read_json(bytes: &[u8], bounds: &Bounds) -> Fields {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Fields::unread(not_utf8());
+    };
+    // Some Windows clients begin with a byte order mark.
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let mut fields = Fields::default();
+    let Err(fault) = json::read(text, bounds, &mut fields) else {
+        return fields;
+    };
+    if let Some(exceeded) = bounds.exceeded() {
+        // The rest is not read, not even for a token.
+        return Fields {
+            api_token: fields.api_token,
+            ..Fields::unread(exceeded)
+        };
+    }
+    let fault = without_value(&fault.to_string());
+    let told = format!("The JSON body could not be read: {fault}.");
+    let anew = Bounds::new(bounds.max_recipients());
+    Fields {
+        api_token: json::token(text, &anew),
+        ..Fields::unread(Refusal::Malformed(told))
+    }
+}
+
+/// A fault of JSON without the value that it found: that may be a number, a text or a token in the wrong place.
+fn without_value(fault: &str) -> String {
+    match fault.rsplit_once(", expected ") {
+        Some((_found, expected)) => format!("expected {expected}"),
+        None => fault.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! The one extractor: who calls, whether they may, and what they ask for, in the check order of
+//! docs/spec/interface.md, section 4: token, account status, rate limit, and only then the request itself. Load shedding
+//! refuses a send before its body is read while the accept queue is full.
+
+use super::body::memory::BodyPermit;
+use super::drain::drain;
+use super::fields::{Fields, ReportFields};
+use super::{body, client, token};
+use crate::http::context::Api;
+use crate::http::respond::codes::Coded;
+use crate::http::respond::envelope::SUCCESS;
+use crate::http::respond::error::{Failure, Shape};
+use crate::http::respond::log_fields::Refused;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::HeaderName;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use domain::{Environment, Refusal, SendFields};
+use engine::{Admission, Caller, Credentials, NotAdmitted, Purpose, Rate};
+use serde::Serialize;
+use std::sync::Arc;
+
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+
+/// A request that was admitted.
+pub(crate) struct Call {
+    pub(crate) admission: Admission,
+    api: Arc<Api>,
+}
+
+impl Call {
+    /// The answer to what the engine returned: an envelope or a failure, with the headers of the rate limit.
+    pub(crate) fn answer<T: Coded + Serialize>(
+        &self,
+        outcome: Result<T, impl Into<Failure>>,
+    ) -> Response {
+        match outcome {
+            Ok(mut envelope) => {
+                let code = envelope.code();
+                *code = self.api.codes.of(SUCCESS);
+                with_rate(Json(envelope).into_response(), self.admission.rate())
+            }
+            Err(failure) => self.refuse(failure),
+        }
+    }
+
+    /// The answer to what cannot be done, with the headers of the rate limit.
+    pub(crate) fn refuse(&self, failure: impl Into<Failure>) -> Response {
+        let response = failure.into().answer(self.api.shape, &self.api.codes);
+        let response = of_caller(response, self.admission.caller());
+        with_rate(response, self.admission.rate())
+    }
+
+    /// Live or sandbox.
+    pub(crate) fn environment(&self) -> Environment {
+        self.api.environment
+    }
+
+    /// The clients that the answer is written for.
+    pub(crate) fn shape(&self) -> Shape {
+        self.api.shape
+    }
+}
+
+/// A call that reads account, wallet or sender IDs.
+pub(crate) struct Reading(pub(crate) Call);
+
+impl FromRequest<Arc<Api>> for Reading {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
+        Entry::of(request).enter(api, Purpose::Read).await.map(Self)
+    }
+}
+
+/// A call that reads a delivery report.
+pub(crate) struct ReadingReport {
+    pub(crate) call: Call,
+    entry: Entry,
+}
+
+impl ReadingReport {
+    /// The path of the request.
+    pub(crate) fn path(&self) -> &str {
+        self.entry.parts.uri.path()
+    }
+
+    /// The fields that name the report: those of the query string, and those of the body where it is needed to know which
+    /// message is meant, as some clients send it with a GET.
+    pub(crate) async fn fields(&mut self, is_named: bool) -> Result<ReportFields, Refusal> {
+        let query = std::mem::take(&mut self.entry.query);
+        if let Some(fault) = query.fault {
+            return Err(fault);
+        }
+        let query = query.report;
+        if is_named || query.message_id.is_some() {
+            return Ok(query);
+        }
+        let (body, _permit) = self.entry.body_fields(&self.call.api).await?;
+        if let Some(fault) = body.fault {
+            return Err(fault);
+        }
+        Ok(ReportFields {
+            message_id: body.report.message_id,
+            page: body.report.page.or(query.page),
+            per_page: body.report.per_page.or(query.per_page),
+        })
+    }
+}
+
+impl FromRequest<Arc<Api>> for ReadingReport {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
+        let mut entry = Entry::of(request);
+        let call = entry.enter(api, Purpose::Report).await?;
+        Ok(Self { call, entry })
+    }
+}
+
+/// A call that sends, with the fields from wherever they came.
+pub(crate) struct Sending {
+    pub(crate) call: Call,
+    pub(crate) fields: SendFields,
+    /// The room for its body, held until it is answered.
+    pub(crate) permit: BodyPermit,
+}
+
+impl FromRequest<Arc<Api>> for Sending {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
+        let mut entry = Entry::of(request);
+        let call = entry.enter(api, Purpose::Send).await?;
+        match entry.send_fields(api).await {
+            Ok((fields, permit)) => Ok(Self {
+                call,
+                fields,
+                permit,
+            }),
+            Err(refusal) => Err(call.refuse(refusal)),
+        }
+    }
+}
+
+/// A request on its way in. Its body is read at most once: early when nothing else can hold the token,
+/// else when its turn comes. That of a refused request is thrown away.
+struct Entry {
+    parts: Parts,
+    query: Fields,
+    body: Option<Body>,
+    /// Boxed, as most tell their token before.
+    early: Option<Box<(Fields, BodyPermit)>>,
+}
+
+impl Entry {
+    fn of(request: Request) -> Self {
+        let (parts, body) = request.into_parts();
+        let query = body::read_query(&parts);
+        Self {
+            parts,
+            query,
+            body: Some(body),
+            early: None,
+        }
+    }
+
+    async fn enter(&mut self, api: &Arc<Api>, purpose: Purpose) -> Result<Call, Response> {
+        let outcome = self.admit(api, purpose).await;
+        if outcome.is_err()
+            && let Some(body) = self.body.take()
+        {
+            drain(&self.parts.headers, body);
+        }
+        outcome
+    }
+
+    async fn admit(&mut self, api: &Arc<Api>, purpose: Purpose) -> Result<Call, Response> {
+        let token = self.token(api).await;
+        let token = token.map_err(|failure| failure.answer(api.shape, &api.codes))?;
+        let credentials = Credentials {
+            token: token.as_deref(),
+            client: client::address(&self.parts, &api.settings.load().trusted_proxies),
+        };
+        let admitted = api.engine.admit(credentials, api.environment, purpose);
+        match admitted.await {
+            Ok(admission) => Ok(Call {
+                admission,
+                api: Arc::clone(api),
+            }),
+            Err(refused) => Err(not_admitted(refused, api)),
+        }
+    }
+
+    /// Finds the token. With none in header or query, a body that cannot be read holds none.
+    async fn token(&mut self, api: &Api) -> Result<Option<String>, Failure> {
+        let mut token = token::before_body(&self.parts.headers, &self.query);
+        if token.is_none() {
+            let (fields, permit) = self.read_body(api).await.map_err(unread)?;
+            token = token::of(&fields);
+            if let (None, Some(fault)) = (&token, &fields.fault) {
+                return Err(unread(fault.clone()).into());
+            }
+            self.early = Some(Box::new((fields, permit)));
+        }
+        Ok(token)
+    }
+
+    async fn send_fields(&mut self, api: &Api) -> Result<(SendFields, BodyPermit), Refusal> {
+        let (body, permit) = self.body_fields(api).await?;
+        let query = std::mem::take(&mut self.query);
+        Ok((body.over(query)?, permit))
+    }
+
+    /// The fields of the body of a caller who is known.
+    async fn body_fields(&mut self, api: &Api) -> Result<(Fields, BodyPermit), Refusal> {
+        if let Some(early) = self.early.take() {
+            return Ok(*early);
+        }
+        let mut permit = api.memory.known.permit();
+        let limits = api.settings.load().body;
+        let fields = match self.body.take() {
+            Some(body) => body::read(&self.parts, body, limits, &mut permit).await?,
+            None => Fields::default(),
+        };
+        Ok((fields, permit))
+    }
+
+    /// The fields of the body of a caller who is not known yet.
+    async fn read_body(&mut self, api: &Api) -> Result<(Fields, BodyPermit), Refusal> {
+        let mut permit = api.memory.unknown.permit();
+        let limits = api.settings.load().body;
+        let fields = match self.body.take() {
+            Some(body) => body::read(&self.parts, body, limits, &mut permit).await?,
+            None => Fields::default(),
+        };
+        Ok((fields, permit))
+    }
+}
+
+/// The refusal without a token when the body, which may hold one, was not read.
+fn unread(refusal: Refusal) -> Refusal {
+    match refusal {
+        // For want of room.
+        refusal @ Refusal::Unavailable { .. } => refusal,
+        fault => Refusal::TokenUnread(fault.to_string()),
+    }
+}
+
+/// The answer to a request that was not admitted, with the headers of the rate limit if it was counted.
+fn not_admitted(refused: NotAdmitted, api: &Api) -> Response {
+    let mut response = Failure::from(refused.error).answer(api.shape, &api.codes);
+    if let Some(caller) = &refused.caller {
+        response = of_caller(response, caller);
+    }
+    match &refused.rate {
+        Some(rate) => with_rate(response, rate),
+        None => response,
+    }
+}
+
+/// Leaves with a refusal whose request it was, for the log.
+fn of_caller(mut response: Response, caller: &Arc<Caller>) -> Response {
+    let refused = Refused(Arc::clone(caller));
+    response.extensions_mut().insert(refused);
+    response
+}
+
+fn with_rate(mut response: Response, rate: &Rate) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(LIMIT, rate.limit.into());
+    headers.insert(REMAINING, rate.remaining.into());
+    response
+}

@@ -1,0 +1,204 @@
+//! The fields of a request as they came: from a query string, a form or JSON, under one set of names.
+
+mod bounds;
+
+pub(crate) use bounds::{Bounds, Exceeded};
+
+use domain::{Refusal, SendFields, token};
+
+/// How many fields that nothing reads an answer names, and how much of each name, in characters.
+const MAX_IGNORED: usize = 20;
+const MAX_IGNORED_CHARACTERS: usize = 64;
+
+/// The names that mean something.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Name {
+    ApiToken,
+    From,
+    To,
+    Body,
+    Gateway,
+    Dnd,
+    Unicode,
+    AppendSender,
+    CallbackUrl,
+    CustomerReference,
+    MessageId,
+    Page,
+    PerPage,
+    Unknown,
+}
+
+impl Name {
+    /// The name as requests write it; white space before it is dropped.
+    pub(crate) fn of(text: &str) -> Self {
+        match text.trim_start() {
+            "api_token" => Self::ApiToken,
+            "from" => Self::From,
+            "to" => Self::To,
+            "body" => Self::Body,
+            "gateway" => Self::Gateway,
+            "dnd" => Self::Dnd,
+            "unicode" => Self::Unicode,
+            "append_sender" => Self::AppendSender,
+            "callback_url" => Self::CallbackUrl,
+            "customer_reference" => Self::CustomerReference,
+            "message_id" => Self::MessageId,
+            "page" => Self::Page,
+            "per_page" => Self::PerPage,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The name, for messages.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::ApiToken => "api_token",
+            Self::From => "from",
+            Self::To => "to",
+            Self::Body => "body",
+            Self::Gateway => "gateway",
+            Self::Dnd => "dnd",
+            Self::Unicode => "unicode",
+            Self::AppendSender => "append_sender",
+            Self::CallbackUrl => "callback_url",
+            Self::CustomerReference => "customer_reference",
+            Self::MessageId => "message_id",
+            Self::Page => "page",
+            Self::PerPage => "per_page",
+            Self::Unknown => "",
+        }
+    }
+}
+
+/// The fields of a part of a request.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Fields {
+    pub(crate) api_token: Option<String>,
+    pub(crate) send: SendFields,
+    pub(crate) report: ReportFields,
+    /// Why it is not understood. A token is found all the same where it can be: who calls is judged first.
+    pub(crate) fault: Option<Refusal>,
+}
+
+/// The fields that name a page of a delivery report.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct ReportFields {
+    pub(crate) message_id: Option<String>,
+    pub(crate) page: Option<String>,
+    pub(crate) per_page: Option<String>,
+}
+
+impl Fields {
+    /// The fields of a part that cannot be read at all.
+    pub(crate) fn unread(fault: Refusal) -> Self {
+        Self {
+            fault: Some(fault),
+            ..Self::default()
+        }
+    }
+
+    /// Notes a fault; the first one stays.
+    pub(crate) fn fail(&mut self, fault: Refusal) {
+        self.fault.get_or_insert(fault);
+    }
+
+    /// Keeps the value of a field. Recipients add up; any other field that is repeated with another value is a fault. A blank
+    /// value is as good as none.
+    pub(crate) fn keep(&mut self, name: Name, value: String) {
+        let Some(slot) = self.slot(name) else { return };
+        match slot {
+            None => *slot = Some(value),
+            Some(list) if name == Name::To => {
+                list.push(',');
+                list.push_str(&value);
+            }
+            Some(kept) if kept.trim() == value.trim() || value.trim().is_empty() => {}
+            Some(kept) if kept.trim().is_empty() => *kept = value,
+            Some(_) => self.fail(Refusal::Malformed(format!(
+                "`{}` is given more than once with different values. Give it once.",
+                name.as_str()
+            ))),
+        }
+    }
+
+    /// Notes a name that nothing reads, for the answer. One that could be a token is not repeated.
+    pub(crate) fn ignore(&mut self, name: &str) {
+        let name = name.trim();
+        let ignored = &mut self.send.ignored;
+        if ignored.len() == MAX_IGNORED || name.is_empty() || token::is_well_formed(name) {
+            return;
+        }
+        let cut = name
+            .char_indices()
+            .nth(MAX_IGNORED_CHARACTERS)
+            .map_or(name, |(end, _)| &name[..end]);
+        if !ignored.iter().any(|known| known == cut) {
+            ignored.push(cut.to_owned());
+        }
+    }
+
+    /// Where the value of a field is kept; nowhere for what is ignored.
+    pub(crate) fn slot(&mut self, name: Name) -> Option<&mut Option<String>> {
+        let (send, report) = (&mut self.send, &mut self.report);
+        Some(match name {
+            Name::ApiToken => &mut self.api_token,
+            Name::From => &mut send.from,
+            Name::To => &mut send.to,
+            Name::Body => &mut send.body,
+            Name::Gateway => &mut send.gateway,
+            Name::Dnd => &mut send.dnd,
+            Name::Unicode => &mut send.unicode,
+            Name::AppendSender => &mut send.append_sender,
+            Name::CallbackUrl => &mut send.callback_url,
+            Name::CustomerReference => &mut send.customer_reference,
+            Name::MessageId => &mut report.message_id,
+            Name::Page => &mut report.page,
+            Name::PerPage => &mut report.per_page,
+            Name::Unknown => return None,
+        })
+    }
+
+    /// The fields of a send: where the body and the query string both name one, the body's wins.
+    pub(crate) fn over(mut self, mut query: Fields) -> Result<SendFields, Refusal> {
+        if let Some(fault) = self.fault.take().or(query.fault.take()) {
+            return Err(fault);
+        }
+        for name in query.send.ignored.drain(..) {
+            self.ignore(&name);
+        }
+        let (of_body, of_query) = (&self.report, &query.report);
+        let of_reports = [
+            (Name::MessageId, &of_body.message_id, &of_query.message_id),
+            (Name::Page, &of_body.page, &of_query.page),
+            (Name::PerPage, &of_body.per_page, &of_query.per_page),
+        ]
+        .map(|(name, body, query)| (body.is_some() || query.is_some()).then_some(name));
+        for name in of_reports.into_iter().flatten() {
+            self.ignore(name.as_str());
+        }
+        let is_given =
+            |field: &Option<String>| field.as_deref().is_some_and(|text| !text.trim().is_empty());
+        let (gateways, dnds) = (
+            [&self.send.gateway, &query.send.gateway],
+            [&self.send.dnd, &query.send.dnd],
+        );
+        // It is the older way to choose a gateway, and not looked at beside the newer one.
+        if gateways.into_iter().any(is_given) && dnds.into_iter().any(is_given) {
+            self.ignore(Name::Dnd.as_str());
+        }
+        let (body, query) = (self.send, query.send);
+        Ok(SendFields {
+            from: body.from.or(query.from),
+            to: body.to.or(query.to),
+            body: body.body.or(query.body),
+            gateway: body.gateway.or(query.gateway),
+            dnd: body.dnd.or(query.dnd),
+            unicode: body.unicode.or(query.unicode),
+            append_sender: body.append_sender.or(query.append_sender),
+            callback_url: body.callback_url.or(query.callback_url),
+            customer_reference: body.customer_reference.or(query.customer_reference),
+            ignored: body.ignored,
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! The bounds of the fields of one request. Fields beyond them take time and mean nothing.
+
+use domain::Refusal;
+use std::cell::Cell;
+
+/// Fields beside recipients, the values within them and empty pieces of a form included.
+const MAX_OTHER_FIELDS: usize = 10_000;
+
+/// The counts of the fields of one request while they are read.
+pub(crate) struct Bounds {
+    max_recipients: usize,
+    recipients: Cell<usize>,
+    others: Cell<usize>,
+}
+
+/// More fields came than are read; [`Bounds::exceeded`] has the refusal.
+pub(crate) struct Exceeded;
+
+impl Bounds {
+    /// The bounds of a request with this many recipients at most. Twice as many are read, so that the checks before this
+    /// one come first for a list that is somewhat too long.
+    pub(crate) fn new(max_recipients: usize) -> Self {
+        Self {
+            max_recipients,
+            recipients: Cell::new(0),
+            others: Cell::new(0),
+        }
+    }
+
+    /// Recipients that the request may have.
+    pub(crate) fn max_recipients(&self) -> usize {
+        self.max_recipients
+    }
+
+    /// Counts a recipient.
+    pub(crate) fn recipient(&self) -> Result<(), Exceeded> {
+        count(&self.recipients, self.max_recipients.saturating_mul(2))
+    }
+
+    /// Counts anything else.
+    pub(crate) fn other(&self) -> Result<(), Exceeded> {
+        count(&self.others, MAX_OTHER_FIELDS)
+    }
+
+    /// Why nothing more was read, where a bound was exceeded.
+    pub(crate) fn exceeded(&self) -> Option<Refusal> {
+        if self.others.get() > MAX_OTHER_FIELDS {
+            return Some(Refusal::Malformed(format!(
+                "The request has more than {MAX_OTHER_FIELDS} fields beside its recipients."
+            )));
+        }
+        let limit = self.max_recipients;
+        (self.recipients.get() > limit.saturating_mul(2))
+            .then_some(Refusal::TooManyRecipients { limit })
+    }
+}
+
+fn count(counter: &Cell<usize>, most: usize) -> Result<(), Exceeded> {
+    counter.set(counter.get() + 1);
+    if counter.get() > most {
+        Err(Exceeded)
+    } else {
+        Ok(())
+    }
+}

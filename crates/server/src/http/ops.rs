@@ -1,0 +1,3 @@
+//! Routes for machines: liveness, readiness and metrics.
+
+pub(super) mod probes;

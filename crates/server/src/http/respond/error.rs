@@ -1,0 +1,375 @@
+//! Failures, and their answers in the envelope of every error (docs/spec/interface.md, section 5.2).
+
+mod kinds;
+
+use kinds::RETRY_AFTER_S;
+pub(crate) use kinds::{ErrorCode, examples, kind};
+
+use super::codes::Codes;
+use super::log_fields::Code;
+use super::request_id;
+use axum::Json;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use domain::Refusal;
+use engine::Outage;
+use serde::Serialize;
+use std::borrow::Cow;
+use utoipa::ToSchema;
+
+/// Requests that fail while the database is away, as many as come.
+static UNAVAILABLE: Outage = Outage::of("the store cannot take requests");
+/// `X-RateLimit-Reset`: seconds until the limit resets.
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// Which clients an answer is written for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Shape {
+    /// The envelopes of the interface.
+    V2,
+    /// The same with what clients of `/api/v1` read.
+    V1,
+}
+
+/// Our own failure; its cause is in the log under the request id, never in the answer.
+pub(crate) const OURS: ErrorCode = ErrorCode {
+    code: "API-5001",
+    status: StatusCode::INTERNAL_SERVER_ERROR,
+    description: "Server error",
+};
+pub(crate) const OURS_MESSAGE: &str = "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.";
+
+/// Why a request has no other answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The caller can do something about it.
+    Refused(Refusal),
+    /// Only we can.
+    Ours,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// The one place where our own failures are logged.
+impl From<engine::Error> for Failure {
+    fn from(error: engine::Error) -> Self {
+        match error {
+            engine::Error::Refused(refusal) => Self::Refused(refusal),
+            engine::Error::Store(cause) if cause.is_unavailable() => {
+                if let Some(unlogged) = UNAVAILABLE.is_to_log() {
+                    tracing::warn!(
+                        request.id = request_id::current(),
+                        error = chain(&cause),
+                        unlogged,
+                        "store unavailable: requests are answered 503 (logged at most once a minute)"
+                    );
+                }
+                Self::Refused(Refusal::Unavailable {
+                    retry_after_s: RETRY_AFTER_S,
+                })
+            }
+            engine::Error::Store(cause) => {
+                tracing::error!(
+                    request.id = request_id::current(),
+                    error = chain(&cause),
+                    "request failed in the store"
+                );
+                Self::Ours
+            }
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
+}
+
+impl Failure {
+    pub(crate) fn kind(&self) -> ErrorCode {
+        match self {
+            Self::Refused(refusal) => kind(refusal),
+            Self::Ours => OURS,
+        }
+    }
+
+    /// Counts a failure that is answered.
+    pub(crate) fn count(&self) {
+        let kind = self.kind();
+        metrics::counter!("ogene_http_refusals_total", "code" => kind.code, "reason" => kind.description)
+            .increment(1);
+    }
+
+    /// The answer, in the shape and with the codes that the caller's clients read.
+    pub(crate) fn answer(&self, shape: Shape, codes: &Codes) -> Response {
+        let kind = self.kind();
+        self.count();
+        let envelope = self.envelope(shape).with(codes);
+        let mut response = (kind.status, Json(envelope)).into_response();
+        response.extensions_mut().insert(Code(kind.code));
+        let headers = response.headers_mut();
+        if kind.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Self::Refused(
+            Refusal::RateLimited { retry_after_s, .. }
+            | Refusal::DailyLimit { retry_after_s, .. }
+            | Refusal::RecipientTooOften { retry_after_s, .. }
+            | Refusal::BlockPaused { retry_after_s, .. }
+            | Refusal::SandboxLimited { retry_after_s, .. }
+            | Refusal::TokensGuessed { retry_after_s }
+            | Refusal::KeyInUse { retry_after_s }
+            | Refusal::OtpTooOften { retry_after_s, .. }
+            | Refusal::OtpResendTooSoon { retry_after_s }
+            | Refusal::Unavailable { retry_after_s }
+            | Refusal::OutcomeUnknown { retry_after_s, .. },
+        ) = self
+        {
+            headers.insert(header::RETRY_AFTER, (*retry_after_s).into());
+            if kind.status == StatusCode::TOO_MANY_REQUESTS {
+                headers.insert(RESET, (*retry_after_s).into());
+            }
+        }
+        response
+    }
+
+    pub(crate) fn envelope(&self, shape: Shape) -> ErrorEnvelope {
+        let ErrorCode {
+            code, description, ..
+        } = self.kind();
+        let message = match self {
+            Self::Refused(refusal) => refusal.to_string(),
+            Self::Ours => OURS_MESSAGE.to_owned(),
+        };
+        let legacy = match shape {
+            Shape::V2 => None,
+            Shape::V1 => Some(LegacyError {
+                success: false,
+                data: LegacyErrorData {
+                    status: "error",
+                    message: message.clone(),
+                },
+            }),
+        };
+        ErrorEnvelope {
+            status: "error",
+            code: Cow::Borrowed(code),
+            message: message.clone(),
+            error: ErrorBody {
+                message,
+                code: Cow::Borrowed(code),
+                description,
+            },
+            legacy,
+        }
+    }
+}
+
+/// The envelope of every error.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ErrorEnvelope {
+    /// Always `error`.
+    #[schema(example = "error")]
+    status: &'static str,
+    /// The code to branch on.
+    #[schema(example = "API-2012", value_type = String)]
+    code: Cow<'static, str>,
+    /// The same as `error.message`, for clients that read it here.
+    message: String,
+    error: ErrorBody,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    legacy: Option<LegacyError>,
+}
+
+impl ErrorEnvelope {
+    /// The same with the codes of the installation, also in the message.
+    pub(crate) fn with(mut self, codes: &Codes) -> Self {
+        let code = match self.code {
+            Cow::Borrowed(code) => codes.of(code),
+            written @ Cow::Owned(_) => written,
+        };
+        self.error.code.clone_from(&code);
+        self.code = code;
+        let legacy = self.legacy.as_mut().map(|legacy| &mut legacy.data.message);
+        for message in [&mut self.message, &mut self.error.message]
+            .into_iter()
+            .chain(legacy)
+        {
+            if let Cow::Owned(written) = codes.within(message) {
+                *message = written;
+            }
+        }
+        self
+    }
+}
+
+/// The error.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    /// The fault and the way to mend it, for people.
+    message: String,
+    /// The same code again.
+    #[schema(example = "API-2012", value_type = String)]
+    code: Cow<'static, str>,
+    /// A short label.
+    #[schema(example = "Duplicate message")]
+    description: &'static str,
+}
+
+/// The fields that clients of `/api/v1` read of an error.
+#[derive(Serialize)]
+struct LegacyError {
+    success: bool,
+    data: LegacyErrorData,
+}
+
+#[derive(Serialize)]
+struct LegacyErrorData {
+    status: &'static str,
+    message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_has_one_row_whose_example_is_told_by_that_row() {
+        let rows: Vec<String> = examples()
+            .iter()
+            .map(|refusal| {
+                let ErrorCode {
+                    code,
+                    status,
+                    description,
+                } = kind(refusal);
+                format!("{code} {} {description}", status.as_u16())
+            })
+            .collect();
+        insta::assert_snapshot!(rows.join("\n"), @r#"
+        API-1001 401 Missing API token
+        API-1001 401 Missing API token
+        API-1001 401 Invalid API token
+        API-3004 429 Rate limit exceeded
+        API-1007 403 API access restricted
+        API-1002 401 Account disabled
+        API-1003 401 Account dormant
+        API-1007 403 API access restricted
+        API-1007 403 API access restricted
+        API-2000 400 Malformed request
+        API-2001 400 Sender ID missing
+        API-2002 422 Message text missing
+        API-2003 400 Recipient missing
+        API-2004 400 Malformed sender ID
+        API-2006 422 Invalid recipient
+        API-2007 404 Unknown message
+        API-2008 422 Message too long
+        API-2009 400 Unknown gateway
+        API-2010 422 Prohibited content
+        API-2011 403 Sender ID not approved
+        API-2012 409 Duplicate message
+        API-2013 422 Message not permitted on this route
+        API-2013 422 Message not permitted on this route
+        API-2014 422 Too many recipients
+        API-2015 400 Unusable callback URL
+        API-2017 413 Request body too large
+        API-2023 431 Request head too large
+        API-3001 402 Insufficient wallet balance
+        API-3002 422 No valid recipient
+        API-3004 429 Rate limit exceeded
+        API-3004 429 Daily spend limit reached
+        API-3004 429 Too many messages to a number
+        API-3004 429 Block of numbers paused
+        API-2014 422 Too many recipients
+        API-3004 429 Sandbox limit reached
+        API-4040 404 No such path
+        API-4050 405 Method not allowed
+        API-5003 503 Service unavailable
+        API-5003 503 Outcome unknown
+        "#);
+    }
+
+    #[test]
+    fn an_error_is_told_in_the_envelope_of_section_7() {
+        let failure = Failure::from(Refusal::FromMissing);
+        let text = serde_json::to_string(&failure.envelope(Shape::V2)).unwrap();
+        insta::assert_snapshot!(testkit::indented(&text), @r#"
+        {
+          "status": "error",
+          "code": "API-2001",
+          "message": "The field `from` is missing: give the sender ID.",
+          "error": {
+            "message": "The field `from` is missing: give the sender ID.",
+            "code": "API-2001",
+            "description": "Sender ID missing"
+          }
+        }
+        "#);
+    }
+
+    #[test]
+    fn clients_of_v1_find_what_they_read_beside_the_envelope() {
+        let failure = Failure::from(Refusal::FromMissing);
+        let text = serde_json::to_string(&failure.envelope(Shape::V1)).unwrap();
+        insta::assert_snapshot!(testkit::indented(&text), @r#"
+        {
+          "status": "error",
+          "code": "API-2001",
+          "message": "The field `from` is missing: give the sender ID.",
+          "error": {
+            "message": "The field `from` is missing: give the sender ID.",
+            "code": "API-2001",
+            "description": "Sender ID missing"
+          },
+          "success": false,
+          "data": {
+            "status": "error",
+            "message": "The field `from` is missing: give the sender ID."
+          }
+        }
+        "#);
+    }
+
+    #[test]
+    fn our_own_failures_tell_nothing_of_their_cause() {
+        let text = serde_json::to_string(&Failure::Ours.envelope(Shape::V2)).unwrap();
+        insta::assert_snapshot!(testkit::indented(&text), @r#"
+        {
+          "status": "error",
+          "code": "API-5001",
+          "message": "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.",
+          "error": {
+            "message": "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.",
+            "code": "API-5001",
+            "description": "Server error"
+          }
+        }
+        "#);
+    }
+
+    #[test]
+    fn refusals_that_pass_say_when_to_retry() {
+        for (refusal, seconds) in [
+            (
+                Refusal::RateLimited {
+                    limit: 60,
+                    retry_after_s: 7,
+                },
+                "7",
+            ),
+            (Refusal::Unavailable { retry_after_s: 3 }, "3"),
+        ] {
+            let codes = Codes::default();
+            let response = Failure::from(refusal).answer(Shape::V2, &codes);
+            assert_eq!(response.headers()[header::RETRY_AFTER], seconds);
+        }
+    }
+}

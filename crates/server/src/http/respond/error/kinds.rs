@@ -1,0 +1,175 @@
+//! The one table from refusals to codes, HTTP statuses and descriptions
+//! (docs/spec/interface.md, section 5.2).
+
+use crate::http::head::{MAX_HEAD_BYTES, MAX_HEADERS};
+use axum::http::StatusCode;
+use domain::velocity::Block;
+use domain::{Refusal, Simulated};
+
+/// The wait until a retry after the store could not take a request, in seconds.
+pub(super) const RETRY_AFTER_S: u64 = 2;
+
+/// The code of a failure, its HTTP status and its short label.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct ErrorCode {
+    pub(crate) code: &'static str,
+    pub(crate) status: StatusCode,
+    pub(crate) description: &'static str,
+}
+
+/// Writes one row per refusal, from which come both the match and the examples of the documentation: a new refusal does
+/// not compile without a code. The rows that are planned have no example, since no operation answers them yet.
+macro_rules! table {
+    (
+        served {
+            $($refusal:pat => $code:literal $status:ident $description:literal, as $example:expr;)+
+        }
+        planned {
+            $($planned:pat => $its_code:literal $its_status:ident $its_description:literal;)+
+        }
+    ) => {
+        /// The row of a refusal.
+        pub(crate) fn kind(refusal: &Refusal) -> ErrorCode {
+            match refusal {
+                $($refusal => ErrorCode {
+                    code: $code,
+                    status: StatusCode::$status,
+                    description: $description,
+                },)+
+                $($planned => ErrorCode {
+                    code: $its_code,
+                    status: StatusCode::$its_status,
+                    description: $its_description,
+                },)+
+            }
+        }
+
+        /// A refusal of every sort that an operation answers, in the order of the table.
+        pub(crate) fn examples() -> Vec<Refusal> {
+            vec![$($example,)+]
+        }
+    };
+}
+
+table! {
+served {
+    Refusal::TokenMissing => "API-1001" UNAUTHORIZED "Missing API token", as Refusal::TokenMissing;
+    Refusal::TokenUnread(_) => "API-1001" UNAUTHORIZED "Missing API token",
+        as Refusal::TokenUnread("The request body ended early. Send it again.".to_owned());
+    Refusal::TokenInvalid => "API-1001" UNAUTHORIZED "Invalid API token", as Refusal::TokenInvalid;
+    Refusal::TokensGuessed { .. } => "API-3004" TOO_MANY_REQUESTS "Rate limit exceeded",
+        as Refusal::TokensGuessed { retry_after_s: 12 };
+    Refusal::AddressNotAllowed(_) => "API-1007" FORBIDDEN "API access restricted",
+        as Refusal::AddressNotAllowed([203, 0, 113, 9].into());
+    Refusal::AccountDisabled => "API-1002" UNAUTHORIZED "Account disabled", as Refusal::AccountDisabled;
+    Refusal::AccountDormant => "API-1003" UNAUTHORIZED "Account dormant", as Refusal::AccountDormant;
+    Refusal::AccountPending => "API-1007" FORBIDDEN "API access restricted", as Refusal::AccountPending;
+    Refusal::AccountRestricted => "API-1007" FORBIDDEN "API access restricted", as Refusal::AccountRestricted;
+    Refusal::Malformed(_) => "API-2000" BAD_REQUEST "Malformed request",
+        as Refusal::Malformed("`unicode` must be true, false, 1 or 0.".to_owned());
+    Refusal::FromMissing => "API-2001" BAD_REQUEST "Sender ID missing", as Refusal::FromMissing;
+    Refusal::BodyMissing => "API-2002" UNPROCESSABLE_ENTITY "Message text missing", as Refusal::BodyMissing;
+    Refusal::ToMissing => "API-2003" BAD_REQUEST "Recipient missing", as Refusal::ToMissing;
+    Refusal::SenderForm => "API-2004" BAD_REQUEST "Malformed sender ID", as Refusal::SenderForm;
+    Refusal::RecipientInvalid => "API-2006" UNPROCESSABLE_ENTITY "Invalid recipient", as Refusal::RecipientInvalid;
+    Refusal::UnknownMessage => "API-2007" NOT_FOUND "Unknown message", as Refusal::UnknownMessage;
+    Refusal::TooLong { .. } => "API-2008" UNPROCESSABLE_ENTITY "Message too long",
+        as Refusal::TooLong { length: 1531, limit: 1530 };
+    Refusal::UnknownGateway { .. } => "API-2009" BAD_REQUEST "Unknown gateway",
+        as Refusal::UnknownGateway {
+            instead: "Use one of: direct-refund, direct-corporate, otp, dual-backup.".to_owned(),
+        };
+    Refusal::Prohibited(_) => "API-2010" UNPROCESSABLE_ENTITY "Prohibited content",
+        as Refusal::Prohibited("casino".to_owned());
+    Refusal::SenderNotApproved => "API-2011" FORBIDDEN "Sender ID not approved",
+        as Refusal::SenderNotApproved;
+    Refusal::Duplicate => "API-2012" CONFLICT "Duplicate message", as Refusal::Duplicate;
+    Refusal::Transactional { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
+        as Refusal::Transactional {
+            phrase: "OTP".to_owned(),
+            gateway: "direct-refund",
+            instead: "Send it over `direct-corporate` or `otp`.".to_owned(),
+        };
+    Refusal::InternationalSender { .. } => "API-2013" UNPROCESSABLE_ENTITY "Message not permitted on this route",
+        as Refusal::InternationalSender {
+            sender: "AdaStores".to_owned(),
+            instead: "Send it over `international`.".to_owned(),
+        };
+    Refusal::TooManyRecipients { .. } => "API-2014" UNPROCESSABLE_ENTITY "Too many recipients",
+        as Refusal::TooManyRecipients { limit: 10_000 };
+    Refusal::CallbackUrl(_) => "API-2015" BAD_REQUEST "Unusable callback URL",
+        as Refusal::CallbackUrl("it must begin with http:// or https://".to_owned());
+    Refusal::BodyTooLarge { .. } => "API-2017" PAYLOAD_TOO_LARGE "Request body too large",
+        as Refusal::BodyTooLarge { limit_bytes: 10 << 20 };
+    Refusal::HeadTooLarge { .. } => "API-2023" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
+        as Refusal::HeadTooLarge { headers: MAX_HEADERS, bytes: MAX_HEAD_BYTES as usize };
+    Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
+        as Refusal::InsufficientFunds {
+            needed: domain::Money::from_naira(600),
+            available: domain::Money::from_naira(94),
+        };
+    Refusal::NoValidRecipient => "API-3002" UNPROCESSABLE_ENTITY "No valid recipient", as Refusal::NoValidRecipient;
+    Refusal::RateLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Rate limit exceeded",
+        as Refusal::RateLimited { limit: 1000, retry_after_s: 12 };
+    Refusal::DailyLimit { .. } => "API-3004" TOO_MANY_REQUESTS "Daily spend limit reached",
+        as Refusal::DailyLimit {
+            limit: domain::Money::from_naira(5_000),
+            left: domain::Money::from_naira(94),
+            needed: domain::Money::from_naira(600),
+            retry_after_s: 19_380,
+        };
+    Refusal::RecipientTooOften { .. } => "API-3004" TOO_MANY_REQUESTS "Too many messages to a number",
+        as Refusal::RecipientTooOften {
+            limit: 20,
+            block: Block::from_digits(2_348_031_234),
+            retry_after_s: 1_240,
+        };
+    Refusal::BlockPaused { .. } => "API-3004" TOO_MANY_REQUESTS "Block of numbers paused",
+        as Refusal::BlockPaused { block: Block::from_digits(2_348_031_234), retry_after_s: 3_600 };
+    Refusal::SandboxTooMany { .. } => "API-2014" UNPROCESSABLE_ENTITY "Too many recipients",
+        as Refusal::SandboxTooMany { what: Simulated::Callbacks, limit: 1_000 };
+    Refusal::SandboxLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Sandbox limit reached",
+        as Refusal::SandboxLimited { what: Simulated::Recipients, limit: 10_000, retry_after_s: 12 };
+    Refusal::UnknownPath => "API-4040" NOT_FOUND "No such path", as Refusal::UnknownPath;
+    Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
+    Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",
+        as Refusal::Unavailable { retry_after_s: RETRY_AFTER_S };
+    Refusal::OutcomeUnknown { .. } => "API-5003" SERVICE_UNAVAILABLE "Outcome unknown",
+        as Refusal::OutcomeUnknown {
+            message: domain::MessageId::new(1_795_000_000_000, [7; 10]),
+            retry_after_s: 5,
+        };
+}
+planned {
+    Refusal::KeyUsed => "API-2016" UNPROCESSABLE_ENTITY "Key used with another request";
+    Refusal::KeyInUse { .. } => "API-2018" CONFLICT "Request still being handled";
+    Refusal::TooLate(_) => "API-2019" CONFLICT "Too late";
+    Refusal::Rows(_) => "API-2020" UNPROCESSABLE_ENTITY "Rows that cannot be sent";
+    Refusal::NobodyLeft => "API-2021" UNPROCESSABLE_ENTITY "Every recipient is left out";
+    Refusal::OtpTooOften { .. } => "API-3004" TOO_MANY_REQUESTS "Too many one-time passwords to a number";
+    Refusal::OtpResendTooSoon { .. } => "API-3004" TOO_MANY_REQUESTS "One-time password sent a moment ago";
+    Refusal::OtpResendsUsed { .. } => "API-3004" TOO_MANY_REQUESTS "No more resends";
+}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::personalised::RowFaults;
+
+    #[test]
+    fn planned_refusals_have_their_codes_and_no_example() {
+        let rows = [
+            (Refusal::KeyUsed, 422, "API-2016"),
+            (Refusal::KeyInUse { retry_after_s: 1 }, 409, "API-2018"),
+            (Refusal::TooLate(""), 409, "API-2019"),
+            (Refusal::Rows(RowFaults::default()), 422, "API-2020"),
+            (Refusal::NobodyLeft, 422, "API-2021"),
+        ];
+        for (refusal, status, code) in rows {
+            let kind = kind(&refusal);
+            assert_eq!((kind.status.as_u16(), kind.code), (status, code));
+            assert!(!examples().contains(&refusal));
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The layer around all routes. Each answer gets a request id, headers that keep it private, a line in the log and a
+//! measure. The log names method, route and account of a request. It never has a query string, a token, a number or a
+//! text.
+
+use super::codes::Codes;
+use super::envelope::text;
+use super::fallback;
+use super::log_fields::{Code, Refused};
+use super::request_id::{self, REQUEST_ID, text_of};
+use crate::http::head::MAX_HEADERS;
+use crate::logs::{LineLimit, Verdict};
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use metrics::Histogram;
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use tokio::time::Instant;
+
+/// By route and status, of which there are few.
+type Measures = HashMap<String, HashMap<StatusCode, Histogram>>;
+
+/// Lines a minute about requests of one account that have the same answer; callers who are not known count as one account.
+const MAX_REFUSAL_LINES: u32 = 60;
+/// The same of requests answered 503, whoever made them: it is not their fault, and while the database is away all are.
+const MAX_UNAVAILABLE_LINES: u32 = 1;
+
+/// The one layer around all routes.
+pub(crate) async fn observe(State(codes): State<Codes>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let request_id = request_id::of_request(request.headers().get(REQUEST_ID));
+    let method = known(request.method());
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let private = request.uri().path().starts_with("/api");
+
+    let mut response = if request.headers().len() > MAX_HEADERS {
+        fallback::head_too_large(&codes, request)
+    } else {
+        request_id::scope(request_id.clone(), next.run(request)).await
+    };
+
+    let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
+    let status = response.status();
+    let seconds = started.elapsed().as_secs_f64();
+    let line = Line {
+        request_id: text_of(&request_id),
+        method,
+        route,
+        status: status.as_u16(),
+        seconds,
+    };
+    // An answer as expected is worth a line only to who looks for it: there are thousands a second.
+    if status.is_success() || status.is_redirection() {
+        line.debug();
+    } else {
+        line.refused(&response);
+    }
+    measure(route, status, seconds);
+
+    let headers = response.headers_mut();
+    // Room for all at once, also for what is added when they are written.
+    headers.reserve(6);
+    headers.insert(REQUEST_ID, request_id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, text("nosniff"));
+    headers.insert(header::REFERRER_POLICY, text("no-referrer"));
+    if private {
+        headers.insert(header::CACHE_CONTROL, text("no-store"));
+    }
+    response
+}
+
+/// A line of the log about an answer.
+struct Line<'a> {
+    request_id: &'a str,
+    method: &'static str,
+    route: &'a str,
+    status: u16,
+    seconds: f64,
+}
+
+impl Line<'_> {
+    fn debug(&self) {
+        tracing::debug!(
+            request.id = self.request_id,
+            http.method = self.method,
+            http.route = self.route,
+            http.status = self.status,
+            seconds = self.seconds,
+            "request answered"
+        );
+    }
+
+    /// Logs a refusal, unless there were many like it within a minute.
+    fn refused(&self, response: &Response) {
+        static LIMIT: LazyLock<LineLimit<(Option<i64>, u16, &str)>> =
+            LazyLock::new(LineLimit::default);
+        let extensions = response.extensions();
+        let caller = extensions.get::<Refused>().map(|Refused(caller)| caller);
+        let code = extensions.get::<Code>().map(|Code(code)| *code);
+        let account = caller.map(|caller| caller.customer.account.id.0);
+        let (of_account, most) = if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            (None, MAX_UNAVAILABLE_LINES)
+        } else {
+            (account, MAX_REFUSAL_LINES)
+        };
+        let kind = (of_account, self.status, code.unwrap_or_default());
+        let now = Instant::now().into_std();
+        let Verdict::Written { left_out } = LIMIT.count(kind, most, now) else {
+            return;
+        };
+        let outcome = if self.status == StatusCode::INTERNAL_SERVER_ERROR {
+            "failed"
+        } else {
+            "refused"
+        };
+        tracing::info!(
+            request.id = self.request_id,
+            account.id = account,
+            token.id = caller.map(|caller| &*caller.token_id),
+            http.method = self.method,
+            http.route = self.route,
+            http.status = self.status,
+            code,
+            seconds = self.seconds,
+            log.left_out_lines = (left_out > 0).then_some(left_out),
+            "request {outcome}"
+        );
+    }
+}
+
+/// Counts an answer. Measures are kept once made: to look one up by its labels takes longer than to count.
+fn measure(route: &str, status: StatusCode, seconds: f64) {
+    static MEASURES: LazyLock<RwLock<Measures>> = LazyLock::new(RwLock::default);
+    let known = MEASURES.read();
+    if let Some(measure) = known.get(route).and_then(|statuses| statuses.get(&status)) {
+        return measure.record(seconds);
+    }
+    drop(known);
+    let measure = metrics::histogram!("ogene_http_request_seconds",
+        "route" => route.to_owned(), "status" => status.as_str().to_owned());
+    measure.record(seconds);
+    let mut known = MEASURES.write();
+    let statuses = known.entry(route.to_owned()).or_default();
+    statuses.insert(status, measure);
+}
+
+/// A method as it is logged. Any word can be one, and that of a caller may be anything.
+fn known(method: &Method) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    let named = KNOWN.into_iter().find(|name| *name == method.as_str());
+    named.unwrap_or("other")
+}
