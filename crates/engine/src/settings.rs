@@ -140,7 +140,7 @@ impl fmt::Debug for CarrierSettings {
 }
 
 /// What an operator can set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CallbackSettings {
     /// Whether addresses outside the public internet may be called.
     pub allow_private_targets: bool,
