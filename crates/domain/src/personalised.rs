@@ -16,4 +16,4 @@ pub use csv::read_csv;
 pub use faults::{MAX_NAMED_FAULTS, Reason, RowFault, RowFaults};
 pub use json::JsonRows;
 pub use rows::{MAX_VARIABLES, Row, RowField, Rows};
-pub use template::{Bound, LoneBrace, Template};
+pub use template::{Bound, MAX_PLACEHOLDERS, Template, TemplateFault};

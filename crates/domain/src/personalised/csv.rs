@@ -10,13 +10,17 @@
 //!   closed to the end of the file, and text after a closing quote, without a fault.
 //! - An apostrophe before a formula sign, as exports have it, is not part of the cell. A whole float is a number.
 
-use super::rows::{RowField, Rows};
+use super::rows::{MAX_VARIABLES, RowField, Rows};
 use crate::csv::without_guard;
 use crate::refusal::Refusal;
 use std::borrow::Cow;
 
 /// The delimiters that a file may have.
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
+/// Most columns of a file.
+const MAX_COLUMNS: usize = MAX_VARIABLES + 3;
+/// Most blank lines of a file: they are passed over, but take time.
+const MAX_BLANK_LINES: usize = 10_000;
 /// Most characters of a column's name that a refusal repeats.
 const MAX_NAME_CHARACTERS: usize = 64;
 /// The form in which the file is expected, at the end of a refusal.
@@ -212,6 +216,11 @@ pub fn read_csv(file: &[u8], max_rows: usize) -> Result<Rows, Refusal> {
              {SAVE_AS}"
         )));
     };
+    if names.len() > MAX_COLUMNS {
+        return Err(Refusal::Malformed(format!(
+            "The CSV header names more than {MAX_COLUMNS} columns."
+        )));
+    }
     let mut rows = Rows::new(max_rows);
     let header = Header::of(names, &mut rows)?;
     if !is_whole {
@@ -249,12 +258,13 @@ fn header_of(text: &str) -> Option<(Vec<String>, Cells<'_>)> {
         loop {
             let (cell, end) = cells.take_cell()?.ok()?;
             names.push(cell.trim().to_owned());
-            if end == End::Row {
+            if end == End::Row || names.len() > MAX_COLUMNS {
                 break;
             }
         }
         let is_to = |name: &String| field_of(name) == Some(RowField::To);
-        names.iter().any(is_to).then_some((names, cells))
+        let is_header = names.len() > MAX_COLUMNS || names.iter().any(is_to);
+        is_header.then_some((names, cells))
     });
     candidates.reduce(|best, next| {
         if next.0.len() > best.0.len() {
@@ -285,7 +295,7 @@ fn end_of(mut cells: Cells<'_>, text: &str) -> (u32, usize) {
 /// Reads all lines after the header.
 fn read_rows(mut cells: Cells<'_>, header: &Header, rows: &mut Rows) -> Result<(), Refusal> {
     let mut line: Vec<Cow<'_, str>> = Vec::with_capacity(header.columns.len());
-    let mut row = 1;
+    let (mut row, mut blank) = (1, 0);
     while let Some(cell) = cells.take_cell() {
         let (cell, end) = cell.map_err(|broken| {
             let place = header.place(row, line.len());
@@ -301,7 +311,15 @@ fn read_rows(mut cells: Cells<'_>, header: &Header, rows: &mut Rows) -> Result<(
             )));
         }
         if end == End::Row {
-            keep(&line, row, header, rows)?;
+            if line.iter().any(|cell| !cell.trim().is_empty()) {
+                keep(&line, row, header, rows)?;
+            } else if blank == MAX_BLANK_LINES {
+                return Err(Refusal::Malformed(format!(
+                    "The CSV has more than {MAX_BLANK_LINES} blank lines. Leave them out."
+                )));
+            } else {
+                blank += 1;
+            }
             line.clear();
             row += 1;
         }
@@ -309,11 +327,8 @@ fn read_rows(mut cells: Cells<'_>, header: &Header, rows: &mut Rows) -> Result<(
     Ok(())
 }
 
-/// Keeps a line, unless all its cells are blank.
+/// Keeps a line.
 fn keep(line: &[Cow<'_, str>], row: u32, header: &Header, rows: &mut Rows) -> Result<(), Refusal> {
-    if line.iter().all(|cell| cell.trim().is_empty()) {
-        return Ok(());
-    }
     rows.begin(row)?;
     for (column, cell) in header.columns.iter().zip(line) {
         match *column {

@@ -8,15 +8,24 @@ use std::ops::Range;
 /// A text of more bytes has more characters than a body may have.
 const MAX_RENDERED_BYTES: usize = 4 * MAX_BODY_CHARACTERS;
 
-/// A brace that is neither doubled nor around a name.
+/// Most placeholders of a text. A text of the longest length with more of them would be one of nothing else.
+pub const MAX_PLACEHOLDERS: usize = 200;
+
+/// The reason why a text is no template.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error(
-    "the brace at character {at} is not part of a placeholder such as {{name}}, whose name has letters, digits and \
-     underscores; a brace that is to be sent is doubled: {{{{ or }}}}"
-)]
-pub struct LoneBrace {
-    /// The place of the brace, counted in characters from 1.
-    pub at: usize,
+pub enum TemplateFault {
+    /// A brace is neither doubled nor around a name.
+    #[error(
+        "the brace at character {at} is not part of a placeholder such as {{name}}, whose name has letters, digits \
+         and underscores; a brace that is to be sent is doubled: {{{{ or }}}}"
+    )]
+    LoneBrace {
+        /// The place of the brace, counted in characters from 1.
+        at: usize,
+    },
+    /// It has more placeholders than a text may have.
+    #[error("the text has more than {MAX_PLACEHOLDERS} placeholders")]
+    TooManyPlaceholders,
 }
 
 /// A piece of a template.
@@ -34,11 +43,12 @@ pub struct Template {
     literals: String,
     parts: Vec<Part>,
     names: Vec<String>,
+    placeholders: usize,
 }
 
 impl Template {
     /// Parses a text with placeholders.
-    pub fn parse(body: &str) -> Result<Self, LoneBrace> {
+    pub fn parse(body: &str) -> Result<Self, TemplateFault> {
         let mut template = Self::default();
         let mut rest = body;
         while let Some(at) = rest.find(['{', '}']) {
@@ -48,11 +58,11 @@ impl Template {
                 template.push_literal(&from_brace[..1]);
                 rest = &from_brace[2..];
             } else if let Some(name) = name_of(from_brace) {
-                template.push_variable(name);
+                template.push_variable(name)?;
                 rest = &from_brace[name.len() + 2..];
             } else {
                 let before = &body[..body.len() - from_brace.len()];
-                return Err(LoneBrace {
+                return Err(TemplateFault::LoneBrace {
                     at: before.chars().count() + 1,
                 });
             }
@@ -87,13 +97,18 @@ impl Template {
         }
     }
 
-    fn push_variable(&mut self, name: &str) {
+    fn push_variable(&mut self, name: &str) -> Result<(), TemplateFault> {
+        self.placeholders += 1;
+        if self.placeholders > MAX_PLACEHOLDERS {
+            return Err(TemplateFault::TooManyPlaceholders);
+        }
         let known = self.names.iter().position(|known| known == name);
         let index = known.unwrap_or_else(|| {
             self.names.push(name.to_owned());
             self.names.len() - 1
         });
         self.parts.push(Part::Variable(index));
+        Ok(())
     }
 }
 
@@ -214,11 +229,25 @@ mod tests {
             ("{name}} bye", 7),
         ];
         for (body, at) in table {
-            assert_eq!(Template::parse(body), Err(LoneBrace { at }), "{body}");
+            assert_eq!(
+                Template::parse(body),
+                Err(TemplateFault::LoneBrace { at }),
+                "{body}"
+            );
         }
-        let words = LoneBrace { at: 3 }.to_string();
+        let words = TemplateFault::LoneBrace { at: 3 }.to_string();
         assert!(
             words.contains("character 3") && words.contains("{name}") && words.contains("{{ or }}")
+        );
+    }
+
+    #[test]
+    fn a_text_has_at_most_200_placeholders() {
+        assert!(Template::parse(&"{a}".repeat(MAX_PLACEHOLDERS)).is_ok());
+        let many = "{a}".repeat(MAX_PLACEHOLDERS + 1);
+        assert_eq!(
+            Template::parse(&many),
+            Err(TemplateFault::TooManyPlaceholders)
         );
     }
 

@@ -195,6 +195,23 @@ fn more_rows_than_twice_the_limit_are_not_read() {
     assert_eq!(read_csv(&file.as_bytes()[..103], 10).unwrap().len(), 20);
 }
 
+#[test]
+fn columns_and_blank_lines_have_a_bound() {
+    let commas = ",".repeat(1 << 20);
+    let refusal = read(commas.as_bytes(), &[]).unwrap_err();
+    assert_eq!(refusal, "The CSV header names more than 1003 columns.");
+    let names: Vec<String> = (0..1_000).map(|at| format!("v{at}")).collect();
+    let widest = format!("to,body,customer_reference,{}\n0803\n", names.join(","));
+    assert_eq!(read(widest.as_bytes(), &[]).map(|rows| rows.len()), Ok(1));
+    let blank = |lines: usize| format!("to\n{}0803\n", "\n".repeat(lines));
+    assert_eq!(read(blank(10_000).as_bytes(), &[]).unwrap()[0].0, 10_001);
+    let refusal = read(blank(10_001).as_bytes(), &[]).unwrap_err();
+    assert!(
+        refusal.starts_with("The CSV has more than 10000 blank lines"),
+        "{refusal}"
+    );
+}
+
 proptest! {
     #[test]
     fn whatever_is_quoted_reads_as_it_was(
