@@ -2,32 +2,31 @@
 
 mod commit;
 pub mod copy;
+mod diagnose;
 mod files;
-mod lent;
+mod listener;
 mod memory;
 mod open;
+mod pooled;
 mod pooler;
 mod relay;
 mod server;
-mod unusable;
+
 mod url;
 
+pub use diagnose::Unusable;
 pub use open::STARTED;
 pub use server::Server;
-pub use unusable::Unusable;
 
 use crate::error::{Error, Result};
-use crate::on;
-use crate::sql::Rows;
-use crate::sqlite::{self, Options, Readers, Sqlite};
+use crate::migrate::{self, Schema};
+use crate::query::query;
+use crate::sqlite::{self, Options, PooledReader, Readers};
 use crate::writer::Writer;
 pub use files::{MODE, give_away, is_log_alone, make as make_file, take_turn};
-pub use lent::Lent;
-use sqlx::migrate::Migrator;
-use sqlx::pool::PoolConnection;
-use sqlx::pool::PoolOptions;
-use sqlx::postgres::PgPool;
-use sqlx::{ConnectOptions, PgConnection};
+pub use listener::Listener;
+pub use pooled::{Pool, Pooled};
+use sqlx::PgConnection;
 use std::fs::File;
 use std::future::Future;
 use std::io;
@@ -60,22 +59,13 @@ const PAGE_BYTES: &str = "2048";
 /// no more than the caches of the processor hold (decision 0032).
 const WRITER_KEEPS: &str = "pragma cache_size = -2000";
 
-/// The migrations that make the tables, for each database.
-#[derive(Debug)]
-pub struct Schema {
-    /// Those of SQLite.
-    pub sqlite: Migrator,
-    /// Those of PostgreSQL.
-    pub postgres: Migrator,
-}
-
 /// A change of the database that applies whole or not at all. It may be run again when the
 /// database asks for it, so it keeps its input.
 pub trait Change: Send + Sync + 'static {
     /// What the change gives once it is durable.
     type Output: Send + 'static;
     /// Whether nobody waits for it, so that SQLite's writer may keep it until others come.
-    const PATIENT: bool = false;
+    const DEFERRABLE: bool = false;
     /// Whether its commit waits for the disk. What is worth nothing once the server has crashed need not; SQLite's commits
     /// are shared, so it waits as the others do.
     const DURABLE: bool = true;
@@ -86,7 +76,7 @@ pub trait Change: Send + Sync + 'static {
     /// Whether the change is in the database with this output. Asked where the connection was lost in the
     /// middle of the commit; what does not stand is made again, and a change that may be made twice without
     /// harm need not know.
-    fn stands(
+    fn is_committed(
         &self,
         _tx: &mut Tx,
         _output: &Self::Output,
@@ -100,7 +90,7 @@ pub enum Tx {
     /// SQLite.
     Sqlite(Box<SqliteTx>),
     /// PostgreSQL.
-    Postgres(Lent),
+    Postgres(Pooled),
 }
 
 /// SQLite's connection is the writer's own or one of the readers'.
@@ -108,7 +98,7 @@ pub enum SqliteTx {
     /// The writer's own.
     Writer(sqlite::Connection),
     /// One of the readers'.
-    Reader(PoolConnection<Sqlite>),
+    Reader(PooledReader),
 }
 
 impl std::ops::Deref for SqliteTx {
@@ -143,25 +133,21 @@ impl Tx {
     pub async fn begin_snapshot(&mut self) -> Result<()> {
         match self {
             Self::Sqlite(connection) => connection.command("begin"),
-            Self::Postgres(connection) => sqlx::raw_sql(
-                "begin isolation level repeatable read, read only;
+            Self::Postgres(connection) => {
+                let begin = sqlx::raw_sql(
+                    "begin isolation level repeatable read, read only;
                  set local enable_seqscan = on; set local enable_hashjoin = on;
                  set local enable_mergejoin = on",
-            )
-            .execute(&mut **connection)
-            .await
-            .map(drop),
-        }?;
-        Ok(())
+                );
+                begin.execute(&mut **connection).await?;
+                Ok(())
+            }
+        }
     }
 
     /// Ends what [`Self::begin_snapshot`] began.
     pub async fn end_snapshot(&mut self) -> Result<()> {
-        on!(self, |connection| sqlx::raw_sql("commit")
-            .execute(connection)
-            .await
-            .map(drop))?;
-        Ok(())
+        self.execute(query("commit")).await.map(drop)
     }
 
     /// The connection, where it is one to SQLite.
@@ -172,47 +158,9 @@ impl Tx {
         }
     }
 
-    /// How the rows of a statement are written.
-    pub fn rows(&self, sql: &str) -> Rows {
-        match self {
-            Self::Sqlite(_) => Rows::Values,
-            Self::Postgres(_) => Rows::on_postgres(sql),
-        }
-    }
-
-    /// Locks the rows that a select reads; SQLite's one writer needs no such thing.
-    pub fn for_update(&self) -> &'static str {
-        match self {
-            Self::Sqlite(_) => "",
-            Self::Postgres(_) => " for update",
-        }
-    }
-
-    /// The same, of one of the tables alone: PostgreSQL locks no row that an outer join may leave out.
-    pub fn for_update_of(&self, table: &'static str) -> String {
-        match self {
-            Self::Sqlite(_) => String::new(),
-            Self::Postgres(_) => format!(" for update of {table}"),
-        }
-    }
-
-    /// A query in which ids are shown as hexadecimal digits.
-    pub fn hex(&self, sql: &str) -> String {
-        match self {
-            Self::Sqlite(_) => sql.to_owned(),
-            Self::Postgres(_) => sql
-                .replace("lower(hex(", "encode(cast(")
-                .replace("message_id))", "message_id as bytea), 'hex')")
-                .replace("subject))", "subject as bytea), 'hex')"),
-        }
-    }
-
-    /// Locks the rows that a select reads, passing over those that another node has locked.
-    pub fn skip_locked(&self, table: &'static str) -> String {
-        match self {
-            Self::Sqlite(_) => String::new(),
-            Self::Postgres(_) => format!(" for update of {table} skip locked"),
-        }
+    /// Returns `true` if the tables may lie on the workers of Citus.
+    pub(crate) fn is_citus(&self) -> bool {
+        matches!(self, Self::Postgres(connection) if connection.is_citus())
     }
 }
 
@@ -229,9 +177,7 @@ pub enum Db {
     /// A PostgreSQL server.
     Postgres {
         /// Connections.
-        pool: PgPool,
-        /// Whether buckets may lie on several servers.
-        is_spread: bool,
+        pool: Pool,
     },
 }
 
@@ -252,7 +198,7 @@ impl Db {
             Self::Sqlite { readers, .. } => {
                 Tx::Sqlite(Box::new(SqliteTx::Reader(readers.acquire().await?)))
             }
-            Self::Postgres { pool, .. } => Tx::Postgres(Lent::by(pool).await?),
+            Self::Postgres { pool, .. } => Tx::Postgres(Pooled::of(pool).await?),
         })
     }
 
@@ -277,22 +223,25 @@ impl Db {
         matches!(self, Self::Sqlite { .. })
     }
 
-    /// Whether buckets may lie on several servers.
-    pub fn is_spread(&self) -> bool {
-        matches!(
-            self,
-            Self::Postgres {
-                is_spread: true,
-                ..
-            }
-        )
+    /// Returns `true` if the tables may lie on the workers of Citus.
+    pub fn is_citus(&self) -> bool {
+        matches!(self, Self::Postgres { pool } if pool.is_citus)
+    }
+
+    /// The same database, worked on as if its tables lay on the workers of Citus.
+    #[must_use]
+    pub fn as_citus(mut self) -> Self {
+        if let Self::Postgres { pool } = &mut self {
+            pool.is_citus = true;
+        }
+        self
     }
 
     /// Comes back when nothing can be changed any more: the database was closed, or its disk cannot be trusted.
     pub async fn ended(&self) {
         match self {
             Self::Sqlite { writer, .. } => writer.ended().await,
-            Self::Postgres { pool, .. } => pool.close_event().await,
+            Self::Postgres { pool, .. } => pool.connections.close_event().await,
         }
     }
 
@@ -303,7 +252,7 @@ impl Db {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres { pool, .. } => pool.close().await,
+            Self::Postgres { pool, .. } => pool.connections.close().await,
         }
     }
 }
@@ -326,50 +275,41 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-async fn open_sqlite(options: Options, schema: &Schema) -> Result<Db> {
+fn open_sqlite(options: Options, schema: &Schema) -> Result<Db> {
     let options = options
         .pragma("page_size", PAGE_BYTES)
         .pragma("journal_mode", "wal")
         .pragma("synchronous", "full")
         .pragma("cache_size", "-16000");
-    let mut writer = options.connect().await?;
-    read_back(&mut writer).await?;
-    writer.keep_log();
+    let mut writer = options.connect()?;
+    read_back(&mut writer)?;
+    writer.keep_log()?;
     // A process that ended with a failed sync may have left in the log what is in the system's memory alone, and
     // what is written after it would be lost with it.
     writer.fold_back()?;
-    open::migrate(&schema.sqlite, &mut writer).await?;
+    migrate::sqlite(&mut writer, schema.sqlite)?;
     // Only now: a migration may sort a whole table, which is more than memory may hold, and is quicker with more of it.
     writer.command("pragma temp_store = memory")?;
     writer.command(WRITER_KEEPS)?;
     Ok(Db::Sqlite {
-        readers: readers(options).await?,
+        readers: readers(options)?,
         writer: Writer::start(writer)?,
     })
 }
 
-async fn readers(options: Options) -> Result<Readers> {
+fn readers(options: Options) -> Result<Readers> {
     let options = options
         .pragma("cache_size", "-4000")
         .pragma("temp_store", "memory")
         .pragma("query_only", "on");
-    let pool = PoolOptions::new()
-        .max_connections(READERS)
-        .min_connections(0);
-    Ok(pool.connect_with(options).await?)
+    Readers::new(options, READERS)
 }
 
 /// A failed switch to WAL is silent unless its result is read.
-async fn read_back(connection: &mut sqlite::Connection) -> Result<()> {
-    let journal: String = sqlx::query_scalar("pragma journal_mode")
-        .fetch_one(&mut *connection)
-        .await?;
-    let synchronous: i64 = sqlx::query_scalar("pragma synchronous")
-        .fetch_one(&mut *connection)
-        .await?;
-    let foreign_keys: i64 = sqlx::query_scalar("pragma foreign_keys")
-        .fetch_one(connection)
-        .await?;
+fn read_back(connection: &mut sqlite::Connection) -> Result<()> {
+    let journal: String = connection.fetch_one("pragma journal_mode", &[])?;
+    let synchronous: i64 = connection.fetch_one("pragma synchronous", &[])?;
+    let foreign_keys: i64 = connection.fetch_one("pragma foreign_keys", &[])?;
     for (setting, value, wanted, found) in [
         ("journal_mode", "wal", "wal", journal),
         ("synchronous", "2", "full (2)", synchronous.to_string()),

@@ -1,7 +1,9 @@
 //! What can go wrong with the database.
 
 use crate::db::Unusable;
-use crate::sqlite::is_unsynced;
+use crate::sqlite::{SqliteFailure, is_unsynced};
+use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 
 /// A failure of the database, never of the caller.
@@ -9,14 +11,25 @@ use std::path::Path;
 pub enum Error {
     /// The database did not do what it was asked.
     #[error("the database failed: {0}")]
-    Database(#[source] sqlx::Error),
+    Database(Failure),
+    /// A statement that always returns a row returned none.
+    #[error("the database returned no row")]
+    NoRow,
     /// A connection to the server could not be made, whatever the reason: a proxy without a server, a server that
     /// starts, a certificate or a password that was changed. Nothing was asked of the database yet.
     #[error("no connection to the database: {0}")]
     Connecting(#[source] sqlx::Error),
     /// The schema could not be brought up to date.
     #[error("the schema could not be brought up to date: {0}")]
-    Migration(#[source] sqlx::migrate::MigrateError),
+    Migration(Failure),
+    /// A migration was applied in another form than this release has.
+    #[error(
+        "the schema could not be brought up to date: migration {version} was applied in another form"
+    )]
+    Altered {
+        /// Its version.
+        version: i64,
+    },
     /// The database was written by a newer release.
     #[error(
         "the database was made by a newer release of ogene (schema {found}, this one knows {known}): \
@@ -83,10 +96,61 @@ pub enum Error {
     #[error(
         "the disk failed to keep what was written ({0}): see to it, and start again. What was answered is there"
     )]
-    Unsynced(#[source] sqlx::Error),
+    Unsynced(Failure),
     /// The writer has stopped.
     #[error("the database is closed")]
     Closed,
+}
+
+/// The answer of a database, or of what lies between.
+#[derive(Debug)]
+pub enum Failure {
+    /// The answer of PostgreSQL, or of its connection.
+    Postgres(sqlx::Error),
+    /// The answer of SQLite.
+    Sqlite(SqliteFailure),
+    /// An answer of the system.
+    Io(std::io::Error),
+    /// Anything else.
+    Other(String),
+}
+
+impl Failure {
+    /// The code of the database: SQLSTATE of PostgreSQL, or the extended code of SQLite.
+    pub(crate) fn code(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Postgres(sqlx::Error::Database(error)) => error.code(),
+            Self::Sqlite(error) => Some(error.code.to_string().into()),
+            Self::Postgres(_) | Self::Io(_) | Self::Other(_) => None,
+        }
+    }
+
+    /// The error of the system, if it is one.
+    fn io(&self) -> Option<&std::io::Error> {
+        match self {
+            Self::Postgres(sqlx::Error::Io(error)) | Self::Io(error) => Some(error),
+            Self::Postgres(_) | Self::Sqlite(_) | Self::Other(_) => None,
+        }
+    }
+
+    fn is_passing(&self) -> bool {
+        let is_of_pool = matches!(
+            self,
+            Self::Postgres(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed)
+        );
+        is_of_pool || self.io().is_some() || self.code().is_some_and(|code| is_passing(&code))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Postgres(error) => error.fmt(f),
+            Self::Sqlite(error) => write!(f, "error returned from database: {error}"),
+            Self::Io(error) => error.fmt(f),
+            Self::Other(text) => f.write_str(text),
+        }
+    }
 }
 
 impl Error {
@@ -99,6 +163,7 @@ impl Error {
     }
 
     /// The same error, as a start in this directory meets it.
+    #[must_use]
     pub fn at_start(self, path: &Path) -> Self {
         if self.is_full() {
             let path = path.display().to_string();
@@ -113,18 +178,14 @@ impl Error {
             use std::io::ErrorKind::{QuotaExceeded, StorageFull};
             matches!(error.kind(), StorageFull | QuotaExceeded)
         };
-        let of_database = |error: &sqlx::Error| match error {
-            sqlx::Error::Io(error) => is_full(error),
-            sqlx::Error::Database(error) => error
-                .code()
-                .is_some_and(|code| FULL_CODES.contains(&&*code)),
-            _ => false,
-        };
         match self {
             Self::Directory { source, .. } => is_full(source),
-            Self::Database(error)
-            | Self::Unsynced(error)
-            | Self::Migration(sqlx::migrate::MigrateError::Execute(error)) => of_database(error),
+            Self::Database(failure) | Self::Unsynced(failure) | Self::Migration(failure) => {
+                failure.io().is_some_and(is_full)
+                    || failure
+                        .code()
+                        .is_some_and(|code| FULL_CODES.contains(&&*code))
+            }
             _ => false,
         }
     }
@@ -132,18 +193,12 @@ impl Error {
     /// Whether the same request may work later: no room on the disk, a busy or vanished server.
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Self::Closed
-            | Self::TimedOut
-            | Self::Connecting(_)
-            | Self::Database(
-                sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed,
-            ) => true,
-            Self::Database(sqlx::Error::Database(error)) => {
-                error.code().is_some_and(|code| is_passing(&code))
-            }
-            Self::Database(_)
-            | Self::Migration(_)
+            Self::Closed | Self::TimedOut | Self::Connecting(_) => true,
+            Self::Database(failure) => failure.is_passing(),
+            Self::Migration(_)
+            | Self::Altered { .. }
             | Self::Newer { .. }
+            | Self::NoRow
             | Self::Unusable(_)
             | Self::Setting { .. }
             | Self::Directory { .. }
@@ -163,10 +218,16 @@ impl Error {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        if is_unsynced(&error) {
-            Self::Unsynced(error)
+        Self::Database(Failure::Postgres(error))
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        if is_unsynced(&failure) {
+            Self::Unsynced(failure)
         } else {
-            Self::Database(error)
+            Self::Database(failure)
         }
     }
 }
@@ -212,7 +273,7 @@ mod tests {
             assert!(Error::Connecting(error).is_unavailable());
         }
         // In a statement the same tells of what is wrong with it.
-        assert!(!Error::Database(protocol()).is_unavailable());
+        assert!(!Error::from(protocol()).is_unavailable());
     }
 
     #[test]

@@ -12,9 +12,8 @@
 mod in_place;
 
 use crate::db::{Change, SqliteTx, Tx};
-use crate::error::{Error, Result};
+use crate::error::{Error, Failure, Result};
 use crate::sqlite;
-use sqlx::Connection;
 use std::future::Future;
 use std::iter::repeat_with;
 use std::pin::{Pin, pin};
@@ -27,7 +26,7 @@ use tokio::time::timeout;
 
 /// Most changes in one commit.
 const MOST_CHANGES: usize = 64;
-/// How long after the last commit began one is made of patient changes alone.
+/// How long after the last commit began one is made of deferrable changes alone.
 const DISTANCE: Duration = Duration::from_millis(5);
 /// Pages after which the write-ahead log is folded back when no change waits: so few that those that come meanwhile
 /// do not wait long.
@@ -54,14 +53,14 @@ enum Order {
 }
 
 impl Order {
-    fn is_patient(&self) -> bool {
-        matches!(self, Self::Change(change) if change.is_patient())
+    fn is_deferrable(&self) -> bool {
+        matches!(self, Self::Change(change) if change.is_deferrable())
     }
 }
 
 /// A change without its type: applied first, answered when the commit is known.
 trait Pending: Send {
-    fn is_patient(&self) -> bool;
+    fn is_deferrable(&self) -> bool;
     fn apply<'a>(&'a mut self, tx: &'a mut Tx) -> BoxFuture<'a, Result<()>>;
     fn answer(self: Box<Self>, failure: Option<Error>);
 }
@@ -73,8 +72,8 @@ struct Waiting<C: Change> {
 }
 
 impl<C: Change> Pending for Waiting<C> {
-    fn is_patient(&self) -> bool {
-        C::PATIENT
+    fn is_deferrable(&self) -> bool {
+        C::DEFERRABLE
     }
 
     fn apply<'a>(&'a mut self, tx: &'a mut Tx) -> BoxFuture<'a, Result<()>> {
@@ -90,23 +89,23 @@ impl<C: Change> Pending for Waiting<C> {
             (Some(error), _) => Err(error),
             (None, None) => Err(Error::Closed),
         };
-        // Whoever asked may have gone; the change stands all the same.
+        // Whoever asked may have gone; the change is committed all the same.
         let _ = self.answer.send(result);
     }
 }
 
 impl Writer {
-    pub fn start(connection: sqlite::Connection) -> Result<Self> {
+    pub(crate) fn start(connection: sqlite::Connection) -> Result<Self> {
         let (queue, orders) = mpsc::channel(QUEUE);
         let runtime = Handle::current();
         thread::Builder::new()
             .name("writer".to_owned())
             .spawn(move || run(connection, orders, &runtime))
-            .map_err(sqlx::Error::Io)?;
+            .map_err(Failure::Io)?;
         Ok(Self { queue })
     }
 
-    pub async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
+    pub(crate) async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
         let (answer, result) = oneshot::channel();
         let waiting = Waiting {
             change,
@@ -131,12 +130,12 @@ impl Writer {
     }
 
     /// Comes back when the writer has ended: it was closed, or can promise nothing more.
-    pub async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         self.queue.closed().await;
     }
 
     /// Finishes what waits, then closes the connection.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         if self.queue.send(Order::Close(done)).await.is_ok() {
             // Nothing means that the thread has ended already.
@@ -154,7 +153,7 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
     let mut in_log = 0;
     while closing.is_none() && orders.blocking_recv_many(&mut received, MOST_CHANGES) > 0 {
         let early = DISTANCE.saturating_sub(began.elapsed());
-        if !early.is_zero() && received.iter().all(Order::is_patient) {
+        if !early.is_zero() && received.iter().all(Order::is_deferrable) {
             runtime.block_on(company(&mut orders, &mut received, early));
         }
         began = Instant::now();
@@ -189,7 +188,7 @@ fn group(
 fn close(tx: Tx, closing: Option<oneshot::Sender<()>>) {
     if let Tx::Sqlite(connection) = tx
         && let SqliteTx::Writer(connection) = *connection
-        && let Err(error) = now(async { Ok(connection.close().await?) })
+        && let Err(error) = connection.close()
     {
         tracing::warn!(%error, "the database did not close cleanly; nothing committed is lost");
     }
@@ -201,7 +200,7 @@ fn close(tx: Tx, closing: Option<oneshot::Sender<()>>) {
 /// Waits for a change in a hurry, but no longer than this.
 async fn company(orders: &mut mpsc::Receiver<Order>, received: &mut Vec<Order>, most: Duration) {
     let arrival = async {
-        while received.len() < MOST_CHANGES && received.iter().all(Order::is_patient) {
+        while received.len() < MOST_CHANGES && received.iter().all(Order::is_deferrable) {
             let room = MOST_CHANGES - received.len();
             if orders.recv_many(received, room).await == 0 {
                 return;
@@ -249,9 +248,7 @@ fn fold_back(tx: &mut Tx, in_log: &mut u32, is_idle: bool) -> bool {
         return true;
     }
     *in_log = 0;
-    let folded = tx
-        .sqlite()
-        .and_then(|connection| Ok(connection.fold_back()?));
+    let folded = tx.sqlite().and_then(|connection| connection.fold_back());
     if let Err(error) = &folded {
         tracing::error!(%error, "nothing more is committed");
     }
@@ -332,16 +329,16 @@ impl Fate {
         self.first.take().unwrap_or_else(|| {
             let text = self.text.clone();
             match self.kind {
-                Kind::Passing => Error::Database(sqlx::Error::Io(std::io::Error::other(text))),
-                Kind::Unknown => Error::Unsynced(sqlx::Error::Protocol(text)),
-                Kind::Other => Error::Database(sqlx::Error::Protocol(text)),
+                Kind::Passing => Error::Database(Failure::Io(std::io::Error::other(text))),
+                Kind::Unknown => Error::Unsynced(Failure::Other(text)),
+                Kind::Other => Error::Database(Failure::Other(text)),
             }
         })
     }
 }
 
 fn command(tx: &mut Tx, text: &'static str) -> Result<()> {
-    Ok(tx.sqlite()?.command(text)?)
+    tx.sqlite()?.command(text)
 }
 
 /// What a change gives. On SQLite alone nothing that it awaits has to be waited for; an import writes to
@@ -358,7 +355,6 @@ fn now<T>(change: impl Future<Output = Result<T>>) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sqlx::ConnectOptions;
 
     #[test]
     fn the_log_is_folded_back_after_some_commits_while_nobody_waits_or_when_it_is_long() {
@@ -373,11 +369,11 @@ mod tests {
         }
     }
 
-    struct Note<const PATIENT: bool>;
+    struct Note<const DEFERRABLE: bool>;
 
     impl<const P: bool> Change for Note<P> {
         type Output = ();
-        const PATIENT: bool = P;
+        const DEFERRABLE: bool = P;
 
         async fn apply(&self, _tx: &mut Tx) -> Result<()> {
             Ok(())
@@ -392,7 +388,7 @@ mod tests {
         }))
     }
 
-    /// How long a patient order is kept while these follow it, and how many leave together.
+    /// How long a deferrable order is kept while these follow it, and how many leave together.
     async fn kept(following: Vec<Order>) -> (Duration, usize) {
         let (queue, mut orders) = mpsc::channel(QUEUE);
         let mut received = vec![order::<true>()];
@@ -420,7 +416,7 @@ mod tests {
         let options =
             crate::sqlite::Options::new(&directory.path().join("test.db"), DISTANCE).create();
         for _ in 0..2_000 {
-            let writer = Writer::start(options.connect().await.unwrap()).unwrap();
+            let writer = Writer::start(options.connect().unwrap()).unwrap();
             let faulty = writer.change(Fault);
             let others = (0..4).map(|_| {
                 let writer = writer.clone();

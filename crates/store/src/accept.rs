@@ -7,7 +7,7 @@ use crate::batches::{self, Batch};
 use crate::rows::{id_bytes, paid_from};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use crate::windows::{self, Window};
-use database::{Change, Error, Result, Tx, execute_rows, on};
+use database::{Change, Error, Result, Tx, bulk, query, value};
 use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, recipient_list};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -70,8 +70,6 @@ impl Change for Accept {
     type Output = Vec<Accepted>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Accepted>> {
-        let all = self.messages.iter().map(|message| self.owner(message).0);
-        let bucket = self.store.common(all)?;
         let owners: BTreeSet<Owner> = self
             .messages
             .iter()
@@ -79,7 +77,7 @@ impl Change for Accept {
             .map(|message| self.owner(message))
             .collect();
         let owners: Vec<Owner> = owners.into_iter().collect();
-        let mut wallets = wallets::lock(tx, bucket, &owners).await?;
+        let mut wallets = wallets::lock(tx, &owners).await?;
         let mut armed = self.arm(tx).await?;
         let mut movements: BTreeMap<Owner, Movement> = BTreeMap::new();
         let mut answers = Vec::with_capacity(self.messages.len());
@@ -140,20 +138,20 @@ impl Change for Accept {
         Ok(answers)
     }
 
-    async fn stands(&self, tx: &mut Tx, answers: &Vec<Accepted>) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, answers: &Vec<Accepted>) -> Result<bool> {
         let mut all = self.messages.iter().zip(answers);
         let Some((accepted, _)) = all.find(|(_, answer)| matches!(answer, Accepted::Yes { .. }))
         else {
             // Nothing was written that matters.
             return Ok(true);
         };
-        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-            "select cost from messages where bucket = $1 and message_id = $2"
-        )
-        .bind(self.owner(accepted).0.0)
-        .bind(id_bytes(&accepted.id))
-        .fetch_optional(connection)
-        .await?);
+        let found: Option<i64> = tx
+            .fetch_optional(
+                query("select cost from messages where bucket = $1 and message_id = $2")
+                    .bind(self.owner(accepted).0.0)
+                    .bind(id_bytes(&accepted.id)),
+            )
+            .await?;
         Ok(found.is_some())
     }
 }
@@ -215,36 +213,17 @@ impl Accept {
     }
 
     async fn keep(&self, tx: &mut Tx, kept: &[Kept<'_>]) -> Result<()> {
-        execute_rows!(
-            tx,
-            kept,
-            16,
-            "insert into messages (bucket, message_id, account_id, due_at_ms, sandbox, gateway, refund_undelivered,
+        tx.execute_each(bulk("insert into messages (bucket, message_id, account_id, due_at_ms, sandbox, gateway, refund_undelivered,
                  two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
                  recipients)
-             values {rows}",
-            |query, row| {
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)", "insert into messages (bucket, message_id, account_id, due_at_ms, sandbox, gateway, refund_undelivered,
+                 two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
+                 recipients)
+             select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::text[], $16::bytea[])").rows(kept, |row| {
                 let Kept { message, drawn } = row;
                 let draft = &message.draft;
-                query
-                    .bind(self.owner(message).0.0)
-                    .bind(id_bytes(&message.id))
-                    .bind(draft.account.0)
-                    .bind(draft.due_at_ms)
-                    .bind(draft.environment == Environment::Sandbox)
-                    .bind(draft.gateway.as_str())
-                    .bind(message.terms.refund_undelivered)
-                    .bind(message.terms.two_legs)
-                    .bind(&draft.sender)
-                    .bind(draft.text.as_str())
-                    .bind(&draft.callback_url)
-                    .bind(&draft.customer_reference)
-                    .bind(draft.cost.units())
-                    .bind(draft.page_count)
-                    .bind(paid_from(drawn))
-                    .bind(recipient_list::pack(&draft.recipients))
-            }
-        );
+                [value(self.owner(message).0.0), value(id_bytes(&message.id)), value(draft.account.0), value(draft.due_at_ms), value(draft.environment == Environment::Sandbox), value(draft.gateway.as_str()), value(message.terms.refund_undelivered), value(message.terms.two_legs), value(&draft.sender), value(draft.text.as_str()), value(&draft.callback_url), value(&draft.customer_reference), value(draft.cost.units()), value(draft.page_count), value(paid_from(drawn)), value(recipient_list::pack(&draft.recipients))]
+            })).await?;
         let work: Vec<&Batch> = kept.iter().flat_map(|kept| &kept.message.batches).collect();
         batches::insert(tx, &work).await
     }

@@ -4,11 +4,10 @@ use crate::audit::{self, By, Entry};
 use crate::revision::touch;
 use crate::rows::named;
 use crate::{Store, holds, wallets};
-use database::{Change, Result, Tx, on, read};
+use database::{Change, Result, Tx, query};
 use domain::{Account, AccountId, AccountStatus, Queued, Verification, redact};
 use serde_json::{Value, json};
 
-#[derive(sqlx::FromRow)]
 struct AccountRow {
     account_id: i64,
     email: String,
@@ -17,6 +16,15 @@ struct AccountRow {
     verification: String,
     created_at_ms: i64,
 }
+
+database::from_row!(AccountRow {
+    account_id,
+    email,
+    name,
+    status,
+    verification,
+    created_at_ms
+});
 
 impl AccountRow {
     fn account(self) -> Result<Account> {
@@ -42,19 +50,14 @@ impl Change for CreateAccount {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let account = &self.account;
-        on!(tx, |connection| sqlx::query(
-            "insert into accounts (account_id, email, name, status, verification, created_at_ms)
-             values ($1, $2, $3, $4, $5, $6)",
-        )
+        tx.execute(query("insert into accounts (account_id, email, name, status, verification, created_at_ms)
+             values ($1, $2, $3, $4, $5, $6)")
         .bind(account.id.0)
         .bind(&account.email)
         .bind(&account.name)
         .bind(account.status.as_str())
         .bind(account.verification.as_str())
-        .bind(account.created_at_ms)
-        .execute(connection)
-        .await
-        .map(drop))?;
+        .bind(account.created_at_ms)).await?;
         wallets::create(tx, self.bucket, account.id).await?;
         touch(tx).await?;
         let entry = Entry {
@@ -72,13 +75,13 @@ impl Change for CreateAccount {
         audit::enter(tx, entry).await
     }
 
-    async fn stands(&self, tx: &mut Tx, (): &()) -> Result<bool> {
-        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-            "select account_id from accounts where account_id = $1"
-        )
-        .bind(self.account.id.0)
-        .fetch_optional(connection)
-        .await?);
+    async fn is_committed(&self, tx: &mut Tx, (): &()) -> Result<bool> {
+        let found: Option<i64> = tx
+            .fetch_optional(
+                query("select account_id from accounts where account_id = $1")
+                    .bind(self.account.id.0),
+            )
+            .await?;
         Ok(found.is_some())
     }
 }
@@ -121,19 +124,12 @@ impl Change for SetStanding {
         };
         // Before anything is read: whoever changes the same at this moment waits for this row.
         touch(tx).await?;
-        let before: Option<String> = on!(tx, |connection| sqlx::query_scalar(read)
-            .bind(self.account.0)
-            .fetch_optional(connection)
-            .await?);
+        let before: Option<String> = tx.fetch_optional(query(read).bind(self.account.0)).await?;
         let Some(before) = before else {
             return Ok(false);
         };
-        on!(tx, |connection| sqlx::query(write)
-            .bind(self.account.0)
-            .bind(word)
-            .execute(connection)
-            .await
-            .map(drop))?;
+        tx.execute(query(write).bind(self.account.0).bind(word))
+            .await?;
         let (mut before, mut after) = (json!({ column: before }), json!({ column: word }));
         if let Standing::Status(status, queued) = self.standing {
             before["queued"] = holds::of(tx, self.account).await?.as_str().into();
@@ -155,7 +151,7 @@ impl Change for SetStanding {
         Ok(true)
     }
 
-    async fn stands(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
         let verb = match self.standing {
             Standing::Status(..) => SET_STATUS,
             Standing::Verification(_) => SET_VERIFICATION,
@@ -178,22 +174,19 @@ impl Store {
 
     /// The account of that number.
     pub async fn account(&self, id: AccountId) -> Result<Option<Account>> {
-        let row: Option<AccountRow> = read!(self.db, |connection| {
-            sqlx::query_as("select * from accounts where account_id = $1")
-                .bind(id.0)
-                .fetch_optional(connection)
-                .await?
-        });
+        let row: Option<AccountRow> = self
+            .db
+            .fetch_optional(query("select * from accounts where account_id = $1").bind(id.0))
+            .await?;
         row.map(AccountRow::account).transpose()
     }
 
     /// All accounts, oldest first.
     pub async fn accounts(&self) -> Result<Vec<Account>> {
-        let rows: Vec<AccountRow> = read!(self.db, |connection| {
-            sqlx::query_as("select * from accounts order by account_id")
-                .fetch_all(connection)
-                .await?
-        });
+        let rows: Vec<AccountRow> = self
+            .db
+            .fetch_all(query("select * from accounts order by account_id"))
+            .await?;
         rows.into_iter().map(AccountRow::account).collect()
     }
 

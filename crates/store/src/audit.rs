@@ -1,7 +1,7 @@
 //! What operators changed: each change with its entry, in one transaction. Entries are only added.
 
 use crate::Store;
-use database::{Result, Tx, on, read};
+use database::{Result, Tx, query};
 use domain::AccountId;
 use serde_json::Value;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct By {
 }
 
 /// An entry, as it is listed.
-#[derive(Clone, Debug, Eq, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AuditEntry {
     /// Its place in the whole, from 1.
     pub number: i64,
@@ -39,6 +39,17 @@ pub struct AuditEntry {
     pub after: String,
 }
 
+database::from_row!(AuditEntry {
+    number,
+    at_ms,
+    actor,
+    verb,
+    account_id,
+    object,
+    before,
+    after
+});
+
 /// An entry to be.
 pub(crate) struct Entry<'e> {
     pub(crate) by: &'e By,
@@ -51,58 +62,50 @@ pub(crate) struct Entry<'e> {
 
 /// Adds an entry, in the transaction of the change that it tells of.
 pub(crate) async fn enter(tx: &mut Tx, entry: Entry<'_>) -> Result<()> {
-    let number: i64 = on!(tx, |connection| sqlx::query_scalar(
-        "insert into marks (name, value) values ($1, 1)
+    let number: i64 = tx
+        .fetch_one(
+            query(
+                "insert into marks (name, value) values ($1, 1)
          on conflict (name) do update set value = marks.value + 1 returning value",
-    )
-    .bind(COUNT)
-    .fetch_one(connection)
-    .await?);
-    on!(tx, |connection| sqlx::query(
-        "insert into audit (number, at_ms, actor, verb, account_id, object, before, after)
+            )
+            .bind(COUNT),
+        )
+        .await?;
+    tx.execute(
+        query(
+            "insert into audit (number, at_ms, actor, verb, account_id, object, before, after)
          values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(number)
+        .bind(entry.by.at_ms)
+        .bind(&*entry.by.actor)
+        .bind(entry.verb)
+        .bind(entry.account.map(|account| account.0))
+        .bind(entry.object)
+        .bind(entry.before.to_string())
+        .bind(entry.after.to_string()),
     )
-    .bind(number)
-    .bind(entry.by.at_ms)
-    .bind(&*entry.by.actor)
-    .bind(entry.verb)
-    .bind(entry.account.map(|account| account.0))
-    .bind(entry.object)
-    .bind(entry.before.to_string())
-    .bind(entry.after.to_string())
-    .execute(connection)
-    .await
-    .map(drop))?;
+    .await?;
     Ok(())
 }
 
 /// Whether an entry of that moment about that object is kept: then the change that it tells of stands.
 pub(crate) async fn is_kept(tx: &mut Tx, by: &By, verb: &str, object: &str) -> Result<bool> {
-    let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-        "select number from audit where at_ms = $1 and actor = $2 and verb = $3 and object = $4
-         limit 1"
-    )
+    let found: Option<i64> = tx.fetch_optional(query("select number from audit where at_ms = $1 and actor = $2 and verb = $3 and object = $4
+         limit 1")
     .bind(by.at_ms)
     .bind(&*by.actor)
     .bind(verb)
-    .bind(object)
-    .fetch_optional(connection)
-    .await?);
+    .bind(object)).await?;
     Ok(found.is_some())
 }
 
 impl Store {
     /// The latest entries, or those about one account, the latest first.
     pub async fn audit(&self, account: Option<AccountId>, limit: u32) -> Result<Vec<AuditEntry>> {
-        let entries = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select * from audit where account_id = $1 or $1 = -1 order by number desc limit $2",
-            )
+        let entries = self.db.fetch_all(query("select * from audit where account_id = $1 or $1 = -1 order by number desc limit $2")
             .bind(account.map_or(-1, |account| account.0))
-            .bind(i64::from(limit))
-            .fetch_all(connection)
-            .await?
-        });
+            .bind(i64::from(limit))).await?;
         Ok(entries)
     }
 }

@@ -62,9 +62,9 @@ impl Store {
     /// Writes all of an embedded database into a new file, as it is at one moment, whoever works with it. Gives
     /// what was counted in the backup once that is verified and on the disk.
     pub async fn backup(&self, file: &Path) -> Outcome<Verification> {
-        let from = self.db.connect_to_copy().await?;
+        let from = self.db.connect_to_copy()?;
         let partial = Partial::begin(file)?;
-        copy::copy(from, partial.path()).await?;
+        copy::copy(from, partial.path())?;
         let verification = sound(partial.path()).await?;
         partial.finish()?;
         Ok(verification)
@@ -73,9 +73,7 @@ impl Store {
     /// Makes the database of a directory from a backup, with the schema of this release. Gives what was counted in
     /// it. Where it fails or is interrupted there is no database, and it can be repeated.
     pub async fn restore(backup: &Path, directory: &Path) -> Outcome<Verification> {
-        let from = copy::open_copy(backup, &SCHEMA)
-            .await?
-            .ok_or(BackupError::Foreign)?;
+        let from = copy::open_copy(backup, &SCHEMA)?.ok_or(BackupError::Foreign)?;
         prepare_directory(directory)?;
         // Whoever opens the directory meanwhile waits: it would make an empty database.
         let _turn = take_turn(directory).await?;
@@ -84,9 +82,9 @@ impl Store {
         }
         let partial = Partial::begin(&directory.join(FILE))?;
         partial.give_to(directory)?;
-        copy::copy(from, partial.path()).await?;
-        copy::upgrade(partial.path(), &SCHEMA).await?;
-        if let Some(difference) = copy::difference(partial.path(), &SCHEMA).await? {
+        copy::copy(from, partial.path())?;
+        copy::upgrade(partial.path(), &SCHEMA)?;
+        if let Some(difference) = copy::difference(partial.path(), &SCHEMA)? {
             return Err(BackupError::Altered(difference));
         }
         let verification = sound(partial.path()).await?;
@@ -97,7 +95,7 @@ impl Store {
 
 /// Verifies a copy.
 async fn sound(file: &Path) -> Outcome<Verification> {
-    let verification = check(&mut copy::read_copy(file).await?).await?;
+    let verification = check(&mut copy::read_copy(file)?).await?;
     match verification.violations.first() {
         None => Ok(verification),
         Some(first) => Err(BackupError::Unsound {

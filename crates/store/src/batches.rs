@@ -12,7 +12,7 @@ pub use claim::Claim;
 pub use held::HELD;
 
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named};
-use database::{Error, Result, Tx, changed_rows, execute_rows};
+use database::{Error, Result, Tx, bulk, by_whole_keys, value};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money, Priority,
     Recipient, recipient_list,
@@ -174,33 +174,13 @@ impl Progress {
 }
 
 pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
-    execute_rows!(
-        tx,
-        batches,
-        17,
-        "insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
+    tx.execute_each(bulk("insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
              claimed_until_ms, message_id, kind, leg, tries, suffixed, pages, charge, reserve,
              expires_at_ms, recipients)
-         values {rows}",
-        |query, batch| query
-            .bind(batch.bucket.0)
-            .bind(&*batch.carrier)
-            .bind(batch.claimed_by)
-            .bind(batch.priority.rank())
-            .bind(batch.due_at_ms)
-            .bind(batch.id)
-            .bind(batch.claimed_until_ms)
-            .bind(id_bytes(&batch.message))
-            .bind(batch.kind.as_str())
-            .bind(batch.leg.number())
-            .bind(batch.tries)
-            .bind(batch.suffixed)
-            .bind(batch.pages)
-            .bind(batch.charge.units())
-            .bind(batch.reserve.units())
-            .bind(batch.expires_at_ms)
-            .bind(recipient_list::pack(&batch.recipients))
-    );
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)", "insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
+             claimed_until_ms, message_id, kind, leg, tries, suffixed, pages, charge, reserve,
+             expires_at_ms, recipients)
+         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bytea[])").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id), value(batch.claimed_until_ms), value(id_bytes(&batch.message)), value(batch.kind.as_str()), value(batch.leg.number()), value(batch.tries), value(batch.suffixed), value(batch.pages), value(batch.charge.units()), value(batch.reserve.units()), value(batch.expires_at_ms), value(recipient_list::pack(&batch.recipients))])).await?;
     Ok(())
 }
 
@@ -216,22 +196,10 @@ pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
 
 /// Takes batches out; gives the ids of those that were there.
 pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>> {
-    let taken = changed_rows!(
-        tx,
-        batches,
-        6,
-        "delete from batches
-         where (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) in (values {keys})
-         returning batch_id",
-        |query, batch| query
-            .bind(batch.bucket.0)
-            .bind(&*batch.carrier)
-            .bind(batch.claimed_by)
-            .bind(batch.priority.rank())
-            .bind(batch.due_at_ms)
-            .bind(batch.id),
-        told |batch| -> (i64,) { (batch.id,) }
-    );
+    let taken = tx.changed_each(by_whole_keys("delete from batches
+         where bucket = $1 and carrier = $2 and claimed_by = $3 and priority = $4 and due_at_ms = $5 and batch_id = $6", "delete from batches
+         where ", &["bucket", "carrier", "claimed_by", "priority", "due_at_ms", "batch_id"], "
+         returning batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id)]), batches.iter().map(|batch| { (batch.id,) })).await?;
     let taken = batches.iter().zip(taken).filter(|(_, is_taken)| *is_taken);
     Ok(taken.map(|(batch, _)| batch.id).collect())
 }
@@ -242,36 +210,25 @@ pub(crate) async fn shrink(
     tx: &mut Tx,
     batches: &[(&Batch, &[Recipient])],
 ) -> Result<HashSet<i64>> {
-    let changed = changed_rows!(
-        tx,
-        batches,
-        7,
-        "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id, recipients) as (values {rows})
+    let changed = tx.changed_each(bulk("update batches set recipients = $7
+         where batches.bucket = $1 and batches.carrier = $2
+             and batches.claimed_by = $3 and batches.priority = $4
+             and batches.due_at_ms = $5 and batches.batch_id = $6
+             and batches.recipients <> $7", "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id, recipients) as (select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[]))
          update batches set recipients = v.recipients
          from v where batches.bucket = v.bucket and batches.carrier = v.carrier
              and batches.claimed_by = v.claimed_by and batches.priority = v.priority
              and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
              and batches.recipients <> v.recipients
-         returning batches.batch_id",
-        |query, row| {
+         returning batches.batch_id").rows(batches, |row| {
             let (batch, remaining) = row;
-            query
-                .bind(batch.bucket.0)
-                .bind(&*batch.carrier)
-                .bind(batch.claimed_by)
-                .bind(batch.priority.rank())
-                .bind(batch.due_at_ms)
-                .bind(batch.id)
-                .bind(recipient_list::pack(remaining))
-        },
-        told |row| -> (i64,) { (row.0.id,) }
-    );
+            [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id), value(recipient_list::pack(remaining))]
+        }), batches.iter().map(|row| { (row.0.id,) })).await?;
     let changed = batches.iter().zip(changed);
     let changed = changed.filter(|(_, is_changed)| *is_changed);
     Ok(changed.map(|((batch, _), _)| batch.id).collect())
 }
 
-#[derive(sqlx::FromRow)]
 struct BatchRow {
     bucket: i16,
     carrier: String,
@@ -300,11 +257,46 @@ struct BatchRow {
     is_held: bool,
 }
 
-/// The columns of [`BatchRow`]; the query names the tables `b` and `m`.
-const COLUMNS: &str = "b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.due_at_ms as message_due_at_ms,
+database::from_row!(BatchRow {
+    bucket,
+    carrier,
+    claimed_by,
+    priority,
+    due_at_ms,
+    batch_id,
+    claimed_until_ms,
+    message_id,
+    kind,
+    leg,
+    tries,
+    suffixed,
+    pages,
+    charge,
+    reserve,
+    expires_at_ms,
+    recipients,
+    account_id,
+    sandbox,
+    gateway,
+    sender,
+    body,
+    message_due_at_ms,
+    is_held
+});
+
+/// A select of batches with what a claim needs of their messages; the text goes on with the conditions.
+macro_rules! select_batches {
+    ($conditions:literal) => {
+        concat!(
+            "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.due_at_ms as message_due_at_ms,
          not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held
      from batches b
-     join messages m on m.bucket = b.bucket and m.message_id = b.message_id";
+     join messages m on m.bucket = b.bucket and m.message_id = b.message_id ",
+            $conditions
+        )
+    };
+}
+use select_batches;
 
 impl BatchRow {
     fn claimed(self) -> Result<Claimed> {

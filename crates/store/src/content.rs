@@ -3,18 +3,23 @@
 use crate::Store;
 use crate::audit::{self, By, Entry};
 use crate::revision::touch;
-use database::{Change, Result, Tx, on, read};
+use database::{Change, Result, Tx, query};
 use domain::redact;
 use serde_json::{Value, json};
 
 /// A rule.
-#[derive(Clone, Debug, Eq, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ContentRule {
     /// Lower-case words with a space between them.
     pub phrase: String,
     /// When it was added, Unix milliseconds.
     pub added_at_ms: i64,
 }
+
+database::from_row!(ContentRule {
+    phrase,
+    added_at_ms
+});
 
 /// What is done with a phrase.
 enum What {
@@ -38,22 +43,21 @@ impl Edit {
 
     async fn edit(&self, tx: &mut Tx) -> Result<bool> {
         let changed = match self.what {
-            What::Add => on!(tx, |connection| sqlx::query(
-                "insert into content_rules (phrase, added_at_ms) values ($1, $2)
+            What::Add => {
+                tx.execute(
+                    query(
+                        "insert into content_rules (phrase, added_at_ms) values ($1, $2)
                  on conflict do nothing",
-            )
-            .bind(&self.phrase)
-            .bind(self.by.at_ms)
-            .execute(connection)
-            .await?
-            .rows_affected()),
-            What::Remove => on!(tx, |connection| sqlx::query(
-                "delete from content_rules where phrase = $1"
-            )
-            .bind(&self.phrase)
-            .execute(connection)
-            .await?
-            .rows_affected()),
+                    )
+                    .bind(&self.phrase)
+                    .bind(self.by.at_ms),
+                )
+                .await?
+            }
+            What::Remove => {
+                tx.execute(query("delete from content_rules where phrase = $1").bind(&self.phrase))
+                    .await?
+            }
         };
         Ok(changed == 1)
     }
@@ -84,7 +88,7 @@ impl Change for Edit {
         Ok(true)
     }
 
-    async fn stands(&self, tx: &mut Tx, changed: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, changed: &bool) -> Result<bool> {
         let object = redact(&self.phrase);
         Ok(!changed || audit::is_kept(tx, &self.by, self.verb(), &object).await?)
     }
@@ -105,11 +109,10 @@ impl Store {
 
     /// All phrases, in alphabetical order.
     pub async fn content_rules(&self) -> Result<Vec<ContentRule>> {
-        let mut rules: Vec<ContentRule> = read!(self.db, |connection| {
-            sqlx::query_as("select phrase, added_at_ms from content_rules")
-                .fetch_all(connection)
-                .await?
-        });
+        let mut rules: Vec<ContentRule> = self
+            .db
+            .fetch_all(query("select phrase, added_at_ms from content_rules"))
+            .await?;
         // Here, since the databases have orders of their own.
         rules.sort_by(|one, other| one.phrase.cmp(&other.phrase));
         Ok(rules)

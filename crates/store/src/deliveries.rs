@@ -1,16 +1,14 @@
 //! Deliveries as they are stored.
 
 use crate::doubts::Doubts;
-use crate::rows::{id_bytes, message_id, named, number, recipient, within};
+use crate::rows::{id_bytes, message_id, named, number, recipient};
 use crate::settle::Case;
-use database::{Error, Outage, Result, Tx, changed_rows, find_rows};
+use database::{FromRow, Outage, Result, Row, Tx, bulk, locking, value};
 use domain::{Bucket, Delivery, DeliveryStatus, Leg, MessageId, Money, PageSet, Recipient};
-use sqlx::{FromRow, Row};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The columns of a delivery that settling needs.
-#[derive(sqlx::FromRow)]
 struct CaseRow {
     bucket: i16,
     message_id: Vec<u8>,
@@ -29,6 +27,24 @@ struct CaseRow {
     reserve: Option<i64>,
     doubts: Option<String>,
 }
+
+database::from_row!(CaseRow {
+    bucket,
+    message_id,
+    recipient,
+    status,
+    leg,
+    pages,
+    charge,
+    carrier,
+    failed_legs,
+    delivered_first,
+    delivered_second,
+    gave_up,
+    suffixed,
+    reserve,
+    doubts
+});
 
 impl CaseRow {
     /// The stored case, without events.
@@ -75,11 +91,15 @@ pub fn unreadable_deliveries() -> u64 {
     UNREADABLE.load(Ordering::Relaxed)
 }
 
-#[derive(sqlx::FromRow)]
 struct KeyRow {
     message_id: Vec<u8>,
     recipient: i64,
 }
+
+database::from_row!(KeyRow {
+    message_id,
+    recipient
+});
 
 /// A delivery, or why it cannot be read: one that is damaged keeps nobody from those beside it.
 pub(crate) struct CaseOrFault {
@@ -87,19 +107,14 @@ pub(crate) struct CaseOrFault {
     case: Result<Case>,
 }
 
-impl<'r, R: Row> FromRow<'r, R> for CaseOrFault
-where
-    KeyRow: FromRow<'r, R>,
-    CaseRow: FromRow<'r, R>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+impl FromRow for CaseOrFault {
+    fn from_row(row: &Row<'_>) -> Result<Self> {
         let key = KeyRow::from_row(row).ok();
         let key =
             key.and_then(|key| Some((message_id(&key.message_id).ok()?, recipient(key.recipient))));
-        let case = CaseRow::from_row(row);
         Ok(Self {
             key,
-            case: case.map_err(Error::from).and_then(CaseRow::case),
+            case: CaseRow::from_row(row).and_then(CaseRow::case),
         })
     }
 }
@@ -125,37 +140,28 @@ pub(crate) struct Stored {
     pub(crate) unreadable: BTreeSet<(MessageId, Recipient)>,
 }
 
-/// Reads deliveries by their full keys, and keeps other nodes from changing them until the commit. The one bucket in
-/// which they lie is named beside them, where there is one to name: rows on several servers cannot be locked.
-pub(crate) async fn stored(
-    tx: &mut Tx,
-    bucket: Option<Bucket>,
-    keys: &[(Bucket, MessageId, Recipient)],
-) -> Result<Stored> {
-    let sql = format!(
-        "select bucket, message_id, recipient, status, leg, failed_legs, pages, delivered_first,
-             delivered_second, gave_up, suffixed, charge, reserve, carrier, doubts
-         from deliveries where (bucket, message_id, recipient) in (values {{rows}}){within}
-         order by bucket, message_id, recipient{}",
-        tx.for_update(),
-        within = within(bucket, 1),
+/// Reads deliveries by their full keys, and keeps other nodes from changing them until the commit.
+pub(crate) async fn stored(tx: &mut Tx, keys: &[(Bucket, MessageId, Recipient)]) -> Result<Stored> {
+    let one = locking!(
+        "select bucket, message_id, recipient, status, leg, pages, charge, carrier, failed_legs,
+             delivered_first, delivered_second, gave_up, suffixed, reserve, doubts
+         from deliveries where bucket = $1 and message_id = $2 and recipient = $3";
+        "for update"
     );
-    let rows: Vec<CaseOrFault> = find_rows!(
-        tx,
-        keys,
-        3,
-        &sql,
-        |query, key| query
-            .bind(key.0.0)
-            .bind(id_bytes(&key.1))
-            .bind(number(key.2)),
-        after
-            | query
-            | match bucket {
-                Some(bucket) => query.bind(bucket.0),
-                None => query,
-            }
-    );
+    let many =
+        "select bucket, message_id, recipient, status, leg, pages, charge, carrier, failed_legs,
+             delivered_first, delivered_second, gave_up, suffixed, reserve, doubts
+         from deliveries where (bucket, message_id, recipient) in (
+             select * from unnest($1::bigint[], $2::bytea[], $3::bigint[]))
+         order by bucket, message_id, recipient for update";
+    let read = bulk(one, many).rows(keys, |key| {
+        [
+            value(key.0.0),
+            value(id_bytes(&key.1)),
+            value(number(key.2)),
+        ]
+    });
+    let rows: Vec<CaseOrFault> = tx.fetch_each(read).await?;
     let (mut cases, mut unreadable) = (BTreeMap::new(), BTreeSet::new());
     for row in rows {
         match row.told() {
@@ -166,39 +172,24 @@ pub(crate) async fn stored(
     Ok(Stored { cases, unreadable })
 }
 
-/// Records the last leg that may be on the wire, where there is a delivery. The bucket as for [`stored`].
-///
-/// The message is told with each recipient: where the server has it as a value of its own, it takes it for a short one, and
-/// may compare each of its deliveries with each recipient.
+/// Records the last leg that may be on the wire, where there is a delivery.
 pub(crate) async fn set_leg(
     tx: &mut Tx,
-    bucket: Option<Bucket>,
     keys: &[(Bucket, MessageId, Recipient)],
     leg: Leg,
 ) -> Result<()> {
-    let sql = format!(
-        "update deliveries set leg = {{1}}
-         where (bucket, message_id, recipient) in (values {{rows}}){within}
-         returning message_id, recipient",
-        within = within(bucket, 2),
+    let set = bulk(
+        "update deliveries set leg = $4 where bucket = $1 and message_id = $2 and recipient = $3",
+        "update deliveries set leg = $4 where (bucket, message_id, recipient) in (
+             select * from unnest($1::bigint[], $2::bytea[], $3::bigint[]))",
     );
-    changed_rows!(
-        tx,
-        keys,
-        3,
-        &sql,
-        |query, key| query
-            .bind(key.0.0)
-            .bind(id_bytes(&key.1))
-            .bind(number(key.2)),
-        after |query| {
-            let query = query.bind(leg.number());
-            match bucket {
-                Some(bucket) => query.bind(bucket.0),
-                None => query,
-            }
-        },
-        told |key| -> (Vec<u8>, i64) { (id_bytes(&key.1).to_vec(), number(key.2)) }
-    );
+    let set = set.rows(keys, |key| {
+        [
+            value(key.0.0),
+            value(id_bytes(&key.1)),
+            value(number(key.2)),
+        ]
+    });
+    tx.execute_each(set.bind(leg.number())).await?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What is in doubt of a recipient, and with whom, as it is stored beside the delivery.
 
 use crate::Store;
-use database::{Error, Result, read};
+use database::{Error, Result, query};
 use domain::{Bucket, Leg, PageSet};
 use std::fmt::Write as _;
 
@@ -87,15 +87,9 @@ impl Store {
     pub async fn doubt_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
         // By the index of those in doubt, in all buckets: few are. The sign keeps both databases from going through
         // the whole bucket instead.
-        let rows: Vec<(String, i64)> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select d.carrier, count(*) from deliveries d
-                 where +d.bucket = $1 and d.recipient > 0 and d.doubts is not null group by d.carrier",
-            )
-            .bind(bucket.0)
-            .fetch_all(connection)
-            .await?
-        });
+        let rows: Vec<(String, i64)> = self.db.fetch_all(query("select d.carrier, count(*) from deliveries d
+                 where +d.bucket = $1 and d.recipient > 0 and d.doubts is not null group by d.carrier")
+            .bind(bucket.0)).await?;
         Ok(rows)
     }
 }

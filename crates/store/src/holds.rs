@@ -3,7 +3,7 @@
 
 use crate::Store;
 use crate::rows::named;
-use database::{Result, Tx, on, read};
+use database::{Result, Tx, query};
 use domain::{AccountId, AccountStatus, Queued};
 use std::collections::HashMap;
 
@@ -15,47 +15,41 @@ pub(crate) async fn set(
     queued: Queued,
 ) -> Result<()> {
     if queued == Queued::Send {
-        return on!(tx, |connection| sqlx::query(
-            "delete from holds where account_id = $1"
+        return tx
+            .execute(query("delete from holds where account_id = $1").bind(account.0))
+            .await
+            .map(drop);
+    }
+    tx.execute(
+        query(
+            "insert into holds (account_id, status, queued) values ($1, $2, $3)
+         on conflict (account_id) do update set status = excluded.status, queued = excluded.queued",
         )
         .bind(account.0)
-        .execute(connection)
-        .await
-        .map(drop)
-        .map_err(Into::into));
-    }
-    on!(tx, |connection| sqlx::query(
-        "insert into holds (account_id, status, queued) values ($1, $2, $3)
-         on conflict (account_id) do update set status = excluded.status, queued = excluded.queued",
+        .bind(status.as_str())
+        .bind(queued.as_str()),
     )
-    .bind(account.0)
-    .bind(status.as_str())
-    .bind(queued.as_str())
-    .execute(connection)
-    .await
-    .map(drop))?;
+    .await?;
     Ok(())
 }
 
 /// What becomes of what an account has queued.
 pub(crate) async fn of(tx: &mut Tx, account: AccountId) -> Result<Queued> {
-    let found: Option<String> = on!(tx, |connection| sqlx::query_scalar(
-        "select queued from holds where account_id = $1"
-    )
-    .bind(account.0)
-    .fetch_optional(connection)
-    .await?);
+    let found: Option<String> = tx
+        .fetch_optional(query("select queued from holds where account_id = $1").bind(account.0))
+        .await?;
     found.map_or(Ok(Queued::Send), |queued| named(Queued::from_name, &queued))
 }
 
 impl Store {
     /// What becomes of what accounts have queued, of those for which it does not go out.
     pub async fn holds(&self) -> Result<HashMap<AccountId, Queued>> {
-        let rows: Vec<(i64, String)> = read!(self.db, |connection| {
-            sqlx::query_as("select account_id, queued from holds order by account_id")
-                .fetch_all(connection)
-                .await?
-        });
+        let rows: Vec<(i64, String)> = self
+            .db
+            .fetch_all(query(
+                "select account_id, queued from holds order by account_id",
+            ))
+            .await?;
         rows.into_iter()
             .map(|(account, queued)| Ok((AccountId(account), named(Queued::from_name, &queued)?)))
             .collect()

@@ -214,7 +214,7 @@ impl Import {
                 done,
                 of,
             });
-            let chunk = Arc::new(chunk::read(tx.sqlite()?, table, last.as_deref()).await?);
+            let chunk = Arc::new(chunk::read(tx, table, last.as_deref()).await?);
             if chunk.rows == 0 {
                 return Ok(of);
             }

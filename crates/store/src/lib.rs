@@ -64,14 +64,24 @@ pub use velocity::PausedBlock;
 pub use verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};
 
-use database::{Db, Disk, Error, Result, Schema, Target, make_file, prepare_directory, read};
+use database::{
+    Db, Disk, Error, Migration, Result, Schema, Target, make_file, prepare_directory, query,
+};
 use domain::{AccountId, Bucket};
 use std::path::Path;
 use std::sync::Arc;
 
 static SCHEMA: Schema = Schema {
-    sqlite: sqlx::migrate!("migrations/sqlite"),
-    postgres: sqlx::migrate!("migrations/postgres"),
+    sqlite: &[Migration {
+        version: 1,
+        name: "initial",
+        sql: include_str!("../migrations/sqlite/0001_initial.sql"),
+    }],
+    postgres: &[Migration {
+        version: 1,
+        name: "initial",
+        sql: include_str!("../migrations/postgres/0001_initial.sql"),
+    }],
 };
 
 /// The database, as the rest of Ogene sees it.
@@ -100,8 +110,12 @@ impl Store {
     /// Opens a database in memory. All that opens the same name in this process has the same one, which lasts as
     /// long as one of them does. Changes are made by a task of the runtime that this is called in, and nothing
     /// runs in a thread of its own.
+    #[expect(
+        clippy::unused_async,
+        reason = "it is opened as the other databases are"
+    )]
     pub async fn in_memory(name: &str, disk: Disk) -> Result<Self> {
-        Ok(Self::of(Db::in_memory(name, disk, &SCHEMA).await?))
+        Ok(Self::of(Db::in_memory(name, disk, &SCHEMA)?))
     }
 
     fn of(db: Db) -> Self {
@@ -136,25 +150,14 @@ impl Store {
     /// The same database, worked on as if its buckets lay on several servers: for tests.
     #[must_use]
     pub fn spread(mut self) -> Self {
-        if let Db::Postgres { is_spread, .. } = &mut self.db {
-            *is_spread = true;
-        }
+        self.db = self.db.as_citus();
         self
     }
 
     /// The bucket that a change of rows in this one must keep to: itself where buckets may lie on several servers, so that
     /// money never moves on two at once; none where one server has all of them, and one change of many costs less than many.
     pub fn bound(&self, bucket: Bucket) -> Option<Bucket> {
-        self.db.is_spread().then_some(bucket)
-    }
-
-    /// The one bucket that a change of rows in these must keep to.
-    fn common(&self, buckets: impl Iterator<Item = Bucket>) -> Result<Option<Bucket>> {
-        if self.db.is_spread() {
-            rows::one_bucket(buckets)
-        } else {
-            Ok(None)
-        }
+        self.db.is_citus().then_some(bucket)
     }
 
     /// What the server's clock tells, Unix milliseconds; nothing where there is no server.
@@ -162,13 +165,12 @@ impl Store {
         if self.db.is_embedded() {
             return Ok(None);
         }
-        let told: i64 = read!(self.db, |connection| {
-            sqlx::query_scalar(
+        let told: i64 = self
+            .db
+            .fetch_one(query(
                 "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
-            )
-            .fetch_one(connection)
-            .await?
-        });
+            ))
+            .await?;
         Ok(Some(told))
     }
 

@@ -4,7 +4,7 @@
 //! machines. What names a node that has no row here, such as a claim, has no holder any more.
 
 use crate::Store;
-use database::{Change, Result, Tx, execute_rows, on, read};
+use database::{Change, Result, Tx, bulk, locking, query, value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -42,30 +42,16 @@ impl Change for Beat {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         if self.alone {
-            on!(tx, |connection| sqlx::query(
-                "delete from nodes where node <> $1"
-            )
-            .bind(self.node)
-            .execute(connection)
-            .await
-            .map(drop))?;
+            tx.execute(query("delete from nodes where node <> $1").bind(self.node))
+                .await?;
         }
-        let raised = on!(tx, |connection| sqlx::query(
-            "update nodes set beat = beat + 1 where node = $1"
-        )
-        .bind(self.node)
-        .execute(connection)
-        .await?
-        .rows_affected());
+        let raised = tx
+            .execute(query("update nodes set beat = beat + 1 where node = $1").bind(self.node))
+            .await?;
         if raised == 0 {
-            on!(tx, |connection| sqlx::query(
-                "insert into nodes (node, name, beat) values ($1, $2, 0) on conflict do nothing"
-            )
+            tx.execute(query("insert into nodes (node, name, beat) values ($1, $2, 0) on conflict do nothing")
             .bind(self.node)
-            .bind(&self.name)
-            .execute(connection)
-            .await
-            .map(drop))?;
+            .bind(&self.name)).await?;
         }
         Ok(raised == 1)
     }
@@ -79,14 +65,13 @@ impl Change for Bury {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let gone = on!(tx, |connection| sqlx::query(
-            "delete from nodes where node = $1 and beat = $2"
-        )
-        .bind(self.dead.node)
-        .bind(self.dead.beat)
-        .execute(connection)
-        .await?
-        .rows_affected());
+        let gone = tx
+            .execute(
+                query("delete from nodes where node = $1 and beat = $2")
+                    .bind(self.dead.node)
+                    .bind(self.dead.beat),
+            )
+            .await?;
         Ok(gone == 1)
     }
 }
@@ -103,11 +88,7 @@ impl Change for Leave {
             "update binds set node = 0, bound = false where node = $1",
             "delete from nodes where node = $1",
         ] {
-            on!(tx, |connection| sqlx::query(sql)
-                .bind(self.node)
-                .execute(connection)
-                .await
-                .map(drop))?;
+            tx.execute(query(sql).bind(self.node)).await?;
         }
         Ok(())
     }
@@ -125,24 +106,15 @@ impl Change for TakeBinds {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let slots: Vec<i64> = (1..=self.slots).collect();
-        execute_rows!(
-            tx,
-            &slots,
-            3,
-            "insert into binds (carrier, slot, node) values {rows} on conflict do nothing",
-            |query, slot| query.bind(&*self.carrier).bind(*slot).bind(0_i64)
-        );
-        let sql = format!(
+        tx.execute_each(bulk("insert into binds (carrier, slot, node) values ($1, $2, $3) on conflict do nothing", "insert into binds (carrier, slot, node) select * from unnest($1::text[], $2::bigint[], $3::bigint[]) on conflict do nothing").rows(&slots, |slot| [value(&*self.carrier), value(*slot), value(0_i64)])).await?;
+        let sql = locking!(
             "select slot, node, case when node in (select n.node from nodes n) then 1 else 0 end
-             from binds where carrier = $1 and slot <= $2 order by slot{}",
-            tx.for_update()
+             from binds where carrier = $1 and slot <= $2 order by slot";
+            "for update"
         );
-        let rows: Vec<(i64, i64, i32)> =
-            on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                .bind(&*self.carrier)
-                .bind(self.slots)
-                .fetch_all(connection)
-                .await?);
+        let rows: Vec<(i64, i64, i32)> = tx
+            .fetch_all(query(sql).bind(&*self.carrier).bind(self.slots))
+            .await?;
         let held = rows
             .iter()
             .filter(|(_, node, _)| *node == self.node)
@@ -151,15 +123,13 @@ impl Change for TakeBinds {
             .iter()
             .filter(|(_, node, alive)| *node != self.node && *alive == 0);
         for (slot, ..) in free.take(self.most.saturating_sub(held)) {
-            on!(tx, |connection| sqlx::query(
-                "update binds set node = $1, bound = false where carrier = $2 and slot = $3"
+            tx.execute(
+                query("update binds set node = $1, bound = false where carrier = $2 and slot = $3")
+                    .bind(self.node)
+                    .bind(&*self.carrier)
+                    .bind(*slot),
             )
-            .bind(self.node)
-            .bind(&*self.carrier)
-            .bind(*slot)
-            .execute(connection)
-            .await
-            .map(drop))?;
+            .await?;
         }
         Ok(())
     }
@@ -175,18 +145,12 @@ impl Change for SetBind {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        on!(tx, |connection| sqlx::query(
-            "update binds set node = $1, bound = $2 where carrier = $3 and slot = $4 and node = $5"
-        )
+        tx.execute(query("update binds set node = $1, bound = $2 where carrier = $3 and slot = $4 and node = $5")
         .bind(self.holder)
         .bind(self.bind.bound)
         .bind(&self.bind.carrier)
         .bind(self.bind.slot)
-        .bind(self.bind.node)
-        .execute(connection)
-        .await
-        .map(drop))
-        .map_err(Into::into)
+        .bind(self.bind.node)).await.map(drop)
     }
 }
 
@@ -206,11 +170,10 @@ impl Store {
 
     /// All nodes.
     pub async fn nodes(&self) -> Result<Vec<NodeBeat>> {
-        let rows: Vec<(i64, i64)> = read!(self.db, |connection| {
-            sqlx::query_as("select node, beat from nodes order by node")
-                .fetch_all(connection)
-                .await?
-        });
+        let rows: Vec<(i64, i64)> = self
+            .db
+            .fetch_all(query("select node, beat from nodes order by node"))
+            .await?;
         Ok(rows
             .into_iter()
             .map(|(node, beat)| NodeBeat { node, beat })
@@ -261,11 +224,12 @@ impl Store {
 
     /// All connections, by carrier.
     pub async fn binds(&self) -> Result<BTreeMap<String, Vec<Bind>>> {
-        let rows: Vec<BindRow> = read!(self.db, |connection| {
-            sqlx::query_as("select carrier, slot, node, bound from binds order by carrier, slot")
-                .fetch_all(connection)
-                .await?
-        });
+        let rows: Vec<BindRow> = self
+            .db
+            .fetch_all(query(
+                "select carrier, slot, node, bound from binds order by carrier, slot",
+            ))
+            .await?;
         let mut binds: BTreeMap<String, Vec<Bind>> = BTreeMap::new();
         for (carrier, slot, node, bound) in rows {
             binds.entry(carrier.clone()).or_default().push(Bind {

@@ -18,7 +18,7 @@ pub use secrets::CallbackSecret;
 use crate::Store;
 use crate::batches::WAITING;
 use crate::rows::{environment, id_bytes, message_id, named, number, recipient};
-use database::{Change, Result, Tx, changed_rows, execute_rows, on, read};
+use database::{Change, Result, Tx, bulk, by_whole_keys, locking, query, value};
 use domain::{AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -148,29 +148,11 @@ async fn insert_as(
     state: &str,
     (node, until_ms): (i64, i64),
 ) -> Result<()> {
-    execute_rows!(
-        tx,
-        callbacks,
-        14,
-        "insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
+    tx.execute_each(bulk("insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
              subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
-         values {rows} on conflict do nothing",
-        |query, callback| query
-            .bind(callback.bucket.0)
-            .bind(state)
-            .bind(callback.account.0)
-            .bind(callback.is_sandbox())
-            .bind(&callback.origin)
-            .bind(callback.due_at_ms)
-            .bind(callback.event_id().as_bytes().to_vec())
-            .bind(EventKind::DeliveryStatus.as_str())
-            .bind(id_bytes(&callback.message))
-            .bind(number(callback.recipient))
-            .bind(callback.status.as_str())
-            .bind(callback.attempts)
-            .bind(node)
-            .bind(until_ms)
-    );
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing", "insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
+             subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
+         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[]) on conflict do nothing").rows(callbacks, |callback| [value(callback.bucket.0), value(state), value(callback.account.0), value(callback.is_sandbox()), value(&callback.origin), value(callback.due_at_ms), value(callback.event_id().as_bytes().to_vec()), value(EventKind::DeliveryStatus.as_str()), value(id_bytes(&callback.message)), value(number(callback.recipient)), value(callback.status.as_str()), value(callback.attempts), value(node), value(until_ms)])).await?;
     Ok(())
 }
 
@@ -179,23 +161,23 @@ pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) 
     let Some(first) = callbacks.first() else {
         return Ok(false);
     };
-    let found: Option<i64> = on!(tx, |connection| {
-        sqlx::query_scalar(
-            "select attempts from outbox where bucket = $1 and state = $2 and account_id = $3
+    let found: Option<i64> = tx
+        .fetch_optional(
+            query(
+                "select attempts from outbox where bucket = $1 and state = $2 and account_id = $3
              and sandbox = $4 and destination = $5 and due_at_ms = $6 and event_id = $7
              and claimed_by = $8",
+            )
+            .bind(first.bucket.0)
+            .bind(CLAIMED)
+            .bind(first.account.0)
+            .bind(first.is_sandbox())
+            .bind(&first.origin)
+            .bind(first.due_at_ms)
+            .bind(first.event_id().as_bytes())
+            .bind(node),
         )
-        .bind(first.bucket.0)
-        .bind(CLAIMED)
-        .bind(first.account.0)
-        .bind(first.is_sandbox())
-        .bind(&first.origin)
-        .bind(first.due_at_ms)
-        .bind(first.event_id().as_bytes())
-        .bind(node)
-        .fetch_optional(connection)
-        .await?
-    });
+        .await?;
     Ok(found.is_some())
 }
 
@@ -206,25 +188,11 @@ async fn take(
     state: &str,
     node: i64,
 ) -> Result<HashSet<EventId>> {
-    let taken = changed_rows!(
-        tx,
-        callbacks,
-        7,
-        "delete from outbox
-         where (bucket, state, account_id, sandbox, destination, due_at_ms, event_id) in (values {keys})
-             and claimed_by = {1}
-         returning event_id",
-        |query, callback| query
-            .bind(callback.bucket.0)
-            .bind(state)
-            .bind(callback.account.0)
-            .bind(callback.is_sandbox())
-            .bind(&callback.origin)
-            .bind(callback.due_at_ms)
-            .bind(callback.event_id().as_bytes().to_vec()),
-        after |query| query.bind(node),
-        told |callback| -> (Vec<u8>,) { (callback.event_id().as_bytes().to_vec(),) }
-    );
+    let taken = tx.changed_each(by_whole_keys("delete from outbox
+         where bucket = $1 and state = $2 and account_id = $3 and sandbox = $4 and destination = $5 and due_at_ms = $6 and event_id = $7
+             and claimed_by = $8", "delete from outbox
+         where ", &["bucket", "state", "account_id", "sandbox", "destination", "due_at_ms", "event_id", "claimed_by"], "
+         returning event_id").rows(callbacks, |callback| [value(callback.bucket.0), value(state), value(callback.account.0), value(callback.is_sandbox()), value(&callback.origin), value(callback.due_at_ms), value(callback.event_id().as_bytes().to_vec()), value(node)]), callbacks.iter().map(|callback| { (callback.event_id().as_bytes().to_vec(),) })).await?;
     let taken = callbacks
         .iter()
         .zip(taken)
@@ -232,7 +200,6 @@ async fn take(
     Ok(taken.map(|(callback, _)| callback.event_id()).collect())
 }
 
-#[derive(sqlx::FromRow)]
 struct CallbackRow {
     bucket: i16,
     account_id: i64,
@@ -247,6 +214,21 @@ struct CallbackRow {
     callback_url: Option<String>,
     customer_reference: Option<String>,
 }
+
+database::from_row!(CallbackRow {
+    bucket,
+    account_id,
+    sandbox,
+    destination,
+    due_at_ms,
+    kind,
+    subject,
+    recipient,
+    payload,
+    attempts,
+    callback_url,
+    customer_reference
+});
 
 impl CallbackRow {
     fn callback(self) -> Result<Callback> {
@@ -280,25 +262,27 @@ impl Change for ClaimCallbacks {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
         let (bucket, account, world, origin) = &self.of;
-        let sql = format!(
+        let sql = locking!(
             "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
                  o.payload, o.attempts, m.callback_url, m.customer_reference
              from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
              where o.bucket = $1 and o.state = $2 and o.account_id = $3 and o.sandbox = $4
                  and o.destination = $5 and o.due_at_ms <= $6
-             order by o.due_at_ms, o.event_id limit $7{}",
-            tx.skip_locked("o")
+             order by o.due_at_ms, o.event_id limit $7";
+            "for update of o skip locked"
         );
-        let rows: Vec<CallbackRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(bucket.0)
-            .bind(DUE)
-            .bind(account.0)
-            .bind(*world == Environment::Sandbox)
-            .bind(origin)
-            .bind(self.now_ms)
-            .bind(self.limit)
-            .fetch_all(connection)
-            .await?);
+        let rows: Vec<CallbackRow> = tx
+            .fetch_all(
+                query(sql)
+                    .bind(bucket.0)
+                    .bind(DUE)
+                    .bind(account.0)
+                    .bind(*world == Environment::Sandbox)
+                    .bind(origin)
+                    .bind(self.now_ms)
+                    .bind(self.limit),
+            )
+            .await?;
         let callbacks: Vec<Callback> = rows
             .into_iter()
             .map(CallbackRow::callback)
@@ -309,7 +293,7 @@ impl Change for ClaimCallbacks {
         Ok(callbacks)
     }
 
-    async fn stands(&self, tx: &mut Tx, callbacks: &Vec<Callback>) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, callbacks: &Vec<Callback>) -> Result<bool> {
         are_claimed(tx, callbacks, self.node).await
     }
 }
@@ -323,18 +307,18 @@ impl Change for FreeCallbacks {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        Ok(on!(tx, |connection| sqlx::query(
-            "update outbox set state = $1, claimed_by = 0, claimed_until_ms = 0
+        tx.execute(
+            query(
+                "update outbox set state = $1, claimed_by = 0, claimed_until_ms = 0
              where bucket = $2 and state = $3
                  and (claimed_by not in (select n.node from nodes n) or claimed_until_ms < $4)",
+            )
+            .bind(DUE)
+            .bind(self.bucket.0)
+            .bind(CLAIMED)
+            .bind(self.now_ms),
         )
-        .bind(DUE)
-        .bind(self.bucket.0)
-        .bind(CLAIMED)
-        .bind(self.now_ms)
-        .execute(connection)
-        .await?
-        .rows_affected()))
+        .await
     }
 }
 
@@ -367,12 +351,13 @@ impl Store {
 
     /// Callbacks of a bucket by state.
     pub async fn callback_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
-        let rows: Vec<(String, i64)> = read!(self.db, |connection| {
-            sqlx::query_as("select state, count(*) from outbox where bucket = $1 group by state")
-                .bind(bucket.0)
-                .fetch_all(connection)
-                .await?
-        });
+        let rows: Vec<(String, i64)> = self
+            .db
+            .fetch_all(
+                query("select state, count(*) from outbox where bucket = $1 group by state")
+                    .bind(bucket.0),
+            )
+            .await?;
         Ok(rows)
     }
 }

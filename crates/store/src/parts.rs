@@ -10,7 +10,7 @@ use crate::Store;
 use crate::batches::Progress;
 use crate::receipts::CarrierReport;
 use crate::rows::bucket_of_id;
-use database::{Change, Result, Tx, execute_rows, fetch_rows, find_rows};
+use database::{Change, Result, Sql, Tx, bulk, value};
 use domain::{Bucket, Leg, MessageId, Recipient};
 pub(crate) use matched::{Matched, Meant, look_up};
 use std::borrow::Cow;
@@ -141,22 +141,14 @@ async fn rows<S: AsRef<str>>(
 ) -> Result<Vec<(usize, i64, Vec<u8>)>> {
     let embedded = store.db.is_embedded();
     let placed: Vec<(i64, &(&str, S))> = (0..).zip(stems).collect();
-    let rows: Vec<(i64, i64, Vec<u8>)> = find_rows!(
-        tx,
-        &placed,
-        4,
-        "with v (place, bucket, carrier, stem) as (values {rows})
+    let rows: Vec<(i64, i64, Vec<u8>)> = tx.fetch_each(bulk("with v (place, bucket, carrier, stem) as (values ($1, $2, $3, $4))
          select place, submitted_hour_ms, pages from v
-         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem",
-        |query, row| {
+         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem", "with v (place, bucket, carrier, stem) as (select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]))
+         select place, submitted_hour_ms, pages from v
+         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem").rows(&placed, |row| {
             let (place, (carrier, stem)) = row;
-            query
-                .bind(*place)
-                .bind(bucket_of_id(carrier, stem.as_ref(), embedded).0)
-                .bind(*carrier)
-                .bind(stem.as_ref())
-        }
-    );
+            [value(*place), value(bucket_of_id(carrier, stem.as_ref(), embedded).0), value(*carrier), value(stem.as_ref())]
+        })).await?;
     let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
     let rows = rows.into_iter();
     Ok(rows
@@ -294,57 +286,65 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
     if rows.is_empty() {
         return Ok(0);
     }
-    let both = match tx {
-        // It makes a text of two blobs.
-        Tx::Sqlite(_) => "cast(parts.pages || excluded.pages as blob)",
-        Tx::Postgres(_) => "parts.pages || excluded.pages",
+    let one = Sql {
+        // SQLite makes a text of two blobs.
+        sqlite: "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages)
+             values ($1, $2, $3, $4, $5)
+             on conflict (bucket, carrier, stem, submitted_hour_ms)
+             do update set pages = cast(parts.pages || excluded.pages as blob)
+             where length(parts.pages) < $6 and instr(parts.pages, excluded.pages) = 0",
+        postgres: "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages)
+             values ($1, $2, $3, $4, $5)
+             on conflict (bucket, carrier, stem, submitted_hour_ms)
+             do update set pages = parts.pages || excluded.pages
+             where length(parts.pages) < $6 and position(excluded.pages in parts.pages) = 0",
     };
-    let place = place_of(tx, "excluded.pages");
-    // In the text, which has two forms then: over several rows, Citus finds no type for what is bound behind them.
-    let sql = format!(
-        "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages) values {{rows}}
-         on conflict (bucket, carrier, stem, submitted_hour_ms) do update set pages = {both}
-         where length(parts.pages) < {FULL_OCTETS} and {place} = 0"
-    );
-    Ok(execute_rows!(tx, rows, 5, &sql, |query, row| {
-        let (key, pages) = row;
-        query
-            .bind(key.bucket)
-            .bind(key.carrier)
-            .bind(&*key.stem)
-            .bind(key.submitted_hour_ms)
-            .bind(&pages[..])
-    }))
-}
-
-/// Where some pages stand in a row, from one on, or zero.
-fn place_of(tx: &Tx, pages: &str) -> String {
-    match tx {
-        Tx::Sqlite(_) => format!("instr(parts.pages, {pages})"),
-        Tx::Postgres(_) => format!("position({pages} in parts.pages)"),
-    }
+    let many = "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages)
+         select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bytea[])
+         on conflict (bucket, carrier, stem, submitted_hour_ms)
+         do update set pages = parts.pages || excluded.pages
+         where length(parts.pages) < $6 and position(excluded.pages in parts.pages) = 0";
+    let write = bulk(one, many).rows(rows, |(key, pages)| {
+        [
+            value(key.bucket),
+            value(key.carrier),
+            value(&*key.stem),
+            value(key.submitted_hour_ms),
+            value(&pages[..]),
+        ]
+    });
+    let full = i64::try_from(FULL_OCTETS).unwrap_or(i64::MAX);
+    tx.execute_each(write.bind(full)).await
 }
 
 /// Those of the rows that were written which do not say it.
 async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>>> {
-    let place = place_of(tx, "v.pages");
-    let sql = format!(
-        "with v (place, bucket, carrier, stem, submitted_hour_ms, pages) as (values {{rows}})
+    let one = Sql {
+        sqlite: "select $1 from parts
+             where bucket = $2 and carrier = $3 and stem = $4 and submitted_hour_ms = $5
+                 and instr(parts.pages, $6) = 0",
+        postgres: "select $1 from parts
+             where bucket = $2 and carrier = $3 and stem = $4 and submitted_hour_ms = $5
+                 and position($6 in parts.pages) = 0",
+    };
+    let many = "with v (place, bucket, carrier, stem, submitted_hour_ms, pages) as (
+             select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bytea[]))
          select v.place from v
          join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem
-             and parts.submitted_hour_ms = v.submitted_hour_ms where {place} = 0"
-    );
-    let placed: Vec<(i64, &Row<'_>)> = (0..).zip(rows).collect();
-    let refused: Vec<(i64,)> = fetch_rows!(tx, &placed, 6, &sql, |query, row| {
-        let (place, (key, pages)) = row;
-        query
-            .bind(*place)
-            .bind(key.bucket)
-            .bind(key.carrier)
-            .bind(&*key.stem)
-            .bind(key.submitted_hour_ms)
-            .bind(&pages[..])
+             and parts.submitted_hour_ms = v.submitted_hour_ms
+         where position(v.pages in parts.pages) = 0";
+    let placed = (0_i64..).zip(rows);
+    let ask = bulk(one, many).rows(placed, |(place, (key, pages))| {
+        [
+            value(place),
+            value(key.bucket),
+            value(key.carrier),
+            value(&*key.stem),
+            value(key.submitted_hour_ms),
+            value(&pages[..]),
+        ]
     });
+    let refused: Vec<(i64,)> = tx.fetch_each(ask).await?;
     let refused = refused.into_iter();
     Ok(refused
         .filter_map(|(place,)| rows.get(usize::try_from(place).ok()?))

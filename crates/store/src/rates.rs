@@ -1,7 +1,7 @@
 //! Rate windows that nodes share.
 
 use crate::Store;
-use database::{Change, Error, Result, Tx, execute_rows, find_rows, on};
+use database::{Bulk, Change, Error, Result, Sql, Tx, bulk, locking, query, value};
 use domain::Environment;
 use domain::rate::{RateKey, Reservation, Reserved, Window};
 use std::collections::HashMap;
@@ -40,10 +40,24 @@ impl Change for Reserve {
             answers.push(reserved);
         }
         // Where another node wrote one first, this change is run again and finds it.
-        write(tx, &new, "").await?;
-        let again = " on conflict (account_id, sandbox, kind)
-             do update set newest_ms = excluded.newest_ms, counts = excluded.counts";
-        write(tx, &known, again).await?;
+        let insert = bulk(
+            "insert into rates (account_id, sandbox, kind, newest_ms, counts)
+             values ($1, $2, $3, $4, $5)",
+            "insert into rates (account_id, sandbox, kind, newest_ms, counts)
+             select * from unnest($1::bigint[], $2::boolean[], $3::text[], $4::bigint[], $5::bytea[])",
+        );
+        write(tx, insert, &new).await?;
+        let update = bulk(
+            "insert into rates (account_id, sandbox, kind, newest_ms, counts)
+             values ($1, $2, $3, $4, $5)
+             on conflict (account_id, sandbox, kind)
+             do update set newest_ms = excluded.newest_ms, counts = excluded.counts",
+            "insert into rates (account_id, sandbox, kind, newest_ms, counts)
+             select * from unnest($1::bigint[], $2::boolean[], $3::text[], $4::bigint[], $5::bytea[])
+             on conflict (account_id, sandbox, kind)
+             do update set newest_ms = excluded.newest_ms, counts = excluded.counts",
+        );
+        write(tx, update, &known).await?;
         Ok(answers)
     }
 }
@@ -58,17 +72,20 @@ fn row(key: &RateKey) -> Row {
 
 /// Reads windows and keeps others from changing them until the commit.
 async fn lock(tx: &mut Tx, asked: &[(RateKey, Reservation)]) -> Result<HashMap<Row, Window>> {
-    let sql = format!(
+    let one = locking!(
         "select account_id, sandbox, kind, newest_ms, counts from rates
-         where (account_id, sandbox, kind) in (values {{rows}})
-         order by account_id, sandbox, kind{}",
-        tx.for_update()
+         where account_id = $1 and sandbox = $2 and kind = $3";
+        "for update"
     );
-    let found: Vec<(i64, bool, String, i64, Vec<u8>)> =
-        find_rows!(tx, asked, 3, &sql, |query, one| {
-            let (account, sandbox, kind) = row(&one.0);
-            query.bind(account).bind(sandbox).bind(kind)
-        });
+    let many = "select account_id, sandbox, kind, newest_ms, counts from rates
+         where (account_id, sandbox, kind) in (
+             select * from unnest($1::bigint[], $2::boolean[], $3::text[]))
+         order by account_id, sandbox, kind for update";
+    let read = bulk(one, many).rows(asked, |one| {
+        let (account, sandbox, kind) = row(&one.0);
+        [value(account), value(sandbox), value(kind)]
+    });
+    let found: Vec<(i64, bool, String, i64, Vec<u8>)> = tx.fetch_each(read).await?;
     found
         .into_iter()
         .map(|(account, sandbox, kind, newest_ms, counts)| {
@@ -80,19 +97,23 @@ async fn lock(tx: &mut Tx, asked: &[(RateKey, Reservation)]) -> Result<HashMap<R
         .collect()
 }
 
-/// Writes windows; `or` says what happens where one is there.
-async fn write(tx: &mut Tx, windows: &[(Row, (i64, Vec<u8>))], or: &str) -> Result<()> {
-    let insert = "insert into rates (account_id, sandbox, kind, newest_ms, counts) values {rows}";
-    let sql = [insert, or].concat();
-    execute_rows!(tx, windows, 5, &sql, |query, window| {
+/// Writes windows by a statement that inserts or updates them.
+async fn write<'q>(
+    tx: &mut Tx,
+    statement: Bulk<'q>,
+    windows: &'q [(Row, (i64, Vec<u8>))],
+) -> Result<()> {
+    let statement = statement.rows(windows, |window| {
         let ((account, sandbox, kind), (newest_ms, counts)) = window;
-        query
-            .bind(*account)
-            .bind(*sandbox)
-            .bind(kind.as_str())
-            .bind(*newest_ms)
-            .bind(counts.as_slice())
+        [
+            value(*account),
+            value(*sandbox),
+            value(kind),
+            value(*newest_ms),
+            value(counts),
+        ]
     });
+    tx.execute_each(statement).await?;
     Ok(())
 }
 
@@ -104,17 +125,15 @@ impl Change for TidyRates {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let sql = format!(
-            "delete from rates where (account_id, sandbox, kind) in (
-                 select account_id, sandbox, kind from rates where newest_ms < $1 limit $2{})",
-            tx.skip_locked("rates")
-        );
-        let gone = on!(tx, |connection| sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(self.now_ms - KEPT_MS)
-            .bind(MOST_TIDIED)
-            .execute(connection)
-            .await?
-            .rows_affected());
+        let sql = Sql {
+            sqlite: "delete from rates where (account_id, sandbox, kind) in (
+                 select account_id, sandbox, kind from rates where newest_ms < $1 limit $2)",
+            postgres: "delete from rates where (account_id, sandbox, kind) in (
+                 select account_id, sandbox, kind from rates where newest_ms < $1 limit $2
+                 for update of rates skip locked)",
+        };
+        let gone = query(sql).bind(self.now_ms - KEPT_MS).bind(MOST_TIDIED);
+        let gone = tx.execute(gone).await?;
         Ok(gone >= MOST_TIDIED.unsigned_abs())
     }
 }

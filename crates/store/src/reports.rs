@@ -2,7 +2,7 @@
 
 use crate::Store;
 use crate::rows::{id_bytes, named, number, recipient};
-use database::{Db, Result, Tx, fetch_rows, on};
+use database::{Db, Result, Tx, bulk, query, value};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, MessageId, Recipient, recipient_list,
 };
@@ -120,17 +120,19 @@ impl Store {
         if let Some(counts) = self.counted.get(message) {
             return Ok(counts);
         }
-        let (delivered, ended, gave_up): (i64, i64, i64) = on!(tx, |connection| sqlx::query_as(
-            "select count(case status when $3 then 1 end),
+        let (delivered, ended, gave_up): (i64, i64, i64) = tx
+            .fetch_one(
+                query(
+                    "select count(case status when $3 then 1 end),
                  count(case when status not in ('sent', 'in_doubt') then 1 end),
                  count(case when gave_up then 1 end)
              from deliveries where bucket = $1 and message_id = $2",
-        )
-        .bind(bucket.0)
-        .bind(id_bytes(&message))
-        .bind(DeliveryStatus::Delivered.as_str())
-        .fetch_one(connection)
-        .await?);
+                )
+                .bind(bucket.0)
+                .bind(id_bytes(&message))
+                .bind(DeliveryStatus::Delivered.as_str()),
+            )
+            .await?;
         let counts = StatusCounts {
             total,
             delivered: delivered.unsigned_abs(),
@@ -151,17 +153,18 @@ async fn list(
     account: AccountId,
     environment: Environment,
 ) -> Result<Option<(Option<String>, Vec<u8>)>> {
-    Ok(on!(tx, |connection| sqlx::query_as(
-        "select customer_reference, recipients from messages
+    tx.fetch_optional(
+        query(
+            "select customer_reference, recipients from messages
          where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4
              and length(recipients) > 0",
+        )
+        .bind(bucket.0)
+        .bind(id_bytes(&message))
+        .bind(account.0)
+        .bind(environment == Environment::Sandbox),
     )
-    .bind(bucket.0)
-    .bind(id_bytes(&message))
-    .bind(account.0)
-    .bind(environment == Environment::Sandbox)
-    .fetch_optional(connection)
-    .await?))
+    .await
 }
 
 /// Where those recipients of a message stand that were submitted.
@@ -174,17 +177,23 @@ async fn statuses(
     (bucket, message): (Bucket, MessageId),
     recipients: &[Recipient],
 ) -> Result<HashMap<Recipient, DeliveryStatus>> {
-    let rows: Vec<(i64, Option<String>)> = fetch_rows!(
-        tx,
-        recipients,
-        1,
-        "with v (recipient) as (values {rows})
+    let rows: Vec<(i64, Option<String>)> = tx
+        .fetch_each(
+            bulk(
+                "with v (recipient) as (values ($1))
          select v.recipient, (select status from deliveries d
-             where d.bucket = {1} and d.message_id = {2} and d.recipient = v.recipient)
+             where d.bucket = $2 and d.message_id = $3 and d.recipient = v.recipient)
          from v",
-        |query, recipient| query.bind(number(*recipient)),
-        after | query | query.bind(bucket.0).bind(id_bytes(&message))
-    );
+                "with v (recipient) as (select * from unnest($1::bigint[]))
+         select v.recipient, (select status from deliveries d
+             where d.bucket = $2 and d.message_id = $3 and d.recipient = v.recipient)
+         from v",
+            )
+            .rows(recipients, |recipient| [value(number(*recipient))])
+            .bind(bucket.0)
+            .bind(id_bytes(&message)),
+        )
+        .await?;
     rows.into_iter()
         .filter_map(|(digits, status)| Some((recipient(digits), status?)))
         .map(|(to, status)| Ok((to, named(DeliveryStatus::from_name, &status)?)))

@@ -16,7 +16,7 @@ pub(crate) use texts::texts_mark;
 
 use crate::Store;
 use crate::rows::{id_bytes, message_id};
-use database::{Change, Db, Result, Tx, execute_at_once, fetch_rows, on};
+use database::{Change, Db, Result, Tx, bulk, query, value};
 use domain::{Bucket, MessageId};
 use std::collections::HashSet;
 
@@ -99,19 +99,21 @@ async fn old_messages(
     before_ms: i64,
 ) -> Result<Vec<Old>> {
     // Seven octets a number, see `domain::recipient_list`.
-    let rows: Vec<(Vec<u8>, i64)> = on!(tx, |connection| sqlx::query_as(
-        "select message_id, cast(length(recipients) / 7 as bigint) from messages
+    let rows: Vec<(Vec<u8>, i64)> = tx
+        .fetch_all(
+            query(
+                "select message_id, cast(length(recipients) / 7 as bigint) from messages
          where bucket = $1 and message_id > $2 and message_id < $3
              and (due_at_ms is null or due_at_ms < $5)
          order by message_id limit $4",
-    )
-    .bind(bucket.0)
-    .bind(id_bytes(&after))
-    .bind(id_bytes(&MessageId::lowest_at(before_ms)))
-    .bind(MOST_MESSAGES)
-    .bind(before_ms)
-    .fetch_all(connection)
-    .await?);
+            )
+            .bind(bucket.0)
+            .bind(id_bytes(&after))
+            .bind(id_bytes(&MessageId::lowest_at(before_ms)))
+            .bind(MOST_MESSAGES)
+            .bind(before_ms),
+        )
+        .await?;
     rows.into_iter()
         .map(|(id, recipients)| {
             Ok(Old {
@@ -148,26 +150,22 @@ async fn open(
     if messages.is_empty() {
         return Ok(HashSet::new());
     }
-    let mut open: Vec<(Vec<u8>,)> = fetch_rows!(
-        tx,
-        messages,
-        1,
-        "select distinct message_id from deliveries
-         where message_id in (values {rows}) and bucket = {1} and status in ('sent', 'in_doubt')",
-        |query, message| query.bind(id_bytes(message)),
-        after | query | query.bind(bucket.0)
-    );
+    let mut open: Vec<(Vec<u8>,)> = tx.fetch_each(bulk("select distinct message_id from deliveries
+         where message_id = $1 and bucket = $2 and status in ('sent', 'in_doubt')", "select distinct message_id from deliveries
+         where message_id in (select * from unnest($1::bytea[])) and bucket = $2 and status in ('sent', 'in_doubt')").rows(messages, |message| [value(id_bytes(message))]).bind(bucket.0)).await?;
     // Neither has an index by message; of messages this old hardly any is left.
     for sql in [
         "select distinct message_id from batches where bucket = $1 and message_id < $2",
         "select distinct subject from outbox
          where bucket = $1 and state in ('due', 'claimed') and subject < $2",
     ] {
-        let left: Vec<(Vec<u8>,)> = on!(tx, |connection| sqlx::query_as(sql)
-            .bind(bucket.0)
-            .bind(id_bytes(&MessageId::lowest_at(before_ms)))
-            .fetch_all(connection)
-            .await?);
+        let left: Vec<(Vec<u8>,)> = tx
+            .fetch_all(
+                query(sql)
+                    .bind(bucket.0)
+                    .bind(id_bytes(&MessageId::lowest_at(before_ms))),
+            )
+            .await?;
         open.extend(left);
     }
     open.iter().map(|(id,)| message_id(id)).collect()
@@ -189,59 +187,40 @@ impl Change for RemoveMessages {
             && let (Some(first), Some(last)) = (self.messages.first(), self.messages.last())
         {
             // By the index of those of the sandbox, along which the messages came.
-            on!(tx, |connection| sqlx::query(
-                "delete from outbox
+            tx.execute(
+                query(
+                    "delete from outbox
                  where bucket = $1 and sandbox and subject >= $2 and subject <= $3",
+                )
+                .bind(self.bucket.0)
+                .bind(id_bytes(first))
+                .bind(id_bytes(last)),
             )
-            .bind(self.bucket.0)
-            .bind(id_bytes(first))
-            .bind(id_bytes(last))
-            .execute(connection)
-            .await
-            .map(drop))?;
+            .await?;
         }
-        execute_at_once!(
-            tx,
-            &self.messages,
-            1,
-            "delete from deliveries where (message_id, recipient) in (
+        tx.execute_each(bulk("delete from deliveries where (message_id, recipient) in (
                  select message_id, recipient from deliveries
-                 where message_id in (values {rows}) and bucket = {1} limit {2}) and bucket = {1}",
-            |query, message| query.bind(id_bytes(message)),
-            after | query | query.bind(self.bucket.0).bind(MOST_DELIVERIES)
-        );
-        execute_at_once!(
-            tx,
-            &self.messages,
-            1,
-            "delete from callback_attempts where (message_id, recipient, made_at_ms) in (
+                 where message_id = $1 and bucket = $2 limit $3) and bucket = $2", "delete from deliveries where (message_id, recipient) in (
+                 select message_id, recipient from deliveries
+                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MOST_DELIVERIES)).await?;
+        tx.execute_each(bulk("delete from callback_attempts where (message_id, recipient, made_at_ms) in (
                  select message_id, recipient, made_at_ms from callback_attempts
-                 where message_id in (values {rows}) and bucket = {1} limit {2}) and bucket = {1}",
-            |query, message| query.bind(id_bytes(message)),
-            after | query | query.bind(self.bucket.0).bind(MOST_DELIVERIES)
-        );
-        let gone = execute_at_once!(
-            tx,
-            &self.messages,
-            1,
-            "delete from messages where message_id in (values {rows}) and bucket = {1}
+                 where message_id = $1 and bucket = $2 limit $3) and bucket = $2", "delete from callback_attempts where (message_id, recipient, made_at_ms) in (
+                 select message_id, recipient, made_at_ms from callback_attempts
+                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MOST_DELIVERIES)).await?;
+        let gone = tx.execute_each(bulk("delete from messages where message_id = $1 and bucket = $2
                  and not exists (select 1 from deliveries d
                      where d.bucket = messages.bucket and d.message_id = messages.message_id)
                  and not exists (select 1 from callback_attempts a
-                     where a.bucket = messages.bucket and a.message_id = messages.message_id)",
-            |query, message| query.bind(id_bytes(message)),
-            after | query | query.bind(self.bucket.0)
-        );
+                     where a.bucket = messages.bucket and a.message_id = messages.message_id)", "delete from messages where message_id in (select * from unnest($1::bytea[])) and bucket = $2
+                 and not exists (select 1 from deliveries d
+                     where d.bucket = messages.bucket and d.message_id = messages.message_id)
+                 and not exists (select 1 from callback_attempts a
+                     where a.bucket = messages.bucket and a.message_id = messages.message_id)").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0)).await?;
         if gone < self.messages.len() as u64 {
-            execute_at_once!(
-                tx,
-                &self.messages,
-                1,
-                "update messages set recipients = substr(recipients, 1, 0)
-                 where message_id in (values {rows}) and bucket = {1} and length(recipients) > 0",
-                |query, message| query.bind(id_bytes(message)),
-                after | query | query.bind(self.bucket.0)
-            );
+            tx.execute_each(bulk("update messages set recipients = substr(recipients, 1, 0)
+                 where message_id = $1 and bucket = $2 and length(recipients) > 0", "update messages set recipients = substr(recipients, 1, 0)
+                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 and length(recipients) > 0").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0)).await?;
         }
         Ok(gone)
     }

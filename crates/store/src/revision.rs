@@ -2,7 +2,7 @@
 
 use crate::Store;
 use crate::audit::{self, By, Entry};
-use database::{Change, Db, Result, STARTED, Tx, on, read};
+use database::{Change, Db, Result, STARTED, Tx, query};
 use domain::AccountId;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -44,13 +44,11 @@ impl Revision {
 /// Raises the revision, in the transaction of the change that it tells of. That enters the audit too, unless there is
 /// nothing to change.
 pub(crate) async fn touch(tx: &mut Tx) -> Result<()> {
-    on!(tx, |connection| sqlx::query(
+    tx.execute(query(
         "insert into marks (name, value) values ('revision', 1)
          on conflict (name) do update set value = marks.value + 1",
-    )
-    .execute(connection)
-    .await
-    .map(drop))?;
+    ))
+    .await?;
     Ok(())
 }
 
@@ -62,13 +60,15 @@ impl Change for AskReload {
     type Output = i64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<i64> {
-        let asked: i64 = on!(tx, |connection| sqlx::query_scalar(
-            "insert into marks (name, value) values ($1, 1)
+        let asked: i64 = tx
+            .fetch_one(
+                query(
+                    "insert into marks (name, value) values ($1, 1)
              on conflict (name) do update set value = marks.value + 1 returning value",
-        )
-        .bind(RELOADS)
-        .fetch_one(connection)
-        .await?);
+                )
+                .bind(RELOADS),
+            )
+            .await?;
         let entry = Entry {
             by: &self.by,
             verb: RELOAD,
@@ -81,7 +81,7 @@ impl Change for AskReload {
         Ok(asked)
     }
 
-    async fn stands(&self, tx: &mut Tx, _asked: &i64) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, _asked: &i64) -> Result<bool> {
         audit::is_kept(tx, &self.by, RELOAD, "").await
     }
 }
@@ -99,12 +99,8 @@ impl Store {
                  coalesce((select value from marks where name = $1), 0),
                  coalesce((select value from marks where name = '{RELOADS}'), 0)"
         );
-        let (server, number, audited, reloads) = read!(self.db, |connection| {
-            sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                .bind(audit::COUNT)
-                .fetch_one(connection)
-                .await?
-        });
+        let (server, number, audited, reloads) =
+            self.db.fetch_one(query(sql).bind(audit::COUNT)).await?;
         Ok(Revision {
             server,
             number,
@@ -127,16 +123,17 @@ impl Store {
         if !now.is_told_since(then) {
             return Ok(None);
         }
-        let accounts: Vec<(i64,)> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select distinct account_id from audit
+        let accounts: Vec<(i64,)> = self
+            .db
+            .fetch_all(
+                query(
+                    "select distinct account_id from audit
                  where number > $1 and number <= $2 and account_id is not null",
+                )
+                .bind(then.audited)
+                .bind(now.audited),
             )
-            .bind(then.audited)
-            .bind(now.audited)
-            .fetch_all(connection)
-            .await?
-        });
+            .await?;
         let accounts = accounts.into_iter().map(|(id,)| AccountId(id));
         Ok(Some(accounts.collect()))
     }

@@ -91,30 +91,7 @@ pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
     Bucket(i64::try_from(hash >> 32).unwrap_or(0).rem_euclid(BUCKETS))
 }
 
-/// What a statement adds to the keys of its rows so that it names the one bucket in which they lie, bound as `{place}`.
-pub(crate) fn within(bucket: Option<Bucket>, place: usize) -> String {
-    bucket.map_or_else(String::new, |_| format!(" and bucket = {{{place}}}"))
-}
-
-/// The bucket in which all of some rows lie.
-pub(crate) fn one_bucket(mut buckets: impl Iterator<Item = Bucket>) -> Result<Option<Bucket>> {
-    let first = buckets.next();
-    if buckets.all(|bucket| Some(bucket) == first) {
-        Ok(first)
-    } else {
-        Err(Error::Impossible("a group of several buckets"))
-    }
-}
-
 /// All buckets.
 pub(crate) fn buckets(embedded: bool) -> impl Iterator<Item = Bucket> {
     (0..if embedded { 1 } else { BUCKETS }).map(Bucket)
-}
-
-/// All buckets, as a list in a statement that looks for what may be in any of them.
-pub(crate) fn bucket_list(embedded: bool) -> String {
-    let numbers: Vec<String> = buckets(embedded)
-        .map(|bucket| bucket.0.to_string())
-        .collect();
-    numbers.join(",")
 }

@@ -5,11 +5,10 @@ use crate::accounts::span;
 use crate::audit::{self, By, Entry};
 use crate::revision::touch;
 use crate::rows::named;
-use database::{Change, Result, Tx, on, read};
+use database::{Change, Result, Tx, query};
 use domain::{AccountId, SenderId, SenderStatus, redact, sender};
 use serde_json::{Value, json};
 
-#[derive(sqlx::FromRow)]
 struct SenderRow {
     account_id: i64,
     name: String,
@@ -19,6 +18,16 @@ struct SenderRow {
     approved_at_ms: Option<i64>,
     rejection_reason: Option<String>,
 }
+
+database::from_row!(SenderRow {
+    account_id,
+    name,
+    status,
+    purpose,
+    international,
+    approved_at_ms,
+    rejection_reason
+});
 
 impl SenderRow {
     fn sender(self) -> Result<(AccountId, SenderId)> {
@@ -47,12 +56,9 @@ impl Change for AddSender {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let added = on!(tx, |connection| {
-            sqlx::query(
-            "insert into sender_ids (account_id, sender_key, name, status, purpose, international,
+        let added = tx.execute(query("insert into sender_ids (account_id, sender_key, name, status, purpose, international,
                  created_at_ms, approved_at_ms, rejection_reason)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing",
-        )
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing")
         .bind(self.account.0)
         .bind(sender::key(&self.sender.name))
         .bind(&self.sender.name)
@@ -61,11 +67,7 @@ impl Change for AddSender {
         .bind(self.sender.international)
         .bind(self.by.at_ms)
         .bind(self.sender.approved_at_ms)
-        .bind(&self.sender.rejection_reason)
-        .execute(connection)
-        .await?
-        .rows_affected()
-        });
+        .bind(&self.sender.rejection_reason)).await?;
         if added == 0 {
             return Ok(false);
         }
@@ -85,7 +87,7 @@ impl Change for AddSender {
         Ok(true)
     }
 
-    async fn stands(&self, tx: &mut Tx, added: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, added: &bool) -> Result<bool> {
         Ok(!added || audit::is_kept(tx, &self.by, REGISTER, &self.sender.name).await?)
     }
 }
@@ -116,29 +118,31 @@ impl Change for SetSenderStatus {
         let approved_at_ms = (self.status == SenderStatus::Approved).then_some(self.by.at_ms);
         // Before anything is read: whoever changes the same at this moment waits for this row.
         touch(tx).await?;
-        let before: Option<(String, String)> = on!(tx, |connection| sqlx::query_as(
-            "select name, status from sender_ids where account_id = $1 and sender_key = $2",
-        )
-        .bind(self.account.0)
-        .bind(&self.key)
-        .fetch_optional(connection)
-        .await?);
+        let before: Option<(String, String)> = tx
+            .fetch_optional(
+                query(
+                    "select name, status from sender_ids where account_id = $1 and sender_key = $2",
+                )
+                .bind(self.account.0)
+                .bind(&self.key),
+            )
+            .await?;
         let Some((name, before)) = before else {
             return Ok(false);
         };
-        on!(tx, |connection| sqlx::query(
-            "update sender_ids set status = $3, rejection_reason = $4,
+        tx.execute(
+            query(
+                "update sender_ids set status = $3, rejection_reason = $4,
                  approved_at_ms = coalesce($5, approved_at_ms)
              where account_id = $1 and sender_key = $2",
+            )
+            .bind(self.account.0)
+            .bind(&self.key)
+            .bind(self.status.as_str())
+            .bind(&self.reason)
+            .bind(approved_at_ms),
         )
-        .bind(self.account.0)
-        .bind(&self.key)
-        .bind(self.status.as_str())
-        .bind(&self.reason)
-        .bind(approved_at_ms)
-        .execute(connection)
-        .await
-        .map(drop))?;
+        .await?;
         let entry = Entry {
             by: &self.by,
             verb: self.verb(),
@@ -190,16 +194,17 @@ impl Store {
     /// All sender IDs, or those of one account, in the order of their registration.
     pub async fn senders(&self, account: Option<AccountId>) -> Result<Vec<(AccountId, SenderId)>> {
         let (first, last) = span(account);
-        let rows: Vec<SenderRow> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select * from sender_ids where account_id between $1 and $2
+        let rows: Vec<SenderRow> = self
+            .db
+            .fetch_all(
+                query(
+                    "select * from sender_ids where account_id between $1 and $2
                  order by account_id, created_at_ms, sender_key",
+                )
+                .bind(first.0)
+                .bind(last.0),
             )
-            .bind(first.0)
-            .bind(last.0)
-            .fetch_all(connection)
-            .await?
-        });
+            .await?;
         rows.into_iter().map(SenderRow::sender).collect()
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Store;
 use crate::audit::{self, By, Entry};
-use database::{Change, Error, Result, Tx, on};
+use database::{Change, Error, Result, Tx, query};
 use serde_json::{Map, Value};
 
 const CONFIGURE: &str = "limits.configure";
@@ -34,19 +34,19 @@ impl Change for Configure {
         Ok(true)
     }
 
-    async fn stands(&self, tx: &mut Tx, changed: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, changed: &bool) -> Result<bool> {
         Ok(!changed || audit::is_kept(tx, &self.by, CONFIGURE, "").await?)
     }
 }
 
 /// What the last entry says; `null` where there is none.
 async fn configured(tx: &mut Tx) -> Result<Value> {
-    let text: Option<String> = on!(tx, |connection| sqlx::query_scalar(
-        "select after from audit where verb = $1 order by number desc limit 1"
-    )
-    .bind(CONFIGURE)
-    .fetch_optional(connection)
-    .await?);
+    let text: Option<String> = tx
+        .fetch_optional(
+            query("select after from audit where verb = $1 order by number desc limit 1")
+                .bind(CONFIGURE),
+        )
+        .await?;
     let read = |text: String| serde_json::from_str(&text);
     text.map_or(Ok(Value::Null), read)
         .map_err(|_| Error::Unreadable("limits in the audit".to_owned()))

@@ -1,7 +1,7 @@
 //! What PostgreSQL would look after itself, but for some of our tables not often enough.
 
 use crate::Store;
-use database::{Result, read};
+use database::{Result, query};
 
 impl Store {
     /// Has PostgreSQL look at tables that it takes for empty, once there is something in them: those that it
@@ -38,17 +38,10 @@ impl Store {
              where n.nspname = current_schema() and c.relkind = 'r' and {condition}
                  and pg_has_role(c.relowner, 'usage')"
         );
-        let tables: Vec<String> = read!(self.db, |connection| {
-            sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
-                .fetch_all(connection)
-                .await?
-        });
+        let tables: Vec<String> = self.db.fetch_all(query(sql)).await?;
         for table in tables {
             let sql = format!("{command} \"{table}\"");
-            read!(self.db, |connection| sqlx::query(sqlx::AssertSqlSafe(sql))
-                .execute(connection)
-                .await
-                .map(drop)?);
+            self.db.execute(query(sql)).await?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::deliveries::CaseOrFault;
 use crate::rows::id_bytes;
 use crate::settle::{self, Case, Planner, Settled, Terrain};
 use crate::{Store, windows};
-use database::{Change, Result, Tx, execute_rows, on};
+use database::{Change, Result, Tx, bulk, locking, query, value};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ impl Expire {
         from: i64,
         until: i64,
     ) -> Result<(Vec<Case>, bool)> {
-        let sql = format!(
+        let sql = locking!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
                  d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
                  d.doubts
@@ -92,24 +92,26 @@ impl Expire {
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
              where d.bucket = $1 and d.message_id >= $2 and d.message_id < $3
                  and d.status in ('sent', 'in_doubt') and m.gateway = $4 and m.due_at_ms is null
-             order by d.message_id, d.recipient limit $5{}",
-            tx.for_update_of("d")
+             order by d.message_id, d.recipient limit $5";
+            "for update of d"
         );
-        let rows: Vec<CaseOrFault> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(self.bucket.0)
-            .bind(id_bytes(&MessageId::lowest_at(from - OVERLAP_MS)))
-            .bind(id_bytes(&MessageId::lowest_at(until)))
-            .bind(self.expiry.gateway.as_str())
-            .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX))
-            .fetch_all(connection)
-            .await?);
+        let rows: Vec<CaseOrFault> = tx
+            .fetch_all(
+                query(sql)
+                    .bind(self.bucket.0)
+                    .bind(id_bytes(&MessageId::lowest_at(from - OVERLAP_MS)))
+                    .bind(id_bytes(&MessageId::lowest_at(until)))
+                    .bind(self.expiry.gateway.as_str())
+                    .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX)),
+            )
+            .await?;
         Ok(readable(rows))
     }
 
     /// Returns some open recipients of messages that were due in this time and accepted before, and whether there may be
     /// more.
     async fn due_later(&self, tx: &mut Tx, from: i64, until: i64) -> Result<(Vec<Case>, bool)> {
-        let sql = format!(
+        let sql = locking!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
                  d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
                  d.doubts
@@ -117,17 +119,19 @@ impl Expire {
              join deliveries d on d.bucket = m.bucket and d.message_id = m.message_id
              where m.bucket = $1 and m.due_at_ms >= $2 and m.due_at_ms < $3
                  and d.status in ('sent', 'in_doubt') and m.gateway = $4
-             order by m.due_at_ms, m.message_id, d.recipient limit $5{}",
-            tx.for_update_of("d")
+             order by m.due_at_ms, m.message_id, d.recipient limit $5";
+            "for update of d"
         );
-        let rows: Vec<CaseOrFault> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(self.bucket.0)
-            .bind(from - OVERLAP_MS)
-            .bind(until)
-            .bind(self.expiry.gateway.as_str())
-            .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX))
-            .fetch_all(connection)
-            .await?);
+        let rows: Vec<CaseOrFault> = tx
+            .fetch_all(
+                query(sql)
+                    .bind(self.bucket.0)
+                    .bind(from - OVERLAP_MS)
+                    .bind(until)
+                    .bind(self.expiry.gateway.as_str())
+                    .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX)),
+            )
+            .await?;
         Ok(readable(rows))
     }
 }
@@ -194,38 +198,37 @@ pub(crate) async fn look_back(
 
 /// Takes back those of these marks that have come further than this.
 pub(crate) async fn lower_marks(tx: &mut Tx, names: &[String], to: i64) -> Result<()> {
-    execute_rows!(
-        tx,
-        names,
-        1,
-        "with v (name) as (values {rows})
-         update marks set value = {1} from v where marks.name = v.name and marks.value > {1}",
-        |query, name| query.bind(name),
-        after | query | query.bind(to)
-    );
+    tx.execute_each(
+        bulk(
+            "update marks set value = $2
+         where marks.name = $1 and marks.value > $2",
+            "with v (name) as (select * from unnest($1::text[]))
+         update marks set value = $2 from v where marks.name = v.name and marks.value > $2",
+        )
+        .rows(names, |name| [value(name)])
+        .bind(to),
+    )
+    .await?;
     Ok(())
 }
 
 pub(crate) async fn read_mark(tx: &mut Tx, name: &str) -> Result<i64> {
-    let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-        "select value from marks where name = $1"
-    )
-    .bind(name)
-    .fetch_optional(connection)
-    .await?);
+    let found: Option<i64> = tx
+        .fetch_optional(query("select value from marks where name = $1").bind(name))
+        .await?;
     Ok(found.unwrap_or(0))
 }
 
 pub(crate) async fn write_mark(tx: &mut Tx, name: &str, value: i64) -> Result<()> {
-    on!(tx, |connection| sqlx::query(
-        "insert into marks (name, value) values ($1, $2)
+    tx.execute(
+        query(
+            "insert into marks (name, value) values ($1, $2)
          on conflict (name) do update set value = excluded.value",
+        )
+        .bind(name)
+        .bind(value),
     )
-    .bind(name)
-    .bind(value)
-    .execute(connection)
-    .await
-    .map(drop))?;
+    .await?;
     Ok(())
 }
 
@@ -239,14 +242,12 @@ impl Change for Tidy {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let closed = windows::remove_closed(tx, self.bucket, self.now_ms, MOST_TIDIED).await?;
-        on!(tx, |connection| sqlx::query(
-            "delete from parked_receipts where bucket = $1 and received_at_ms < $2",
+        tx.execute(
+            query("delete from parked_receipts where bucket = $1 and received_at_ms < $2")
+                .bind(self.bucket.0)
+                .bind(self.now_ms - PARKED_FOR_MS),
         )
-        .bind(self.bucket.0)
-        .bind(self.now_ms - PARKED_FOR_MS)
-        .execute(connection)
-        .await
-        .map(drop))?;
+        .await?;
         Ok(closed >= MOST_TIDIED.unsigned_abs())
     }
 }

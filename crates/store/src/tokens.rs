@@ -5,7 +5,7 @@ use crate::accounts::span;
 use crate::audit::{self, By, Entry};
 use crate::revision::touch;
 use crate::rows::named;
-use database::{Change, Result, Tx, on, read};
+use database::{Change, Result, Tx, query};
 use domain::AccountId;
 use domain::redact;
 use domain::token::{Terms, TokenHash};
@@ -28,7 +28,6 @@ pub struct TokenInfo {
     pub revoked_at_ms: Option<i64>,
 }
 
-#[derive(sqlx::FromRow)]
 struct TokenRow {
     token_id: String,
     account_id: i64,
@@ -38,6 +37,16 @@ struct TokenRow {
     expires_at_ms: Option<i64>,
     allowed: String,
 }
+
+database::from_row!(TokenRow {
+    token_id,
+    account_id,
+    name,
+    created_at_ms,
+    revoked_at_ms,
+    expires_at_ms,
+    allowed
+});
 
 impl TokenRow {
     fn token(self) -> Result<TokenInfo> {
@@ -69,21 +78,21 @@ impl Change for AddToken {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        on!(tx, |connection| sqlx::query(
-            "insert into tokens
+        tx.execute(
+            query(
+                "insert into tokens
              (token_id, account_id, name, hash, created_at_ms, expires_at_ms, allowed)
              values ($1, $2, $3, $4, $5, $6, $7)",
+            )
+            .bind(&self.token.id)
+            .bind(self.token.account.0)
+            .bind(&self.token.name)
+            .bind(&self.hash[..])
+            .bind(self.token.created_at_ms)
+            .bind(self.token.terms.expires_at_ms)
+            .bind(self.token.terms.allowed.to_string()),
         )
-        .bind(&self.token.id)
-        .bind(self.token.account.0)
-        .bind(&self.token.name)
-        .bind(&self.hash[..])
-        .bind(self.token.created_at_ms)
-        .bind(self.token.terms.expires_at_ms)
-        .bind(self.token.terms.allowed.to_string())
-        .execute(connection)
-        .await
-        .map(drop))?;
+        .await?;
         touch(tx).await?;
         let entry = Entry {
             by: &self.by,
@@ -96,13 +105,12 @@ impl Change for AddToken {
         audit::enter(tx, entry).await
     }
 
-    async fn stands(&self, tx: &mut Tx, (): &()) -> Result<bool> {
-        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-            "select account_id from tokens where token_id = $1"
-        )
-        .bind(&self.token.id)
-        .fetch_optional(connection)
-        .await?);
+    async fn is_committed(&self, tx: &mut Tx, (): &()) -> Result<bool> {
+        let found: Option<i64> = tx
+            .fetch_optional(
+                query("select account_id from tokens where token_id = $1").bind(&self.token.id),
+            )
+            .await?;
         Ok(found.is_some())
     }
 }
@@ -127,16 +135,10 @@ impl Change for RevokeToken {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let revoked: Option<TokenRow> = on!(tx, |connection| {
-            sqlx::query_as(
-            "update tokens set revoked_at_ms = $2 where token_id = $1 and revoked_at_ms is null
-             returning token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed",
-        )
+        let revoked: Option<TokenRow> = tx.fetch_optional(query("update tokens set revoked_at_ms = $2 where token_id = $1 and revoked_at_ms is null
+             returning token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed")
         .bind(&self.id)
-        .bind(self.by.at_ms)
-        .fetch_optional(connection)
-        .await?
-        });
+        .bind(self.by.at_ms)).await?;
         let Some(revoked) = revoked else {
             return Ok(false);
         };
@@ -154,7 +156,7 @@ impl Change for RevokeToken {
         Ok(true)
     }
 
-    async fn stands(&self, tx: &mut Tx, revoked: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, revoked: &bool) -> Result<bool> {
         Ok(!revoked || audit::is_kept(tx, &self.by, REVOKE, &self.id).await?)
     }
 }
@@ -176,15 +178,16 @@ impl Store {
         &self,
         hash: &TokenHash,
     ) -> Result<Option<(AccountId, String, Terms)>> {
-        let found: Option<(i64, String, Option<i64>, String)> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select account_id, token_id, expires_at_ms, allowed from tokens
+        let found: Option<(i64, String, Option<i64>, String)> = self
+            .db
+            .fetch_optional(
+                query(
+                    "select account_id, token_id, expires_at_ms, allowed from tokens
                  where hash = $1 and revoked_at_ms is null",
+                )
+                .bind(&hash[..]),
             )
-            .bind(&hash[..])
-            .fetch_optional(connection)
-            .await?
-        });
+            .await?;
         found
             .map(|(account, id, expires_at_ms, allowed)| {
                 Ok((AccountId(account), id, terms(expires_at_ms, &allowed)?))
@@ -195,16 +198,10 @@ impl Store {
     /// All tokens, or those of one account, oldest first.
     pub async fn tokens(&self, account: Option<AccountId>) -> Result<Vec<TokenInfo>> {
         let (first, last) = span(account);
-        let rows: Vec<TokenRow> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed
-                 from tokens where account_id between $1 and $2 order by created_at_ms, token_id",
-            )
+        let rows: Vec<TokenRow> = self.db.fetch_all(query("select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed
+                 from tokens where account_id between $1 and $2 order by created_at_ms, token_id")
             .bind(first.0)
-            .bind(last.0)
-            .fetch_all(connection)
-            .await?
-        });
+            .bind(last.0)).await?;
         rows.into_iter().map(TokenRow::token).collect()
     }
 }

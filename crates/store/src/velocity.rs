@@ -3,7 +3,7 @@
 use crate::Store;
 use crate::audit::{self, By, Entry};
 use crate::revision::touch;
-use database::{Change, Error, Result, Tx, on, read};
+use database::{Change, Error, Result, Tx, query};
 use domain::AccountId;
 use domain::velocity::Block;
 use serde_json::{Value, json};
@@ -38,24 +38,20 @@ impl Change for Pause {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let paused = &self.paused;
-        on!(tx, |connection| sqlx::query(
-            "delete from paused_blocks where until_ms <= $1"
-        )
-        .bind(self.by.at_ms)
-        .execute(connection)
-        .await
-        .map(drop))?;
-        let new = on!(tx, |connection| sqlx::query(
-            "insert into paused_blocks (account_id, block, paused_at_ms, until_ms)
+        tx.execute(query("delete from paused_blocks where until_ms <= $1").bind(self.by.at_ms))
+            .await?;
+        let new = tx
+            .execute(
+                query(
+                    "insert into paused_blocks (account_id, block, paused_at_ms, until_ms)
              values ($1, $2, $3, $4) on conflict do nothing",
-        )
-        .bind(paused.account.0)
-        .bind(stored(paused.block))
-        .bind(paused.paused_at_ms)
-        .bind(paused.until_ms)
-        .execute(connection)
-        .await?
-        .rows_affected());
+                )
+                .bind(paused.account.0)
+                .bind(stored(paused.block))
+                .bind(paused.paused_at_ms)
+                .bind(paused.until_ms),
+            )
+            .await?;
         if new == 0 {
             return Ok(false);
         }
@@ -72,7 +68,7 @@ impl Change for Pause {
         Ok(true)
     }
 
-    async fn stands(&self, tx: &mut Tx, new: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, new: &bool) -> Result<bool> {
         let block = self.paused.block.to_string();
         Ok(!new || audit::is_kept(tx, &self.by, PAUSE, &block).await?)
     }
@@ -88,15 +84,11 @@ impl Change for Release {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let until_ms: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-            "delete from paused_blocks where account_id = $1 and block = $2 and until_ms > $3
-             returning until_ms",
-        )
+        let until_ms: Option<i64> = tx.fetch_optional(query("delete from paused_blocks where account_id = $1 and block = $2 and until_ms > $3
+             returning until_ms")
         .bind(self.account.0)
         .bind(stored(self.block))
-        .bind(self.by.at_ms)
-        .fetch_optional(connection)
-        .await?);
+        .bind(self.by.at_ms)).await?;
         let Some(until_ms) = until_ms else {
             return Ok(false);
         };
@@ -113,7 +105,7 @@ impl Change for Release {
         Ok(true)
     }
 
-    async fn stands(&self, tx: &mut Tx, released: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, released: &bool) -> Result<bool> {
         let block = self.block.to_string();
         Ok(!released || audit::is_kept(tx, &self.by, RELEASE, &block).await?)
     }
@@ -133,15 +125,16 @@ impl Store {
 
     /// The blocks that are paused at that moment, the latest first.
     pub async fn paused_blocks(&self, now_ms: i64) -> Result<Vec<PausedBlock>> {
-        let rows: Vec<(i64, i64, i64, i64)> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select account_id, block, paused_at_ms, until_ms from paused_blocks
+        let rows: Vec<(i64, i64, i64, i64)> = self
+            .db
+            .fetch_all(
+                query(
+                    "select account_id, block, paused_at_ms, until_ms from paused_blocks
                  where until_ms > $1 order by paused_at_ms desc, account_id, block",
+                )
+                .bind(now_ms),
             )
-            .bind(now_ms)
-            .fetch_all(connection)
-            .await?
-        });
+            .await?;
         let paused = rows
             .into_iter()
             .map(|(account, block, paused_at_ms, until_ms)| {

@@ -1,7 +1,7 @@
 //! Recomputes every balance from the ledger and checks what must always hold.
 
 use crate::Store;
-use database::{Result, Tx, on};
+use database::{Error, FromRow, Result, Row, Tx, query};
 
 /// What was looked at, and what was found wrong.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -67,8 +67,8 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "the live message {} was not charged exactly its cost",
-        sql: "select m.hex from (
-                  select lower(hex(m.message_id)) as hex, m.cost as cost,
+        sql: "select m.message_id from (
+                  select m.message_id as message_id, m.cost as cost,
                       coalesce(-sum(l.amount), 0) as charged
                   from messages m
                   left join ledger l on l.bucket = m.bucket and l.account_id = m.account_id
@@ -78,18 +78,18 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "the sandbox message {} has ledger entries",
-        sql: "select lower(hex(m.message_id)) from messages m cross join ledger l
+        sql: "select m.message_id from messages m cross join ledger l
               where m.sandbox and l.bucket = m.bucket and l.account_id = m.account_id
                   and l.subject = m.message_id limit 20",
     },
     Check {
         sentence: "the message {} gave back more than it was charged",
-        sql: "select lower(hex(subject)) from ledger where kind <> 'credit'
+        sql: "select subject from ledger where kind <> 'credit'
               group by bucket, account_id, subject, component having sum(amount) > 0 limit 20",
     },
     Check {
         sentence: "a recipient of message {} was refunded more than it was charged",
-        sql: "select lower(hex(l.subject)) from ledger l
+        sql: "select l.subject from ledger l
               join deliveries d on d.bucket = l.bucket and d.message_id = l.subject
                   and d.recipient = l.recipient
               where l.kind in ('refund', 'unused_leg')
@@ -98,7 +98,7 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "a recipient of message {} was refunded without a final status",
-        sql: "select lower(hex(m.message_id)) from (
+        sql: "select m.message_id from (
                   select l.bucket, l.subject from ledger l
                   left join deliveries d on d.bucket = l.bucket and d.message_id = l.subject
                       and d.recipient = l.recipient
@@ -110,7 +110,7 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "message {} has more deliveries than recipients",
-        sql: "select lower(hex(m.message_id)) from (
+        sql: "select m.message_id from (
                   select bucket, message_id, count(*) as known from deliveries
                   group by bucket, message_id
               ) d join messages m on m.bucket = d.bucket and m.message_id = d.message_id
@@ -118,7 +118,7 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "a recipient of message {} has no outcome, and is not to be sent to either",
-        sql: "select lower(hex(m.message_id)) from messages m
+        sql: "select m.message_id from messages m
               left join (
                   select bucket, message_id, count(*) as known from deliveries
                   group by bucket, message_id
@@ -132,7 +132,7 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "the cost of message {} is not what its recipients were charged",
-        sql: "select lower(hex(m.message_id)) from messages m
+        sql: "select m.message_id from messages m
               left join (
                   select bucket, message_id, count(*) as known, sum(charge) as charged
                   from deliveries group by bucket, message_id
@@ -148,7 +148,7 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "a recipient of message {} pays for part of a page, or for more pages than its text has",
-        sql: "select lower(hex(m.message_id)) from (
+        sql: "select m.message_id from (
                   select bucket, message_id, max(charge % nullif(pages, 0)) as part,
                       max(reserve % nullif(pages, 0)) as reserved_part, min(pages) as fewest,
                       max(pages) as most
@@ -159,7 +159,7 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "a recipient of message {} has no outcome, and has been passed by the sweep that gives up",
-        sql: "select lower(hex(m.message_id)) from (
+        sql: "select m.message_id from (
                   select bucket, message_id, min(submitted_at_s) as since_s from deliveries
                   where status in ('sent', 'in_doubt') group by bucket, message_id
               ) d join messages m on m.bucket = d.bucket and m.message_id = d.message_id
@@ -168,14 +168,14 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "a recipient of message {} waits to be sent to, though those are given up that were long after it",
-        sql: "select distinct lower(hex(m.message_id)) from batches b
+        sql: "select distinct m.message_id from batches b
               join messages m on m.bucket = b.bucket and m.message_id = b.message_id
               join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
               where b.claimed_by <= 0 and b.expires_at_ms < k.value limit 20",
     },
     Check {
         sentence: "a recipient of message {} was settled without an outcome, or has one of no time",
-        sql: "select distinct lower(hex(message_id)) from deliveries
+        sql: "select distinct message_id from deliveries
               where case when status in ('sent', 'in_doubt') then settled_at_s is not null
                   when status in ('delivrd', 'undeliv', 'expired', 'rejectd', 'failed')
                       then settled_at_s is null
@@ -184,12 +184,12 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "a recipient of message {} is in doubt and nobody knows with whom, or is not and somebody does",
-        sql: "select distinct lower(hex(message_id)) from deliveries
+        sql: "select distinct message_id from deliveries
               where (status = 'in_doubt') <> (doubts is not null) limit 20",
     },
     Check {
         sentence: "a callback of message {} tells an outcome that its recipient has not",
-        sql: "select lower(hex(m.message_id)) from (
+        sql: "select m.message_id from (
                   select o.bucket, o.subject as message_id from outbox o
                   left join deliveries d on d.bucket = o.bucket and d.message_id = o.subject
                       and d.recipient = o.recipient
@@ -200,14 +200,14 @@ const CHECKS: [Check; 21] = [
     },
     Check {
         sentence: "message {} is gone, and its deliveries are not",
-        sql: "select lower(hex(d.message_id)) from (
+        sql: "select d.message_id from (
                   select bucket, message_id from deliveries group by bucket, message_id
               ) d left join messages m on m.bucket = d.bucket and m.message_id = d.message_id
               where m.message_id is null limit 20",
     },
     Check {
         sentence: "a live recipient of message {} that was to be refunded is not",
-        sql: "select lower(hex(m.message_id)) from messages m cross join deliveries d
+        sql: "select m.message_id from messages m cross join deliveries d
               left join ledger l on l.bucket = m.bucket and l.account_id = m.account_id
                   and l.subject = m.message_id and l.recipient = d.recipient and l.kind = 'refund'
               where m.refund_undelivered and not m.sandbox
@@ -265,6 +265,21 @@ impl Store {
     }
 }
 
+/// The subject of a violation: a text, or an id in hexadecimal digits.
+struct Subject(String);
+
+impl FromRow for Subject {
+    fn from_row(row: &Row<'_>) -> Result<Self> {
+        let text = row.get(0).or_else(|_| {
+            let id: Vec<u8> = row.get(0)?;
+            let digits = id.iter().flat_map(|byte| [byte >> 4, byte & 0xF]);
+            let digits = digits.filter_map(|digit| char::from_digit(digit.into(), 16));
+            Ok::<_, Error>(digits.collect())
+        })?;
+        Ok(Self(text))
+    }
+}
+
 /// Checks everything that a connection reads.
 pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
     let mut verification = Verification::default();
@@ -277,25 +292,18 @@ pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
             "select count(*) from deliveries",
         ),
     ] {
-        *count = on!(&mut *tx, |connection| sqlx::query_scalar(sql)
-            .fetch_one(connection)
-            .await?);
+        *count = tx.fetch_one(query(sql)).await?;
     }
     let unguarded = Check {
         sentence: "the entries of the {} can be changed or removed: no trigger refuses it",
         sql: unguarded(tx),
     };
     for check in CHECKS.iter().chain([&unguarded]) {
-        let sql = tx.hex(check.sql);
-        let found: Vec<String> = on!(&mut *tx, |connection| sqlx::query_scalar(
-            sqlx::AssertSqlSafe(sql)
-        )
-        .fetch_all(connection)
-        .await?);
+        let found: Vec<Subject> = tx.fetch_all(query(check.sql)).await?;
         verification.violations.extend(
             found
                 .iter()
-                .map(|subject| check.sentence.replace("{}", subject)),
+                .map(|Subject(subject)| check.sentence.replace("{}", subject)),
         );
     }
     Ok(verification)

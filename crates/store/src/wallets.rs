@@ -6,8 +6,8 @@ mod limit;
 pub use credit::Credited;
 
 use crate::Store;
-use crate::rows::{id_bytes, message_id, named, within};
-use database::{Error, Result, Tx, changed_rows, find_rows, on, read};
+use crate::rows::{id_bytes, message_id, named};
+use database::{Error, Result, Tx, bulk, locking, query, value};
 use domain::{
     AccountId, AccountStatus, Bucket, Component, MessageId, Money, Purse, Recipient, Refusal,
     Spending,
@@ -58,7 +58,6 @@ impl LedgerEntry {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct WalletRow {
     bucket: i16,
     account_id: i64,
@@ -72,9 +71,23 @@ struct WalletRow {
     spent_day: i64,
     spent_today: i64,
     /// The status of an account that may not send, as it is known here.
-    #[sqlx(default)]
     held_as: Option<String>,
 }
+
+database::from_row!(WalletRow {
+    bucket,
+    account_id,
+    promo_bonus,
+    volume_bonus,
+    sms_bonus,
+    sms_wallet,
+    main_balance,
+    universal_wallet,
+    limit_per_day,
+    spent_day,
+    spent_today,
+    held_as
+});
 
 /// A wallet that is locked.
 pub(crate) struct Wallet {
@@ -116,44 +129,27 @@ impl WalletRow {
 }
 
 pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> Result<()> {
-    on!(tx, |connection| sqlx::query(
-        "insert into wallets (bucket, account_id) values ($1, $2)"
+    tx.execute(
+        query("insert into wallets (bucket, account_id) values ($1, $2)")
+            .bind(bucket.0)
+            .bind(account.0),
     )
-    .bind(bucket.0)
-    .bind(account.0)
-    .execute(connection)
-    .await
-    .map(drop))?;
+    .await?;
     Ok(())
 }
 
-/// Reads the wallets of these accounts and keeps others from changing them until the commit. The one bucket in which
-/// they lie is named beside them, where there is one to name: rows on several servers cannot be locked.
-pub(crate) async fn lock(
-    tx: &mut Tx,
-    bucket: Option<Bucket>,
-    owners: &[Owner],
-) -> Result<BTreeMap<Owner, Wallet>> {
-    let sql = format!(
+/// Reads the wallets of these accounts and keeps others from changing them until the commit.
+pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Wallet>> {
+    let one = locking!(
         "select wallets.*, (select h.status from holds h where h.account_id = wallets.account_id) as held_as
-         from wallets where (bucket, account_id) in (values {{rows}}){within}
-         order by bucket, account_id{}",
-        tx.for_update(),
-        within = within(bucket, 1),
+         from wallets where bucket = $1 and account_id = $2";
+        "for update"
     );
-    let rows: Vec<WalletRow> = find_rows!(
-        tx,
-        owners,
-        2,
-        &sql,
-        |query, owner| query.bind(owner.0.0).bind(owner.1.0),
-        after
-            | query
-            | match bucket {
-                Some(bucket) => query.bind(bucket.0),
-                None => query,
-            }
-    );
+    let many = "select wallets.*, (select h.status from holds h where h.account_id = wallets.account_id) as held_as
+         from wallets where (bucket, account_id) in (select * from unnest($1::bigint[], $2::bigint[]))
+         order by bucket, account_id for update";
+    let read = bulk(one, many).rows(owners, |owner| [value(owner.0.0), value(owner.1.0)]);
+    let rows: Vec<WalletRow> = tx.fetch_each(read).await?;
     rows.iter()
         .map(|row| {
             let owner = (Bucket(row.bucket.into()), AccountId(row.account_id));
@@ -178,31 +174,33 @@ pub(crate) struct Movement {
 /// Moves money into wallets and out of them.
 pub(crate) async fn add(tx: &mut Tx, movements: &BTreeMap<Owner, Movement>) -> Result<()> {
     let rows: Vec<_> = movements.iter().collect();
-    let changed = changed_rows!(
-        tx,
-        &rows,
-        10,
-        "with v (bucket, account_id, day, spent, promo, volume, bonus, sms, main, universal) as (values {rows})
+    let changed = tx.changed_each(bulk("update wallets set promo_bonus = promo_bonus + $5, volume_bonus = volume_bonus + $6,
+             sms_bonus = sms_bonus + $7, sms_wallet = sms_wallet + $8,
+             main_balance = main_balance + $9, universal_wallet = universal_wallet + $10,
+             spent_day = coalesce($3, spent_day), spent_today = coalesce($4, spent_today)
+         where wallets.bucket = $1 and wallets.account_id = $2", "with v (bucket, account_id, day, spent, promo, volume, bonus, sms, main, universal) as (select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]))
          update wallets set promo_bonus = promo_bonus + v.promo, volume_bonus = volume_bonus + v.volume,
              sms_bonus = sms_bonus + v.bonus, sms_wallet = sms_wallet + v.sms,
              main_balance = main_balance + v.main, universal_wallet = universal_wallet + v.universal,
              spent_day = coalesce(v.day, spent_day), spent_today = coalesce(v.spent, spent_today)
          from v where wallets.bucket = v.bucket and wallets.account_id = v.account_id
-         returning wallets.account_id",
-        |query, row| {
+         returning wallets.account_id").rows(&rows, |row| {
             let ((bucket, account), Movement { purse, spending }) = row;
-            query = query
-                .bind(bucket.0)
-                .bind(account.0)
-                .bind(spending.map(|spending| spending.day))
-                .bind(spending.map(|spending| spending.spent.units()));
-            for component in Component::ALL {
-                query = query.bind(purse.get(component).units());
-            }
-            query
-        },
-        told |row| -> (i64,) { (row.0.1.0,) }
-    );
+            let [promo, volume, bonus, sms, main, universal] =
+                Component::ALL.map(|component| value(purse.get(component).units()));
+            [
+                value(bucket.0),
+                value(account.0),
+                value(spending.map(|spending| spending.day)),
+                value(spending.map(|spending| spending.spent.units())),
+                promo,
+                volume,
+                bonus,
+                sms,
+                main,
+                universal,
+            ]
+        }), rows.iter().map(|row| (row.0.1.0,))).await?;
     if changed.into_iter().all(|is_changed| is_changed) {
         Ok(())
     } else {
@@ -216,30 +214,16 @@ pub(crate) async fn enter<'e>(
     bucket_of: impl Fn(AccountId) -> Bucket,
     entries: &'e [LedgerEntry],
 ) -> Result<Vec<&'e LedgerEntry>> {
-    let new = changed_rows!(
-        tx,
-        entries,
-        9,
-        "insert into ledger (bucket, account_id, subject, recipient, kind, component, amount,
+    let new = tx.changed_each(bulk("insert into ledger (bucket, account_id, subject, recipient, kind, component, amount,
              created_at_ms, reference)
-         values {rows} on conflict do nothing
-         returning account_id, subject, recipient, kind, component",
-        |query, entry| query
-            .bind(bucket_of(entry.account).0)
-            .bind(entry.account.0)
-            .bind(id_bytes(&entry.subject))
-            .bind(entry.number())
-            .bind(entry.kind.as_str())
-            .bind(entry.component.as_str())
-            .bind(entry.amount.units())
-            .bind(entry.created_at_ms)
-            .bind(&entry.reference),
-        told |entry| -> (i64, Vec<u8>, i64, String, String) {
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing", "insert into ledger (bucket, account_id, subject, recipient, kind, component, amount,
+             created_at_ms, reference)
+         select * from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[]) on conflict do nothing
+         returning account_id, subject, recipient, kind, component").rows(entries, |entry| [value(bucket_of(entry.account).0), value(entry.account.0), value(id_bytes(&entry.subject)), value(entry.number()), value(entry.kind.as_str()), value(entry.component.as_str()), value(entry.amount.units()), value(entry.created_at_ms), value(&entry.reference)]), entries.iter().map(|entry| {
             let subject = id_bytes(&entry.subject).to_vec();
             let (kind, component) = (entry.kind.as_str(), entry.component.as_str());
             (entry.account.0, subject, entry.number(), kind.to_owned(), component.to_owned())
-        }
-    );
+        })).await?;
     let both = entries.iter().zip(new);
     Ok(both
         .filter_map(|(entry, is_new)| is_new.then_some(entry))
@@ -251,15 +235,11 @@ pub(crate) async fn refunded(
     tx: &mut Tx,
     messages: &[(Owner, MessageId)],
 ) -> Result<BTreeMap<MessageId, Purse>> {
-    let rows: Vec<(Vec<u8>, String, i64)> = find_rows!(
-        tx,
-        messages,
-        3,
-        "select subject, component, cast(sum(amount) as bigint) from ledger
-         where (bucket, account_id, subject) in (values {rows}) and kind in ('refund', 'unused_leg')
-         group by subject, component",
-        |query, row| query.bind(row.0.0.0).bind(row.0.1.0).bind(id_bytes(&row.1))
-    );
+    let rows: Vec<(Vec<u8>, String, i64)> = tx.fetch_each(bulk("select subject, component, cast(sum(amount) as bigint) from ledger
+         where bucket = $1 and account_id = $2 and subject = $3 and kind in ('refund', 'unused_leg')
+         group by subject, component", "select subject, component, cast(sum(amount) as bigint) from ledger
+         where (bucket, account_id, subject) in (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[])) and kind in ('refund', 'unused_leg')
+         group by subject, component").rows(messages, |row| [value(row.0.0.0), value(row.0.1.0), value(id_bytes(&row.1))])).await?;
     let mut refunded: BTreeMap<MessageId, Purse> = BTreeMap::new();
     for (subject, component, amount) in rows {
         let component = named(Component::from_name, &component)?;
@@ -271,7 +251,6 @@ pub(crate) async fn refunded(
     Ok(refunded)
 }
 
-#[derive(sqlx::FromRow)]
 struct LedgerRow {
     account_id: i64,
     subject: Vec<u8>,
@@ -282,6 +261,17 @@ struct LedgerRow {
     created_at_ms: i64,
     reference: Option<String>,
 }
+
+database::from_row!(LedgerRow {
+    account_id,
+    subject,
+    recipient,
+    kind,
+    component,
+    amount,
+    created_at_ms,
+    reference
+});
 
 impl LedgerRow {
     fn entry(self) -> Result<LedgerEntry> {
@@ -300,13 +290,9 @@ impl LedgerRow {
 
 impl Store {
     async fn wallet_row(&self, account: AccountId) -> Result<Option<WalletRow>> {
-        let row: Option<WalletRow> = read!(self.db, |connection| {
-            sqlx::query_as("select * from wallets where bucket = $1 and account_id = $2")
+        let row: Option<WalletRow> = self.db.fetch_optional(query("select wallets.*, cast(null as text) as held_as from wallets where bucket = $1 and account_id = $2")
                 .bind(self.bucket_of(account).0)
-                .bind(account.0)
-                .fetch_optional(connection)
-                .await?
-        });
+                .bind(account.0)).await?;
         Ok(row)
     }
 
@@ -317,17 +303,20 @@ impl Store {
 
     /// The latest entries of an account, newest first.
     pub async fn statement(&self, account: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
-        let rows: Vec<LedgerRow> = on!(&mut self.db.read().await?, |connection| {
-            sqlx::query_as(
-                "select * from ledger where bucket = $1 and account_id = $2
-                 order by created_at_ms desc, subject desc, recipient, component limit $3",
-            )
-            .bind(self.bucket_of(account).0)
-            .bind(account.0)
-            .bind(i64::from(limit))
-            .fetch_all(connection)
+        let rows: Vec<LedgerRow> = self
+            .db
+            .read()
             .await?
-        });
+            .fetch_all(
+                query(
+                    "select * from ledger where bucket = $1 and account_id = $2
+                 order by created_at_ms desc, subject desc, recipient, component limit $3",
+                )
+                .bind(self.bucket_of(account).0)
+                .bind(account.0)
+                .bind(i64::from(limit)),
+            )
+            .await?;
         rows.into_iter().map(LedgerRow::entry).collect()
     }
 }

@@ -7,7 +7,7 @@
 //! made.
 
 use crate::Store;
-use database::{Error, Result, Tx, execute_rows, fetch_rows, find_rows, on, read};
+use database::{Error, Result, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, Fingerprint};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -83,12 +83,12 @@ impl Remembered {
         }
         // Those that are closed by `now_ms`, too: who asks may have looked at the clock before it was set back. They
         // come in the order in which they close, so that of two with one fingerprint the later is remembered.
-        let rows: Vec<(Vec<u8>, i64)> = sqlx::query_as(
-            "select fingerprint, expires_at_ms from recent_sends where bucket = 0
+        let rows: Vec<(Vec<u8>, i64)> = tx
+            .fetch_all(query(
+                "select fingerprint, expires_at_ms from recent_sends where bucket = 0
              order by expires_at_ms",
-        )
-        .fetch_all(tx.sqlite()?)
-        .await?;
+            ))
+            .await?;
         let at_ms = rows
             .into_iter()
             .map(|(fingerprint, at_ms)| Ok((fingerprint_of(fingerprint)?, at_ms)))
@@ -113,36 +113,19 @@ pub(crate) async fn arm(
     let open = standing(tx, &remembered.open_of(windows, now_ms)).await?;
     let is_new = |window: &&Window| !open.contains(*window);
     let new: Vec<Window> = windows.iter().filter(is_new).copied().collect();
-    execute_rows!(
-        tx,
-        &new,
-        3,
-        "insert into recent_sends (bucket, expires_at_ms, fingerprint) values {rows}",
-        |query, window| query
-            .bind(window.0.0)
-            .bind(closes_at_ms)
-            .bind(&window.1[..])
-    );
+    tx.execute_each(bulk("insert into recent_sends (bucket, expires_at_ms, fingerprint) values ($1, $2, $3)", "insert into recent_sends (bucket, expires_at_ms, fingerprint) select * from unnest($1::bigint[], $2::bigint[], $3::bytea[])").rows(&new, |window| [value(window.0.0), value(closes_at_ms), value(&window.1[..])])).await?;
     remembered.remember(&new, closes_at_ms, now_ms);
     Ok(new.into_iter().collect())
 }
 
 /// Those of the remembered windows that were committed, or are about to be.
 async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Window>> {
-    let found: Vec<(i16, Vec<u8>)> = find_rows!(
-        tx,
-        windows,
-        3,
-        "select bucket, fingerprint from recent_sends
-         where (bucket, expires_at_ms, fingerprint) in (values {rows})",
-        |query, row| {
+    let found: Vec<(i16, Vec<u8>)> = tx.fetch_each(bulk("select bucket, fingerprint from recent_sends
+         where bucket = $1 and expires_at_ms = $2 and fingerprint = $3", "select bucket, fingerprint from recent_sends
+         where (bucket, expires_at_ms, fingerprint) in (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[]))").rows(windows, |row| {
             let ((bucket, fingerprint), closes_at_ms) = row;
-            query
-                .bind(bucket.0)
-                .bind(closes_at_ms)
-                .bind(&fingerprint[..])
-        }
-    );
+            [value(bucket.0), value(closes_at_ms), value(&fingerprint[..])]
+        })).await?;
     found.into_iter().map(window).collect()
 }
 
@@ -161,18 +144,19 @@ impl Store {
         let closes_at_ms = known.first().map(|&(_, closes_at_ms)| closes_at_ms);
         let (least_ms, most_ms) =
             closes_at_ms.map_or((now_ms + 1, i64::MAX), |at_ms| (at_ms, at_ms));
-        let found: Option<i32> = read!(self.db, |connection| {
-            sqlx::query_scalar(
-                "select 1 from recent_sends where bucket = $1 and fingerprint = $2
+        let found: Option<i32> = self
+            .db
+            .fetch_optional(
+                query(
+                    "select 1 from recent_sends where bucket = $1 and fingerprint = $2
                      and expires_at_ms >= $3 and expires_at_ms <= $4 limit 1",
+                )
+                .bind(window.0.0)
+                .bind(&fingerprint[..])
+                .bind(least_ms)
+                .bind(most_ms),
             )
-            .bind(window.0.0)
-            .bind(&fingerprint[..])
-            .bind(least_ms)
-            .bind(most_ms)
-            .fetch_optional(connection)
-            .await?
-        });
+            .await?;
         Ok(found.is_some())
     }
 }
@@ -182,18 +166,22 @@ async fn arm_shared(
     windows: &[Window],
     closes_at_ms: i64,
 ) -> Result<BTreeSet<Window>> {
-    // A window is closed where it was to close a window's length before the new one. Nothing is bound behind the rows:
-    // over several, Citus finds no type for it.
-    let sql = format!(
-        "insert into recent_sends (bucket, fingerprint, expires_at_ms) values {{rows}}
+    // A window is closed where it was to close a window's length before the new one.
+    let arm = bulk(
+        "insert into recent_sends (bucket, fingerprint, expires_at_ms) values ($1, $2, $3)
          on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
-             where recent_sends.expires_at_ms <= excluded.expires_at_ms - {DUPLICATE_WINDOW_MS}
-         returning bucket, fingerprint"
+             where recent_sends.expires_at_ms <= excluded.expires_at_ms - $4
+         returning bucket, fingerprint",
+        "insert into recent_sends (bucket, fingerprint, expires_at_ms)
+         select * from unnest($1::bigint[], $2::bytea[], $3::bigint[])
+         on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
+             where recent_sends.expires_at_ms <= excluded.expires_at_ms - $4
+         returning bucket, fingerprint",
     );
-    let armed: Vec<(i16, Vec<u8>)> = fetch_rows!(tx, windows, 3, &sql, |query, window| query
-        .bind(window.0.0)
-        .bind(&window.1[..])
-        .bind(closes_at_ms));
+    let arm = arm.rows(windows, |window| {
+        [value(window.0.0), value(&window.1[..]), value(closes_at_ms)]
+    });
+    let armed: Vec<(i16, Vec<u8>)> = tx.fetch_each(arm.bind(DUPLICATE_WINDOW_MS)).await?;
     armed.into_iter().map(window).collect()
 }
 
@@ -209,25 +197,10 @@ fn fingerprint_of(fingerprint: Vec<u8>) -> Result<Fingerprint> {
 /// Takes back windows that were armed in the same transaction and that no accepted message took.
 pub(crate) async fn disarm(tx: &mut Tx, windows: &[Window], now_ms: i64) -> Result<()> {
     if let Tx::Postgres(_) = tx {
-        execute_rows!(
-            tx,
-            windows,
-            2,
-            "delete from recent_sends where (bucket, fingerprint) in (values {rows})",
-            |query, window| query.bind(window.0.0).bind(&window.1[..])
-        );
+        tx.execute_each(bulk("delete from recent_sends where bucket = $1 and fingerprint = $2", "delete from recent_sends where (bucket, fingerprint) in (select * from unnest($1::bigint[], $2::bytea[]))").rows(windows, |window| [value(window.0.0), value(&window.1[..])])).await?;
         return Ok(());
     }
-    execute_rows!(
-        tx,
-        windows,
-        3,
-        "delete from recent_sends where (bucket, expires_at_ms, fingerprint) in (values {rows})",
-        |query, window| query
-            .bind(window.0.0)
-            .bind(now_ms + DUPLICATE_WINDOW_MS)
-            .bind(&window.1[..])
-    );
+    tx.execute_each(bulk("delete from recent_sends where bucket = $1 and expires_at_ms = $2 and fingerprint = $3", "delete from recent_sends where (bucket, expires_at_ms, fingerprint) in (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[]))").rows(windows, |window| [value(window.0.0), value(now_ms + DUPLICATE_WINDOW_MS), value(&window.1[..])])).await?;
     Ok(())
 }
 
@@ -239,17 +212,18 @@ pub(crate) async fn remove_closed(
     now_ms: i64,
     most: i64,
 ) -> Result<u64> {
-    let removed = on!(tx, |connection| sqlx::query(
-        "delete from recent_sends where bucket = $1 and expires_at_ms <= coalesce(
+    let removed = tx
+        .execute(
+            query(
+                "delete from recent_sends where bucket = $1 and expires_at_ms <= coalesce(
              (select expires_at_ms from recent_sends where bucket = $1 and expires_at_ms <= $2
               order by expires_at_ms limit 1 offset $3), $2)",
-    )
-    .bind(bucket.0)
-    .bind(now_ms)
-    .bind(most - 1)
-    .execute(connection)
-    .await?
-    .rows_affected());
+            )
+            .bind(bucket.0)
+            .bind(now_ms)
+            .bind(most - 1),
+        )
+        .await?;
     Ok(removed)
 }
 
@@ -264,14 +238,12 @@ pub(crate) async fn follow(
     // One that is closed could lie where an open one of the same fingerprint comes to lie.
     remove_closed(tx, bucket, now_ms - set_by_ms, i64::MAX).await?;
     remembered.forget();
-    on!(tx, |connection| sqlx::query(
-        "update recent_sends set expires_at_ms = expires_at_ms + $2 where bucket = $1",
+    tx.execute(
+        query("update recent_sends set expires_at_ms = expires_at_ms + $2 where bucket = $1")
+            .bind(bucket.0)
+            .bind(set_by_ms),
     )
-    .bind(bucket.0)
-    .bind(set_by_ms)
-    .execute(connection)
-    .await
-    .map(drop))?;
+    .await?;
     Ok(())
 }
 

@@ -1,12 +1,11 @@
 //! PostgreSQL's transactions: run again when the server asks for it, and resolved when the connection is lost
 //! in the middle of a commit.
 
-use super::lent::Lent;
+use super::pooled::{Pool, Pooled};
 use super::{Change, PATIENCE, Tx};
-use crate::error::{Error, Result};
+use crate::error::{Error, Failure, Result};
 use crate::outage::Outage;
 use sqlx::Row;
-use sqlx::postgres::PgPool;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -37,7 +36,7 @@ enum Run<O> {
 
 /// Makes a change durable. Does not return before it is known whether it is: a server that went away in the
 /// middle of a commit is waited for, so callers with less patience must go on by themselves.
-pub(super) async fn change<C: Change>(pool: &PgPool, change: &C) -> Result<C::Output> {
+pub(super) async fn change<C: Change>(pool: &Pool, change: &C) -> Result<C::Output> {
     let mut runs = 1;
     loop {
         match run(pool, change).await {
@@ -60,16 +59,16 @@ pub(super) async fn change<C: Change>(pool: &PgPool, change: &C) -> Result<C::Ou
 }
 
 fn asks_again(error: &Error) -> bool {
-    let Error::Database(sqlx::Error::Database(error)) = error else {
+    let Error::Database(failure @ Failure::Postgres(_)) = error else {
         return false;
     };
-    error
+    failure
         .code()
         .is_some_and(|code| RUN_AGAIN.contains(&code.as_ref()))
 }
 
-async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
-    let mut tx = match Lent::by(pool).await {
+async fn run<C: Change>(pool: &Pool, change: &C) -> Run<C::Output> {
+    let mut tx = match Pooled::of(pool).await {
         Ok(connection) => Tx::Postgres(connection),
         Err(error) => return Run::Failed(error),
     };
@@ -89,8 +88,8 @@ async fn run<C: Change>(pool: &PgPool, change: &C) -> Run<C::Output> {
 
 /// Begins a transaction; gives its id.
 async fn begin<C: Change>(tx: &mut Tx) -> Result<String> {
-    if let Tx::Postgres(lent) = tx {
-        lent.begins();
+    if let Tx::Postgres(pooled) = tx {
+        pooled.begins();
     }
     // One round trip for all.
     let opening = if C::DURABLE {
@@ -113,8 +112,8 @@ async fn attempt<C: Change>(
     *begun = Some(begin::<C>(tx).await?);
     *asked = Some(change.apply(tx).await?);
     sqlx::raw_sql("commit").execute(tx.postgres()?).await?;
-    if let Tx::Postgres(lent) = tx {
-        lent.rests();
+    if let Tx::Postgres(pooled) = tx {
+        pooled.rests();
     }
     Ok(())
 }
@@ -122,7 +121,7 @@ async fn attempt<C: Change>(
 /// Whether the server may have gone on with a commit that it did not answer.
 fn is_lost(error: &Error) -> bool {
     match error {
-        Error::Database(sqlx::Error::Database(error)) => {
+        Error::Database(Failure::Postgres(sqlx::Error::Database(error))) => {
             // Ended by an operator or a crash; everything else is an answer: the transaction was rolled back.
             error
                 .code()
@@ -137,8 +136,10 @@ async fn give_up(tx: Tx, error: &Error) {
     let Tx::Postgres(mut connection) = tx else {
         return;
     };
-    let answered = matches!(error, Error::Database(sqlx::Error::Database(_)))
-        || !matches!(error, Error::Database(_) | Error::TimedOut);
+    let answered = matches!(
+        error,
+        Error::Database(Failure::Postgres(sqlx::Error::Database(_)))
+    ) || !matches!(error, Error::Database(_) | Error::TimedOut);
     let rolled_back = answered
         && timeout(
             PATIENCE,
@@ -154,12 +155,7 @@ async fn give_up(tx: Tx, error: &Error) {
 }
 
 /// Whether a change whose commit was not answered is in the database, however long it takes to find out.
-async fn stood<C: Change>(
-    pool: &PgPool,
-    change: &C,
-    output: &C::Output,
-    transaction: &str,
-) -> bool {
+async fn stood<C: Change>(pool: &Pool, change: &C, output: &C::Output, transaction: &str) -> bool {
     loop {
         match ask(pool, change, output, transaction).await {
             Ok(Some(stands)) => {
@@ -176,12 +172,12 @@ async fn stood<C: Change>(
 /// `None` while the transaction still runs. Its status alone would not do: after a crash another one may have
 /// its number.
 async fn ask<C: Change>(
-    pool: &PgPool,
+    pool: &Pool,
     change: &C,
     output: &C::Output,
     transaction: &str,
 ) -> Result<Option<bool>> {
-    let mut tx = Tx::Postgres(Lent::by(pool).await?);
+    let mut tx = Tx::Postgres(Pooled::of(pool).await?);
     let asked = async {
         let status: std::result::Result<Option<String>, sqlx::Error> =
             sqlx::query_scalar("select pg_xact_status(cast($1 as xid8))")
@@ -194,7 +190,7 @@ async fn ask<C: Change>(
             Ok(_) | Err(sqlx::Error::Database(_)) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(Some(change.stands(&mut tx, output).await?))
+        Ok(Some(change.is_committed(&mut tx, output).await?))
     };
     let asked = timeout(PATIENCE, asked)
         .await

@@ -1,9 +1,9 @@
 //! Copies of an embedded database, each in one file.
 
-use super::{BUSY, Db, Schema, SqliteTx, Tx, open};
-use crate::error::{Error, Result};
+use super::{BUSY, Db, SqliteTx, Tx};
+use crate::error::{Error, Failure, Result};
+use crate::migrate::{self, Schema};
 use crate::sqlite::{self, Options};
-use sqlx::{ConnectOptions, Connection};
 use std::io;
 use std::path::Path;
 
@@ -12,67 +12,64 @@ const OF_OTHERS: [&str; 2] = ["1", "26"];
 
 impl Db {
     /// A connection of its own to an embedded database, for copying: neither the writer nor a reader waits for it.
-    pub async fn connect_to_copy(&self) -> Result<sqlite::Connection> {
+    pub fn connect_to_copy(&self) -> Result<sqlite::Connection> {
         let Self::Sqlite { readers, .. } = self else {
             return Err(Error::Impossible(
                 "a backup is made of an embedded database",
             ));
         };
         // `query_only` would refuse to write the copy, too.
-        let options = Options::clone(&readers.connect_options())
+        let options = Options::clone(readers.options())
             .pragma("query_only", "off")
             .read_only();
-        Ok(options.connect().await?)
+        options.connect()
     }
 }
 
 /// Opens a copy to read it, or gives nothing where it is no database of ogene.
-pub async fn open_copy(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> {
-    match try_open(file, schema).await {
-        Err(sqlx::Error::Database(error))
-            if error.code().is_some_and(|code| OF_OTHERS.contains(&&*code)) =>
+pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> {
+    match try_open(file, schema) {
+        Err(Error::Database(failure))
+            if failure
+                .code()
+                .is_some_and(|code| OF_OTHERS.contains(&&*code)) =>
         {
             Ok(None)
         }
-        opened => Ok(opened?),
+        opened => opened,
     }
 }
 
-async fn try_open(file: &Path, schema: &Schema) -> sqlx::Result<Option<sqlite::Connection>> {
-    let mut connection = options(file).read_only().connect().await?;
+fn try_open(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> {
+    let mut connection = options(file).read_only().connect()?;
     // What it was made by says whose it is: a migration is never edited.
-    let first: Option<Vec<u8>> = sqlx::query_scalar(
-        "select checksum from _sqlx_migrations where version = (select min(version) from _sqlx_migrations)",
-    )
-    .fetch_optional(&mut connection)
-    .await?;
-    let ours = schema.sqlite.iter().next();
-    let is_ours = first.as_deref() == ours.map(|migration| &*migration.checksum);
+    let first: Vec<Vec<u8>> = connection.fetch(
+        "select checksum from _migrations where version = (select min(version) from _migrations)",
+        &[],
+        1,
+    )?;
+    let ours = schema.sqlite.first().map(migrate::Migration::checksum);
+    let is_ours = first.into_iter().next() == ours;
     Ok(is_ours.then_some(connection))
 }
 
 /// Writes a database into an empty file, as it is at this moment. It is on no disk for certain before the file is
 /// synced.
-pub async fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()> {
+pub fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()> {
     let name = file.to_str().ok_or_else(|| {
         let fault = io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8");
-        sqlx::Error::Io(fault)
+        Error::from(Failure::Io(fault))
     })?;
-    sqlx::query("vacuum into $1")
-        .bind(name)
-        .execute(&mut from)
-        .await?;
-    from.close().await?;
-    Ok(())
+    from.execute("vacuum into $1", &[name.into()])?;
+    from.close()
 }
 
 /// Opens a copy that nobody else uses, and brings its schema up to date. It keeps the journal that it has, so that
 /// there is one file alone once it is closed.
-pub async fn upgrade(file: &Path, schema: &Schema) -> Result<()> {
-    let mut connection = options(file).connect().await?;
-    open::migrate(&schema.sqlite, &mut connection).await?;
-    connection.close().await?;
-    Ok(())
+pub fn upgrade(file: &Path, schema: &Schema) -> Result<()> {
+    let mut connection = options(file).connect()?;
+    migrate::sqlite(&mut connection, schema.sqlite)?;
+    connection.close()
 }
 
 /// A table, index, view or trigger: its type, its name and how it is made.
@@ -80,14 +77,13 @@ type Object = (String, String, String);
 
 /// How the schema of a copy that is up to date differs from what the migrations make: the first of what it has, lacks or
 /// makes in another way. A trigger, for one, would run with every change.
-pub async fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> {
+pub fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> {
     let mut fresh = Options::new(Path::new(":memory:"), BUSY)
         .create()
-        .connect()
-        .await?;
-    open::migrate(&schema.sqlite, &mut fresh).await?;
-    let ours = objects(&mut fresh).await?;
-    let found = objects(&mut options(file).read_only().connect().await?).await?;
+        .connect()?;
+    migrate::sqlite(&mut fresh, schema.sqlite)?;
+    let ours = objects(&mut fresh)?;
+    let found = objects(&mut options(file).read_only().connect()?)?;
     let other = found.iter().find(|object| !ours.contains(object));
     let other = other.map(|(kind, name, _)| format!("has the {kind} {name:?}"));
     let missing = || {
@@ -97,18 +93,19 @@ pub async fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> 
     Ok(other.or_else(missing))
 }
 
-async fn objects(connection: &mut sqlite::Connection) -> Result<Vec<Object>> {
+fn objects(connection: &mut sqlite::Connection) -> Result<Vec<Object>> {
     // Names that begin so are SQLite's own: nobody else can give them. The list of migrations is made by the library.
-    let objects = sqlx::query_as(
-        "select type, name, case name when '_sqlx_migrations' then '' else coalesce(sql, '') end from sqlite_schema where substr(name, 1, 7) <> 'sqlite_'
+    connection.fetch(
+        "select type, name, case name when '_migrations' then '' else coalesce(sql, '') end from sqlite_schema where substr(name, 1, 7) <> 'sqlite_'
          order by type, name",
-    );
-    Ok(objects.fetch_all(connection).await?)
+        &[],
+        usize::MAX,
+    )
 }
 
 /// Opens a copy that nobody else uses, to read it.
-pub async fn read_copy(file: &Path) -> Result<Tx> {
-    let connection = options(file).read_only().connect().await?;
+pub fn read_copy(file: &Path) -> Result<Tx> {
+    let connection = options(file).read_only().connect()?;
     Ok(Tx::Sqlite(Box::new(SqliteTx::Writer(connection))))
 }
 

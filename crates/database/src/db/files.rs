@@ -1,7 +1,8 @@
 //! The files of an embedded database: its owner alone reads them.
 
-use super::{BUSY, Db, FILE, Schema, prepare_directory, sync_directory};
+use super::{BUSY, Db, FILE, prepare_directory, sync_directory};
 use crate::error::{Error, Result};
+use crate::migrate::Schema;
 use crate::sqlite::Options;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -49,7 +50,7 @@ pub(super) async fn open(path: &Path, schema: &Schema) -> Result<Db> {
         return Err(Error::LogAlone(path.display().to_string()));
     }
     make(path, FILE).map_err(|source| Error::directory(path, source))?;
-    let db = super::open_sqlite(Options::new(&path.join(FILE), BUSY), schema).await?;
+    let db = super::open_sqlite(Options::new(&path.join(FILE), BUSY), schema)?;
     // The file and its log have their names since then, and keep them while it is open.
     sync_directory(path).map_err(|source| Error::directory(path, source))?;
     Ok(db)

@@ -1,11 +1,12 @@
 //! Opening PostgreSQL, and bringing the schema of either database up to date.
 
+use super::diagnose::{Facts, Fault};
+use super::pooled::Pool;
 use super::relay::{self, Relay};
 use super::server::{READ_BACK, Server};
-use super::unusable::{Facts, Fault};
-use super::{BUSY, Db, Schema, pooler};
-use crate::error::{Error, Result};
-use sqlx::migrate::{MigrateError, Migrator};
+use super::{BUSY, Db, pooler};
+use crate::error::{Error, Failure, Result};
+use crate::migrate::{self, Schema};
 use sqlx::postgres::{PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 use std::io;
@@ -35,14 +36,14 @@ pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
     // Not through the pool: it would take a refused connection for a server that starts, and wait.
     let (mut connection, relay) = connect(server).await?;
     pooler::refuse(server, &mut connection).await?;
-    let is_spread = prepare(server, &mut connection, schema).await?;
+    let is_citus = prepare(server, &mut connection, schema).await?;
     connection.close().await?;
-    let settings: Arc<str> = server.settings(is_spread).into();
+    let settings: Arc<str> = server.settings(is_citus).into();
     let options = match &relay {
         Some(relay) => relay.through(*server.options.clone()),
         None => *server.options.clone(),
     };
-    let pool = PgPoolOptions::new()
+    let connections = PgPoolOptions::new()
         .max_connections(server.connections.saturating_sub(LISTENING).max(1))
         .acquire_timeout(BUSY)
         .test_before_acquire(false)
@@ -61,7 +62,11 @@ pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
             Box::pin(async move { set(connection, &settings).await })
         })
         .connect_lazy_with(options);
-    Ok(Db::Postgres { pool, is_spread })
+    let pool = Pool {
+        connections,
+        is_citus,
+    };
+    Ok(Db::Postgres { pool })
 }
 
 /// The first connection, and by what it goes where sqlx does not trust the server's certificate and we do.
@@ -102,13 +107,14 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
     if found != wanted {
         return Err(server.unusable(Fault::DropsSettings(found)));
     }
-    let mut facts: Facts = sqlx::query_as(Facts::SQL)
+    let facts = sqlx::query(Facts::SQL)
         .bind(tables(schema))
         .fetch_one(&mut *connection)
         .await
-        .map_err(judge)?;
+        .and_then(|row| Facts::read(&row));
+    let mut facts = facts.map_err(judge)?;
     facts.is_due = !facts.has_migrations || is_due(connection, schema).await?;
-    let (is_spread, is_due) = (facts.is_spread, facts.is_due);
+    let (is_citus, is_due) = (facts.is_citus, facts.is_due);
     if let Some(fault) = facts.fault() {
         return Err(server.unusable(fault));
     }
@@ -117,22 +123,19 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
         set(connection, "set lock_timeout = 0")
             .await
             .map_err(judge)?;
-        let migrated = migrate(&schema.postgres, connection).await;
+        let migrated = migrate::postgres(connection, schema.postgres).await;
         migrated.map_err(|error| match error {
-            Error::Migration(MigrateError::Execute(error)) => server.judge(error),
+            Error::Database(Failure::Postgres(error)) => server.judge(error),
             error => error,
         })?;
     }
-    Ok(is_spread)
+    Ok(is_citus)
 }
 
 /// Whether a migration is to be made. Where none is, nothing is asked of the server that takes the right to make tables:
 /// the migrator would make its own, were it there or not.
 async fn is_due(connection: &mut PgConnection, schema: &Schema) -> Result<bool> {
-    let made: sqlx::Result<Vec<(i64, Vec<u8>, bool)>> =
-        sqlx::query_as("select version, checksum, success from _sqlx_migrations")
-            .fetch_all(connection)
-            .await;
+    let made = migrate::applied(connection).await;
     let made = match made {
         Ok(made) => made,
         // It may not be read: that is told with all tables of which this is so.
@@ -141,16 +144,8 @@ async fn is_due(connection: &mut PgConnection, schema: &Schema) -> Result<bool> 
         }
         Err(error) => return Err(error.into()),
     };
-    let is_made = |version: i64, checksum: &[u8]| {
-        let mut made = made.iter();
-        made.any(|(number, sum, success)| *number == version && sum == checksum && *success)
-    };
-    let known = schema.postgres.iter();
-    let all_made = known
-        .clone()
-        .all(|migration| is_made(migration.version, &migration.checksum));
-    // What is made by a newer release, or otherwise than here, is the migrator's to tell.
-    Ok(!all_made || made.len() != known.count())
+    // What is made by a newer release, or otherwise than here, is the migrations' to refuse.
+    Ok(migrate::due(schema.postgres, &made).map_or(true, |due| !due.is_empty()))
 }
 
 /// The names of all tables and views, as the migrations make them.
@@ -158,30 +153,11 @@ fn tables(schema: &Schema) -> Vec<&str> {
     let lines = schema
         .postgres
         .iter()
-        .flat_map(|migration| migration.sql.as_str().lines());
+        .flat_map(|migration| migration.sql.lines());
     let made = lines.filter_map(|line| {
         let name = line.strip_prefix("create table ");
         let name = name.or_else(|| line.strip_prefix("create view "));
         name?.split(' ').next()
     });
-    made.chain(["_sqlx_migrations"]).collect()
-}
-
-/// Brings the schema up to date, unless a newer release made it.
-pub(super) async fn migrate<'c, C>(migrator: &Migrator, connection: &'c mut C) -> Result<()>
-where
-    C: sqlx::migrate::Migrate + Send,
-    &'c mut C: sqlx::Acquire<'c>,
-    <<&'c mut C as sqlx::Acquire<'c>>::Connection as std::ops::Deref>::Target:
-        sqlx::migrate::Migrate,
-{
-    let known = migrator
-        .iter()
-        .map(|migration| migration.version)
-        .max()
-        .unwrap_or(0);
-    migrator.run(connection).await.map_err(|error| match error {
-        MigrateError::VersionMissing(found) if found > known => Error::Newer { found, known },
-        error => Error::Migration(error),
-    })
+    made.chain([migrate::TABLE]).collect()
 }

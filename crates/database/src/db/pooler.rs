@@ -1,9 +1,9 @@
 //! Finds out whether a pooler stands before PostgreSQL that does not keep a session together.
 
 use super::BUSY;
+use super::diagnose::{Fault, Unusable};
 use super::open::connect;
 use super::server::Server;
-use super::unusable::{Fault, Unusable};
 use crate::error::{Error, Result};
 use sqlx::{Connection, PgConnection, Row};
 use tokio::time::timeout;

@@ -85,14 +85,14 @@ impl Server {
         })
     }
 
-    /// The statement that sets what its URL and this program ask for, to be run on each connection; `is_spread` where
+    /// The statement that sets what its URL and this program ask for, to be run on each connection; `is_citus` where
     /// buckets may lie on several servers.
-    pub(super) fn settings(&self, is_spread: bool) -> String {
+    pub(super) fn settings(&self, is_citus: bool) -> String {
         let asked = self.settings.iter();
         let asked = asked.map(|(name, value)| (name.as_str(), value.as_str()));
         let ours = SETTINGS.map(|(name, value)| match name {
             // Citus plans by the values, which tell it the shard: a generic plan fails in its functions.
-            "plan_cache_mode" if is_spread => (name, "force_custom_plan"),
+            "plan_cache_mode" if is_citus => (name, "force_custom_plan"),
             _ => (name, value),
         });
         let all = asked.chain(ours).map(|(name, value)| {
@@ -209,8 +209,8 @@ mod tests {
     #[test]
     fn plans_are_generic_on_one_server_and_custom_where_citus_is() {
         let server = Server::new("postgres://ada@h/d", 8).expect("a URL");
-        for (is_spread, plans) in [(false, "force_generic_plan"), (true, "force_custom_plan")] {
-            let text = server.settings(is_spread);
+        for (is_citus, plans) in [(false, "force_generic_plan"), (true, "force_custom_plan")] {
+            let text = server.settings(is_citus);
             let set = format!("set_config('plan_cache_mode', E'{plans}', false)");
             assert!(text.contains(&set), "{text}");
             assert_eq!(text.matches("plan_cache_mode").count(), 1, "{text}");

@@ -1,18 +1,13 @@
 //! A connection, and how statements run on it.
 
-use super::Sqlite;
 use super::failure::{failure, is_unsynced};
-use super::options::Options;
-use super::row::{self, Row, Statement};
-use super::value::Values;
-use futures_core::future::BoxFuture;
-use futures_core::stream::BoxStream;
-use futures_util::stream;
-use sqlx::{Either, Execute, Executor, SqlStr};
-use std::borrow::Cow;
+use crate::bulk::Bulk;
+use crate::error::{Error, Result};
+use crate::query::{self, FromRow};
+use rusqlite::hooks::Wal;
 use std::cell::Cell;
+use std::ffi::c_int;
 use std::fmt;
-use std::future::ready;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 thread_local! {
@@ -23,24 +18,6 @@ thread_local! {
 /// A connection to a database file.
 pub struct Connection {
     pub(super) raw: rusqlite::Connection,
-}
-
-/// What a statement changed.
-#[derive(Debug, Default)]
-pub struct Done {
-    changed: u64,
-}
-
-impl Done {
-    pub fn rows_affected(&self) -> u64 {
-        self.changed
-    }
-}
-
-impl Extend<Done> for Done {
-    fn extend<T: IntoIterator<Item = Done>>(&mut self, others: T) {
-        self.changed += others.into_iter().map(|done| done.changed).sum::<u64>();
-    }
 }
 
 /// Runs what takes its time. A worker of the runtime gives its other tasks away meanwhile.
@@ -59,308 +36,190 @@ impl Connection {
     }
 
     /// Begins, ends or divides a transaction.
-    pub fn command(&mut self, text: &str) -> sqlx::Result<()> {
+    pub(crate) fn command(&mut self, text: &str) -> Result<()> {
         let made = self.raw.prepare_cached(text);
-        made.and_then(|mut statement| statement.raw_execute())
-            .map(drop)
-            .map_err(failure)
+        let made = made.and_then(|mut statement| statement.raw_execute());
+        made.map_err(failure)?;
+        Ok(())
     }
 
     /// Leaves it to [`Self::fold_back`] to fold the write-ahead log back: SQLite would do it by itself, and not say
     /// when a sync fails.
-    pub fn keep_log(&self) {
-        self.raw.wal_hook(Some(|_, pages| {
-            LOG_PAGES.set(pages.unsigned_abs());
-            Ok(())
-        }));
+    pub(crate) fn keep_log(&mut self) -> Result<()> {
+        self.raw.wal_hook(Some(note_log_pages)).map_err(failure)?;
+        Ok(())
     }
 
     /// Pages in the log, as far as commits on this thread tell.
-    pub fn log_pages() -> u32 {
+    pub(crate) fn log_pages() -> u32 {
         LOG_PAGES.get()
     }
 
     /// Folds the log back into the database. Whatever keeps it from that passes, and the log holds it all
     /// meanwhile; but for a sync that fails.
-    pub fn fold_back(&self) -> sqlx::Result<()> {
+    pub(crate) fn fold_back(&self) -> Result<()> {
         let folded = self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(()));
         match folded.map_err(failure) {
-            Err(error) if is_unsynced(&error) => Err(error),
+            Err(error) if is_unsynced(&error) => Err(error.into()),
             _ => Ok(()),
         }
     }
 
     /// Has the file grow no further, or as far as it may.
-    pub fn keep_from_growing(&mut self, is_full: bool) -> sqlx::Result<()> {
-        let pages: sqlx::Result<i64> = if is_full {
+    pub(crate) fn keep_from_growing(&mut self, is_full: bool) -> Result<()> {
+        let pages = if is_full {
             let count = self
                 .raw
                 .pragma_query_value(None, "page_count", |row| row.get(0));
-            count.map_err(failure)
+            count.map_err(failure)?
         } else {
-            Ok(i64::from(u32::MAX - 1))
+            i64::from(u32::MAX - 1)
         };
-        let set = self.raw.pragma_update(None, "max_page_count", pages?);
-        set.map_err(failure)
+        let set = self.raw.pragma_update(None, "max_page_count", pages);
+        Ok(set.map_err(failure)?)
     }
 
-    /// Runs one statement and gives the rows that it returns, at most so many.
-    fn run(
+    /// Runs statements that take no values.
+    pub(crate) fn batch(&mut self, text: &str) -> Result<()> {
+        Ok(apart(|| self.raw.execute_batch(text)).map_err(failure)?)
+    }
+
+    /// Runs a statement; returns how many rows it changed.
+    pub(crate) fn execute(&mut self, sql: &str, values: &[query::Value<'_>]) -> Result<u64> {
+        let run = || {
+            let mut statement = self.raw.prepare_cached(sql)?;
+            bind(&mut statement, values, &[])?;
+            if statement.column_count() == 0 {
+                return Ok(statement.raw_execute()? as u64);
+            }
+            let mut rows = statement.raw_query();
+            while rows.next()?.is_some() {}
+            drop(rows);
+            drop(statement);
+            Ok(self.raw.changes())
+        };
+        Ok(apart(run).map_err(failure)?)
+    }
+
+    /// Returns the first row of a statement that always has one.
+    pub(crate) fn fetch_one<T: FromRow>(
         &mut self,
         sql: &str,
-        values: &Values,
+        values: &[query::Value<'_>],
+    ) -> Result<T> {
+        let found = self.fetch(sql, values, 1)?;
+        found.into_iter().next().ok_or(Error::NoRow)
+    }
+
+    /// Returns the rows of a statement, at most so many.
+    pub(crate) fn fetch<T: FromRow>(
+        &mut self,
+        sql: &str,
+        values: &[query::Value<'_>],
         most: usize,
-    ) -> rusqlite::Result<(Vec<Row>, Done)> {
-        let mut statement = self.raw.prepare_cached(&numbered(sql))?;
-        for (at, value) in values.slice(..).enumerate() {
-            statement.raw_bind_parameter(at + 1, value)?;
-        }
-        if statement.column_count() == 0 {
-            let changed = statement.raw_execute()? as u64;
-            return Ok((Vec::new(), Done { changed }));
-        }
-        let columns = row::columns(&statement);
-        let mut values = Values::default();
-        let found = row::take(&mut statement.raw_query(), columns.len(), most, &mut values)?;
-        drop(statement);
-        // Of a statement that only reads this is the number of another one, which nobody asks for.
-        let changed = self.raw.changes();
-        Ok((row::rows(found, &columns, values), Done { changed }))
+    ) -> Result<Vec<T>> {
+        self.fetch_with(sql, values, most, T::from_row)
     }
 
-    /// Runs one statement for each of some rows of values. Gives how many rows they changed.
-    pub fn execute_each<'q>(
+    /// Returns the rows of a statement, at most so many, each as `read` reads it.
+    pub(crate) fn fetch_with<T>(
         &mut self,
-        query: impl Execute<'q, Sqlite>,
-        rows: usize,
-        columns: usize,
-    ) -> sqlx::Result<u64> {
-        let mut changed = 0;
-        self.each(query, rows, columns, |statement| {
-            changed += statement.raw_execute()? as u64;
-            Ok(())
-        })?;
-        Ok(changed)
-    }
-
-    /// Runs one statement for each of some rows of values. Gives whether it changed anything, in their order.
-    pub fn change_each<'q>(
-        &mut self,
-        query: impl Execute<'q, Sqlite>,
-        rows: usize,
-        columns: usize,
-    ) -> sqlx::Result<Vec<bool>> {
-        let mut changed = Vec::with_capacity(rows);
-        self.each(query, rows, columns, |statement| {
-            changed.push(statement.raw_execute()? > 0);
-            Ok(())
-        })?;
-        Ok(changed)
-    }
-
-    /// Runs one statement for each of some rows of values. Gives all that they return.
-    pub fn find_each<'q>(
-        &mut self,
-        query: impl Execute<'q, Sqlite>,
-        rows: usize,
-        columns: usize,
-    ) -> sqlx::Result<Vec<Row>> {
-        let (mut found, mut names, mut values) = (0, None, Values::default());
-        self.each(query, rows, columns, |statement| {
-            let names = names.get_or_insert_with(|| row::columns(statement));
+        sql: &str,
+        values: &[query::Value<'_>],
+        most: usize,
+        mut read: impl FnMut(&query::Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        apart(|| {
+            let mut statement = self.raw.prepare_cached(sql).map_err(failure)?;
+            bind(&mut statement, values, &[]).map_err(failure)?;
             let mut rows = statement.raw_query();
-            found += row::take(&mut rows, names.len(), usize::MAX, &mut values)?;
-            Ok(())
-        })?;
-        Ok(names.map_or_else(Vec::new, |names| row::rows(found, &names, values)))
+            let mut found = Vec::new();
+            while found.len() < most
+                && let Some(row) = rows.next().map_err(failure)?
+            {
+                found.push(read(&query::Row::Sqlite(row))?);
+            }
+            Ok(found)
+        })
     }
 
-    /// Runs one statement for each of some rows of values, with those that follow all rows each time.
-    fn each<'q>(
+    /// Runs a statement for each row of many.
+    pub(crate) fn each(
         &mut self,
-        mut query: impl Execute<'q, Sqlite>,
-        rows: usize,
-        columns: usize,
+        bulk: &Bulk<'_>,
         mut run: impl FnMut(&mut rusqlite::CachedStatement<'_>) -> rusqlite::Result<()>,
-    ) -> sqlx::Result<()> {
-        let values = query
-            .take_arguments()
-            .map_err(sqlx::Error::Encode)?
-            .unwrap_or_default();
-        let sql = query.sql();
-        let keys = rows * columns;
-        if keys == 0 {
-            return Ok(());
-        }
+    ) -> Result<()> {
+        let (sql, rows, rest) = bulk.each_row();
         let run_all = || {
-            let mut statement = self.raw.prepare_cached(sql.as_str())?;
-            for (at, value) in values.slice(keys..).enumerate() {
-                statement.raw_bind_parameter(columns + at + 1, value)?;
-            }
-            for key in (0..keys).step_by(columns) {
-                for (at, value) in values.slice(key..key + columns).enumerate() {
-                    statement.raw_bind_parameter(at + 1, value)?;
-                }
+            let mut statement = self.raw.prepare_cached(sql)?;
+            for row in rows {
+                bind(&mut statement, row, rest)?;
                 run(&mut statement)?;
             }
             Ok(())
         };
-        apart(run_all).map_err(failure)
+        Ok(apart(run_all).map_err(failure)?)
     }
 
-    fn answer<'q>(
-        &mut self,
-        mut query: impl Execute<'q, Sqlite>,
-        most: usize,
-    ) -> sqlx::Result<(Vec<Row>, Done)> {
-        let values = query
-            .take_arguments()
-            .map_err(sqlx::Error::Encode)?
-            .unwrap_or_default();
-        let sql = query.sql();
-        apart(|| self.run(sql.as_str(), &values, most)).map_err(failure)
+    /// Returns the rows of a statement that is run for each row of many.
+    pub(crate) fn fetch_each<T: FromRow>(&mut self, bulk: &Bulk<'_>) -> Result<Vec<T>> {
+        let (sql, rows, rest) = bulk.each_row();
+        apart(|| {
+            let mut found = Vec::new();
+            let mut statement = self.raw.prepare_cached(sql).map_err(failure)?;
+            for row in rows {
+                bind(&mut statement, row, rest).map_err(failure)?;
+                let mut rows = statement.raw_query();
+                while let Some(row) = rows.next().map_err(failure)? {
+                    found.push(T::from_row(&query::Row::Sqlite(row))?);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Returns `true` outside of a transaction.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.raw.is_autocommit()
+    }
+
+    /// Closes the connection.
+    pub(crate) fn close(self) -> Result<()> {
+        let closed = apart(|| self.raw.close().map_err(|(_, error)| error));
+        Ok(closed.map_err(failure)?)
     }
 }
 
-/// SQLite takes `$1` for a name, `?1` for the first value.
-fn numbered(sql: &str) -> Cow<'_, str> {
-    if sql.contains('$') {
-        Cow::Owned(sql.replace('$', "?"))
-    } else {
-        Cow::Borrowed(sql)
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it is the hook of the write-ahead log"
+)]
+fn note_log_pages(_: &mut Wal, pages: c_int) -> rusqlite::Result<()> {
+    LOG_PAGES.set(pages.unsigned_abs());
+    Ok(())
+}
+
+/// Binds values by the numbers of their placeholders. SQLite takes `$1` for a name, and counts names in the order in
+/// which they first stand in the text.
+fn bind(
+    statement: &mut rusqlite::CachedStatement<'_>,
+    values: &[query::Value<'_>],
+    rest: &[query::Value<'_>],
+) -> rusqlite::Result<()> {
+    for at in 1..=statement.parameter_count() {
+        let name = statement.parameter_name(at);
+        let number: Option<usize> = name.and_then(|name| name.get(1..)?.parse().ok());
+        let place = number.unwrap_or(at) - 1;
+        let value = values
+            .get(place)
+            .or_else(|| rest.get(place.checked_sub(values.len())?));
+        statement.raw_bind_parameter(at, value)?;
     }
+    Ok(())
 }
 
 impl fmt::Debug for Connection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Connection").finish_non_exhaustive()
-    }
-}
-
-impl<'c> Executor<'c> for &'c mut Connection {
-    type Database = Sqlite;
-
-    fn execute<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, sqlx::Result<Done>>
-    where
-        'c: 'e,
-        E: 'q + Execute<'q, Sqlite>,
-    {
-        Box::pin(async move { self.answer(query, usize::MAX).map(|(_, done)| done) })
-    }
-
-    fn fetch_many<'e, 'q: 'e, E>(self, query: E) -> BoxStream<'e, sqlx::Result<Either<Done, Row>>>
-    where
-        'c: 'e,
-        E: 'q + Execute<'q, Sqlite>,
-    {
-        let answered = match self.answer(query, usize::MAX) {
-            Ok((rows, done)) => {
-                let rows = rows.into_iter().map(|row| Ok(Either::Right(row)));
-                Either::Left(rows.chain([Ok(Either::Left(done))]))
-            }
-            Err(error) => Either::Right([Err(error)].into_iter()),
-        };
-        Box::pin(stream::iter(answered))
-    }
-
-    fn fetch_all<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, sqlx::Result<Vec<Row>>>
-    where
-        'c: 'e,
-        E: 'q + Execute<'q, Sqlite>,
-    {
-        Box::pin(async move { self.answer(query, usize::MAX).map(|(rows, _)| rows) })
-    }
-
-    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, sqlx::Result<Option<Row>>>
-    where
-        'c: 'e,
-        E: 'q + Execute<'q, Sqlite>,
-    {
-        Box::pin(async move {
-            self.answer(query, 1)
-                .map(|(rows, _)| rows.into_iter().next())
-        })
-    }
-
-    fn prepare_with<'e>(
-        self,
-        sql: SqlStr,
-        _parameters: &'e [super::Kind],
-    ) -> BoxFuture<'e, sqlx::Result<Statement>>
-    where
-        'c: 'e,
-    {
-        Box::pin(ready(Ok(Statement { sql })))
-    }
-
-    fn describe<'e>(self, _sql: SqlStr) -> BoxFuture<'e, sqlx::Result<sqlx::Describe<Sqlite>>>
-    where
-        'c: 'e,
-    {
-        Box::pin(ready(Err(sqlx::Error::Protocol(
-            "statements are not described".to_owned(),
-        ))))
-    }
-}
-
-sqlx_core::impl_acquire!(Sqlite, Connection);
-
-impl sqlx::Connection for Connection {
-    type Database = Sqlite;
-    type Options = Options;
-
-    async fn close(self) -> sqlx::Result<()> {
-        apart(|| self.raw.close().map_err(|(_, error)| error)).map_err(failure)
-    }
-
-    async fn close_hard(self) -> sqlx::Result<()> {
-        self.close().await
-    }
-
-    async fn ping(&mut self) -> sqlx::Result<()> {
-        Ok(())
-    }
-
-    async fn begin(&mut self) -> sqlx::Result<sqlx::Transaction<'_, Sqlite>> {
-        sqlx::Transaction::begin(self, None).await
-    }
-
-    fn shrink_buffers(&mut self) {}
-
-    async fn flush(&mut self) -> sqlx::Result<()> {
-        Ok(())
-    }
-
-    fn should_flush(&self) -> bool {
-        false
-    }
-}
-
-/// sqlx asks for transactions of its own; ours are begun and ended by statements.
-#[derive(Debug)]
-pub struct Transactions;
-
-impl sqlx_core::transaction::TransactionManager for Transactions {
-    type Database = Sqlite;
-
-    async fn begin(connection: &mut Connection, statement: Option<SqlStr>) -> sqlx::Result<()> {
-        connection.command(statement.as_ref().map_or("begin", SqlStr::as_str))
-    }
-
-    async fn commit(connection: &mut Connection) -> sqlx::Result<()> {
-        connection.command("commit")
-    }
-
-    async fn rollback(connection: &mut Connection) -> sqlx::Result<()> {
-        connection.command("rollback")
-    }
-
-    fn start_rollback(connection: &mut Connection) {
-        // Where it fails, the transaction has ended by itself.
-        let _ = connection.command("rollback");
-    }
-
-    fn get_transaction_depth(connection: &Connection) -> usize {
-        usize::from(!connection.raw.is_autocommit())
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Fate, MOST_CHANGES, QUEUE, Writer, answer, close, group, make};
 use crate::db::{SqliteTx, Tx};
-use crate::error::{Error, Result};
+use crate::error::{Error, Failure, Result};
 use crate::memory::{Commit, Disk, Verdict};
 use crate::sqlite;
 use std::io;
@@ -46,8 +46,8 @@ fn prepare(tx: &mut Tx, commit: &Commit) -> Result<()> {
         Verdict::Full => true,
         Verdict::Failed => {
             let error = io::Error::other("the disk failed, as it was told to");
-            return Err(Error::Database(sqlx::Error::Io(error)));
+            return Err(Error::Database(Failure::Io(error)));
         }
     };
-    Ok(tx.sqlite()?.keep_from_growing(is_full)?)
+    tx.sqlite()?.keep_from_growing(is_full)
 }

@@ -2,12 +2,14 @@
 
 use super::held::{HELD, mark};
 use super::queue::next_due;
-use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, FIRST_BATCHES, MOST_BATCHES, WAITING};
+use super::{
+    Batch, BatchKind, BatchRow, Claimed, FIRST_BATCHES, MOST_BATCHES, WAITING, select_batches,
+};
 use super::{delete, insert, shrink, take};
 use crate::Store;
 use crate::deliveries::{set_leg, stored};
 use crate::settle;
-use database::{Change, Db, Outage, Result, Tx, on};
+use database::{Change, Db, Outage, Result, Tx, locking, query};
 use domain::{Bucket, Delivery, Leg, Priority, Recipient};
 use std::sync::Arc;
 
@@ -69,22 +71,24 @@ impl Change for ClaimBatches {
         still_to_send(tx, claimed, self.claim.now_ms).await
     }
 
-    async fn stands(&self, tx: &mut Tx, claimed: &Vec<Claimed>) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, claimed: &Vec<Claimed>) -> Result<bool> {
         let Some(Claimed { batch, .. }) = claimed.first() else {
             return Ok(true);
         };
-        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-            "select leg from batches where bucket = $1 and carrier = $2 and claimed_by = $3
-                 and priority = $4 and due_at_ms = $5 and batch_id = $6"
-        )
-        .bind(batch.bucket.0)
-        .bind(&*batch.carrier)
-        .bind(batch.claimed_by)
-        .bind(batch.priority.rank())
-        .bind(batch.due_at_ms)
-        .bind(batch.id)
-        .fetch_optional(connection)
-        .await?);
+        let found: Option<i64> = tx
+            .fetch_optional(
+                query(
+                    "select leg from batches where bucket = $1 and carrier = $2 and claimed_by = $3
+                 and priority = $4 and due_at_ms = $5 and batch_id = $6",
+                )
+                .bind(batch.bucket.0)
+                .bind(&*batch.carrier)
+                .bind(batch.claimed_by)
+                .bind(batch.priority.rank())
+                .bind(batch.due_at_ms)
+                .bind(batch.id),
+            )
+            .await?;
         Ok(found.is_some())
     }
 }
@@ -97,21 +101,23 @@ impl ClaimBatches {
         priority: Priority,
         most: usize,
     ) -> Result<Vec<(Claimed, bool)>> {
-        let sql = format!(
-            "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = 0
+        let sql = locking!(
+            select_batches!("where b.bucket = $1 and b.carrier = $2 and b.claimed_by = 0
                  and b.priority = $3 and b.due_at_ms <= $4
-             order by b.due_at_ms, b.batch_id limit $5{}",
-            tx.skip_locked("b")
+             order by b.due_at_ms, b.batch_id limit $5");
+            "for update of b skip locked"
         );
         let limit = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows: Vec<BatchRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(self.bucket.0)
-            .bind(&*self.claim.carrier)
-            .bind(priority.rank())
-            .bind(self.claim.now_ms)
-            .bind(limit)
-            .fetch_all(connection)
-            .await?);
+        let rows: Vec<BatchRow> = tx
+            .fetch_all(
+                query(sql)
+                    .bind(self.bucket.0)
+                    .bind(&*self.claim.carrier)
+                    .bind(priority.rank())
+                    .bind(self.claim.now_ms)
+                    .bind(limit),
+            )
+            .await?;
         rows.into_iter()
             .map(|row| {
                 let is_held = row.is_held;
@@ -179,7 +185,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Resul
             shrink(tx, &[(batch, &left)]).await?;
         }
         if batch.kind == BatchKind::Backup && now_ms < batch.expires_at_ms {
-            set_leg(tx, Some(batch.bucket), &batch.keys(&left), Leg::Second).await?;
+            set_leg(tx, &batch.keys(&left), Leg::Second).await?;
         }
         claimed.batch.recipients = left;
         kept.push(claimed);
@@ -190,7 +196,7 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Resul
 /// Those of a batch that are still to be sent to, where some of them may have a delivery.
 pub(super) async fn wanted(tx: &mut Tx, batch: &Batch) -> Result<Vec<Recipient>> {
     let keys = batch.keys(&batch.recipients);
-    let known = stored(tx, Some(batch.bucket), &keys).await?;
+    let known = stored(tx, &keys).await?;
     // Whoever cannot be read may have it.
     let wanted = |recipient: &Recipient| {
         let key = (batch.message, *recipient);
@@ -229,9 +235,7 @@ impl Change for Release {
         let held = self.claimed.iter().filter(|batch| held.contains(&batch.id));
         let second_legs = held.clone().filter(|batch| batch.kind == BatchKind::Backup);
         let second_legs: Vec<&Batch> = second_legs.collect();
-        let buckets = second_legs.iter().map(|batch| batch.bucket);
-        let bucket = self.store.common(buckets)?;
-        let owed = settle::put_back(tx, bucket, &second_legs).await?;
+        let owed = settle::put_back(tx, &second_legs).await?;
         let waiting: Vec<Batch> = held
             .map(|batch| {
                 let carrier = self.carrier.as_ref().unwrap_or(&batch.carrier);

@@ -2,11 +2,11 @@
 //! that meets one among those that wait moves it there.
 
 use super::claim::wanted;
-use super::{Batch, BatchKind, BatchRow, COLUMNS, Claimed, Progress, WAITING, take};
+use super::{Batch, BatchKind, BatchRow, Claimed, Progress, WAITING, select_batches, take};
 use crate::receipts::{cancelled, known};
 use crate::settle::{self, CallbackRoom, Settled, Terrain};
 use crate::{Store, holds};
-use database::{Change, Result, Tx, changed_rows, on, read};
+use database::{Change, Result, Tx, bulk, locking, query, value};
 use domain::{AccountId, Bucket, Priority, Queued};
 use std::sync::Arc;
 
@@ -46,26 +46,15 @@ pub(super) async fn mark(
     claimed_by: i64,
     until_ms: i64,
 ) -> Result<usize> {
-    let marked = changed_rows!(
-        tx,
-        batches,
-        6,
-        "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (values {rows})
-         update batches set claimed_by = {1}, claimed_until_ms = {2}
+    let marked = tx.changed_each(bulk("update batches set claimed_by = $7, claimed_until_ms = $8
+         where batches.bucket = $1 and batches.carrier = $2
+             and batches.claimed_by = $3 and batches.priority = $4
+             and batches.due_at_ms = $5 and batches.batch_id = $6", "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]))
+         update batches set claimed_by = $7, claimed_until_ms = $8
          from v where batches.bucket = v.bucket and batches.carrier = v.carrier
              and batches.claimed_by = v.claimed_by and batches.priority = v.priority
              and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
-         returning batches.batch_id",
-        |query, batch| query
-            .bind(batch.bucket.0)
-            .bind(&*batch.carrier)
-            .bind(batch.claimed_by)
-            .bind(batch.priority.rank())
-            .bind(batch.due_at_ms)
-            .bind(batch.id),
-        after | query | query.bind(claimed_by).bind(until_ms),
-        told |batch| -> (i64,) { (batch.id,) }
-    );
+         returning batches.batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id)]).bind(claimed_by).bind(until_ms), batches.iter().map(|batch| { (batch.id,) })).await?;
     Ok(marked.into_iter().filter(|is_marked| *is_marked).count())
 }
 
@@ -85,19 +74,21 @@ impl Change for Cancel {
         if holds::of(tx, self.account).await? != Queued::Cancel {
             return Ok((Settled::default(), false));
         }
-        let sql = format!(
-            "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3
-                 and m.account_id = $4 limit $5{}",
-            tx.for_update_of("b")
+        let sql = locking!(
+            select_batches!("where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3
+                 and m.account_id = $4 limit $5");
+            "for update of b"
         );
-        let rows: Vec<BatchRow> = on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-            .bind(self.bucket.0)
-            .bind(&*self.carrier)
-            .bind(HELD)
-            .bind(self.account.0)
-            .bind(STEP / 4)
-            .fetch_all(connection)
-            .await?);
+        let rows: Vec<BatchRow> = tx
+            .fetch_all(
+                query(sql)
+                    .bind(self.bucket.0)
+                    .bind(&*self.carrier)
+                    .bind(HELD)
+                    .bind(self.account.0)
+                    .bind(STEP / 4),
+            )
+            .await?;
         let mut recipients = 0;
         let mut queued: Vec<Claimed> = Vec::new();
         for row in rows {
@@ -135,7 +126,7 @@ impl Cancel {
             ended.push(Progress::of(claimed));
         }
         let cases = ended.iter().flat_map(cancelled).collect();
-        let cases = known(tx, Some(self.bucket), cases).await?;
+        let cases = known(tx, cases).await?;
         let messages = settle::messages(tx, &cases).await?;
         let terrain = Terrain {
             now_ms: self.now_ms,
@@ -191,18 +182,19 @@ impl Store {
     async fn held_accounts(&self, bucket: Bucket) -> Result<Vec<AccountId>> {
         let mut accounts = Vec::new();
         for carrier in self.batch_carriers(bucket).await? {
-            let held: Vec<i64> = read!(self.db, |connection| {
-                sqlx::query_scalar(
-                    "select distinct m.account_id from batches b
+            let held: Vec<i64> = self
+                .db
+                .fetch_all(
+                    query(
+                        "select distinct m.account_id from batches b
                      join messages m on m.bucket = b.bucket and m.message_id = b.message_id
                      where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3",
+                    )
+                    .bind(bucket.0)
+                    .bind(&carrier)
+                    .bind(HELD),
                 )
-                .bind(bucket.0)
-                .bind(&carrier)
-                .bind(HELD)
-                .fetch_all(connection)
-                .await?
-            });
+                .await?;
             accounts.extend(held.into_iter().map(AccountId));
         }
         accounts.sort_unstable();
@@ -240,23 +232,24 @@ impl Store {
         account: AccountId,
         after: (i64, i64),
     ) -> Result<(Vec<Batch>, Option<(i64, i64)>)> {
-        let sql = format!(
-            "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3
+        let sql = select_batches!(
+            "where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3
                  and b.priority = $4 and (b.due_at_ms, b.batch_id) > ($5, $6)
              order by b.due_at_ms, b.batch_id limit $7"
         );
-        let rows: Vec<BatchRow> = read!(self.db, |connection| {
-            sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                .bind(bucket.0)
-                .bind(carrier)
-                .bind(claimed_by)
-                .bind(priority.rank())
-                .bind(after.0)
-                .bind(after.1)
-                .bind(STEP)
-                .fetch_all(connection)
-                .await?
-        });
+        let rows: Vec<BatchRow> = self
+            .db
+            .fetch_all(
+                query(sql)
+                    .bind(bucket.0)
+                    .bind(carrier)
+                    .bind(claimed_by)
+                    .bind(priority.rank())
+                    .bind(after.0)
+                    .bind(after.1)
+                    .bind(STEP),
+            )
+            .await?;
         let is_full = i64::try_from(rows.len()).unwrap_or(i64::MAX) >= STEP;
         let last = rows.last().map(|row| (row.due_at_ms, row.batch_id));
         // The sandbox sends nothing, and pending accounts may use it.

@@ -1,8 +1,8 @@
 //! What waits, and what is in hand elsewhere.
 
-use super::{BatchRow, COLUMNS, Claimed, MOST_BATCHES};
+use super::{BatchRow, Claimed, MOST_BATCHES, select_batches};
 use crate::Store;
-use database::{Db, Result, Tx, on, read};
+use database::{Db, Result, Tx, query};
 use domain::{Bucket, Priority};
 use std::collections::BTreeSet;
 
@@ -13,17 +13,19 @@ pub(super) async fn next_due(
     carrier: &str,
 ) -> Result<Vec<(Priority, i64)>> {
     // Each priority is found by the key; the smallest of a whole bucket would be searched for.
-    let rows: Vec<(i64, Option<i64>)> = on!(tx, |connection| sqlx::query_as(
-        "with v (priority) as (values (0), (1), (2))
+    let rows: Vec<(i64, Option<i64>)> = tx
+        .fetch_all(
+            query(
+                "with v (priority) as (values (0), (1), (2))
          select cast(v.priority as bigint), (
              select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = $2
                  and b.claimed_by = 0 and b.priority = v.priority order by b.due_at_ms limit 1)
          from v",
-    )
-    .bind(bucket.0)
-    .bind(carrier)
-    .fetch_all(connection)
-    .await?);
+            )
+            .bind(bucket.0)
+            .bind(carrier),
+        )
+        .await?;
     Ok(rows
         .into_iter()
         .filter_map(|(rank, due_at_ms)| Some((Priority::from_rank(rank)?, due_at_ms?)))
@@ -34,20 +36,20 @@ impl Store {
     /// The carriers for which there are batches in a bucket, whether anybody knows them or not.
     pub async fn batch_carriers(&self, bucket: Bucket) -> Result<Vec<String>> {
         // From one to the next by the key, however many batches each has.
-        Ok(read!(self.db, |connection| {
-            sqlx::query_scalar(
-                "with recursive v (carrier) as (
+        self.db
+            .fetch_all(
+                query(
+                    "with recursive v (carrier) as (
                      select cast('' as text)
                      union all
                      select (select b.carrier from batches b
                          where b.bucket = $1 and b.carrier > v.carrier order by b.carrier limit 1)
                      from v where v.carrier is not null)
                  select v.carrier from v where v.carrier <> ''",
+                )
+                .bind(bucket.0),
             )
-            .bind(bucket.0)
-            .fetch_all(connection)
-            .await?
-        }))
+            .await
     }
 
     /// The carriers for which a batch waits that is due by then.
@@ -71,11 +73,8 @@ impl Store {
             let mut tx = self.db.read().await?;
             let mut due = BTreeSet::new();
             for bucket in self.buckets() {
-                let found: Vec<String> = on!(&mut tx, |connection| sqlx::query_scalar(sql)
-                    .bind(bucket.0)
-                    .bind(by_ms)
-                    .fetch_all(connection)
-                    .await?);
+                let found: Vec<String> =
+                    tx.fetch_all(query(sql).bind(bucket.0).bind(by_ms)).await?;
                 due.extend(found);
             }
             Ok(due)
@@ -85,33 +84,31 @@ impl Store {
 
     /// The batches of a bucket that a node claimed which is not there any more.
     pub async fn orphans(&self, carrier: &str, bucket: Bucket) -> Result<Vec<Claimed>> {
-        let sql = format!(
-            "select {COLUMNS} where b.bucket = $1 and b.carrier = $2 and b.claimed_by > 0
+        let sql = select_batches!(
+            "where b.bucket = $1 and b.carrier = $2 and b.claimed_by > 0
                  and b.claimed_by not in (select n.node from nodes n)"
         );
-        let rows: Vec<BatchRow> = read!(self.db, |connection| {
-            sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                .bind(bucket.0)
-                .bind(carrier)
-                .fetch_all(connection)
-                .await?
-        });
+        let rows: Vec<BatchRow> = self
+            .db
+            .fetch_all(query(sql).bind(bucket.0).bind(carrier))
+            .await?;
         rows.into_iter().map(BatchRow::claimed).collect()
     }
 
     /// Batches of a bucket that wait, or are held, and whose time to be sent is over, some at a time.
     pub async fn late_batches(&self, bucket: Bucket, now_ms: i64) -> Result<Vec<Claimed>> {
-        let sql = format!(
-            "select {COLUMNS} where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms <= $2 limit $3"
+        let sql = select_batches!(
+            "where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms <= $2 limit $3"
         );
-        let rows: Vec<BatchRow> = read!(self.db, |connection| {
-            sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                .bind(bucket.0)
-                .bind(now_ms)
-                .bind(i64::try_from(MOST_BATCHES).unwrap_or(i64::MAX))
-                .fetch_all(connection)
-                .await?
-        });
+        let rows: Vec<BatchRow> = self
+            .db
+            .fetch_all(
+                query(sql)
+                    .bind(bucket.0)
+                    .bind(now_ms)
+                    .bind(i64::try_from(MOST_BATCHES).unwrap_or(i64::MAX)),
+            )
+            .await?;
         rows.into_iter().map(BatchRow::claimed).collect()
     }
 
@@ -122,18 +119,12 @@ impl Store {
         until_ms: i64,
     ) -> Result<Vec<(String, i64, i64)>> {
         // Seven octets a number, see `domain::recipient_list`.
-        let rows = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select carrier, cast(sum(length(recipients) / 7) as bigint),
+        let rows = self.db.fetch_all(query("select carrier, cast(sum(length(recipients) / 7) as bigint),
                      cast(sum(case when due_at_ms >= $2 or claimed_by < 0 then length(recipients) / 7 else 0 end)
                          as bigint)
-                 from batches where bucket = $1 and claimed_by <= 0 group by carrier",
-            )
+                 from batches where bucket = $1 and claimed_by <= 0 group by carrier")
             .bind(bucket.0)
-            .bind(until_ms)
-            .fetch_all(connection)
-            .await?
-        });
+            .bind(until_ms)).await?;
         Ok(rows)
     }
 }

@@ -1,23 +1,16 @@
 //! Some rows of a table, by column, on their way from SQLite to PostgreSQL.
 
-use super::table::{Bucketed, Kind, Table};
+use super::table::{Bucketed, Kind, Named, Table};
 use crate::parts::stored::{decode, encode};
 use crate::rows::{bucket_of, bucket_of_id, id_bytes};
-use database::{Change, Connection, Result, Tx};
+use database::{Change, Result, Row, Tx, Value, query};
 use domain::{AccountId, Bucket, MessageId};
-use sqlx::{AssertSqlSafe, PgConnection, Row};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// The values of one column.
-#[derive(Clone, Debug, PartialEq)]
-enum Column {
-    Int(Vec<Option<i64>>),
-    Text(Vec<Option<String>>),
-    Bytes(Vec<Option<Vec<u8>>>),
-    Bool(Vec<Option<bool>>),
-}
+type Column = Vec<Value<'static>>;
 
 /// Rows of a table in the order of its key, with all columns of the target.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,124 +19,113 @@ pub(super) struct Chunk {
     columns: Vec<Column>,
 }
 
-/// Takes the values of a column out of rows of either database.
-macro_rules! values {
-    ($rows:expr, $at:expr) => {
-        $rows
-            .iter()
-            .map(|row| row.try_get($at))
-            .collect::<sqlx::Result<_>>()?
+/// The values of a row of either database, of these kinds.
+fn values(row: &Row<'_>, kinds: &[Named]) -> Result<Vec<Value<'static>>> {
+    let of = |(at, (_, kind)): (usize, &Named)| {
+        Ok(match kind {
+            Kind::Int => row.get::<Option<i64>>(at)?.into(),
+            Kind::Text => row.get::<Option<String>>(at)?.into(),
+            Kind::Bytes => row.get::<Option<Vec<u8>>>(at)?.into(),
+            Kind::Bool => row.get::<Option<bool>>(at)?.into(),
+        })
     };
+    kinds.iter().enumerate().map(of).collect()
 }
 
-/// Takes a column out of rows of either database.
-macro_rules! column {
-    ($rows:expr, $at:expr, $kind:expr) => {
-        match $kind {
-            Kind::Int => Column::Int(values!($rows, $at)),
-            Kind::Text => Column::Text(values!($rows, $at)),
-            Kind::Bytes => Column::Bytes(values!($rows, $at)),
-            Kind::Bool => Column::Bool(values!($rows, $at)),
+/// Rows as columns.
+fn columns(rows: Vec<Vec<Value<'static>>>, width: usize) -> Vec<Column> {
+    let mut columns: Vec<Column> = vec![Vec::with_capacity(rows.len()); width];
+    for row in rows {
+        for (column, value) in columns.iter_mut().zip(row) {
+            column.push(value);
         }
-    };
+    }
+    columns
 }
 
-/// Binds a value of a column.
-macro_rules! bind {
-    ($query:expr, $column:expr, |$values:ident| $value:expr) => {
-        match $column {
-            Column::Int($values) => $query.bind($value),
-            Column::Text($values) => $query.bind($value),
-            Column::Bytes($values) => $query.bind($value),
-            Column::Bool($values) => $query.bind($value),
-        }
-    };
-}
-
-impl Column {
-    /// PostgreSQL holds no NUL in a text, and no phone shows one.
-    fn without_nul(mut self) -> Self {
-        if let Self::Text(texts) = &mut self {
-            for text in texts.iter_mut().flatten() {
-                text.retain(|character| character != '\0');
-            }
-        }
-        self
+/// PostgreSQL holds no NUL in a text, and no phone shows one.
+fn without_nul(value: &mut Value<'static>) {
+    if let Value::Text(Some(text)) = value {
+        text.to_mut().retain(|character| character != '\0');
     }
 }
 
 /// Reads the rows that come after those of `before`.
-pub(super) async fn read(
-    source: &mut Connection,
-    table: &Table,
-    before: Option<&Chunk>,
-) -> Result<Chunk> {
-    let mut query = sqlx::query(AssertSqlSafe(table.read(before.is_none())));
+pub(super) async fn read(source: &mut Tx, table: &Table, before: Option<&Chunk>) -> Result<Chunk> {
+    let mut statement = query(table.read(before.is_none()));
     if let Some(before) = before {
         let follow = table.bucketed.columns().len();
         for column in &before.columns[follow..follow + table.key] {
-            query = bind!(query, column, |values| values[before.rows - 1].as_ref());
+            statement = statement.bind(column[before.rows - 1].clone());
         }
     }
-    let rows = query.bind(table.chunk).fetch_all(&mut *source).await?;
-    let mut columns = Vec::with_capacity(table.columns.len() + 1);
-    for (at, (_, kind)) in table.columns.iter().enumerate() {
-        columns.push(column!(rows, at, kind).without_nul());
-    }
-    if let (Bucketed::ByStem, [_, _, _, Column::Bytes(pages)]) = (table.bucketed, &mut columns[..])
-    {
+    let mut owners: Vec<Option<i64>> = Vec::new();
+    let rows = source.fetch_with(statement.bind(table.chunk), |row| {
+        owners.push(row.get(table.columns.len())?);
+        let mut values = values(row, table.columns)?;
+        values.iter_mut().for_each(without_nul);
+        Ok(values)
+    });
+    let rows = rows.await?;
+    let count = rows.len();
+    let mut columns = columns(rows, table.columns.len());
+    if let (Bucketed::ByStem, [_, _, _, pages]) = (table.bucketed, &mut columns[..]) {
         tell_homes(source, pages).await?;
     }
-    let owners: Vec<Option<i64>> = values!(rows, table.columns.len());
     let mut all = following(table.bucketed, &columns, &owners);
     all.append(&mut columns);
     Ok(Chunk {
-        rows: rows.len(),
+        rows: count,
         columns: all,
     })
 }
 
 /// Has pages name the buckets in which their deliveries will lie.
-async fn tell_homes(source: &mut Connection, rows: &mut [Option<Vec<u8>>]) -> Result<()> {
+async fn tell_homes(source: &mut Tx, rows: &mut [Value<'static>]) -> Result<()> {
     let mut homes: HashMap<MessageId, Bucket> = HashMap::new();
-    for row in rows.iter_mut().flatten() {
-        let mut pages = decode(row, 0)?;
+    for row in rows {
+        let Value::Bytes(Some(bytes)) = row else {
+            continue;
+        };
+        let mut pages = decode(bytes, 0)?;
         for (_, part) in &mut pages {
             part.home = match homes.entry(part.message) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(new) => {
-                    let owner: Option<i64> = sqlx::query_scalar(
+                    let owner = query(
                         "select account_id from messages where bucket = 0 and message_id = $1",
-                    )
-                    .bind(id_bytes(&part.message))
-                    .fetch_optional(&mut *source)
-                    .await?;
+                    );
+                    let owner = owner.bind(id_bytes(&part.message));
+                    let owner: Option<i64> = source.fetch_optional(owner).await?;
                     *new.insert(bucket_of(AccountId(owner.unwrap_or(0)), false))
                 }
             };
         }
-        *row = encode(&pages);
+        *row = encode(&pages).into();
     }
     Ok(())
 }
 
 /// The columns that follow from others. What belongs to a message that is gone lies in the first bucket.
 fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> Vec<Column> {
-    let of_owners = || {
+    let of_owners = || -> Column {
         let buckets = owners
             .iter()
-            .map(|owner| Some(bucket_of(AccountId(owner.unwrap_or(0)), false).0));
-        Column::Int(buckets.collect())
+            .map(|owner| bucket_of(AccountId(owner.unwrap_or(0)), false).0);
+        buckets.map(Value::from).collect()
     };
-    let of_ids = || {
-        let [Column::Text(carriers), Column::Text(ids), ..] = columns else {
-            return Column::Int(Vec::new());
+    let of_ids = || -> Column {
+        let [carriers, ids, ..] = columns else {
+            return Vec::new();
         };
         let buckets = carriers.iter().zip(ids).map(|(carrier, id)| {
-            let (carrier, id) = (carrier.as_deref(), id.as_deref());
-            Some(bucket_of_id(carrier.unwrap_or_default(), id.unwrap_or_default(), false).0)
+            let text = |value: &Value<'static>| match value {
+                Value::Text(Some(text)) => text.to_string(),
+                _ => String::new(),
+            };
+            bucket_of_id(&text(carrier), &text(id), false).0
         });
-        Column::Int(buckets.collect())
+        buckets.map(Value::from).collect()
     };
     match bucketed {
         Bucketed::No => Vec::new(),
@@ -163,34 +145,30 @@ impl Change for Write {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let mut query = sqlx::query(AssertSqlSafe(self.table.write()));
+        let mut write = query(self.table.write());
         for column in &self.chunk.columns {
-            query = bind!(query, column, |values| values.as_slice());
+            write = write.bind(Value::Array(column.clone()));
         }
-        let target = tx.postgres()?;
-        let written = query.execute(&mut *target).await?.rows_affected();
+        let written = tx.execute(write).await?;
         if written == self.chunk.rows as u64 {
             return Ok(true);
         }
-        Ok(self.found(target).await? == *self.chunk)
+        Ok(self.found(tx).await? == *self.chunk)
     }
 }
 
 impl Write {
     /// The rows of the target under the keys of the chunk.
-    async fn found(&self, target: &mut PgConnection) -> Result<Chunk> {
-        let mut query = sqlx::query(AssertSqlSafe(self.table.find()));
+    async fn found(&self, target: &mut Tx) -> Result<Chunk> {
+        let mut find = query(self.table.find());
         for at in self.table.target_key() {
-            query = bind!(query, &self.chunk.columns[at], |values| values.as_slice());
+            find = find.bind(Value::Array(self.chunk.columns[at].clone()));
         }
-        let rows = query.fetch_all(target).await?;
-        let mut columns = Vec::with_capacity(self.chunk.columns.len());
-        for (at, (_, kind)) in self.table.all_columns().iter().enumerate() {
-            columns.push(column!(rows, at, kind));
-        }
+        let kinds = self.table.all_columns();
+        let rows = target.fetch_with(find, |row| values(row, &kinds)).await?;
         Ok(Chunk {
             rows: rows.len(),
-            columns,
+            columns: columns(rows, kinds.len()),
         })
     }
 }

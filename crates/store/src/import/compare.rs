@@ -1,15 +1,12 @@
 //! What source and target must agree on, beside the rows themselves.
 
 use super::table::Table;
-use database::{Result, Tx, on};
-use sqlx::AssertSqlSafe;
+use database::{Result, Tx, query};
 
 /// How many rows a table has.
 pub(super) async fn count(tx: &mut Tx, table: &Table) -> Result<i64> {
     let sql = format!("select count(*) from {}", table.name);
-    Ok(on!(tx, |connection| sqlx::query_scalar(AssertSqlSafe(sql))
-        .fetch_one(connection)
-        .await?))
+    tx.fetch_one(query(sql)).await
 }
 
 /// The components of a wallet, behind its account.
@@ -19,18 +16,18 @@ type Sum = (i64, i64, i64);
 
 /// Every wallet, and the ledger by account.
 pub(super) async fn books(tx: &mut Tx) -> Result<(Vec<Wallet>, Vec<Sum>)> {
-    let wallets = on!(tx, |connection| sqlx::query_as(
-        "select account_id, promo_bonus, volume_bonus, sms_bonus, sms_wallet, main_balance,
+    let wallets = tx
+        .fetch_all(query(
+            "select account_id, promo_bonus, volume_bonus, sms_bonus, sms_wallet, main_balance,
              universal_wallet
          from wallets order by account_id",
-    )
-    .fetch_all(connection)
-    .await?);
-    let sums = on!(tx, |connection| sqlx::query_as(
-        "select account_id, count(*), cast(sum(amount) as bigint) from ledger
+        ))
+        .await?;
+    let sums = tx
+        .fetch_all(query(
+            "select account_id, count(*), cast(sum(amount) as bigint) from ledger
          group by account_id order by account_id",
-    )
-    .fetch_all(connection)
-    .await?);
+        ))
+        .await?;
     Ok((wallets, sums))
 }

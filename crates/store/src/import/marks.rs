@@ -6,7 +6,7 @@ use crate::audit;
 use crate::revision::touch;
 use crate::rows::buckets;
 use crate::sweep::{read_mark, write_mark};
-use database::{Change, Result, Tx, on};
+use database::{Change, Result, Tx, query};
 
 /// In the target: the installation that is being imported, by its first account.
 pub(super) const IMPORTING: &str = "importing";
@@ -20,11 +20,8 @@ const OF_BUCKETS: [&str; 2] = ["expired-", "texts-removed-"];
 
 /// The number by which an installation is known: that of its first account.
 pub(super) async fn first_account(tx: &mut Tx) -> Result<Option<i64>> {
-    Ok(on!(tx, |connection| sqlx::query_scalar(
-        "select min(account_id) from accounts"
-    )
-    .fetch_one(connection)
-    .await?))
+    tx.fetch_one(query("select min(account_id) from accounts"))
+        .await
 }
 
 /// Whether all of the source was imported already, or why it cannot be.
@@ -79,13 +76,8 @@ impl Change for Finish {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         // How far sweeps came without the messages that are there now says nothing.
         for prefix in OF_BUCKETS {
-            on!(tx, |connection| sqlx::query(
-                "delete from marks where name like $1"
-            )
-            .bind(format!("{prefix}%"))
-            .execute(connection)
-            .await
-            .map(drop))?;
+            tx.execute(query("delete from marks where name like $1").bind(format!("{prefix}%")))
+                .await?;
         }
         for (name, value) in &self.marks {
             let is_of_bucket = OF_BUCKETS.iter().any(|prefix| name.starts_with(prefix));
@@ -96,13 +88,8 @@ impl Change for Finish {
                 write_mark(tx, &format!("{stem}-{}", bucket.0), *value).await?;
             }
         }
-        on!(tx, |connection| sqlx::query(
-            "delete from marks where name = $1"
-        )
-        .bind(IMPORTING)
-        .execute(connection)
-        .await
-        .map(drop))?;
+        tx.execute(query("delete from marks where name = $1").bind(IMPORTING))
+            .await?;
         write_mark(tx, IMPORTED, self.source).await?;
         touch(tx).await
     }
@@ -110,9 +97,5 @@ impl Change for Finish {
 
 /// All marks of the source.
 pub(super) async fn all(tx: &mut Tx) -> Result<Vec<(String, i64)>> {
-    Ok(on!(tx, |connection| sqlx::query_as(
-        "select name, value from marks"
-    )
-    .fetch_all(connection)
-    .await?))
+    tx.fetch_all(query("select name, value from marks")).await
 }

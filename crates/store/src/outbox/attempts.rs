@@ -3,7 +3,7 @@
 use super::{Callback, Outcome};
 use crate::Store;
 use crate::rows::{id_bytes, message_id, number, recipient};
-use database::{Change, Result, Tx, execute_rows, on, read};
+use database::{Change, Result, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, MessageId, Recipient};
 
 /// Most attempts forgotten in one transaction.
@@ -41,24 +41,11 @@ pub(super) async fn insert(tx: &mut Tx, outcomes: &[Outcome]) -> Result<()> {
         .iter()
         .filter_map(|outcome| Some((&outcome.callback, outcome.attempted.as_ref()?)));
     let kept: Vec<(&Callback, &Attempted)> = kept.collect();
-    execute_rows!(
-        tx,
-        &kept,
-        9,
-        "insert into callback_attempts (bucket, message_id, recipient, made_at_ms, account_id, attempt,
+    tx.execute_each(bulk("insert into callback_attempts (bucket, message_id, recipient, made_at_ms, account_id, attempt,
              result, took_ms, answer)
-         values {rows} on conflict do nothing",
-        |query, row| query
-            .bind(row.0.bucket.0)
-            .bind(id_bytes(&row.0.message))
-            .bind(number(row.0.recipient))
-            .bind(row.1.made_at_ms)
-            .bind(row.0.account.0)
-            .bind(row.0.attempts + 1)
-            .bind(&row.1.result)
-            .bind(row.1.took_ms)
-            .bind(&row.1.answer)
-    );
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing", "insert into callback_attempts (bucket, message_id, recipient, made_at_ms, account_id, attempt,
+             result, took_ms, answer)
+         select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[], $9::text[]) on conflict do nothing").rows(&kept, |row| [value(row.0.bucket.0), value(id_bytes(&row.0.message)), value(number(row.0.recipient)), value(row.1.made_at_ms), value(row.0.account.0), value(row.0.attempts + 1), value(&row.1.result), value(row.1.took_ms), value(&row.1.answer)])).await?;
     Ok(())
 }
 
@@ -72,25 +59,25 @@ impl Change for ForgetAttempts {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         // An old message may have a new attempt, when it was made again; none is older than its message.
-        let forgotten = on!(tx, |connection| sqlx::query(
-            "delete from callback_attempts
+        let forgotten = tx
+            .execute(
+                query(
+                    "delete from callback_attempts
              where bucket = $1 and (message_id, recipient, made_at_ms) in (
                  select message_id, recipient, made_at_ms from callback_attempts
                  where bucket = $1 and message_id < $2 and made_at_ms < $3
                  order by message_id limit $4)",
-        )
-        .bind(self.bucket.0)
-        .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
-        .bind(self.before_ms)
-        .bind(STEP)
-        .execute(connection)
-        .await?
-        .rows_affected());
+                )
+                .bind(self.bucket.0)
+                .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
+                .bind(self.before_ms)
+                .bind(STEP),
+            )
+            .await?;
         Ok(forgotten >= STEP.unsigned_abs())
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct AttemptRow {
     message_id: Vec<u8>,
     recipient: i64,
@@ -100,6 +87,16 @@ struct AttemptRow {
     took_ms: i64,
     answer: String,
 }
+
+database::from_row!(AttemptRow {
+    message_id,
+    recipient,
+    attempt,
+    made_at_ms,
+    result,
+    took_ms,
+    answer
+});
 
 impl AttemptRow {
     fn attempt(self) -> Result<CallbackAttempt> {
@@ -127,21 +124,22 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<CallbackAttempt>> {
         let [first, last] = super::messages(message);
-        let rows: Vec<AttemptRow> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select message_id, recipient, attempt, made_at_ms, result, took_ms, answer
+        let rows: Vec<AttemptRow> = self
+            .db
+            .fetch_all(
+                query(
+                    "select message_id, recipient, attempt, made_at_ms, result, took_ms, answer
                  from callback_attempts
                  where bucket = $1 and message_id >= $2 and message_id <= $3 and account_id = $4
                  order by message_id desc, recipient desc, made_at_ms desc limit $5",
+                )
+                .bind(self.bucket_of(account).0)
+                .bind(&first)
+                .bind(&last)
+                .bind(account.0)
+                .bind(i64::from(limit)),
             )
-            .bind(self.bucket_of(account).0)
-            .bind(&first)
-            .bind(&last)
-            .bind(account.0)
-            .bind(i64::from(limit))
-            .fetch_all(connection)
-            .await?
-        });
+            .await?;
         rows.into_iter().map(AttemptRow::attempt).collect()
     }
 

@@ -4,7 +4,7 @@ use super::{Callback, CallbackRow, DEAD, DUE};
 use crate::Store;
 use crate::audit::{self, By, Entry};
 use crate::rows::environment;
-use database::{Change, Result, Tx, on, read};
+use database::{Change, Result, Tx, query};
 use domain::{AccountId, Bucket, Environment, MessageId};
 use serde_json::json;
 
@@ -43,9 +43,7 @@ impl Change for Replay {
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         let [first, last] = &self.messages;
-        let replayed = on!(tx, |connection| {
-            sqlx::query(
-            "update outbox set state = $1, due_at_ms = $2, attempts = 0
+        let replayed = tx.execute(query("update outbox set state = $1, due_at_ms = $2, attempts = 0
              where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and destination = $6
                  and (due_at_ms, event_id) in (
                      select due_at_ms, event_id from outbox
@@ -53,8 +51,7 @@ impl Change for Replay {
                          and subject >= $7 and subject <= $8
                          and exists (select 1 from messages m
                                      where m.bucket = outbox.bucket and m.message_id = outbox.subject)
-                     order by due_at_ms limit $9)",
-        )
+                     order by due_at_ms limit $9)")
         .bind(DUE)
         .bind(self.by.at_ms)
         .bind(self.bucket.0)
@@ -64,11 +61,7 @@ impl Change for Replay {
         .bind(first)
         .bind(last)
         .bind(STEP)
-        .bind(self.environment == Environment::Sandbox)
-        .execute(connection)
-        .await?
-        .rows_affected()
-        });
+        .bind(self.environment == Environment::Sandbox)).await?;
         if replayed > 0 {
             let entry = Entry {
                 by: &self.by,
@@ -89,17 +82,11 @@ impl Store {
     pub async fn dead_origins(&self) -> Result<Vec<DeadOrigin>> {
         let mut all = Vec::new();
         for bucket in self.buckets() {
-            let rows: Vec<(i64, bool, String, i64, i64)> = read!(self.db, |connection| {
-                sqlx::query_as(
-                    "select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox
+            let rows: Vec<(i64, bool, String, i64, i64)> = self.db.fetch_all(query("select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox
                      where bucket = $1 and state = $2
-                     group by account_id, sandbox, destination order by account_id, sandbox, destination",
-                )
+                     group by account_id, sandbox, destination order by account_id, sandbox, destination")
                 .bind(bucket.0)
-                .bind(DEAD)
-                .fetch_all(connection)
-                .await?
-            });
+                .bind(DEAD)).await?;
             let origins = rows.into_iter();
             all.extend(
                 origins.map(
@@ -119,21 +106,15 @@ impl Store {
 
     /// The dead callbacks of an account, the latest first.
     pub async fn dead_callbacks(&self, account: AccountId, limit: u32) -> Result<Vec<Callback>> {
-        let rows: Vec<CallbackRow> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
+        let rows: Vec<CallbackRow> = self.db.fetch_all(query("select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
                      o.payload, o.attempts, m.callback_url, m.customer_reference
                  from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
                  where o.bucket = $1 and o.state = $2 and o.account_id = $3
-                 order by o.due_at_ms desc, o.event_id limit $4",
-            )
+                 order by o.due_at_ms desc, o.event_id limit $4")
             .bind(self.bucket_of(account).0)
             .bind(DEAD)
             .bind(account.0)
-            .bind(i64::from(limit))
-            .fetch_all(connection)
-            .await?
-        });
+            .bind(i64::from(limit))).await?;
         rows.into_iter().map(CallbackRow::callback).collect()
     }
 

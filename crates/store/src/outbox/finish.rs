@@ -3,7 +3,7 @@
 use super::{CLAIMED, Callback, DEAD, DUE, Finished, Outcome, attempts, insert, insert_as, take};
 use crate::Store;
 use crate::rows::id_bytes;
-use database::{Change, Result, Tx, on};
+use database::{Change, Result, Tx, query};
 
 struct FinishCallbacks {
     node: i64,
@@ -13,7 +13,7 @@ struct FinishCallbacks {
 impl Change for FinishCallbacks {
     type Output = ();
 
-    const PATIENT: bool = true;
+    const DEFERRABLE: bool = true;
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let all: Vec<&Callback> = self
@@ -62,28 +62,26 @@ impl Change for FinishCallbacks {
 /// The receiver said that it is gone: the callbacks of the message that wait are dead, and no further ones
 /// are made.
 async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
-    on!(tx, |connection| sqlx::query(
-        "update outbox set state = $1 where bucket = $2 and state = $3 and account_id = $4
+    tx.execute(
+        query(
+            "update outbox set state = $1 where bucket = $2 and state = $3 and account_id = $4
              and sandbox = $5 and destination = $6 and subject = $7",
+        )
+        .bind(DEAD)
+        .bind(callback.bucket.0)
+        .bind(DUE)
+        .bind(callback.account.0)
+        .bind(callback.is_sandbox())
+        .bind(&callback.origin)
+        .bind(id_bytes(&callback.message)),
     )
-    .bind(DEAD)
-    .bind(callback.bucket.0)
-    .bind(DUE)
-    .bind(callback.account.0)
-    .bind(callback.is_sandbox())
-    .bind(&callback.origin)
-    .bind(id_bytes(&callback.message))
-    .execute(connection)
-    .await
-    .map(drop))?;
-    on!(tx, |connection| sqlx::query(
-        "update messages set callbacks_ended = true where bucket = $1 and message_id = $2",
+    .await?;
+    tx.execute(
+        query("update messages set callbacks_ended = true where bucket = $1 and message_id = $2")
+            .bind(callback.bucket.0)
+            .bind(id_bytes(&callback.message)),
     )
-    .bind(callback.bucket.0)
-    .bind(id_bytes(&callback.message))
-    .execute(connection)
-    .await
-    .map(drop))?;
+    .await?;
     Ok(())
 }
 

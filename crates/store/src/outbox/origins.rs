@@ -3,7 +3,7 @@
 use super::DUE;
 use crate::Store;
 use crate::rows::environment;
-use database::{Db, Result, Tx, on};
+use database::{Db, Result, Tx, query};
 use domain::{AccountId, Bucket, Environment};
 
 /// An origin of an account in one world: bucket, account, world and origin, in the order of the key.
@@ -24,18 +24,19 @@ async fn next_origin(
     bucket: Bucket,
     last: &(i64, bool, String),
 ) -> Result<Option<(i64, bool, String, i64)>> {
-    Ok(on!(tx, |connection| sqlx::query_as(
-        "select account_id, sandbox, destination, due_at_ms from outbox
+    tx.fetch_optional(
+        query(
+            "select account_id, sandbox, destination, due_at_ms from outbox
          where bucket = $1 and state = $2 and (account_id, sandbox, destination) > ($3, $4, $5)
          order by account_id, sandbox, destination, due_at_ms limit 1",
+        )
+        .bind(bucket.0)
+        .bind(DUE)
+        .bind(last.0)
+        .bind(last.1)
+        .bind(&last.2),
     )
-    .bind(bucket.0)
-    .bind(DUE)
-    .bind(last.0)
-    .bind(last.1)
-    .bind(&last.2)
-    .fetch_optional(connection)
-    .await?))
+    .await
 }
 
 impl Store {

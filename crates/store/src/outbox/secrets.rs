@@ -4,7 +4,7 @@ use crate::Store;
 use crate::accounts::span;
 use crate::audit::{self, By, Entry};
 use crate::revision::touch;
-use database::{Change, Error, Result, Tx, on, read};
+use database::{Change, Error, Result, Tx, query};
 use domain::AccountId;
 use domain::callback::signature::{Secret, Signing};
 use serde_json::{Value, json};
@@ -21,13 +21,19 @@ pub struct CallbackSecret {
     pub signing: Signing,
 }
 
-#[derive(sqlx::FromRow)]
 struct SecretRow {
     account_id: i64,
     secret: String,
     created_at_ms: i64,
     ends_at_ms: Option<i64>,
 }
+
+database::from_row!(SecretRow {
+    account_id,
+    secret,
+    created_at_ms,
+    ends_at_ms
+});
 
 impl SecretRow {
     fn secret(self) -> Result<CallbackSecret> {
@@ -60,46 +66,36 @@ impl Change for AddSecret {
         let (account, now_ms) = (self.secret.account.0, self.secret.created_at_ms);
         // Before anything is counted: whoever adds another at the same moment waits for this row.
         touch(tx).await?;
-        on!(tx, |connection| sqlx::query(
-            "delete from callback_secrets where account_id = $1 and ends_at_ms <= $2",
+        tx.execute(
+            query("delete from callback_secrets where account_id = $1 and ends_at_ms <= $2")
+                .bind(account)
+                .bind(now_ms),
         )
-        .bind(account)
-        .bind(now_ms)
-        .execute(connection)
-        .await
-        .map(drop))?;
-        let had: i64 = on!(tx, |connection| sqlx::query_scalar(
-            "select count(*) from callback_secrets where account_id = $1"
-        )
-        .bind(account)
-        .fetch_one(connection)
-        .await?);
+        .await?;
+        let had: i64 = tx
+            .fetch_one(
+                query("select count(*) from callback_secrets where account_id = $1").bind(account),
+            )
+            .await?;
         let had = usize::try_from(had).unwrap_or(usize::MAX);
         if !self.others.contains(&had) {
             return Ok(had);
         }
-        on!(tx, |connection| {
-            sqlx::query(
-            "update callback_secrets set ends_at_ms = $2 where account_id = $1 and ends_at_ms is null",
-        )
+        tx.execute(query("update callback_secrets set ends_at_ms = $2 where account_id = $1 and ends_at_ms is null")
         .bind(account)
-        .bind(self.others_end_at_ms)
-        .execute(connection)
-        .await
-        .map(drop)
-        })?;
+        .bind(self.others_end_at_ms)).await?;
         let secret = &self.secret.signing.secret;
-        on!(tx, |connection| sqlx::query(
-            "insert into callback_secrets (account_id, secret_id, secret, created_at_ms)
+        tx.execute(
+            query(
+                "insert into callback_secrets (account_id, secret_id, secret, created_at_ms)
              values ($1, $2, $3, $4)",
+            )
+            .bind(account)
+            .bind(secret.id())
+            .bind(secret.text())
+            .bind(now_ms),
         )
-        .bind(account)
-        .bind(secret.id())
-        .bind(secret.text())
-        .bind(now_ms)
-        .execute(connection)
-        .await
-        .map(drop))?;
+        .await?;
         let (verb, before) = match had {
             0 => ("callback.secret.create", Value::Null),
             _ => (
@@ -119,16 +115,10 @@ impl Change for AddSecret {
         Ok(had)
     }
 
-    async fn stands(&self, tx: &mut Tx, _: &usize) -> Result<bool> {
-        let found: Option<i64> = on!(tx, |connection| {
-            sqlx::query_scalar(
-            "select created_at_ms from callback_secrets where account_id = $1 and secret_id = $2"
-        )
+    async fn is_committed(&self, tx: &mut Tx, _: &usize) -> Result<bool> {
+        let found: Option<i64> = tx.fetch_optional(query("select created_at_ms from callback_secrets where account_id = $1 and secret_id = $2")
         .bind(self.secret.account.0)
-        .bind(self.secret.signing.secret.id())
-        .fetch_optional(connection)
-        .await?
-        });
+        .bind(self.secret.signing.secret.id())).await?;
         Ok(found.is_some())
     }
 }
@@ -145,16 +135,9 @@ impl Change for RevokeSecrets {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        let gone = on!(tx, |connection| {
-            sqlx::query(
-            "delete from callback_secrets where account_id = $1 and (secret_id = $2 or $2 = '')",
-        )
+        let gone = tx.execute(query("delete from callback_secrets where account_id = $1 and (secret_id = $2 or $2 = '')")
         .bind(self.account.0)
-        .bind(self.id.as_deref().unwrap_or_default())
-        .execute(connection)
-        .await?
-        .rows_affected()
-        });
+        .bind(self.id.as_deref().unwrap_or_default())).await?;
         if gone == 0 {
             return Ok(0);
         }
@@ -171,7 +154,7 @@ impl Change for RevokeSecrets {
         Ok(gone)
     }
 
-    async fn stands(&self, tx: &mut Tx, gone: &u64) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, gone: &u64) -> Result<bool> {
         let id = self.id.as_deref().unwrap_or_default();
         Ok(*gone == 0 || audit::is_kept(tx, &self.by, REVOKE, id).await?)
     }
@@ -214,16 +197,17 @@ impl Store {
         account: Option<AccountId>,
     ) -> Result<Vec<CallbackSecret>> {
         let (first, last) = span(account);
-        let rows: Vec<SecretRow> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select account_id, secret, created_at_ms, ends_at_ms from callback_secrets
+        let rows: Vec<SecretRow> = self
+            .db
+            .fetch_all(
+                query(
+                    "select account_id, secret, created_at_ms, ends_at_ms from callback_secrets
                  where account_id between $1 and $2 order by created_at_ms, secret_id",
+                )
+                .bind(first.0)
+                .bind(last.0),
             )
-            .bind(first.0)
-            .bind(last.0)
-            .fetch_all(connection)
-            .await?
-        });
+            .await?;
         rows.into_iter().map(SecretRow::secret).collect()
     }
 }

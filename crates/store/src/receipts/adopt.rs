@@ -5,9 +5,9 @@ use super::{News, Receipt, ReceiptWord};
 use crate::deliveries::stored;
 use crate::doubts::Doubts;
 use crate::parts::{self, Matched, Meant, Named, Part};
-use crate::rows::{bucket_list, message_id, number, recipient};
+use crate::rows::{message_id, number, recipient};
 use crate::settle::Case;
-use database::{Result, Tx, fetch_rows, on};
+use database::{Result, Sql, Tx, bulk, query, value};
 use domain::{Bucket, Leg, MessageId, PageSet, Recipient};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -41,15 +41,19 @@ pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<
         .iter()
         .filter_map(|&place| news.receipt(place).recipient)
         .collect();
-    let rows: Vec<(i16, i64, Option<String>, String)> = fetch_rows!(
-        tx,
-        &numbers,
-        1,
-        "select d.bucket, d.recipient, d.doubts, lower(m.sender) from deliveries d
+    let rows: Vec<(i16, i64, Option<String>, String)> = tx
+        .fetch_each(
+            bulk(
+                "select d.bucket, d.recipient, d.doubts, lower(m.sender) from deliveries d
          join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-         where d.recipient in (values {rows}) and d.doubts is not null",
-        |query, recipient| query.bind(number(*recipient))
-    );
+         where d.recipient = $1 and d.doubts is not null",
+                "select d.bucket, d.recipient, d.doubts, lower(m.sender) from deliveries d
+         join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+         where d.recipient in (select * from unnest($1::bigint[])) and d.doubts is not null",
+            )
+            .rows(&numbers, |recipient| [value(number(*recipient))]),
+        )
+        .await?;
     let mut homes = Homes::default();
     for (bucket, digits, doubts, sender) in rows {
         // What cannot be read is nobody's.
@@ -196,7 +200,7 @@ impl Portion {
             let key = (message, recipient);
             if let Entry::Vacant(entry) = cases.entry(key) {
                 // Locked now: another node may have ended the doubt meanwhile.
-                let known = stored(tx, self.bucket, &[(bucket, message, recipient)]).await?;
+                let known = stored(tx, &[(bucket, message, recipient)]).await?;
                 entry.insert_entry(match known.cases.into_values().next() {
                     Some(case) => case,
                     None => continue,
@@ -218,25 +222,33 @@ impl Portion {
         recipient: Recipient,
         receipt: &Receipt,
     ) -> Result<Vec<(Bucket, MessageId)>> {
-        let all = || bucket_list(self.store.db.is_embedded());
-        let buckets = self.bucket.map_or_else(all, |bucket| bucket.0.to_string());
-        // The sign keeps SQLite from reading the whole bucket: the index of those in doubt is without it.
-        let sql = format!(
-            "select d.bucket, d.message_id, d.doubts from deliveries d
-             join messages m on m.bucket = d.bucket and m.message_id = d.message_id
-             where +d.bucket in ({buckets}) and d.recipient = $1 and d.doubts is not null
-                 and lower(m.sender) = lower($2)
-             order by d.submitted_at_s, d.message_id limit $3"
-        );
-        let rows: Vec<(i16, Vec<u8>, Option<String>)> =
-            on!(tx, |connection| sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                .bind(number(recipient))
-                .bind(&receipt.sender)
-                .bind(MOST_CHOICES)
-                .fetch_all(connection)
-                .await?);
+        let sql = Sql {
+            // The sign keeps SQLite from reading the whole bucket: the index of the doubts is without it.
+            sqlite: "select d.bucket, d.message_id, d.doubts from deliveries d
+                 join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+                 where +d.bucket = 0 and d.recipient = $1 and d.doubts is not null
+                     and lower(m.sender) = lower($2)
+                 order by d.submitted_at_s, d.message_id limit $3",
+            postgres: "select d.bucket, d.message_id, d.doubts from deliveries d
+                 join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+                 where +d.bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+                     and d.recipient = $1 and d.doubts is not null and lower(m.sender) = lower($2)
+                 order by d.submitted_at_s, d.message_id limit $3",
+        };
+        let rows: Vec<(i16, Vec<u8>, Option<String>)> = tx
+            .fetch_all(
+                query(sql)
+                    .bind(number(recipient))
+                    .bind(&receipt.sender)
+                    .bind(MOST_CHOICES),
+            )
+            .await?;
         let mut messages = Vec::with_capacity(rows.len());
+        let is_ours = |bucket: i16| self.bucket.is_none_or(|ours| ours == Bucket(bucket.into()));
         for (bucket, id, doubts) in rows {
+            if !is_ours(bucket) {
+                continue;
+            }
             let doubts = Doubts::from_text(doubts.as_deref());
             if doubts.is_ok_and(|(_, doubts)| doubts.are_with(&receipt.carrier)) {
                 messages.push((Bucket(bucket.into()), message_id(&id)?));

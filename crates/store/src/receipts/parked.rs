@@ -2,9 +2,9 @@
 
 use super::{CarrierReport, News, Receipt, ReceiptWord};
 use crate::parts::{Named, submitted};
-use crate::rows::{bucket_list, bucket_of_id, id_bytes, named, number, recipient};
+use crate::rows::{bucket_of_id, id_bytes, named, number, recipient};
 use crate::{Progress, Store};
-use database::{Change, Result, Tx, execute_rows, fetch_rows, find_rows, on, read};
+use database::{Change, Result, Sql, Tx, bulk, by_whole_keys, query, value};
 use domain::Bucket;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -23,7 +23,6 @@ pub(super) struct Parked {
     pub(super) receipt: Receipt,
 }
 
-#[derive(sqlx::FromRow)]
 struct ParkedRow {
     bucket: i16,
     carrier: String,
@@ -36,6 +35,19 @@ struct ParkedRow {
     error: Option<String>,
     other_id: Option<String>,
 }
+
+database::from_row!(ParkedRow {
+    bucket,
+    carrier,
+    carrier_id,
+    received_at_ms,
+    number,
+    recipient,
+    sender,
+    state,
+    error,
+    other_id
+});
 
 impl ParkedRow {
     fn parked(self) -> Result<Parked> {
@@ -96,18 +108,12 @@ impl Store {
         bucket: Bucket,
         since_ms: i64,
     ) -> Result<(Vec<Parked>, Option<i64>)> {
-        let rows: Vec<ParkedRow> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
+        let rows: Vec<ParkedRow> = self.db.fetch_all(query("select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
                  from parked_receipts where bucket = $1 and received_at_ms >= $2
-                 order by received_at_ms, number limit $3",
-            )
+                 order by received_at_ms, number limit $3")
             .bind(bucket.0)
             .bind(since_ms)
-            .bind(MOST_AGAIN)
-            .fetch_all(connection)
-            .await?
-        });
+            .bind(MOST_AGAIN)).await?;
         let is_full = i64::try_from(rows.len()).unwrap_or(i64::MAX) >= MOST_AGAIN;
         let last = rows.last().map(|row| row.received_at_ms);
         Ok((parked_in_order(rows)?, last.filter(|_| is_full)))
@@ -118,10 +124,19 @@ impl Store {
         let carriers: HashSet<&str> = all.iter().map(|one| &*one.batch.carrier).collect();
         let mut carriers: Vec<&str> = carriers.into_iter().collect();
         carriers.sort_unstable();
-        let buckets = bucket_list(self.db.is_embedded());
-        let sql = with_parked(self.db.is_spread(), &buckets);
-        let found: Vec<(String,)> = fetch_rows!(tx, &carriers, 1, &sql, |query, carrier| query
-            .bind(*carrier));
+        let one = Sql {
+            sqlite: "select carrier from parked_receipts
+                 where bucket = 0 and carrier = $1 limit 1",
+            postgres: "select carrier from parked_receipts
+                 where bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+                     and carrier = $1 limit 1",
+        };
+        let many = "select v.carrier from unnest($1::text[]) as v (carrier) where exists (
+                 select 1 from parked_receipts as parked
+                 where bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+                     and parked.carrier = v.carrier)";
+        let ask = bulk(one, many).rows(&carriers, |carrier| [value(*carrier)]);
+        let found: Vec<(String,)> = tx.fetch_each(ask).await?;
         Ok(found.into_iter().map(|(carrier,)| carrier).collect())
     }
 
@@ -133,17 +148,9 @@ impl Store {
     ) -> Result<Vec<ParkedRow>> {
         let embedded = self.db.is_embedded();
         let named: Vec<Named<'_>> = all.iter().flat_map(|one| submitted(one, now_ms)).collect();
-        let mut rows: Vec<ParkedRow> = find_rows!(
-            tx,
-            &named,
-            3,
-            "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
-             from parked_receipts where (bucket, carrier, carrier_id) in (values {keys})",
-            |query, named| query
-                .bind(bucket_of_id(named.carrier, named.id, embedded).0)
-                .bind(named.carrier)
-                .bind(named.id)
-        );
+        let mut rows: Vec<ParkedRow> = tx.fetch_each(by_whole_keys("select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
+             from parked_receipts where bucket = $1 and carrier = $2 and carrier_id = $3", "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
+             from parked_receipts where ", &["bucket", "carrier", "carrier_id"], "").rows(&named, |named| [value(bucket_of_id(named.carrier, named.id, embedded).0), value(named.carrier), value(named.id)])).await?;
         // Those of other numbers mean none of these pages, even under the same id.
         let recipients: HashSet<i64> = named
             .iter()
@@ -157,55 +164,38 @@ impl Store {
     /// given up after a minute, and most receipts are faster.
     async fn parked_before_doubt(&self, tx: &mut Tx, doubted: &Progress) -> Result<Vec<ParkedRow>> {
         let batch = &doubted.batch;
-        let sender: Option<String> = on!(tx, |connection| sqlx::query_scalar(
-            "select sender from messages where bucket = $1 and message_id = $2"
-        )
-        .bind(batch.bucket.0)
-        .bind(id_bytes(&batch.message))
-        .fetch_optional(connection)
-        .await?);
-        let buckets = bucket_list(self.db.is_embedded());
-        // SQLite goes through a cross join in the order in which it is written, so it looks for each recipient.
-        let sql = format!(
-            "with v (recipient) as (values {{rows}})
-             select bucket, carrier, carrier_id, received_at_ms, number, p.recipient, sender, state, error, other_id
-             from v cross join parked_receipts p
-             where p.recipient = v.recipient and bucket in ({buckets}) and carrier = {{1}}
-                 and received_at_ms >= {{2}} and lower(sender) = lower({{3}})"
-        );
-        Ok(fetch_rows!(
-            tx,
-            &doubted.doubted,
-            1,
-            &sql,
-            |query, recipient| query.bind(number(*recipient)),
-            after
-                | query
-                | query
-                    .bind(&*batch.carrier)
-                    .bind(batch.message_due_at_ms)
-                    .bind(sender.as_deref())
-        ))
-    }
-}
-
-/// The statement that finds which of some carriers have parked receipts.
-fn with_parked(is_spread: bool, buckets: &str) -> String {
-    if is_spread {
-        // Citus knows no correlated subquery over a list. The join reads all that is parked for these carriers.
-        format!(
-            "with v (carrier) as (values {{rows}})
-             select distinct v.carrier from v
-             join parked_receipts as parked on parked.carrier = v.carrier
-             where parked.bucket in ({buckets})"
-        )
-    } else {
-        format!(
-            "with v (carrier) as (values {{rows}})
-             select v.carrier from v where exists (
-                 select 1 from parked_receipts as parked
-                 where bucket in ({buckets}) and parked.carrier = v.carrier)"
-        )
+        let sender: Option<String> = tx
+            .fetch_optional(
+                query("select sender from messages where bucket = $1 and message_id = $2")
+                    .bind(batch.bucket.0)
+                    .bind(id_bytes(&batch.message)),
+            )
+            .await?;
+        let one = Sql {
+            sqlite: "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error,
+                     other_id
+                 from parked_receipts
+                 where recipient = $1 and bucket = 0 and carrier = $2
+                     and received_at_ms >= $3 and lower(sender) = lower($4)",
+            postgres: "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error,
+                     other_id
+                 from parked_receipts
+                 where recipient = $1
+                     and bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+                     and carrier = $2 and received_at_ms >= $3 and lower(sender) = lower($4)",
+        };
+        let many = "select bucket, carrier, carrier_id, received_at_ms, number, p.recipient, sender, state, error,
+                 other_id
+             from unnest($1::bigint[]) as v (recipient) cross join parked_receipts p
+             where p.recipient = v.recipient
+                 and bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+                 and carrier = $2 and received_at_ms >= $3 and lower(sender) = lower($4)";
+        let ask = bulk(one, many).rows(&doubted.doubted, |recipient| [value(number(*recipient))]);
+        let ask = ask
+            .bind(&*batch.carrier)
+            .bind(batch.message_due_at_ms)
+            .bind(sender.as_deref());
+        tx.fetch_each(ask).await
     }
 }
 
@@ -265,24 +255,16 @@ impl Park {
             .flat_map(|receipt| ids(receipt).map(|(id, _)| (&*receipt.carrier, id)));
         let all: BTreeSet<(&str, &str)> = all.collect();
         let placed: Vec<(i64, (&str, &str))> = (0..).zip(all).collect();
-        let full: Vec<(i64,)> = fetch_rows!(
-            tx,
-            &placed,
-            4,
-            "with v (place, bucket, carrier, carrier_id) as (values {rows})
+        let full: Vec<(i64,)> = tx.fetch_each(bulk("with v (place, bucket, carrier, carrier_id) as (values ($1, $2, $3, $4))
              select v.place from v join parked_receipts p
                  on p.bucket = v.bucket and p.carrier = v.carrier and p.carrier_id = v.carrier_id
-             group by v.place having count(*) >= {1}",
-            |query, row| {
+             group by v.place having count(*) >= $5", "with v (place, bucket, carrier, carrier_id) as (select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]))
+             select v.place from v join parked_receipts p
+                 on p.bucket = v.bucket and p.carrier = v.carrier and p.carrier_id = v.carrier_id
+             group by v.place having count(*) >= $5").rows(&placed, |row| {
                 let (place, (carrier, id)) = row;
-                query
-                    .bind(*place)
-                    .bind(bucket_of_id(carrier, id, embedded).0)
-                    .bind(*carrier)
-                    .bind(*id)
-            },
-            after | query | query.bind(MAX_PARKED_BY_ID)
-        );
+                [value(*place), value(bucket_of_id(carrier, id, embedded).0), value(*carrier), value(*id)]
+            }).bind(MAX_PARKED_BY_ID)).await?;
         let full = full.into_iter();
         let full = full.filter_map(|(place,)| placed.get(usize::try_from(place).ok()?));
         Ok(full.map(|(_, (_, id))| *id).collect())
@@ -313,49 +295,25 @@ impl Change for Park {
             }
         }
         let embedded = self.store.db.is_embedded();
-        execute_rows!(
-            tx,
-            &numbered,
-            10,
-            "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
+        tx.execute_each(bulk("insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
                  sender, state, error, other_id)
-             values {rows} on conflict do nothing",
-            |query, row| {
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing", "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
+                 sender, state, error, other_id)
+             select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[]) on conflict do nothing").rows(&numbered, |row| {
                 let (count, receipt, (id, other)) = row;
-                query
-                    .bind(bucket_of_id(&receipt.carrier, id, embedded).0)
-                    .bind(&*receipt.carrier)
-                    .bind(*id)
-                    .bind(report.now_ms)
-                    .bind(*count)
-                    .bind(receipt.recipient.map_or(0, number))
-                    .bind(&receipt.sender)
-                    .bind(receipt.word.as_str())
-                    .bind(&receipt.error)
-                    .bind(*other)
-            }
-        );
+                [value(bucket_of_id(&receipt.carrier, id, embedded).0), value(&*receipt.carrier), value(*id), value(report.now_ms), value(*count), value(receipt.recipient.map_or(0, number)), value(&receipt.sender), value(receipt.word.as_str()), value(&receipt.error), value(*other)]
+            })).await?;
         let found = self.found.iter();
         let found = found.filter_map(|&place| self.news.parked.get(place));
         let found: Vec<_> = found
             .flat_map(|parked| ids(&parked.receipt).map(move |(id, _)| (parked, id)))
             .collect();
-        execute_rows!(
-            tx,
-            &found,
-            5,
-            "delete from parked_receipts
-             where (bucket, carrier, carrier_id, received_at_ms, number) in (values {keys})",
-            |query, row| {
+        tx.execute_each(by_whole_keys("delete from parked_receipts
+             where bucket = $1 and carrier = $2 and carrier_id = $3 and received_at_ms = $4 and number = $5", "delete from parked_receipts
+             where ", &["bucket", "carrier", "carrier_id", "received_at_ms", "number"], "").rows(&found, |row| {
                 let (parked, id) = row;
-                query
-                    .bind(bucket_of_id(&parked.receipt.carrier, id, embedded).0)
-                    .bind(&*parked.receipt.carrier)
-                    .bind(*id)
-                    .bind(parked.received_at_ms)
-                    .bind(parked.number)
-            }
-        );
+                [value(bucket_of_id(&parked.receipt.carrier, id, embedded).0), value(&*parked.receipt.carrier), value(*id), value(parked.received_at_ms), value(parked.number)]
+            })).await?;
         Ok(parking)
     }
 }
@@ -365,17 +323,4 @@ fn ids(receipt: &Receipt) -> impl Iterator<Item = (&str, Option<&str>)> {
     let (id, other) = (receipt.carrier_id.as_str(), receipt.other_id.as_deref());
     let first = std::iter::once((id, other));
     first.chain(other.map(|other| (other, Some(id))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parked_receipts_are_joined_where_citus_is() {
-        let text = with_parked(true, "0, 1");
-        assert!(text.contains("select distinct v.carrier from v"), "{text}");
-        assert!(!text.contains("exists"), "{text}");
-        assert!(with_parked(false, "0, 1").contains("exists"));
-    }
 }

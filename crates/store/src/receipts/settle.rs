@@ -73,7 +73,7 @@ impl Change for Portion {
     /// What was settled, and the places of receipts that found nobody.
     type Output = (Settled, Vec<usize>);
 
-    const PATIENT: bool = true;
+    const DEFERRABLE: bool = true;
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
         let (mut settled, mut owed) = self.progressed(tx).await?;
@@ -85,7 +85,11 @@ impl Change for Portion {
     }
 
     /// Made again it does no harm, but the callbacks that it claimed would not be given a second time.
-    async fn stands(&self, tx: &mut Tx, (settled, _): &(Settled, Vec<usize>)) -> Result<bool> {
+    async fn is_committed(
+        &self,
+        tx: &mut Tx,
+        (settled, _): &(Settled, Vec<usize>),
+    ) -> Result<bool> {
         outbox::are_claimed(tx, &settled.callbacks, self.news.report.node).await
     }
 }
@@ -102,7 +106,7 @@ impl Change for Whole {
     /// What was settled, and the places of receipts that were parked.
     type Output = (Settled, Vec<usize>);
 
-    const PATIENT: bool = true;
+    const DEFERRABLE: bool = true;
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
         let report = Arc::clone(&self.report);
@@ -134,7 +138,7 @@ impl Portion {
         let fresh: Vec<Case> = fresh.chain(late.into_iter().flat_map(late_cases)).collect();
         let (taken, fresh): (Vec<Case>, Vec<Case>) =
             fresh.into_iter().partition(Case::is_taken_at_once);
-        let mut cases = known(tx, self.bucket, fresh).await?;
+        let mut cases = known(tx, fresh).await?;
         self.correct_guesses(tx, &mut cases).await?;
         let terrain = self.news.report.terrain();
         sweep::look_back(tx, self.due_times(), terrain.now_ms).await?;
@@ -143,7 +147,7 @@ impl Portion {
         let (mut settled, mut owed) = settle::settle(tx, &terrain, cases, &messages).await?;
         let unsent = in_time.iter().flat_map(|progress| progress.put_back());
         let unsent: Vec<&Batch> = unsent.collect();
-        owed.extend(settle::put_back(tx, self.bucket, &unsent).await?);
+        owed.extend(settle::put_back(tx, &unsent).await?);
         if self.parts.is_none() {
             let (progress, now_ms) = (self.progress(), self.news.report.now_ms);
             let kept = progress.flat_map(|one| parts::submitted(one, now_ms));
@@ -215,8 +219,7 @@ impl Portion {
         }
         let usual = self.usual(&found);
         let messages = settle::messages(tx, &usual).await?;
-        let (mut settled, ended) =
-            settle::deliver(tx, &terrain, self.bucket, usual, &messages).await?;
+        let (mut settled, ended) = settle::deliver(tx, &terrain, usual, &messages).await?;
         settled.unclear = unclear;
         let is_left = |part: &Part| !ended.contains(&(part.message, part.recipient));
         found.retain(|(_, pages)| pages.first().is_none_or(is_left));
@@ -224,7 +227,7 @@ impl Portion {
         let mut keys: Vec<_> = parts.map(Part::delivery).collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut cases = stored(tx, self.bucket, &keys).await?.cases;
+        let mut cases = stored(tx, &keys).await?.cases;
         let mut unmatched = Vec::new();
         for (place, pages) in found {
             let case = pages
@@ -298,11 +301,7 @@ impl Case {
 
 /// Gives cases the deliveries that are stored, where they may have one. Two legs of one recipient may be in hand
 /// at once: what is told of both becomes one case.
-pub(crate) async fn known(
-    tx: &mut Tx,
-    bucket: Option<Bucket>,
-    cases: Vec<Case>,
-) -> Result<Vec<Case>> {
+pub(crate) async fn known(tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
     let (known, mut all): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.stored);
     if known.is_empty() {
         return Ok(all);
@@ -322,7 +321,7 @@ pub(crate) async fn known(
         }
     }
     let keys: Vec<_> = known_once.values().map(Case::key).collect();
-    let mut stored = stored(tx, bucket, &keys).await?;
+    let mut stored = stored(tx, &keys).await?;
     for case in known_once.into_values() {
         let key = (case.message, case.recipient);
         match stored.cases.remove(&key) {

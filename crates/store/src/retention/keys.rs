@@ -5,22 +5,28 @@ use super::Removed;
 use crate::Store;
 use crate::parts::stored::last_before;
 use crate::rows::id_bytes;
-use database::{Change, Result, Tx, on, read};
+use database::{Change, Result, Tx, query};
 use domain::{Bucket, MessageId};
 
 /// Keys read in one step, and most rows removed in it.
 const KEYS: i64 = 2_000;
 
 /// How far a sweep of pages came.
-#[derive(Clone, Debug, Default, Eq, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PartKey {
     carrier: String,
     stem: String,
     submitted_hour_ms: i64,
 }
 
+database::from_row!(PartKey {
+    carrier,
+    stem,
+    submitted_hour_ms
+});
+
 /// How far a sweep of dead callbacks came.
-#[derive(Clone, Debug, Default, Eq, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DeadKey {
     account_id: i64,
     sandbox: bool,
@@ -28,6 +34,14 @@ pub struct DeadKey {
     due_at_ms: i64,
     event_id: Vec<u8>,
 }
+
+database::from_row!(DeadKey {
+    account_id,
+    sandbox,
+    destination,
+    due_at_ms,
+    event_id
+});
 
 impl Store {
     /// Removes the rows of pages, among the next ones by their key, that were submitted in an hour that ended before a
@@ -43,20 +57,21 @@ impl Store {
             carrier: carrier.unwrap_or_default().to_owned(),
             ..PartKey::default()
         });
-        let keys: Vec<PartKey> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select carrier, stem, submitted_hour_ms from parts
+        let keys: Vec<PartKey> = self
+            .db
+            .fetch_all(
+                query(
+                    "select carrier, stem, submitted_hour_ms from parts
                  where bucket = $1 and (carrier, stem, submitted_hour_ms) > ($2, $3, $4)
                  order by carrier, stem, submitted_hour_ms limit $5",
+                )
+                .bind(bucket.0)
+                .bind(&after.carrier)
+                .bind(&after.stem)
+                .bind(after.submitted_hour_ms)
+                .bind(KEYS),
             )
-            .bind(bucket.0)
-            .bind(&after.carrier)
-            .bind(&after.stem)
-            .bind(after.submitted_hour_ms)
-            .bind(KEYS)
-            .fetch_all(connection)
-            .await?
-        });
+            .await?;
         let is_meant = |key: &PartKey| carrier.is_none_or(|carrier| key.carrier == carrier);
         let keys: Vec<PartKey> = keys.into_iter().take_while(is_meant).collect();
         let last = last_before(before_ms);
@@ -98,27 +113,21 @@ impl Store {
             account_id: i64::MIN,
             ..DeadKey::default()
         });
-        let until: Option<DeadKey> = read!(self.db, |connection| {
-            sqlx::query_as(
-                "select account_id, sandbox, destination, due_at_ms, event_id from (
+        let until: Option<DeadKey> = self.db.fetch_optional(query("select account_id, sandbox, destination, due_at_ms, event_id from (
                      select account_id, sandbox, destination, due_at_ms, event_id from outbox
                      where bucket = $1 and state = 'dead'
                          and (account_id, sandbox, destination, due_at_ms, event_id)
                              > ($2, $3, $4, $5, $6)
                      order by account_id, sandbox, destination, due_at_ms, event_id limit $7) v
                  order by account_id desc, sandbox desc, destination desc, due_at_ms desc, event_id desc
-                 limit 1",
-            )
+                 limit 1")
             .bind(bucket.0)
             .bind(after.account_id)
             .bind(after.sandbox)
             .bind(&after.destination)
             .bind(after.due_at_ms)
             .bind(&after.event_id)
-            .bind(KEYS)
-            .fetch_optional(connection)
-            .await?
-        });
+            .bind(KEYS)).await?;
         let Some(until) = until else {
             return Ok(Removed {
                 count: 0,
@@ -149,22 +158,22 @@ impl Change for RemoveParts {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        Ok(on!(tx, |connection| sqlx::query(
-            "delete from parts where bucket = $1 and submitted_hour_ms <= $2
+        tx.execute(
+            query(
+                "delete from parts where bucket = $1 and submitted_hour_ms <= $2
                  and (carrier, stem, submitted_hour_ms) > ($3, $4, $5)
                  and (carrier, stem, submitted_hour_ms) <= ($6, $7, $8)",
+            )
+            .bind(self.bucket.0)
+            .bind(self.last)
+            .bind(&self.after.carrier)
+            .bind(&self.after.stem)
+            .bind(self.after.submitted_hour_ms)
+            .bind(&self.until.carrier)
+            .bind(&self.until.stem)
+            .bind(self.until.submitted_hour_ms),
         )
-        .bind(self.bucket.0)
-        .bind(self.last)
-        .bind(&self.after.carrier)
-        .bind(&self.after.stem)
-        .bind(self.after.submitted_hour_ms)
-        .bind(&self.until.carrier)
-        .bind(&self.until.stem)
-        .bind(self.until.submitted_hour_ms)
-        .execute(connection)
-        .await?
-        .rows_affected()))
+        .await
     }
 }
 
@@ -179,15 +188,12 @@ impl Change for RemoveDead {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        Ok(on!(tx, |connection| {
-            sqlx::query(
-            "delete from outbox where bucket = $1 and state = 'dead' and subject < $2
+        tx.execute(query("delete from outbox where bucket = $1 and state = 'dead' and subject < $2
                  and not exists (select 1 from messages m
                      where m.bucket = outbox.bucket and m.message_id = outbox.subject
                          and m.due_at_ms >= $13)
                  and (account_id, sandbox, destination, due_at_ms, event_id) > ($3, $4, $5, $6, $7)
-                 and (account_id, sandbox, destination, due_at_ms, event_id) <= ($8, $9, $10, $11, $12)",
-        )
+                 and (account_id, sandbox, destination, due_at_ms, event_id) <= ($8, $9, $10, $11, $12)")
         .bind(self.bucket.0)
         .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
         .bind(self.after.account_id)
@@ -200,10 +206,6 @@ impl Change for RemoveDead {
         .bind(&self.until.destination)
         .bind(self.until.due_at_ms)
         .bind(&self.until.event_id)
-        .bind(self.before_ms)
-        .execute(connection)
-        .await?
-        .rows_affected()
-        }))
+        .bind(self.before_ms)).await
     }
 }

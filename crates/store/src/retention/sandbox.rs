@@ -4,7 +4,7 @@
 use super::{MOST_MESSAGES, Old, RemoveMessages, Removed, fitting};
 use crate::Store;
 use crate::rows::{id_bytes, message_id};
-use database::{Db, Result, on};
+use database::{Db, Result, query};
 use domain::{Bucket, MessageId};
 use std::collections::HashSet;
 
@@ -23,28 +23,29 @@ impl Store {
         let (taken, untaken) = Db::in_time(async {
             let mut tx = self.db.read().await?;
             // By the index of those of the sandbox. Seven octets a number, see `domain::recipient_list`.
-            let rows: Vec<(Vec<u8>, i64)> = on!(&mut tx, |connection| sqlx::query_as(
+            let next = query(
                 "select message_id, cast(length(recipients) / 7 as bigint) from messages
                  where bucket = $1 and sandbox and message_id > $2 and message_id < $3
                      and (due_at_ms is null or due_at_ms < $5)
                  order by message_id limit $4",
-            )
-            .bind(bucket.0)
-            .bind(id_bytes(&after))
-            .bind(id_bytes(&before))
-            .bind(MOST_MESSAGES)
-            .bind(before_ms)
-            .fetch_all(connection)
-            .await?);
-            let untaken: Vec<Vec<u8>> = on!(&mut tx, |connection| sqlx::query_scalar(
-                "select distinct message_id from batches
+            );
+            let next = next.bind(bucket.0).bind(id_bytes(&after));
+            let next = next
+                .bind(id_bytes(&before))
+                .bind(MOST_MESSAGES)
+                .bind(before_ms);
+            let rows: Vec<(Vec<u8>, i64)> = tx.fetch_all(next).await?;
+            let untaken: Vec<Vec<u8>> = tx
+                .fetch_all(
+                    query(
+                        "select distinct message_id from batches
                  where bucket = $1 and carrier = $2 and message_id < $3",
-            )
-            .bind(bucket.0)
-            .bind(carrier)
-            .bind(id_bytes(&before))
-            .fetch_all(connection)
-            .await?);
+                    )
+                    .bind(bucket.0)
+                    .bind(carrier)
+                    .bind(id_bytes(&before)),
+                )
+                .await?;
             let mut taken = Vec::with_capacity(rows.len());
             for (id, recipients) in rows {
                 let message = message_id(&id)?;

@@ -4,7 +4,7 @@ use super::{MOST_MESSAGES, Removed, open};
 use crate::Store;
 use crate::rows::{id_bytes, message_id};
 use crate::sweep::{read_mark, write_mark};
-use database::{Change, Db, Result, Tx, execute_at_once, on};
+use database::{Change, Db, Result, Tx, bulk, query, value};
 use domain::{Bucket, MessageId};
 
 /// A text that cannot go because its message is not settled is looked for again for so long. After that it goes with
@@ -78,31 +78,35 @@ pub(crate) fn texts_mark(bucket: Bucket) -> String {
 impl TextCursor {
     /// Returns messages with a text that were due before a time, the oldest first.
     async fn find(&self, tx: &mut Tx, bucket: Bucket, before_ms: i64) -> Result<WithText> {
-        let accepted: Vec<Vec<u8>> = on!(tx, |connection| sqlx::query_scalar(
-            "select message_id from messages
+        let accepted: Vec<Vec<u8>> = tx
+            .fetch_all(
+                query(
+                    "select message_id from messages
              where bucket = $1 and message_id > $2 and message_id < $3 and body <> ''
                  and due_at_ms is null
              order by message_id limit $4",
-        )
-        .bind(bucket.0)
-        .bind(id_bytes(&self.after))
-        .bind(id_bytes(&MessageId::lowest_at(before_ms)))
-        .bind(MOST_MESSAGES)
-        .fetch_all(connection)
-        .await?);
-        let scheduled: Vec<(i64, Vec<u8>)> = on!(tx, |connection| sqlx::query_as(
-            "select due_at_ms, message_id from messages
+                )
+                .bind(bucket.0)
+                .bind(id_bytes(&self.after))
+                .bind(id_bytes(&MessageId::lowest_at(before_ms)))
+                .bind(MOST_MESSAGES),
+            )
+            .await?;
+        let scheduled: Vec<(i64, Vec<u8>)> = tx
+            .fetch_all(
+                query(
+                    "select due_at_ms, message_id from messages
              where bucket = $1 and due_at_ms is not null and (due_at_ms, message_id) > ($2, $3)
                  and due_at_ms < $4 and body <> ''
              order by due_at_ms, message_id limit $5",
-        )
-        .bind(bucket.0)
-        .bind(self.after_scheduled.0)
-        .bind(id_bytes(&self.after_scheduled.1))
-        .bind(before_ms)
-        .bind(MOST_MESSAGES)
-        .fetch_all(connection)
-        .await?);
+                )
+                .bind(bucket.0)
+                .bind(self.after_scheduled.0)
+                .bind(id_bytes(&self.after_scheduled.1))
+                .bind(before_ms)
+                .bind(MOST_MESSAGES),
+            )
+            .await?;
         let accepted = accepted.iter().map(|id| message_id(id));
         let scheduled = scheduled
             .iter()
@@ -150,14 +154,7 @@ impl Change for RemoveTexts {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        let removed = execute_at_once!(
-            tx,
-            &self.messages,
-            1,
-            "update messages set body = '' where message_id in (values {rows}) and bucket = {1}",
-            |query, message| query.bind(id_bytes(message)),
-            after | query | query.bind(self.bucket.0)
-        );
+        let removed = tx.execute_each(bulk("update messages set body = '' where message_id = $1 and bucket = $2", "update messages set body = '' where message_id in (select * from unnest($1::bytea[])) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0)).await?;
         if let Some((name, at_ms)) = &self.mark {
             write_mark(tx, name, *at_ms).await?;
         }

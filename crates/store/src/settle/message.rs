@@ -2,7 +2,7 @@
 
 use super::Case;
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named, purse};
-use database::{Result, Tx, find_rows};
+use database::{Result, Tx, bulk, value};
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, Terms};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,7 +29,6 @@ pub struct Settling {
     /// What each wallet component paid.
     pub paid_from: Purse,
 }
-#[derive(sqlx::FromRow)]
 struct SettlingRow {
     message_id: Vec<u8>,
     account_id: i64,
@@ -44,6 +43,20 @@ struct SettlingRow {
     paid_from: String,
 }
 
+database::from_row!(SettlingRow {
+    message_id,
+    account_id,
+    sandbox,
+    gateway,
+    refund_undelivered,
+    two_legs,
+    callback_url,
+    customer_reference,
+    due_at_ms,
+    cost,
+    paid_from
+});
+
 /// Reads what must be known of the messages of these cases.
 pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<MessageId, Settling>> {
     let mut ids: Vec<(Bucket, MessageId)> = cases
@@ -52,16 +65,13 @@ pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<Mess
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let rows: Vec<SettlingRow> = find_rows!(
-        tx,
-        &ids,
-        2,
-        "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
+    let rows: Vec<SettlingRow> = tx.fetch_each(bulk("select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, due_at_ms, cost, paid_from
-         from messages where (bucket, message_id) in (values {rows})",
-        |query, row| query.bind(row.0.0).bind(id_bytes(&row.1))
-    );
+         from messages where bucket = $1 and message_id = $2", "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
+             case when callbacks_ended then null else callback_url end as callback_url,
+             customer_reference, due_at_ms, cost, paid_from
+         from messages where (bucket, message_id) in (select * from unnest($1::bigint[], $2::bytea[]))").rows(&ids, |row| [value(row.0.0), value(id_bytes(&row.1))])).await?;
     rows.into_iter()
         .map(|row| {
             let message = message_id(&row.message_id)?;

@@ -4,15 +4,11 @@ use super::{Case, Owed, decide_all, messages, refund};
 use crate::batches::Batch;
 use crate::deliveries::{set_leg, stored};
 use database::{Result, Tx};
-use domain::{Bucket, DeliveryEvent, Leg};
+use domain::{DeliveryEvent, Leg};
 
 /// Notes that they were not submitted after all: they may be claimed again. Gives what is owed for those that came to
 /// their end meanwhile; that end stays as it is, with its time and its carrier.
-pub(crate) async fn put_back(
-    tx: &mut Tx,
-    bucket: Option<Bucket>,
-    second_legs: &[&Batch],
-) -> Result<Vec<Owed>> {
+pub(crate) async fn put_back(tx: &mut Tx, second_legs: &[&Batch]) -> Result<Vec<Owed>> {
     if second_legs.is_empty() {
         return Ok(Vec::new());
     }
@@ -20,7 +16,7 @@ pub(crate) async fn put_back(
     let keys: Vec<_> = keys
         .flat_map(|batch| batch.keys(&batch.recipients))
         .collect();
-    let cases = stored(tx, bucket, &keys).await?.cases.into_values();
+    let cases = stored(tx, &keys).await?.cases.into_values();
     let cases: Vec<Case> = cases
         .map(|case| Case {
             events: vec![DeliveryEvent::PutBack],
@@ -31,6 +27,6 @@ pub(crate) async fn put_back(
     let outcomes = decide_all(cases, &messages)?;
     let changed = outcomes.iter();
     let changed: Vec<_> = changed.map(|outcome| outcome.case.key()).collect();
-    set_leg(tx, bucket, &changed, Leg::First).await?;
+    set_leg(tx, &changed, Leg::First).await?;
     Ok(refund::owed(&outcomes, &messages))
 }

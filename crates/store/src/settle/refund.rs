@@ -46,8 +46,7 @@ pub(crate) async fn refund(tx: &mut Tx, store: &Store, now_ms: i64, owed: Vec<Ow
     let mut owners: Vec<Owner> = owed.iter().map(|owed| owner(&owed.message)).collect();
     owners.sort_unstable();
     owners.dedup();
-    let bucket = store.common(owners.iter().map(|owner| owner.0))?;
-    wallets::lock(tx, bucket, &owners).await?;
+    wallets::lock(tx, &owners).await?;
     let mut mixed: Vec<(Owner, MessageId)> = owed
         .iter()
         .map(|owed| &owed.message)

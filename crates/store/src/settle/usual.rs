@@ -9,9 +9,9 @@ use super::{
 };
 use crate::doubts::Doubts;
 use crate::parts::Part;
-use crate::rows::{id_bytes, number, within};
-use database::{Result, Tx, changed_rows};
-use domain::{Bucket, Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient, Terms};
+use crate::rows::{id_bytes, number};
+use database::{Result, Tx, bulk, value};
+use domain::{Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient, Terms};
 use std::collections::{HashMap, HashSet};
 
 /// How most deliveries stand when their receipt comes.
@@ -56,7 +56,6 @@ pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case 
 pub(crate) async fn deliver(
     tx: &mut Tx,
     terrain: &Terrain,
-    bucket: Option<Bucket>,
     cases: Vec<Case>,
     messages: &HashMap<MessageId, Settling>,
 ) -> Result<(Settled, HashSet<(MessageId, Recipient)>)> {
@@ -65,33 +64,28 @@ pub(crate) async fn deliver(
         decide(case, terms).filter(|outcome| outcome.refund.is_none())
     });
     let mut outcomes: Vec<Outcome> = assumed.collect();
-    let sql = format!(
-        "update deliveries set status = 'delivrd', settled_at_s = {{1}}
-         where (bucket, message_id, recipient) in (values {{rows}}){within}
+    let end = bulk(
+        "update deliveries set status = 'delivrd', settled_at_s = $4
+         where bucket = $1 and message_id = $2 and recipient = $3
+             and status = 'sent' and pages = 1 and leg = 1 and failed_legs is null",
+        "update deliveries set status = 'delivrd', settled_at_s = $4
+         where (bucket, message_id, recipient) in (
+                 select * from unnest($1::bigint[], $2::bytea[], $3::bigint[]))
              and status = 'sent' and pages = 1 and leg = 1 and failed_legs is null
          returning message_id, recipient",
-        within = within(bucket, 2),
     );
-    let stood = changed_rows!(
-        tx,
-        &outcomes,
-        3,
-        &sql,
-        |query, outcome| query
-            .bind(outcome.case.bucket.0)
-            .bind(id_bytes(&outcome.case.message))
-            .bind(number(outcome.case.recipient)),
-        after |query| {
-            let query = query.bind(seconds(terrain.now_ms));
-            match bucket {
-                Some(bucket) => query.bind(bucket.0),
-                None => query,
-            }
-        },
-        told |outcome| -> (Vec<u8>, i64) {
-            (id_bytes(&outcome.case.message).to_vec(), number(outcome.case.recipient))
-        }
-    );
+    let end = end.rows(&outcomes, |outcome| {
+        [
+            value(outcome.case.bucket.0),
+            value(id_bytes(&outcome.case.message)),
+            value(number(outcome.case.recipient)),
+        ]
+    });
+    let keys = outcomes
+        .iter()
+        .map(|Outcome { case, .. }| (id_bytes(&case.message).to_vec(), number(case.recipient)));
+    let ended_now = tx.changed_each(end.bind(seconds(terrain.now_ms)), keys);
+    let stood: Vec<bool> = ended_now.await?;
     let mut stands = stood.into_iter();
     outcomes.retain(|_| stands.next().unwrap_or(false));
     let stood = outcomes

@@ -4,7 +4,7 @@ use super::{LedgerEntry, Movement, add, enter, lock};
 use crate::Store;
 use crate::audit::{self, By};
 use crate::rows::{id_bytes, named};
-use database::{Change, Error, Result, Tx, on};
+use database::{Change, Error, Result, Tx, query};
 use domain::{Bucket, Component, Money, Purse, redact};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -44,18 +44,20 @@ impl Change for CreditWallet {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Credited> {
         let owner = (self.bucket, self.entry.account);
-        let Some(held) = lock(tx, Some(self.bucket), &[owner]).await?.remove(&owner) else {
+        let Some(held) = lock(tx, &[owner]).await?.remove(&owner) else {
             return Ok(Credited::NoAccount);
         };
-        let before: Option<(i64, String)> = on!(tx, |connection| sqlx::query_as(
-            "select amount, component from ledger
+        let before: Option<(i64, String)> = tx
+            .fetch_optional(
+                query(
+                    "select amount, component from ledger
              where bucket = $1 and account_id = $2 and reference = $3 and kind = 'credit'",
-        )
-        .bind(self.bucket.0)
-        .bind(self.entry.account.0)
-        .bind(&self.entry.reference)
-        .fetch_optional(connection)
-        .await?);
+                )
+                .bind(self.bucket.0)
+                .bind(self.entry.account.0)
+                .bind(&self.entry.reference),
+            )
+            .await?;
         if let Some((amount, component)) = before {
             let component = named(Component::from_name, &component)?;
             return Ok(Credited::Before {
@@ -99,19 +101,21 @@ impl Change for CreditWallet {
         Ok(Credited::New)
     }
 
-    async fn stands(&self, tx: &mut Tx, credited: &Credited) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, credited: &Credited) -> Result<bool> {
         if *credited != Credited::New {
             return Ok(true);
         }
-        let found: Option<i64> = on!(tx, |connection| sqlx::query_scalar(
-            "select amount from ledger
-             where bucket = $1 and account_id = $2 and subject = $3 and kind = 'credit'"
-        )
-        .bind(self.bucket.0)
-        .bind(self.entry.account.0)
-        .bind(id_bytes(&self.entry.subject))
-        .fetch_optional(connection)
-        .await?);
+        let found: Option<i64> = tx
+            .fetch_optional(
+                query(
+                    "select amount from ledger
+             where bucket = $1 and account_id = $2 and subject = $3 and kind = 'credit'",
+                )
+                .bind(self.bucket.0)
+                .bind(self.entry.account.0)
+                .bind(id_bytes(&self.entry.subject)),
+            )
+            .await?;
         Ok(found.is_some())
     }
 }

@@ -5,7 +5,7 @@ use super::{Owner, lock};
 use crate::Store;
 use crate::audit::{self, By, Entry};
 use crate::rows::id_bytes;
-use database::{Change, Result, Tx, on};
+use database::{Change, Result, Tx, query};
 use domain::{AccountId, Bucket, MessageId, Money, Spending, day_begins_at, lagos_day};
 use serde_json::json;
 
@@ -15,17 +15,19 @@ const VERB: &str = "account.limit";
 async fn charged(tx: &mut Tx, (bucket, account): Owner, day: i64) -> Result<Money> {
     // Ids of messages grow with time.
     let [first, end] = [day, day + 1].map(|day| MessageId::lowest_at(day_begins_at(day)));
-    let units: i64 = on!(tx, |connection| sqlx::query_scalar(
-        "select cast(coalesce(-sum(amount), 0) as bigint) from ledger
+    let units: i64 = tx
+        .fetch_one(
+            query(
+                "select cast(coalesce(-sum(amount), 0) as bigint) from ledger
          where bucket = $1 and account_id = $2 and subject >= $3 and subject < $4
              and kind = 'charge'",
-    )
-    .bind(bucket.0)
-    .bind(account.0)
-    .bind(id_bytes(&first))
-    .bind(id_bytes(&end))
-    .fetch_one(connection)
-    .await?);
+            )
+            .bind(bucket.0)
+            .bind(account.0)
+            .bind(id_bytes(&first))
+            .bind(id_bytes(&end)),
+        )
+        .await?;
     Ok(Money::from_units(units))
 }
 
@@ -41,7 +43,7 @@ impl Change for SetLimit {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let owner = (self.bucket, self.account);
-        let Some(wallet) = lock(tx, Some(self.bucket), &[owner]).await?.remove(&owner) else {
+        let Some(wallet) = lock(tx, &[owner]).await?.remove(&owner) else {
             return Ok(false);
         };
         // A clock that was ahead would keep the account from sending until that day has come.
@@ -50,18 +52,18 @@ impl Change for SetLimit {
             spending.day = lagos_day(self.by.at_ms);
             spending.spent = charged(tx, owner, spending.day).await?;
         }
-        on!(tx, |connection| sqlx::query(
-            "update wallets set limit_per_day = $3, spent_day = $4, spent_today = $5
+        tx.execute(
+            query(
+                "update wallets set limit_per_day = $3, spent_day = $4, spent_today = $5
              where bucket = $1 and account_id = $2",
+            )
+            .bind(self.bucket.0)
+            .bind(self.account.0)
+            .bind(self.per_day.map(Money::units))
+            .bind(spending.day)
+            .bind(spending.spent.units()),
         )
-        .bind(self.bucket.0)
-        .bind(self.account.0)
-        .bind(self.per_day.map(Money::units))
-        .bind(spending.day)
-        .bind(spending.spent.units())
-        .execute(connection)
-        .await
-        .map(drop))?;
+        .await?;
         let told =
             |per_day: Option<Money>| json!({ "per_day": per_day.map(|money| money.to_string()) });
         let entry = Entry {
@@ -76,7 +78,7 @@ impl Change for SetLimit {
         Ok(true)
     }
 
-    async fn stands(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
         Ok(!found || audit::is_kept(tx, &self.by, VERB, "").await?)
     }
 }

@@ -201,8 +201,8 @@ async fn a_foreign_newer_or_broken_backup_is_refused_cleanly() {
     }
     for others in [
         "create table accounts (account_id bigint)",
-        "create table _sqlx_migrations (version bigint primary key, checksum blob);
-         insert into _sqlx_migrations values (1, x'00')",
+        "create table _migrations (version bigint primary key, checksum blob);
+         insert into _migrations values (1, x'00')",
     ] {
         fs::remove_file(&file).unwrap();
         change(&file, others);
@@ -219,8 +219,8 @@ async fn a_foreign_newer_or_broken_backup_is_refused_cleanly() {
     fs::write(&file, &whole).unwrap();
     change(
         &file,
-        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
-         values (9999, 'of the future', true, '', 0)",
+        "insert into _migrations (version, name, checksum)
+         values (9999, 'of the future', x'')",
     );
     let newer = refused().await;
     assert!(matches!(

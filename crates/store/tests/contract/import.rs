@@ -26,7 +26,7 @@ const NOT_MOVED: [&str; 6] = [
     "marks",
     "nodes",
     "binds",
-    "_sqlx_migrations",
+    "_migrations",
 ];
 
 /// An installation with something of every kind.

@@ -172,8 +172,8 @@ async fn a_database_of_a_newer_release_is_refused(kit: &Kit) {
         "'\\x00'::bytea"
     };
     kit.plant(&format!(
-        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
-         values (9999, 'of the future', true, {checksum}, 0)"
+        "insert into _migrations (version, name, checksum)
+         values (9999, 'of the future', {checksum})"
     ))
     .await;
     let Err(error) = Store::open(&kit.target).await else {

@@ -16,10 +16,7 @@ twins!(
     recipients_of_all_buckets_are_settled_in_one_report,
     accounts_are_charged_and_refunded_at_the_same_moment,
 );
-spread!(
-    accounts_of_several_buckets_are_not_accepted_together,
-    recipients_of_all_buckets_are_settled_in_one_report,
-);
+spread!(recipients_of_all_buckets_are_settled_in_one_report,);
 
 /// A message to one number of each of some accounts, which have 10 naira; each costs 6.
 async fn messages(kit: &Kit) -> Vec<(AccountId, NewMessage)> {
@@ -53,19 +50,6 @@ async fn accounts_of_all_buckets_are_accepted_together(kit: &Kit) {
         assert_eq!(kit.store.bound(kit.store.bucket_of(account)), None);
         assert_eq!(kit.balance(account).await, naira(4));
     }
-}
-
-async fn accounts_of_several_buckets_are_not_accepted_together(kit: &Kit) {
-    let all = messages(kit).await;
-    let group = all.iter().map(|(_, message)| message.clone());
-    let error = kit.store.accept(NOW, group.collect()).await.unwrap_err();
-    assert!(error.to_string().contains("several buckets"), "{error}");
-    for (account, _) in all {
-        let bucket = kit.store.bucket_of(account);
-        assert_eq!(kit.store.bound(bucket), Some(bucket));
-        assert_eq!(kit.balance(account).await, naira(10));
-    }
-    assert_eq!(kit.numbers("select count(*) from messages").await, [0]);
 }
 
 /// Half of the receipts are good and come with the responses, the others refund what was charged.

@@ -76,8 +76,8 @@ fn make_faults(admin: &str) {
     );
     sql(
         &within(admin, "newer"),
-        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
-         values (9999, 'of the future', true, '', 0)",
+        "insert into _migrations (version, name, checksum)
+         values (9999, 'of the future', '')",
     );
 }
 
@@ -139,7 +139,7 @@ fn each_fault_of_a_server_has_a_sentence_that_says_what_to_do() {
         .replace(&port.to_string(), "PORT");
     let known = sql(
         &within(&admin, "theirs"),
-        "select max(version) from _sqlx_migrations",
+        "select max(version) from _migrations",
     );
     let told = told.replace(&format!("knows {}", known.trim()), "knows KNOWN");
     insta::assert_snapshot!(told, @r#"

@@ -1,4 +1,4 @@
-//! A connection that the pool has lent.
+//! A connection to PostgreSQL out of the pool.
 
 use crate::error::{Error, Result};
 use sqlx::pool::PoolConnection;
@@ -22,22 +22,35 @@ const ATTEMPT_TIMEOUTS: [Duration; 3] = [
     Duration::from_secs(1),
 ];
 
+/// The connections to a server.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    pub(crate) connections: PgPool,
+    /// Whether the tables may lie on the workers of Citus.
+    pub(crate) is_citus: bool,
+}
+
 /// Goes back to the pool if it is at rest, and is closed if it may not be: in a transaction that was given up, the
 /// next one would begin in the middle of it.
-pub struct Lent {
+#[derive(Debug)]
+pub struct Pooled {
     connection: PoolConnection<Postgres>,
     since: Instant,
     in_transaction: bool,
+    is_citus: bool,
 }
 
-impl Lent {
+impl Pooled {
     /// A connection at rest, or a new one. Whatever fails here, no statement is to blame.
-    pub async fn by(pool: &PgPool) -> Result<Self> {
-        let connection = Self::acquire(pool).await.map_err(Error::Connecting)?;
+    pub(crate) async fn of(pool: &Pool) -> Result<Self> {
+        let connection = Self::acquire(&pool.connections)
+            .await
+            .map_err(Error::Connecting)?;
         Ok(Self {
             connection,
             since: Instant::now(),
             in_transaction: false,
+            is_citus: pool.is_citus,
         })
     }
 
@@ -48,6 +61,11 @@ impl Lent {
             }
         }
         pool.acquire().await
+    }
+
+    /// Returns `true` if the tables may lie on the workers of Citus.
+    pub(crate) fn is_citus(&self) -> bool {
+        self.is_citus
     }
 
     /// A transaction is about to begin.
@@ -61,7 +79,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for Pooled {
     fn drop(&mut self) {
         if self.in_transaction || self.since.elapsed() > LONG {
             self.connection.close_on_drop();
@@ -69,14 +87,14 @@ impl Drop for Lent {
     }
 }
 
-impl Deref for Lent {
+impl Deref for Pooled {
     type Target = PgConnection;
     fn deref(&self) -> &PgConnection {
         &self.connection
     }
 }
 
-impl DerefMut for Lent {
+impl DerefMut for Pooled {
     fn deref_mut(&mut self) -> &mut PgConnection {
         &mut self.connection
     }
@@ -93,13 +111,16 @@ mod tests {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let options = PgConnectOptions::new().host("127.0.0.1").port(port);
-        let pool = PgPoolOptions::new().connect_lazy_with(options);
+        let pool = Pool {
+            connections: PgPoolOptions::new().connect_lazy_with(options),
+            is_citus: false,
+        };
         let proxy = async {
             let silent = listener.accept().await.unwrap();
             drop(listener.accept().await.unwrap());
             drop(silent);
         };
-        let (lent, ()) = tokio::join!(Lent::by(&pool), proxy);
+        let (lent, ()) = tokio::join!(Pooled::of(&pool), proxy);
         let Err(Error::Connecting(error)) = lent else {
             panic!("the second connection was closed");
         };

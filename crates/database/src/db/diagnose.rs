@@ -3,7 +3,8 @@
 use super::relay::{NO_TLS, UNREACHABLE};
 use super::server::{READ_BACK, Server};
 use crate::error::Error;
-use sqlx::postgres::PgDatabaseError;
+use sqlx::Row;
+use sqlx::postgres::{PgDatabaseError, PgRow};
 use std::{fmt, io};
 
 /// A PostgreSQL server that cannot be used. Its sentence ends with what to do, and shows no password.
@@ -210,7 +211,7 @@ impl Unusable {
 const OLDEST_MAJOR: i32 = 15;
 
 /// What a connection says of its server before the schema is touched.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own, as the server tells it"
@@ -234,13 +235,32 @@ pub(super) struct Facts {
     /// Tables of ours that are there and that the role may not read or write.
     pub(super) barred: Vec<String>,
     /// Whether a migration is due.
-    #[sqlx(skip)]
     pub(super) is_due: bool,
     /// Whether Citus is there, and buckets lie on its workers or are about to.
-    pub(super) is_spread: bool,
+    pub(super) is_citus: bool,
 }
 
 impl Facts {
+    /// Reads what [`Self::SQL`] returns.
+    pub(super) fn read(row: &PgRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            version: row.try_get("version")?,
+            version_number: row.try_get("version_number")?,
+            encoding: row.try_get("encoding")?,
+            is_standby: row.try_get("is_standby")?,
+            is_read_only: row.try_get("is_read_only")?,
+            synchronous_commit: row.try_get("synchronous_commit")?,
+            fsync: row.try_get("fsync")?,
+            full_page_writes: row.try_get("full_page_writes")?,
+            schema: row.try_get("schema")?,
+            may_create: row.try_get("may_create")?,
+            has_migrations: row.try_get("has_migrations")?,
+            barred: row.try_get("barred")?,
+            is_due: false,
+            is_citus: row.try_get("is_citus")?,
+        })
+    }
+
     pub(super) const SQL: &str = "select current_setting('server_version') as version,
             cast(current_setting('server_version_num') as integer) as version_number,
             current_setting('server_encoding') as encoding,
@@ -251,7 +271,7 @@ impl Facts {
             current_setting('full_page_writes') as full_page_writes,
             cast(current_schema() as text) as schema,
             coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
-            to_regclass(quote_ident(current_schema()) || '._sqlx_migrations') is not null as has_migrations,
+            to_regclass(quote_ident(current_schema()) || '._migrations') is not null as has_migrations,
             array(
                 select name from unnest($1) as ours (name)
                 join pg_class on pg_class.relname = name
@@ -263,7 +283,7 @@ impl Facts {
                     and has_table_privilege(pg_class.oid, 'delete'))
                 order by name
             ) as barred,
-            exists (select 1 from pg_extension where extname = 'citus') as is_spread";
+            exists (select 1 from pg_extension where extname = 'citus') as is_citus";
 
     /// The first thing that keeps Ogene from working there.
     pub(super) fn fault(self) -> Option<Fault> {
@@ -322,10 +342,10 @@ impl Server {
                 });
                 match said.flatten() {
                     Some(fault) => fault,
-                    None => return Error::Database(sqlx::Error::Database(error)),
+                    None => return sqlx::Error::Database(error).into(),
                 }
             }
-            error => return Error::Database(error),
+            error => return error.into(),
         };
         self.unusable(fault)
     }
@@ -391,7 +411,7 @@ mod tests {
             may_create: true,
             has_migrations: true,
             barred: Vec::new(),
-            is_spread: false,
+            is_citus: false,
             is_due: true,
         }
     }

@@ -1,0 +1,221 @@
+//! One statement over many rows.
+//!
+//! A statement has two texts. `one` changes or finds one row, and `many` takes each column as an array. SQLite runs
+//! `one` for each row: that takes less time there than a statement over many. PostgreSQL runs `many`, in one round
+//! trip. For a single row PostgreSQL runs `one`, and so does Citus for each row, since `one` names its bucket.
+
+use crate::db::Tx;
+use crate::error::Result;
+use crate::query::{FromRow, Query, Sql, Value, query};
+use std::collections::HashSet;
+use std::hash::Hash;
+
+/// Rows of one statement on PostgreSQL. A statement is one step of its connection, and is not to be a long one.
+const MAX_ROWS: usize = 1_024;
+
+/// A statement over many rows, with the values of all of them.
+#[derive(Debug)]
+pub struct Bulk<'q> {
+    one: Sql,
+    many: Many,
+    /// Values of a row.
+    width: usize,
+    values: Vec<Value<'q>>,
+    /// Values behind those of the row.
+    rest: Vec<Value<'q>>,
+}
+
+/// How PostgreSQL finds many rows.
+#[derive(Clone, Copy, Debug)]
+enum Many {
+    /// By a text over arrays.
+    Arrays(&'static str),
+    /// By their whole keys.
+    Keys(Keys),
+}
+
+/// A statement over rows that are found by their whole keys. See [`by_whole_keys`].
+#[derive(Clone, Copy, Debug)]
+struct Keys {
+    before: &'static str,
+    columns: &'static [&'static str],
+    after: &'static str,
+}
+
+/// A statement with a text for one row and a text for many. `many` has the same placeholders, and takes an array for
+/// each value of the row. Only `many` returns what tells the changed rows apart, for [`Tx::changed_each`].
+pub fn bulk<'q>(one: impl Into<Sql>, many: &'static str) -> Bulk<'q> {
+    Bulk::new(one.into(), Many::Arrays(many))
+}
+
+/// A statement on rows of a queue. On PostgreSQL its text is `before`, the keys as `(a=$1 and b=$2 or a=$3 and b=$4)`,
+/// and `after`. Beside arrays PostgreSQL may read all of a queue that it takes for empty, which took seconds. With each
+/// key in the text it has no other way than the index.
+pub fn by_whole_keys<'q>(
+    one: impl Into<Sql>,
+    before: &'static str,
+    columns: &'static [&'static str],
+    after: &'static str,
+) -> Bulk<'q> {
+    let keys = Keys {
+        before,
+        columns,
+        after,
+    };
+    Bulk::new(one.into(), Many::Keys(keys))
+}
+
+/// A value of a row.
+pub fn value<'q>(value: impl Into<Value<'q>>) -> Value<'q> {
+    value.into()
+}
+
+impl<'q> Bulk<'q> {
+    fn new(one: Sql, many: Many) -> Self {
+        Self {
+            one,
+            many,
+            width: 1,
+            values: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+
+    /// Gives the statement its rows.
+    #[must_use]
+    pub fn rows<R, const WIDTH: usize>(
+        mut self,
+        rows: impl IntoIterator<Item = R>,
+        values: impl FnMut(R) -> [Value<'q>; WIDTH],
+    ) -> Self {
+        self.width = WIDTH;
+        self.values = rows.into_iter().flat_map(values).collect();
+        self
+    }
+
+    /// Binds the value of the next placeholder behind those of the row. It is the same for all rows.
+    #[must_use]
+    pub fn bind(mut self, value: impl Into<Value<'q>>) -> Self {
+        self.rest.push(value.into());
+        self
+    }
+
+    /// The statements that PostgreSQL runs, and how many rows each has.
+    fn on_postgres(&self, is_citus: bool) -> impl Iterator<Item = (Query<'q>, usize)> {
+        let most = match self.many {
+            _ if is_citus => 1,
+            Many::Arrays(_) => MAX_ROWS,
+            Many::Keys(_) => Keys::MAX_ROWS,
+        };
+        self.values.chunks(most * self.width).map(|values| {
+            let rows = values.len() / self.width;
+            let statement = match self.many {
+                _ if rows == 1 => query(self.one).with(values.to_vec()),
+                Many::Arrays(many) => query(many).with(arrays(values, self.width)),
+                Many::Keys(keys) => query(keys.text(rows)).with(values.to_vec()),
+            };
+            (statement.with(self.rest.clone()), rows)
+        })
+    }
+}
+
+impl Keys {
+    /// Keys of one statement.
+    const MAX_ROWS: usize = 64;
+
+    /// The text for so many keys.
+    fn text(self, rows: usize) -> String {
+        let key = |row: usize| {
+            let numbers = row * self.columns.len() + 1..;
+            let parts = self.columns.iter().zip(numbers);
+            let parts = parts.map(|(column, number)| format!("{column}=${number}"));
+            parts.collect::<Vec<_>>().join(" and ")
+        };
+        let keys: Vec<String> = (0..rows).map(key).collect();
+        format!("{}({}){}", self.before, keys.join(" or "), self.after)
+    }
+}
+
+/// The values of some rows as one array for each column.
+fn arrays<'q>(values: &[Value<'q>], width: usize) -> Vec<Value<'q>> {
+    let column = |at: usize| Value::Array(values.iter().skip(at).step_by(width).cloned().collect());
+    (0..width).map(column).collect()
+}
+
+impl Tx {
+    /// Runs a statement over many rows; returns how many it changed.
+    pub async fn execute_each(&mut self, bulk: Bulk<'_>) -> Result<u64> {
+        if let Self::Sqlite(connection) = self {
+            let mut changed = 0;
+            connection.each(&bulk, |statement| {
+                changed += statement.raw_execute()? as u64;
+                Ok(())
+            })?;
+            return Ok(changed);
+        }
+        let mut changed = 0;
+        let is_citus = self.is_citus();
+        for (statement, _) in bulk.on_postgres(is_citus) {
+            changed += self.execute(statement).await?;
+        }
+        Ok(changed)
+    }
+
+    /// Runs a statement that changes no more than one row for each of many. Returns whether it changed one, in their
+    /// order. `keys` are what `many` returns for each of them.
+    pub async fn changed_each<K: FromRow + Eq + Hash + Send>(
+        &mut self,
+        bulk: Bulk<'_>,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<Vec<bool>> {
+        if let Self::Sqlite(connection) = self {
+            let mut changed = Vec::new();
+            connection.each(&bulk, |statement| {
+                changed.push(statement.raw_execute()? > 0);
+                Ok(())
+            })?;
+            return Ok(changed);
+        }
+        let keys: Vec<K> = keys.into_iter().collect();
+        let mut changed = Vec::with_capacity(keys.len());
+        let mut keys = keys.into_iter();
+        let is_citus = self.is_citus();
+        for (statement, rows) in bulk.on_postgres(is_citus) {
+            if rows == 1 {
+                changed.push(self.execute(statement).await? > 0);
+                keys.next();
+                continue;
+            }
+            let found: Vec<K> = self.fetch_all(statement).await?;
+            let mut found: HashSet<K> = found.into_iter().collect();
+            changed.extend(keys.by_ref().take(rows).map(|key| found.remove(&key)));
+        }
+        Ok(changed)
+    }
+
+    /// Returns the rows that a statement finds for each of many. A key that is asked for twice may be found twice.
+    pub async fn fetch_each<T: FromRow>(&mut self, bulk: Bulk<'_>) -> Result<Vec<T>> {
+        if let Self::Sqlite(connection) = self {
+            return connection.fetch_each(&bulk);
+        }
+        let mut found = Vec::new();
+        let is_citus = self.is_citus();
+        for (statement, _) in bulk.on_postgres(is_citus) {
+            found.append(&mut self.fetch_all(statement).await?);
+        }
+        Ok(found)
+    }
+}
+
+impl Bulk<'_> {
+    /// The text for one row, the values of each row, and those behind them.
+    pub(crate) fn each_row(
+        &self,
+    ) -> (
+        &'static str,
+        impl Iterator<Item = &[Value<'_>]>,
+        &[Value<'_>],
+    ) {
+        (self.one.sqlite, self.values.chunks(self.width), &self.rest)
+    }
+}

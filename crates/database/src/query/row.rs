@@ -1,0 +1,139 @@
+//! Rows that a statement returns.
+
+use crate::error::{Error, Result};
+use rusqlite::types::{FromSqlError, ValueRef};
+use sqlx::Row as _;
+use sqlx::postgres::PgRow;
+
+/// A row of either database.
+#[derive(Clone, Copy, Debug)]
+pub enum Row<'r> {
+    /// A row of SQLite.
+    Sqlite(&'r rusqlite::Row<'r>),
+    /// A row of PostgreSQL.
+    Postgres(&'r PgRow),
+}
+
+/// A type that is read from a column.
+pub trait Column: Sized {
+    /// Reads the column at this place, from 0.
+    fn read(row: &Row<'_>, at: usize) -> Result<Self>;
+}
+
+/// A type that is read from a row, column by column.
+pub trait FromRow: Sized {
+    /// Reads a row.
+    fn from_row(row: &Row<'_>) -> Result<Self>;
+}
+
+impl Row<'_> {
+    /// The value of the column at this place, from 0.
+    pub fn get<T: Column>(&self, at: usize) -> Result<T> {
+        T::read(self, at)
+    }
+
+    /// The place of the column of this name; `guess` is looked at first.
+    pub fn place(&self, name: &str, guess: usize) -> Result<usize> {
+        if self.name(guess) == Some(name) {
+            return Ok(guess);
+        }
+        let mut places = (0..).map_while(|at| self.name(at).map(|found| (at, found)));
+        let place = places.find(|(_, found)| *found == name);
+        place
+            .map(|(at, _)| at)
+            .ok_or_else(|| Error::Unreadable(format!("rows have no column {name}")))
+    }
+
+    /// The name of the column at this place, from 0.
+    fn name(&self, at: usize) -> Option<&str> {
+        match self {
+            Self::Sqlite(row) => row.as_ref().column_name(at).ok(),
+            Self::Postgres(row) => row.columns().get(at).map(sqlx::Column::name),
+        }
+    }
+}
+
+/// Reads the type of a column in both databases. `$kind` is how SQLite keeps it.
+macro_rules! columns {
+    ($($type:ty as $kind:ident: |$kept:ident| $value:expr;)*) => {$(
+        impl Column for $type {
+            fn read(row: &Row<'_>, at: usize) -> Result<Self> {
+                let found: Option<Self> = row.get(at)?;
+                found.ok_or_else(|| Error::Unreadable(format!("null in {}", row.name(at).unwrap_or("?"))))
+            }
+        }
+        impl Column for Option<$type> {
+            fn read(row: &Row<'_>, at: usize) -> Result<Self> {
+                match row {
+                    Row::Sqlite(row) => match row.get_ref(at).map_err(crate::sqlite::failure)? {
+                        ValueRef::Null => Ok(None),
+                        ValueRef::$kind($kept) => $value.map(Some).map_err(|fault| unreadable(at, &fault)),
+                        other => Err(unreadable(at, &format!("{} where {} was expected", other.data_type(), stringify!($kind)))),
+                    },
+                    Row::Postgres(row) => Ok(row.try_get(at)?),
+                }
+            }
+        }
+        impl FromRow for $type {
+            fn from_row(row: &Row<'_>) -> Result<Self> {
+                row.get(0)
+            }
+        }
+        impl FromRow for Option<$type> {
+            fn from_row(row: &Row<'_>) -> Result<Self> {
+                row.get(0)
+            }
+        }
+    )*};
+}
+
+columns! {
+    i64 as Integer: |number| Ok::<_, FromSqlError>(number);
+    i32 as Integer: |number| i32::try_from(number);
+    i16 as Integer: |number| i16::try_from(number);
+    bool as Integer: |number| Ok::<_, FromSqlError>(number != 0);
+    String as Text: |bytes| std::str::from_utf8(bytes).map(str::to_owned);
+    Vec<u8> as Blob: |bytes| Ok::<_, FromSqlError>(bytes.to_vec());
+}
+
+fn unreadable(at: usize, fault: &dyn std::fmt::Display) -> Error {
+    Error::Unreadable(format!("column {}: {fault}", at + 1))
+}
+
+/// Reads tuples, column by column.
+macro_rules! tuples {
+    ($($($name:ident $at:tt)+;)*) => {$(
+        impl<$($name: Column),+> FromRow for ($($name,)+) {
+            fn from_row(row: &Row<'_>) -> Result<Self> {
+                Ok(($(row.get::<$name>($at)?,)+))
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0;
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
+    A 0 B 1 C 2 D 3 E 4 F 5;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9;
+}
+
+/// Reads a struct from a row: each field from the column of its name, which is looked for at the field's place first.
+#[macro_export]
+macro_rules! from_row {
+    ($type:ident { $($field:ident),+ $(,)? }) => {
+        impl $crate::FromRow for $type {
+            fn from_row(row: &$crate::Row<'_>) -> $crate::Result<Self> {
+                let mut places = 0..;
+                let mut place = |name| row.place(name, places.next().unwrap_or_default());
+                Ok(Self { $($field: row.get(place(stringify!($field))?)?),+ })
+            }
+        }
+    };
+}

@@ -1,0 +1,105 @@
+//! Connections that only read, opened as they are needed and lent one at a time.
+
+use super::{Connection, Options};
+use crate::error::{Error, Result};
+use parking_lot::Mutex;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::yield_now;
+use tokio::time::timeout;
+
+/// Time that a caller waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A pool of connections to one database file.
+#[derive(Clone, Debug)]
+pub struct Readers(Arc<Pool>);
+
+#[derive(Debug)]
+struct Pool {
+    options: Options,
+    most: u32,
+    permits: Arc<Semaphore>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// A connection of the pool, which gets it back.
+#[derive(Debug)]
+pub struct PooledReader {
+    /// `None` once it is given back.
+    connection: Option<Connection>,
+    pool: Readers,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Readers {
+    /// A pool of at most so many connections. It opens the first one now, so that a fault is found.
+    pub(crate) fn new(options: Options, most: u32) -> Result<Self> {
+        let first = options.connect()?;
+        Ok(Self(Arc::new(Pool {
+            options,
+            most,
+            permits: Arc::new(Semaphore::new(most as usize)),
+            idle: Mutex::new(vec![first]),
+        })))
+    }
+
+    /// How its connections are opened.
+    pub(crate) fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// Waits for a connection.
+    pub(crate) async fn acquire(&self) -> Result<PooledReader> {
+        // A statement never waits, so a loop of reads would keep other futures of its task from running.
+        yield_now().await;
+        let permits = Arc::clone(&self.0.permits);
+        let permit = timeout(ACQUIRE_TIMEOUT, permits.acquire_owned()).await;
+        let permit = permit.map_err(|_| Error::TimedOut)?;
+        let permit = permit.map_err(|_| Error::Closed)?;
+        let idle = self.0.idle.lock().pop();
+        let connection = idle.map_or_else(|| self.0.options.connect(), Ok)?;
+        Ok(PooledReader {
+            connection: Some(connection),
+            pool: self.clone(),
+            _permit: permit,
+        })
+    }
+
+    /// Waits for all connections and closes them.
+    pub(crate) async fn close(&self) {
+        // An error means that it is closed already.
+        let all = self.0.permits.acquire_many(self.0.most).await;
+        if all.is_ok() {
+            self.0.permits.close();
+        }
+        self.0.idle.lock().clear();
+    }
+}
+
+impl Drop for PooledReader {
+    fn drop(&mut self) {
+        // In a transaction that was given up, the next one would read what was there when that began.
+        let rests = |connection: &Connection| connection.is_at_rest();
+        if let Some(connection) = self.connection.take().filter(rests) {
+            self.pool.0.idle.lock().push(connection);
+        }
+    }
+}
+
+impl Deref for PooledReader {
+    type Target = Connection;
+    #[expect(clippy::expect_used, reason = "only drop takes the connection")]
+    fn deref(&self) -> &Connection {
+        self.connection.as_ref().expect("a connection")
+    }
+}
+
+impl DerefMut for PooledReader {
+    #[expect(clippy::expect_used, reason = "only drop takes the connection")]
+    fn deref_mut(&mut self) -> &mut Connection {
+        self.connection.as_mut().expect("a connection")
+    }
+}
