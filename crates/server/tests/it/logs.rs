@@ -271,7 +271,10 @@ async fn tell_unreadable(talkative: &Talkative) {
     };
     talkative.ogene.smsc().send("ogene", receipt);
     until("the receipt is told of", async || {
-        talkative.log().contains("a receipt names no").then_some(())
+        talkative
+            .log()
+            .contains("receipt dropped, it names no")
+            .then_some(())
     })
     .await;
 }
