@@ -1,4 +1,4 @@
-//! The second stage: sends become durable messages. Sends that arrive together are committed together.
+//! The second stage: sends become durable messages. The sends that arrive together are committed together.
 //!
 //! No timer delays a commit: the next group holds whatever arrived while the last commit ran.
 

@@ -51,7 +51,7 @@ pub(crate) trait CallbackSink: Send + Sync {
 /// The values that all stages share.
 pub(crate) struct Context {
     pub(crate) store: Store,
-    /// What holds of the configuration.
+    /// The configuration that holds.
     pub(crate) live: ArcSwap<Live>,
     pub(crate) clock: Clock,
     pub(crate) random: Random,
@@ -82,7 +82,7 @@ where
 }
 
 impl Context {
-    /// What holds of the configuration at this moment: a reload replaces it as a whole.
+    /// The configuration at this moment: a reload replaces it as a whole.
     pub(crate) fn live(&self) -> Guard<Arc<Live>> {
         self.live.load()
     }

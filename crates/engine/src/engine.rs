@@ -57,7 +57,7 @@ pub struct Engine {
     reloading: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What runs in the background.
+/// The tasks in the background.
 #[derive(Default)]
 struct Tasks {
     /// With the names of those that they run.

@@ -24,7 +24,7 @@ impl From<database::Error> for Error {
     }
 }
 
-/// What a request asks the database, unless it takes too long: then the request may work later.
+/// The answer of the database, unless it takes too long. Then the request may work later.
 pub(crate) async fn within<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     tokio::time::timeout(READ_TIMEOUT, answer)
         .await

@@ -1,9 +1,9 @@
 //! Callbacks: every recipient's outcome is posted to the URL that came with its message.
 //!
-//! A callback is a row before it is in hand. Those in hand stand in lanes, one per account and origin
+//! A callback is a row before it is in hand. Claimed callbacks stand in lanes, one per account and origin
 //! (`lanes`, pure), those of the sandbox apart from others (`partitions`); a task per callback in flight posts it (`client`) over a guarded connection (`connect`,
 //! `network`, `pool`), takes the next one from the lanes, and hands the outcome to a task that commits
-//! outcomes in groups (`desk`). Where an account has secrets (`secrets`), what is posted is signed. What is not in
+//! outcomes in groups (`desk`). Where an account has secrets (`secrets`), posts are signed. A callback that is not in
 //! hand is claimed from the database when it is due.
 //!
 //! A process that dies leaves its claimed callbacks claimed; they are posted again, which the interface

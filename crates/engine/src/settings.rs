@@ -1,4 +1,4 @@
-//! What an operator settles, as the engine needs it.
+//! The settings of an operator, as the engine needs it.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,24 +7,24 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 /// Everything.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What sends are judged by; its carriers are those below, in the same order.
+    /// The rules for sends; its carriers are those below, in the same order.
     pub rules: domain::Rulebook,
     /// The carriers.
     pub carriers: Vec<CarrierSettings>,
     /// How customers are called back.
     pub callbacks: CallbackSettings,
-    /// What is too much.
+    /// The limits.
     pub limits: Limits,
-    /// What is kept how long.
+    /// The retention of data.
     pub retention: Retention,
-    /// What holds sends back.
+    /// The guards that hold sends back.
     pub guards: GuardSettings,
 }
 
-/// What holds sends back.
+/// The guards that hold sends back.
 #[derive(Clone, Debug, Default)]
 pub struct GuardSettings {
-    /// What no text may hold, beside the rules in the database.
+    /// The phrases that no text may hold, beside the rules in the database.
     pub prohibited: domain::Prohibited,
     /// How much may go to one number, and to one block of them.
     pub velocity: domain::velocity::Limits,
@@ -37,7 +37,7 @@ pub struct Retention {
     pub messages_ms: Option<i64>,
     /// Texts of settled messages.
     pub bodies_ms: Option<i64>,
-    /// What the sandbox simulated.
+    /// The simulated messages of the sandbox.
     pub sandbox_ms: i64,
 }
 
@@ -51,7 +51,7 @@ impl Default for Retention {
     }
 }
 
-/// What is too much.
+/// The limits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Sends of an account in any 60 seconds.
@@ -62,18 +62,18 @@ pub struct Limits {
     pub reads_per_minute: u32,
     /// Unknown tokens of an address in a minute.
     pub unknown_tokens_per_minute: u32,
-    /// Sends that may wait for their commit.
+    /// The sends that may wait for their commit.
     pub accept_queue: usize,
-    /// What the sandbox simulates.
+    /// The limits of the sandbox.
     pub sandbox: SandboxLimits,
 }
 
-/// What the sandbox simulates of an account in any 60 seconds.
+/// The limits of the sandbox, of an account in any 60 seconds.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SandboxLimits {
     /// Recipients.
     pub recipients_per_minute: u32,
-    /// Those of them for whom a callback is made.
+    /// Simulated recipients with a callback.
     pub callbacks_per_minute: u32,
 }
 
@@ -95,7 +95,7 @@ pub struct CarrierSettings {
     pub address: String,
     /// Who we are there.
     pub system_id: String,
-    /// What proves it.
+    /// The password.
     pub password: String,
     /// Usually empty.
     pub system_type: String,
@@ -111,16 +111,16 @@ pub struct CarrierSettings {
     pub enquire_link: Duration,
     /// How long a response is waited for.
     pub response_timeout: Duration,
-    /// Whether the connection is encrypted.
+    /// `true` if the connection is encrypted.
     pub tls: bool,
     /// The authorities that may have signed the carrier's certificate, or that certificate itself; those of the system
     /// where there is none.
     pub tls_ca: Vec<CertificateDer<'static>>,
     /// How ids in receipts are written.
     pub receipt_ids: smpp::ReceiptIds,
-    /// Whether what reads like a receipt is one without a mark.
+    /// `true` if what reads like a receipt is one without a mark.
     pub unmarked_receipts: bool,
-    /// Whether messages ask for the validity that they have.
+    /// `true` if messages ask for the validity that they have.
     pub send_validity: bool,
     /// How it is bound.
     pub bind_mode: BindMode,
@@ -142,7 +142,7 @@ impl fmt::Debug for CarrierSettings {
 /// What an operator can set.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CallbackSettings {
-    /// Whether addresses outside the public internet may be called.
+    /// `true` if addresses outside the public internet may be called.
     pub allow_private_targets: bool,
     /// The waits after the first, second, … failed attempt; after the last a callback is dead.
     pub retry_delays: Vec<Duration>,

@@ -110,7 +110,7 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
     }
 }
 
-/// Makes the batches of a send. Those for which their carrier has room now are claimed with the commit
+/// Makes the batches of a send. Batches with room at their carrier are claimed with the commit
 /// itself, and go out as soon as it is durable. There are none of a send whose time is over.
 fn enter(
     context: &Context,
@@ -181,7 +181,7 @@ fn answered(context: &Arc<Context>, pending: PendingAccept, answer: Accepted) {
         invalid_count: draft.invalid_count,
         adjustments: draft.adjustments.clone(),
     };
-    // Whoever asked may have gone; the message stands all the same.
+    // A caller that asked may have gone; the message stands all the same.
     let _ = sender.send(Ok(sent));
 }
 

@@ -96,8 +96,8 @@ async fn until(
 }
 
 /// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
-/// tells whether the second is a duplicate. Sends to a few overtake campaigns, which may have to let others pass. What
-/// has waited too long is refused.
+/// tells whether the second is a duplicate. Sends to a few overtake campaigns, which may have to let others pass. A send
+/// that has waited too long is refused.
 pub(crate) fn group(
     left: &mut VecDeque<Waiting>,
     now: Instant,

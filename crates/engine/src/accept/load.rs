@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a campaign is to wait at most for those before it, as far as one can tell. What is let in to wait longer is
+/// How long a campaign is to wait at most for those before it, as far as one can tell. A send that is let in to wait longer is
 /// likely to be refused in the end, and to understand it was for nothing: that took an eighth of a slow machine.
 const AHEAD: Duration = Duration::from_millis(2_500);
 
@@ -21,7 +21,7 @@ impl Default for AcceptRate {
 }
 
 impl AcceptRate {
-    /// Whether so many recipients take too long for one more campaign to wait behind them.
+    /// Returns `true` if so many recipients take too long for one more campaign to wait behind them.
     pub(crate) fn is_behind(&self, waiting: usize) -> bool {
         waiting >= self.0.load(Ordering::Relaxed)
     }
@@ -44,7 +44,7 @@ pub(crate) struct Lap {
 }
 
 impl Lap {
-    /// With a commit that began then. What a commit of fewer takes says nothing of one that is full: none begins with
+    /// With a commit that began then. The time of a smaller commit says nothing of one that is full: none begins with
     /// it.
     pub(crate) fn with(lap: Option<Self>, began: Instant, recipients: usize) -> Option<Self> {
         match lap {
@@ -69,7 +69,7 @@ fn learned(known: usize, recipients: usize, took: Duration) -> usize {
 mod tests {
     use super::*;
 
-    /// What is known after so many commits, each of 3,000 recipients in so many milliseconds.
+    /// The rate after so many commits, each of 3,000 recipients in so many milliseconds.
     fn after(known: usize, commits: usize, took_ms: u64) -> usize {
         (0..commits).fold(known, |known, _| {
             learned(known, 3_000, Duration::from_millis(took_ms))

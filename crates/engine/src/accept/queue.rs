@@ -52,7 +52,7 @@ impl AcceptQueue {
         Ok(())
     }
 
-    /// Whether those who wait are too many for one more campaign.
+    /// Returns `true` if those who wait are too many for one more campaign.
     fn is_behind(&self) -> bool {
         let waiting = MAX_WAITING - self.room.available_permits();
         self.pace.is_behind(waiting)
@@ -105,7 +105,7 @@ impl AcceptQueue {
     }
 }
 
-/// What is answered of a send within its time. Where nobody is left to answer, the process is about to end and the
+/// The answer to a send within its time. Where nobody is left to answer, the process is about to end and the
 /// send may stand: to refuse it would not be true.
 async fn in_time<T>(
     result: oneshot::Receiver<Result<T, Error>>,
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_more_recipients_than_there_is_room_for_is_not_admitted() {
+    fn a_send_with_more_recipients_than_room_is_not_admitted() {
         let (queue, _waiting) = mpsc::channel(3);
         let door = AcceptQueue::new(queue);
         let admitted = |recipients| {
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_finds_no_room_or_is_given_up_before_its_commit_is_not_counted() {
+    async fn a_send_without_room_or_commit_is_not_counted() {
         let velocity = without_database().await;
         let three: Vec<_> = (0..3)
             .map(|last| Recipient::from_digits(2_348_031_234_000 + last))
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn when_time_is_over_a_send_is_refused_unless_its_commit_began_and_never_both() {
+    async fn a_late_send_is_refused_unless_its_commit_began() {
         let (queue, mut waiting) = mpsc::channel(100);
         let door = AcceptQueue::new(queue);
         let committing = async {

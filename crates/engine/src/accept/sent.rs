@@ -7,22 +7,22 @@ use domain::{Adjustments, Gateway, MessageId, Money};
 pub struct Sent {
     /// Its id.
     pub message_id: MessageId,
-    /// What was charged; in the sandbox, what would have been.
+    /// The charge; in the sandbox, the one that would have been.
     pub cost: Money,
-    /// What the wallet holds now; in the sandbox, the simulated wallet.
+    /// The balance of the wallet; in the sandbox, the simulated wallet.
     pub balance: Money,
     /// Recipients.
     pub recipients_count: usize,
     /// The gateway used.
     pub gateway: Gateway,
-    /// Whether it is sent as Unicode.
+    /// `true` if it is sent as Unicode.
     pub unicode: bool,
     /// Pages billed per recipient, the largest number.
     pub page_count: i64,
-    /// What was in the list and is no recipient, the first of it.
+    /// The first entries of the list that are no recipients.
     pub invalid_recipients: Vec<String>,
     /// How much of it there was.
     pub invalid_count: usize,
-    /// What of the request was changed or not read.
+    /// The parts of the request that were changed or not read.
     pub adjustments: Adjustments,
 }

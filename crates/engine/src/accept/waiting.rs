@@ -18,7 +18,7 @@ pub(crate) const ASK_AGAIN_S: u64 = 5;
 /// A draft that waits for its commit.
 pub(crate) struct Waiting {
     pub(crate) draft: Draft,
-    /// What it was drafted by.
+    /// The configuration that it was drafted by.
     pub(crate) live: Arc<Live>,
     /// Nothing where nothing is limited.
     pub(crate) counted: Option<Counted>,
@@ -34,7 +34,7 @@ pub(crate) struct Waiting {
 pub(crate) struct CommitRace(Arc<OnceLock<Option<MessageId>>>);
 
 impl CommitRace {
-    /// Whether a commit may begin with it.
+    /// Returns `true` if a commit may begin with it.
     pub(crate) fn begin(&self, message: MessageId) -> bool {
         self.0.set(Some(message)).is_ok()
     }
@@ -56,7 +56,7 @@ impl Waiting {
         self.draft.recipients.len()
     }
 
-    /// Whether it is to more than a few, and so is nothing that overtakes others.
+    /// Returns `true` if it is to more than a few, and so is nothing that overtakes others.
     pub(crate) fn is_campaign(&self) -> bool {
         self.recipients() > FEW_RECIPIENTS
     }

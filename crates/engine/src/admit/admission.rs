@@ -1,4 +1,4 @@
-//! What holds a send back that may change while the service runs: content rules, and blocks of numbers that are paused.
+//! The guards that may change while the service runs: content rules, and blocks of numbers that are paused.
 
 use super::content::Content;
 use super::velocity::{Counted, Velocity};
@@ -73,7 +73,7 @@ impl Guards {
         Ok(following.map(tokio::spawn))
     }
 
-    /// What no text may hold now.
+    /// The phrases that no text may hold now.
     pub(crate) fn prohibited(&self) -> Arc<Prohibited> {
         self.content.prohibited()
     }
@@ -105,7 +105,7 @@ async fn tell(
     context.store.configure_limits(limits, by).await
 }
 
-/// What is set of all that holds sends back, by its key in the configuration, as the audit keeps it.
+/// The settings of all guards, by its key in the configuration, as the audit keeps it.
 fn limits(settings: &GuardSettings, rules: &Rulebook) -> Value {
     let velocity = settings.velocity;
     let quiet_hours = rules.gateways.iter().filter_map(|rules| {

@@ -1,6 +1,6 @@
 //! Who is calling: tokens and accounts, remembered between requests.
 //!
-//! What is remembered of an account is dropped when it has changed, by the revision in the database, which is looked at several
+//! The cached state of an account is dropped when it has changed, by the revision in the database, which is looked at several
 //! times a second: a revoked token is refused within a second on every node.
 
 use crate::error::Error;
@@ -52,7 +52,7 @@ impl Known {
     }
 }
 
-/// What is remembered.
+/// The cached callers.
 pub(crate) struct Callers {
     store: Store,
     known: Mutex<Known>,
@@ -136,7 +136,7 @@ impl Callers {
             .flatten()
     }
 
-    /// What an unknown token is told. An expired one is none the wiser.
+    /// The answer to an unknown token. An expired one is none the wiser.
     fn guessed(&self, client: IpAddr, now_ms: i64) -> Refusal {
         self.guesses
             .lock()
@@ -181,7 +181,7 @@ impl Callers {
         loop {
             looks.tick().await;
             if outage.note(self.look().await).is_none() {
-                // What is remembered may be out of date: better slow than wrong.
+                // A cached state may be out of date: better slow than wrong.
                 self.forget(None);
             }
         }
@@ -200,7 +200,7 @@ impl Callers {
             *reloads = now.reloads;
             is_asked
         });
-        // What was only audited wakes nobody, but need not be looked through at the next change.
+        // A change that was only audited wakes nobody, but need not be looked through at the next change.
         self.revision.send_if_modified(|seen| {
             *seen = now;
             is_another

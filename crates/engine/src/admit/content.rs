@@ -1,4 +1,4 @@
-//! What no text may hold: the phrases of the configuration, and those that an operator edits while the service runs.
+//! The phrases that no text may hold: the phrases of the configuration, and those that an operator edits while the service runs.
 
 use crate::context::read_at_last;
 use domain::Prohibited;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use store::{Revision, Store};
 use tokio::sync::watch;
 
-/// What is known of it.
+/// The known state.
 pub(crate) struct Content {
     configured: RwLock<Prohibited>,
     all: RwLock<Arc<Prohibited>>,

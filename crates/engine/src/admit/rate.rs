@@ -20,9 +20,9 @@ const NODES: usize = 3;
 pub(crate) struct Rates {
     /// How many nodes share the database.
     pub(crate) nodes: AtomicUsize,
-    /// Of a process that is alone.
+    /// The permits of a process that is alone.
     windows: Mutex<Windows>,
-    /// Of a node.
+    /// The permits of a node.
     reservations: Option<Arc<Reservations>>,
 }
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_are_over_go_before_there_are_many_more_and_no_other() {
+    fn ended_windows_go_before_there_are_many_and_no_other() {
         let mut windows = Windows::default();
         let (mut accounts, minute_ms) = (1.., 61_000);
         for minute in 0..3 {

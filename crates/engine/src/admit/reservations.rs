@@ -1,4 +1,4 @@
-//! What this node has reserved of the limits that it shares with others.
+//! The permits that this node has reserved of the limits that it shares with others.
 //!
 //! Most requests of who sends now and then are let in without asking, and what asks holds permits for a moment. Requests
 //! that find none wait for one transaction together, whatever their keys; those that come
@@ -33,13 +33,13 @@ pub(crate) struct Reservations {
 
 #[derive(Default)]
 struct Desk {
-    /// Those keys only that had a request in the last minutes.
+    /// Only keys that had a request in the last minutes.
     entries: HashMap<RateKey, Entry>,
     /// Keys for which more was reserved than used at once, with the time, in the order of that.
     held: VecDeque<(i64, RateKey)>,
     /// Keys for which somebody waits, each once, and not asked for yet.
     wanted: VecDeque<Wanted>,
-    /// Whether a task reserves for those that wait.
+    /// `true` if a task reserves for those that wait.
     reserving: bool,
 }
 
@@ -59,7 +59,7 @@ struct Wanted {
     nodes: usize,
 }
 
-/// What is asked for on behalf of those who wait for a key.
+/// The permits asked for on behalf of those who wait for a key.
 struct NetworkFuture {
     wanted: Wanted,
     asked: Reservation,
@@ -174,7 +174,7 @@ impl Reservations {
         self.desk().tell(asked, reserved.map_err(Error::from));
     }
 
-    /// What to ask for on behalf of those that wait.
+    /// The permits to ask for on behalf of those that wait.
     fn next(&self) -> Option<Vec<NetworkFuture>> {
         let mut desk = self.desk();
         let many = desk.wanted.len().min(MAX_KEYS);
@@ -254,7 +254,7 @@ impl Desk {
         }
     }
 
-    /// What is to be given back of keys without a recent request.
+    /// The part that is to be given back of keys without a recent request.
     fn idle(&mut self, now_ms: i64) -> Vec<(RateKey, Reservation)> {
         let mut idle = Vec::new();
         while let Some((_, key)) = self
@@ -286,7 +286,7 @@ impl Entry {
         }
     }
 
-    /// Tells all that the database did not answer. What was to be given back is not given back again; who was let in before
+    /// Tells all that the database did not answer. A permit that was to be given back is not given back again; who was let in before
     /// is told again, as nothing was kept of the question.
     fn fail(&mut self, error: &Error) {
         self.permits.fail();

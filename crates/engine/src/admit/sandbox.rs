@@ -1,4 +1,4 @@
-//! What an account may simulate: the sandbox costs nothing, so its recipients and callbacks have limits of their own.
+//! The limits of the sandbox: the sandbox costs nothing, so its recipients and callbacks have limits of their own.
 
 use crate::admit::rate::Rates;
 use crate::context::clock::Clock;

@@ -22,7 +22,7 @@ const READ_EVERY: Duration = Duration::from_mins(1);
 /// Pauses of blocks, tried by each send over the limit.
 static PAUSES: Outage = Outage::of("blocks of numbers cannot be paused");
 
-/// What was sent lately, and what is paused.
+/// The recent sends, and the paused blocks.
 pub(crate) struct Velocity {
     limits: RwLock<Limits>,
     counts: Mutex<Counts>,
@@ -32,7 +32,7 @@ pub(crate) struct Velocity {
     actor: Arc<str>,
 }
 
-/// What was counted for a send, and is taken back where this is dropped: it goes with the send through its commit, so
+/// The count of a send. It is taken back where this is dropped: it goes with the send through its commit, so
 /// that nothing stays counted that does not stand, whether it was refused or its client has gone.
 pub(crate) struct Counted {
     velocity: Arc<Velocity>,
@@ -76,7 +76,7 @@ impl Velocity {
         Ok(Some(Arc::new(velocity)))
     }
 
-    /// Counts a live send, or refuses it. What was accepted before, and is asked for again, is no more than was allowed,
+    /// Counts a live send, or refuses it. A send that was accepted before, and is asked for again, is no more than was allowed,
     /// and refused as what it is.
     pub(crate) async fn check(
         self: &Arc<Self>,
@@ -110,7 +110,7 @@ impl Velocity {
         }
     }
 
-    /// Whether it was accepted just before. Where the database does not tell in time, it is taken for new.
+    /// Returns `true` if it was accepted just before. Where the database does not tell in time, it is taken for new.
     async fn is_repeat(&self, account: AccountId, fingerprint: Fingerprint, now_ms: i64) -> bool {
         let asked = self.store.is_repeat(account, fingerprint, now_ms);
         within(async { Ok(asked.await?) }).await.unwrap_or(false)
@@ -187,7 +187,7 @@ impl Velocity {
     }
 }
 
-/// Whether a pause that is made is there and was not before. One that the database does not take in time is made by the
+/// Returns `true` if a pause that is made is there and was not before. One that the database does not take in time is made by the
 /// next send over the limit; the send that is over it now is refused all the same, and need not wait for longer.
 async fn is_new(pause: impl Future<Output = database::Result<bool>>) -> bool {
     let made = within(async { Ok(pause.await?) }).await;

@@ -1,4 +1,4 @@
-//! What is kept no longer is removed in small steps, beside the load: the carriers' ids of pages that no receipt can
+//! Data past its retention is removed in small steps, beside the load: the carriers' ids of pages that no receipt can
 //! mean any more, what the sandbox simulated, and, where an operator says so, old messages and texts.
 
 use crate::context::Context;
@@ -30,7 +30,7 @@ const SIMULATED_EVERY_MS: i64 = 3_600_000;
 /// at least as long.
 const PARTS_MS: i64 = 8 * 86_400_000;
 
-/// What is removed, in this order.
+/// The kinds of data that are removed, in this order.
 #[derive(Clone, Copy)]
 enum Kind {
     Texts,
@@ -58,7 +58,7 @@ impl Kind {
             Self::DeadCallbacks | Self::Messages => retention.messages_ms,
             // Nobody paid for it.
             Self::Simulated | Self::SimulatedParts => Some(retention.sandbox_ms),
-            // Of no use to anybody later, however long messages are kept.
+            // Nobody needs them later, however long messages are kept.
             Self::Parts => Some(PARTS_MS),
         }
     }

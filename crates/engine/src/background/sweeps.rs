@@ -1,4 +1,4 @@
-//! What time does, looked after in the background.
+//! The work of time, done in the background.
 
 use super::{gauges, held_accounts};
 use crate::admit::callers::Callers;
@@ -194,7 +194,7 @@ async fn expire_sent(
     }
 }
 
-/// Whose time was over before then.
+/// The time before which a message must be accepted to be over.
 fn over_before(context: &Context, gateway: Gateway, now_ms: i64) -> i64 {
     context.live().plan.rules.over_before(gateway, now_ms)
 }
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_parked_receipt_is_too_old_to_be_looked_at_after_a_sweep_that_took_long() {
+    fn no_parked_receipt_is_too_old_after_a_long_sweep() {
         let minute = 60_000;
         for (looked_ms, now_ms, since_ms) in [
             (minute, minute + 1_000, minute - LOOK_AGAIN_MS),

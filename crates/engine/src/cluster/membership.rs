@@ -13,7 +13,7 @@ pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(5);
 pub(crate) struct Watch(pub(crate) HashMap<i64, (i64, Instant)>);
 
 impl Watch {
-    /// Those whose beat stood still for too long.
+    /// The nodes whose heartbeat stood still for too long.
     pub(crate) fn dead(&mut self, all: &[NodeBeat], now: Instant) -> Vec<NodeBeat> {
         self.0
             .retain(|node, _| all.iter().any(|seen| seen.node == *node));
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_is_dead_when_its_beat_stood_still_while_it_was_watched() {
+    fn a_node_is_dead_when_its_watched_beat_stood_still() {
         let (mut watch, start) = (Watch::default(), Instant::now());
         let seen = |beat| [NodeBeat { node: 1, beat }];
         let at = |seconds| start + Duration::from_secs(seconds);

@@ -1,4 +1,4 @@
-//! What a node that is gone had in hand.
+//! The takeover of batches that a node which is gone had claimed.
 
 use crate::context::Context;
 use crate::context::metrics;
@@ -39,8 +39,8 @@ pub(crate) async fn run(context: Arc<Context>) {
 }
 
 /// Finds the batches of nodes that are gone, in the buckets that are this node's matter, also those of carriers
-/// that are not configured any more. What such a node had claimed may have been sent: it is in doubt, which is
-/// told, counted, and ended by a receipt or by one more send. What it had not claimed was not sent.
+/// that are not configured any more. The batches of such a node may have been sent: it is in doubt, which is
+/// told, counted, and ended by a receipt or by one more send. The batches that it had not claimed were not sent.
 async fn recover(context: &Arc<Context>) -> database::Result<()> {
     let now_ms = context.clock.now_ms();
     let (mut doubted, mut freed) = (0, 0);
@@ -151,7 +151,7 @@ mod tests {
     use super::portions_by;
 
     #[test]
-    fn many_batches_are_told_of_together_as_far_as_a_commit_takes_them() {
+    fn batches_are_reported_together_up_to_the_bound_of_a_commit() {
         let portions = |sizes: &[usize]| -> Vec<usize> {
             let portions = portions_by(sizes.to_vec(), |&size| size);
             portions.map(|one| one.len()).collect()

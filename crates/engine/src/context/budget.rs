@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// The share of the budget that one-time passwords alone may use: a campaign never fills it.
 const KEPT_FOR_OTP: i64 = 10;
 
-/// What is claimed beyond the windows, as a share of them: a half. It follows at once when a response makes room,
+/// The recipients claimed beyond the windows, as a share of them: a half. It follows at once when a response makes room,
 /// while what came back and the next claim are being committed.
 const AHEAD: usize = 2;
 /// The share of the budget that is worth a claim while others wait in hand.
@@ -16,7 +16,7 @@ const PORTION: i64 = 20;
 /// The share of the budget that those may hold of whom a page was taken and another has to wait: others go on.
 const HELD: i64 = 4;
 
-/// What is left of the budget.
+/// The rest of the budget.
 #[derive(Debug)]
 pub(crate) struct Budget {
     all: AtomicI64,

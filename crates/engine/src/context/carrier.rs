@@ -20,30 +20,30 @@ pub(crate) struct Carrier {
     /// `None` for the simulated carrier of the sandbox.
     pub(crate) settings: Option<Arc<CarrierSettings>>,
     pub(crate) budget: Budget,
-    /// What the desk is to take, as long as there is one.
+    /// The batches that the worker is to take, as long as there is one.
     pub(crate) inbox: Mutex<Option<Vec<Claimed>>>,
     pub(crate) wake: Notify,
-    /// Whether due batches may wait in the database.
+    /// `true` if due batches may wait in the database.
     pub(crate) backlog: AtomicBool,
-    /// Whether one-time passwords may be among them.
+    /// `true` if one-time passwords may be among them.
     pub(crate) urgent: AtomicBool,
     /// Connections on which messages go out.
     pub(crate) up: AtomicUsize,
-    /// Whether another node has such a connection.
+    /// `true` if another node has such a connection.
     pub(crate) up_elsewhere: AtomicBool,
     /// The connections that this node may have.
     pub(crate) slots: Sender<BTreeSet<i64>>,
-    /// Those of them that are bound.
+    /// The slots that are bound.
     pub(crate) bound: Mutex<BTreeSet<i64>>,
-    /// Whether this node was taken for dead, and its desk does not know yet.
+    /// `true` if this node was taken for dead, and its worker does not know yet.
     pub(crate) lost_lease: AtomicBool,
-    /// Whether the desk is to look through what it has in hand for accounts that may not send.
+    /// `true` if the worker is to look through what it has in hand for accounts that may not send.
     pub(crate) withheld: AtomicBool,
-    /// Whether the log has named receipts of it that could mean too many pages.
+    /// `true` if the log has named receipts of it that could mean too many pages.
     pub(crate) unclear_logged: AtomicBool,
-    /// Whether the desk has begun.
+    /// `true` if the worker has begun.
     pub(crate) running: AtomicBool,
-    /// Whether the desk is to end.
+    /// `true` if the worker is to end.
     pub(crate) closing: Sender<bool>,
 }
 
@@ -75,12 +75,12 @@ impl Carrier {
         }
     }
 
-    /// Whether messages go out on this node.
+    /// Returns `true` if messages go out on this node.
     pub(crate) fn is_up(&self) -> bool {
         self.up.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether messages go out on any node.
+    /// Returns `true` if messages go out on any node.
     pub(crate) fn is_up_anywhere(&self) -> bool {
         self.is_up() || self.up_elsewhere.load(Ordering::Relaxed)
     }
@@ -112,7 +112,7 @@ impl Carrier {
         *self.bound.lock() = bound;
     }
 
-    /// Tells the desk that this node was taken for dead: its connections are others' now.
+    /// Tells the worker that this node was taken for dead: its connections are others' now.
     pub(crate) fn lose_lease(&self) {
         if self.settings.is_some() {
             self.hold(BTreeSet::new(), false);
@@ -145,7 +145,7 @@ impl Carrier {
         self.is_up() && first && self.budget.try_take(batch.recipients.len(), batch.priority)
     }
 
-    /// Hands over a batch that is claimed for this node, room taken; gives it back where the desk has ended.
+    /// Hands over a batch that is claimed for this node, room taken; gives it back where the worker has ended.
     pub(crate) fn enqueue(&self, claimed: Claimed) -> Result<(), Box<Claimed>> {
         let mut inbox = self.inbox.lock();
         let Some(inbox) = &mut *inbox else {
@@ -167,12 +167,12 @@ impl Carrier {
         inbox.take().unwrap_or_default()
     }
 
-    /// Whether the desk has begun.
+    /// Returns `true` if the worker has begun.
     pub(crate) fn is_running(&self) -> bool {
         self.running.load(Ordering::Relaxed)
     }
 
-    /// Has the desk finish what is in flight, unbind and end.
+    /// Makes the worker finish what is in flight, unbind and end.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
@@ -226,7 +226,7 @@ impl Carrier {
         }
     }
 
-    /// Has the desk look through what it has in hand.
+    /// Makes the worker look through what it has in hand.
     pub(crate) fn withhold(&self) {
         self.withheld.store(true, Ordering::Relaxed);
         self.wake.notify_one();

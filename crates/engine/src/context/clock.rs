@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::time::Instant;
 
-/// What time it is.
+/// The time.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
 
@@ -23,7 +23,7 @@ enum Source {
     },
 }
 
-/// What may lie between the two times of one look, milliseconds.
+/// The time that may lie between the two times of one look, milliseconds.
 const LOOK_MS: i64 = 50;
 
 impl Clock {
@@ -64,8 +64,8 @@ impl Clock {
         Self(Source::Led { ahead, shift })
     }
 
-    /// The other machine's clock told `theirs_ms` at some moment between those two of our steady time. What is known
-    /// of it is mended by as little as that demands, so an answer that took long does no harm.
+    /// The other machine's clock told `theirs_ms` at some moment between those two of our steady time. The estimate
+    /// is mended by as little as that demands, so an answer that took long does no harm.
     pub(crate) fn lead(&self, theirs_ms: i64, asked_ms: i64, told_ms: i64) {
         if let Source::Led { ahead, .. } = &self.0 {
             let known = ahead.load(Ordering::Relaxed);
@@ -88,7 +88,7 @@ impl Clock {
         }
     }
 
-    /// Unix milliseconds. Whoever keeps the machine, or the one that leads, may set them forwards or back.
+    /// Unix milliseconds. A caller that keeps the machine, or the one that leads, may set them forwards or back.
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
             Source::System => system_ms(),
@@ -110,7 +110,7 @@ impl Clock {
         }
     }
 
-    /// What [`Clock::now_ms`] and [`Clock::steady_ms`] tell at one moment: whoever was held up between the two asks
+    /// The times that [`Clock::now_ms`] and [`Clock::steady_ms`] tell at one moment: whoever was held up between the two asks
     /// again.
     pub(crate) fn both_ms(&self) -> (i64, i64) {
         loop {
@@ -150,7 +150,7 @@ pub(crate) struct Watch {
     steady_ms: i64,
 }
 
-/// What a clock that follows the time of others may be off between two looks, milliseconds.
+/// The drift of a clock that follows the time of others between two looks, milliseconds.
 const DRIFT_MS: i64 = 500;
 
 impl Watch {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_led_tells_what_the_other_does_as_far_as_the_answer_shows() {
+    fn a_led_clock_shows_the_time_of_the_other() {
         let clock = Clock::system().led();
         for (theirs_ms, asked_ms, told_ms, ahead_ms) in [
             (500_000, 1_000, 1_000, 499_000),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_runs_on_from_there_and_its_steady_time_does_not_care() {
+    fn a_clock_that_is_set_leaves_its_steady_time_alone() {
         let clock = Clock::running();
         let steady = clock.steady_ms();
         clock.set(1_000_000);

@@ -18,7 +18,7 @@ const OUTCOMES_PER_SEND: usize = 2;
 /// How long after a small send another is likely, milliseconds.
 const URGENT_MS: u64 = 1_000;
 
-/// What accept and settle note of their commits.
+/// The notes of accept and settle about their commits.
 pub(crate) struct CommitShare {
     /// When the last small sends came, and how many together.
     urgent_at_ms: AtomicI64,

@@ -15,7 +15,7 @@ pub(crate) struct HeldAccounts {
 }
 
 impl HeldAccounts {
-    /// Whether what this says is not to go out.
+    /// Returns `true` if what this says is not to go out.
     pub(crate) fn contain(&self, content: &Content) -> bool {
         if !self.any.load(Ordering::Relaxed) || content.environment == Environment::Sandbox {
             return false;

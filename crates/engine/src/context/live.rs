@@ -1,4 +1,4 @@
-//! What holds of the configuration while the engine runs. A reload replaces all of it at one moment: who goes by two parts of
+//! The configuration that holds while the engine runs. A reload replaces all of it at one moment: who goes by two parts of
 //! it takes both from the same one.
 
 use crate::context::carrier::Carrier;
@@ -6,7 +6,7 @@ use crate::context::plan::Plan;
 use crate::settings::{Limits, Retention};
 use std::sync::Arc;
 
-/// What holds.
+/// The configuration.
 pub(crate) struct Live {
     pub(crate) plan: Plan,
     /// In the order of the configuration; the sandbox is the last.
@@ -21,7 +21,7 @@ impl Live {
         self.carriers.iter().find(|carrier| &*carrier.name == name)
     }
 
-    /// Whether anything that goes to this carrier could go to another that is up.
+    /// Returns `true` if anything that goes to this carrier could go to another that is up.
     pub(crate) fn has_alternative(&self, carrier: &Carrier) -> bool {
         let rules = &self.plan.rules;
         let Some(index) = rules.carrier(&carrier.name) else {
@@ -50,7 +50,7 @@ impl Live {
             })
     }
 
-    /// Whether this very carrier is one of them.
+    /// Returns `true` if this very carrier is one of them.
     pub(crate) fn runs(&self, carrier: &Arc<Carrier>) -> bool {
         self.carriers.iter().any(|one| Arc::ptr_eq(one, carrier))
     }

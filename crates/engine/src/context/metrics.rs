@@ -1,4 +1,4 @@
-//! What is counted and timed, for `/metrics`. Handles are made once: a look-up per PDU would cost more than
+//! The metrics of the engine, for `/metrics`. Handles are made once: a look-up per PDU would cost more than
 //! the PDU.
 
 use crate::context::plan::SANDBOX;
@@ -18,7 +18,7 @@ fn environment_of(carrier: &str) -> &'static str {
     environment.as_str()
 }
 
-/// What one carrier counts.
+/// The metrics of one carrier.
 pub(crate) struct CarrierMeasures {
     carrier: String,
     submits: Counter,
@@ -152,7 +152,7 @@ pub(crate) fn unclear(carrier: &str) {
     counter!("ogene_receipts_unclear_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier)).increment(1);
 }
 
-/// What a refusal is called. A carrier may make up four thousand million codes, and each would be kept for ever: those
+/// The label of a refusal. A carrier may make up four thousand million codes, and each would be kept for ever: those
 /// that the protocol neither names nor leaves to vendors go together.
 pub(crate) fn status_word(status: CommandStatus) -> String {
     if status.is_known() || status.is_vendor() {
@@ -215,10 +215,10 @@ fn real(count: usize) -> f64 {
     count as f64
 }
 
-/// What waits in the database: recipients by carrier, and callbacks by state.
+/// The queues in the database: recipients by carrier, and callbacks by state.
 pub(crate) struct Depths {
     pub(crate) queued: BTreeMap<String, i64>,
-    /// Those of the queued whom quiet hours hold back.
+    /// The queued recipients that quiet hours hold back.
     pub(crate) held: BTreeMap<String, i64>,
     pub(crate) in_doubt: BTreeMap<String, i64>,
     pub(crate) callbacks: BTreeMap<String, i64>,

@@ -19,10 +19,10 @@ const MAX_ADDRESSES: u32 = 4;
 pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Transport for T {}
 
-/// What the network will say.
+/// The answer of the network.
 pub type NetworkFuture<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'a>>;
 
-/// What carriers and callbacks need of the network, so that tests can be one.
+/// The network as carriers and callbacks need it, so that tests can be one.
 pub trait Network: Send + Sync + 'static {
     /// The addresses of a name, as they are now.
     fn resolve<'a>(&'a self, name: &'a str) -> NetworkFuture<'a, Vec<IpAddr>>;
@@ -78,7 +78,7 @@ impl Network for Internet {
         Box::pin(async move { Ok(lookup_host(address).await?.collect()) })
     }
 
-    /// Those that the system trusts; says so in the log when there are none.
+    /// The authorities that the system trusts. The log has a line when there are none.
     fn roots(&self) -> RootCertStore {
         let mut roots = RootCertStore::empty();
         let found = rustls_native_certs::load_native_certs();

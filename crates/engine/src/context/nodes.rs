@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// How long a node acts on what it has claimed without having raised its beat: less than `DEAD_AFTER`, so that
 /// it has stopped before another takes over.
 const LEASE: Duration = Duration::from_secs(4);
-/// What this node knows of all nodes.
+/// The nodes as this one knows them.
 pub(crate) struct Nodes {
     pub(crate) node: i64,
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Nodes {
     /// Carriers for which the others are to be rung.
     pub(crate) rings: Mutex<BTreeSet<String>>,
     pub(crate) ring: Notify,
-    /// What nodes that are gone had in hand is to be looked for.
+    /// The batches of nodes that are gone are to be looked for.
     orphans: Notify,
 }
 
@@ -52,17 +52,17 @@ impl Nodes {
         })
     }
 
-    /// Whether there may be others.
+    /// Returns `true` if there may be others.
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// Whether what is claimed is certainly still this node's own.
+    /// Returns `true` if what is claimed is certainly still this node's own.
     pub(crate) fn holds(&self) -> bool {
         !self.is_shared || self.known().beaten.elapsed() < LEASE
     }
 
-    /// Whether this node does what is done once for a bucket. Two may think so for a moment: it does no harm.
+    /// Returns `true` if this node does what is done once for a bucket. Two may think so for a moment: it does no harm.
     pub(crate) fn is_mine(&self, bucket: Bucket) -> bool {
         let known = self.known();
         let count = i64::try_from(known.alive.len()).unwrap_or(1).max(1);
@@ -105,7 +105,7 @@ fn host() -> String {
     name.trim().to_owned()
 }
 
-/// Has the clock follow that of the server, by which all nodes go.
+/// Makes the clock follow that of the server, by which all nodes go.
 pub(crate) async fn agree(store: &Store, clock: &Clock) -> database::Result<()> {
     let asked_ms = clock.steady_ms();
     if let Some(theirs_ms) = store.server_ms().await? {

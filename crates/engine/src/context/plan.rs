@@ -41,7 +41,7 @@ impl Plan {
         self.numbers.next(count)
     }
 
-    /// What a gateway promises, as it is kept with a message.
+    /// The promises of a gateway, as they are kept with a message.
     pub(crate) fn terms(&self, gateway: Gateway) -> Terms {
         self.rules.gateway(gateway).map_or(
             Terms {

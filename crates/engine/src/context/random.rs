@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 /// Questions for random bytes, many for each send.
 static NO_BYTES: Outage = Outage::of("the system gives no random bytes");
 
-/// What chance gives.
+/// A source of randomness.
 #[derive(Clone, Debug)]
 pub struct Random(Source);
 
@@ -18,7 +18,7 @@ enum Source {
 }
 
 impl Random {
-    /// What nobody can guess, from the operating system.
+    /// The randomness that nobody can guess, from the operating system.
     pub const fn system() -> Self {
         Self(Source::System)
     }
@@ -61,7 +61,7 @@ impl Random {
 /// The step of `SplitMix64`.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Makes numbers for batches and parked receipts: they grow with time, and two processes that start in the
+/// A source of numbers for batches and parked receipts: they grow with time, and two processes that start in the
 /// same millisecond begin far apart.
 #[derive(Debug)]
 pub(crate) struct Numbers(AtomicI64);

@@ -1,4 +1,4 @@
-//! What the engine asks of the world: the time, chance, and the network. A simulation has its own.
+//! The outside world of the engine: the time, chance, and the network. A simulation has its own.
 
 use crate::context::clock::Clock;
 use crate::context::network::{Internet, Network};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 /// The world around the engine; a clone is the same one.
 #[derive(Clone)]
 pub struct System {
-    /// What time it is.
+    /// The time.
     pub clock: Clock,
-    /// What nobody can know before.
+    /// The randomness that nobody can know before.
     pub random: Random,
     /// Whom connections reach.
     pub network: Arc<dyn Network>,

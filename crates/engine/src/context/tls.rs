@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
-/// What a carrier is connected to with, where it is reached by TLS.
+/// The connector of a carrier, where it is reached by TLS.
 pub(crate) fn connector(carrier: &CarrierSettings) -> Result<Option<TlsConnector>, StartError> {
     let fault = |reason: &dyn Display| StartError::Tls {
         carrier: carrier.name.clone(),

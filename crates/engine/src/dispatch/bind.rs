@@ -19,7 +19,7 @@ const REFUSED_BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duratio
 /// A bind that lasted so long was a good one: the next wait is the first again.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
 
-/// What one of a carrier's connections is: a transceiver, or a pair.
+/// The kinds of a carrier's connection: a transceiver, or a pair.
 pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
     match settings.bind_mode {
         BindMode::Transceiver => &[BindKind::Transceiver],

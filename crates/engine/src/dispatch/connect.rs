@@ -46,7 +46,7 @@ impl ConnectError {
         word.to_owned()
     }
 
-    /// Whether the carrier does not know us, and locks out whoever asks too often.
+    /// Returns `true` if the carrier does not know us, and locks out whoever asks too often.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Bind(BindError::Refused(status)) if status.class() == StatusClass::BindRefused)
     }
@@ -114,7 +114,7 @@ mod tests {
     use std::sync::Arc;
     use tokio::io::duplex;
 
-    /// What happens at the address of each port.
+    /// The event at the address of each port.
     #[derive(Clone, Copy)]
     enum Door {
         Silent,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn where_an_address_does_not_answer_the_next_is_tried_in_the_same_time() {
+    async fn a_silent_address_leaves_time_for_the_next_one() {
         use Door::{Open, Shut, Silent};
         for doors in [
             &[Silent, Open][..],

@@ -3,7 +3,7 @@
 use super::retry::Requeue;
 use domain::DeliveryStatus;
 
-/// What is to become of a recipient that the carrier has answered for, or will not.
+/// The decision on a recipient that the carrier has answered for, or will not.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Decision {
     /// The carrier took all pages; its ids, in order.

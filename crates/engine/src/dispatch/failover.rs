@@ -63,7 +63,7 @@ async fn move_on(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> datab
         });
         moved.entry(other).or_default().push(batch);
     }
-    // What no other takes would only be turned over.
+    // Batches that no other carrier takes would only be turned over.
     let more = is_full && moved.keys().any(Option::is_some);
     for (other, batches) in moved {
         let due_ms = if other.is_some() {
@@ -84,7 +84,7 @@ async fn move_on(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> datab
     Ok(more)
 }
 
-/// Moves what waits for carriers that are not configured any more: nobody else looks for it. What no carrier takes
+/// Moves what waits for carriers that are not configured any more: nobody else looks for it. A batch that no carrier takes
 /// ends when its time is over. The operator is told of each carrier once.
 pub(crate) async fn move_strays(
     context: &Arc<Context>,

@@ -33,7 +33,7 @@ struct Updates {
     count: usize,
 }
 
-/// What is to be sent next.
+/// The part that is to be sent next.
 pub(crate) struct Ready {
     pub(crate) tag: Tag,
     pub(crate) recipient: Recipient,
@@ -104,7 +104,7 @@ impl InFlight {
         self.ready.iter().map(VecDeque::len).sum()
     }
 
-    /// Whether nothing is in hand.
+    /// Returns `true` if nothing is in hand.
     pub(crate) fn is_empty(&self) -> bool {
         self.free.len() == self.slots.len()
     }
@@ -155,7 +155,7 @@ impl InFlight {
         self.held.len()
     }
 
-    /// Those whose time has come go behind what waits.
+    /// Moves recipients whose time has come behind those that wait.
     pub(crate) fn wake(&mut self, steady_ms: i64) {
         while let Some(&(due_ms, tag)) = self.held.first()
             && due_ms <= steady_ms
@@ -194,7 +194,7 @@ impl InFlight {
         multipart.record(usize::from(tag.page), outcome)
     }
 
-    /// Whether the carrier has taken some of a recipient's pages.
+    /// Returns `true` if the carrier has taken some of a recipient's pages.
     pub(crate) fn is_begun(&self, tag: Tag) -> bool {
         let multipart = self.multiparts.get(&(tag.slot, tag.recipient));
         multipart.is_some_and(MultipartState::is_begun)
@@ -254,7 +254,7 @@ impl InFlight {
         }
     }
 
-    /// What follows of a batch waits until the database has what it was told before: a batch row tells who is left,
+    /// Updates of a batch wait until the database has the ones before: a batch row tells who is left,
     /// so whoever came later would take away those who came first.
     pub(crate) fn hold_back(&mut self, batch: i64) {
         self.held_back.insert(batch);
@@ -275,7 +275,7 @@ impl InFlight {
         }
     }
 
-    /// Whether there is something that the database does not know yet.
+    /// Returns `true` if there is something that the database does not know yet.
     pub(crate) fn has_updates(&self) -> bool {
         !self.fresh.is_empty()
     }
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_back_is_taken_out_the_oldest_first_until_it_is_enough() {
+    fn updates_are_taken_out_oldest_first_up_to_a_bound() {
         let plan = plan();
         let mut hand = with_campaigns(1..=3, 10);
         while let Some(ready) = hand.next(Priority::Bulk) {
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_of_a_batch_waits_for_what_the_database_does_not_take() {
+    fn updates_of_a_batch_wait_for_its_rejected_fragment() {
         let plan = plan();
         let mut hand = with_campaigns(1..=2, 3);
         // One of each batch at a time.

@@ -2,7 +2,7 @@
 
 use smpp::{CommandStatus, SubmitOutcome};
 
-/// What came back for all pages of a recipient.
+/// The answer for all pages of a recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
     Accepted(Vec<String>),
@@ -56,7 +56,7 @@ impl MultipartState {
             return None;
         }
         Some(match self.rejected {
-            // Whatever became of the others, this page may be with the carrier.
+            // Any event that became of the others, this page may be with the carrier.
             _ if self.unknown => Answer::Unknown,
             Some(status) => Answer::Rejected(status),
             None if self.not_sent => Answer::NotSent,
@@ -64,7 +64,7 @@ impl MultipartState {
         })
     }
 
-    /// Whether the carrier has taken some of the pages.
+    /// Returns `true` if the carrier has taken some of the pages.
     pub(crate) fn is_begun(&self) -> bool {
         self.ids.iter().any(Option::is_some)
     }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_may_be_with_the_carrier_leaves_all_of_them_in_doubt() {
+    fn one_page_in_doubt_leaves_all_pages_in_doubt() {
         let mut multipart = MultipartState::default();
         multipart.send_due(2);
         assert_eq!(multipart.record(0, SubmitOutcome::Unknown), None);

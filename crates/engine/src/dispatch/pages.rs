@@ -12,7 +12,7 @@ const UCS2: u8 = 8;
 /// The highest priority of a message (section 5.2.14).
 const URGENT: u8 = 3;
 
-/// What all recipients of a batch share.
+/// The content that all recipients of a batch share.
 #[derive(Debug)]
 pub(crate) struct Pages {
     template: SubmitSm,

@@ -43,7 +43,7 @@ impl ReceivedReceipt {
 pub(crate) struct NoReceipt {
     pub(crate) deliver: DeliverSm,
     pub(crate) origins: Vec<Origin>,
-    /// Whether the carrier marked it as a receipt.
+    /// `true` if the carrier marked it as a receipt.
     pub(crate) marked: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct NoReceipt {
 pub(crate) struct ReceiptInbox {
     carrier: Arc<str>,
     ids: ReceiptIds,
-    /// Whether a text that reads like a receipt is one without the mark of a receipt.
+    /// `true` if a text that reads like a receipt is one without the mark of a receipt.
     takes_unmarked: bool,
     receipts: Vec<ReceivedReceipt>,
     octets: usize,

@@ -1,4 +1,4 @@
-//! What is to be sent later, from a batch of its own.
+//! The part that is to be sent later, from a batch of its own.
 
 use domain::{Priority, Recipient};
 use std::sync::Arc;

@@ -17,7 +17,7 @@ const MAX_WAITING: usize = 1_000;
 /// Octets of all their segments. The oldest is given up for more.
 const MAX_OCTETS: usize = 1_024 * 1_024;
 
-/// What belongs together.
+/// The segments that belong together.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Key {
     sender: String,
@@ -30,12 +30,12 @@ struct Key {
 struct Waiting {
     /// By their numbers.
     segments: BTreeMap<u8, DeliverSm>,
-    /// Those that are not answered yet.
+    /// The segments that are not answered yet.
     origins: Vec<Origin>,
     /// When the first came, by the steady time.
     since_ms: i64,
     octets: usize,
-    /// Tells which came first.
+    /// The order tells which came first.
     order: u64,
 }
 
@@ -43,7 +43,7 @@ struct Waiting {
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Joined {
     pub(crate) deliver: DeliverSm,
-    /// What is to be answered with it.
+    /// The part that is to be answered with it.
     pub(crate) origins: Vec<Origin>,
 }
 
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_is_whole_with_its_last_segment_whatever_their_order() {
+    fn a_receipt_is_whole_with_its_segments_in_any_order() {
         let mut segments = Segments::default();
         for (round, reversed) in [false, true].into_iter().enumerate() {
             let mut all = cut(2_348_031_234_567, 7, 3);

@@ -23,7 +23,7 @@ static BINDS: Outage =
 /// A connection in use.
 struct Connection {
     session: BoundSession,
-    /// Whether messages go out on it: it is no receiver, and has not begun to end.
+    /// `true` if messages go out on it: it is no receiver, and has not begun to end.
     submits: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a carrier says, in the terms of the trade.
+//! The mapping of a carrier's statuses and receipts, in the terms of the trade.
 
 use super::decision::Decision;
 use super::multipart::Answer;
@@ -26,17 +26,17 @@ pub(crate) struct AnsweredRecipient<'a> {
     pub(crate) batch: &'a Batch,
     pub(crate) content: &'a Content,
     pub(crate) recipient: Recipient,
-    /// Whether the carrier has some of the pages.
+    /// `true` if the carrier has some of the pages.
     pub(crate) is_begun: bool,
     /// How often it has waited in hand.
     pub(crate) waits: i64,
-    /// Whether there is room for more who wait in hand.
+    /// `true` if there is room for more who wait in hand.
     pub(crate) has_room: bool,
     pub(crate) now_ms: i64,
     pub(crate) steady_ms: i64,
 }
 
-/// What follows from the answer for a recipient. From a row all pages would go out again, so what a carrier has begun
+/// The consequence of the answer for a recipient. From a row all pages would go out again, so what a carrier has begun
 /// to take waits in hand for the same carrier.
 pub(crate) fn decision(
     plan: &Plan,
@@ -114,7 +114,7 @@ fn doubted(plan: &Plan, asked: &AnsweredRecipient<'_>) -> Decision {
     }))
 }
 
-/// Whether a recipient waits in hand for its next try, not in a row of the database. Throttling that passes costs no row;
+/// Returns `true` if a recipient waits in hand for its next try, not in a row of the database. Throttling that passes costs no row;
 /// one that lasts holds no room that others need.
 fn waits_in_hand(kind: SubmitFault, asked: &AnsweredRecipient<'_>) -> bool {
     let is_short = asked.batch.tries + asked.waits < MAX_SHORT_WAITS;
@@ -136,7 +136,7 @@ fn error_of(status: CommandStatus) -> String {
 }
 
 /// An id as it is kept. SMPP has 64 octets for one, but nothing keeps a carrier to that, and the database has no room in
-/// a key for any length. What a response and a receipt name is cut alike, so the receipt still finds its page.
+/// a key for any length. The id in a response and in a receipt is cut alike, so the receipt still finds its page.
 /// The session cuts the id of a response before that, so the same is done to one that was found in a text.
 fn kept_id(mut id: String) -> String {
     id.truncate(id.floor_char_boundary(MAX_MESSAGE_ID_OCTETS));
@@ -163,7 +163,7 @@ pub(crate) fn fault(status: CommandStatus) -> SubmitFault {
     }
 }
 
-/// What the receipt that was read in a `deliver_sm` says. A receipt without a mark has to name its recipient: anybody whom
+/// The receipt that was read in a `deliver_sm`. A receipt without a mark has to name its recipient: anybody whom
 /// the carrier lets write from a name could end any message by its id otherwise.
 pub(crate) fn receipt(
     carrier: &Arc<str>,
@@ -208,7 +208,7 @@ mod tests {
     use smpp::{Tlv, esm_class, tag};
 
     #[test]
-    fn an_id_of_any_length_has_room_in_a_key_and_still_finds_its_page() {
+    fn an_id_of_any_length_fits_a_key_and_finds_its_page() {
         let long = "7F".repeat(400);
         let in_text = |id: &str| Tlv::new(tag::MESSAGE_PAYLOAD, format!("id:{id} stat:DELIVRD"));
         let in_parameter = |id: &str| Tlv::new(tag::RECEIPTED_MESSAGE_ID, id.to_owned());

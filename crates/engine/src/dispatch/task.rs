@@ -45,7 +45,7 @@ pub(crate) async fn run(
             biased;
             _ = closing.wait_for(|closing| *closing), if !worker.state.closing => worker.close(),
             _ = look.tick() => {
-                // Whether this node still holds its slots is a matter of time.
+                // A node loses its slots by time alone.
                 worker.assign_slots();
                 worker.fail_over();
                 worker.time_out_segments();

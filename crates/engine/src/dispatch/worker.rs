@@ -32,7 +32,7 @@ pub(crate) struct CarrierWorker {
     reports: ReportSink,
     done: mpsc::UnboundedSender<Completed>,
     busy: Busy,
-    /// Whether the recipients that wait need a place in a window: a response gives one, time alone does not.
+    /// `true` if the recipients that wait need a place in a window: a response gives one, time alone does not.
     crowded: bool,
     /// By the steady time, as is the pace: a clock that is set changes no duration.
     down_since_ms: i64,
@@ -88,7 +88,7 @@ impl CarrierWorker {
         Some(Duration::from_millis(wait_ms.unsigned_abs()))
     }
 
-    /// Does all that can be done now.
+    /// The worker does all that can be done now.
     pub(crate) fn step(&mut self) {
         for claimed in self.carrier.take_inbox() {
             self.state.take(claimed);

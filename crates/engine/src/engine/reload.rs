@@ -2,7 +2,7 @@
 //!
 //! A carrier whose settings are the same keeps its task, its connections and what it has in hand. Another one finishes what
 //! is in flight and unbinds, and only then does the one that takes its place bind: a carrier often allows no more connections
-//! than it was configured with. What waits for a carrier that is gone is moved as after a restart (`dispatch/failover.rs`).
+//! than it was configured with. The work that waits for a carrier that is gone is moved as after a restart (`dispatch/failover.rs`).
 
 use crate::context::Context;
 use crate::context::carrier::Carrier;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
-/// What became of the carriers, by their names.
+/// The outcome of the carriers, by their names.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Reloaded {
     /// They were not configured before.

@@ -13,9 +13,9 @@ pub struct Report {
     pub customer_reference: Option<String>,
     /// All recipients.
     pub total: u64,
-    /// Those that are delivered.
+    /// The recipients that are delivered.
     pub delivered: u64,
-    /// Those without an outcome.
+    /// The recipients without an outcome.
     pub pending: u64,
     /// All others.
     pub failed: u64,
@@ -37,7 +37,7 @@ pub(crate) async fn report(
     page: u32,
     per_page: u32,
 ) -> Result<Report, Error> {
-    // What is no id at all is the id of no message.
+    // A text that is no id is the id of no message.
     let message: MessageId = message_id
         .trim()
         .parse()

@@ -14,23 +14,23 @@ use tokio::time::Instant;
 
 /// How it ended.
 pub(crate) struct Ended {
-    /// What becomes of the callback.
+    /// The outcome of the callback.
     pub(crate) finished: Finished,
-    /// What it says of the receiver.
+    /// The health of the receiver that it shows.
     pub(crate) result: AttemptResult,
-    /// What is kept of it for the operator.
+    /// The record of it for the operator.
     pub(crate) attempted: Option<Attempted>,
 }
 
 impl Ended {
-    /// Of a callback that was not tried.
+    /// The end of a callback that was not tried.
     pub(crate) const UNTOUCHED: Self = Self {
         finished: Finished::Untouched,
         result: AttemptResult::NotTried,
         attempted: None,
     };
 
-    /// Of a callback that waited too long for a receiver that fails, and is given up without a further try.
+    /// The end of a callback that waited too long for a receiver that fails, and is given up without a further try.
     pub(crate) const GIVEN_UP: Self = Self {
         finished: Finished::GivenUp,
         ..Self::UNTOUCHED
@@ -86,7 +86,7 @@ impl Attempts {
         }
     }
 
-    /// What is posted, signed where the account has a secret.
+    /// The request that is posted, signed where the account has a secret.
     fn post(&self, callback: &Callback, attempt: i64, now_ms: i64) -> Post {
         let (message, recipient) = (callback.message, callback.recipient);
         let body = callback::body(
@@ -106,7 +106,7 @@ impl Attempts {
         }
     }
 
-    /// What follows from the answer to the attempt of this number.
+    /// The consequence of the answer to the attempt of this number.
     fn next(&self, number: i64, said: &Result<Answer, Fault>) -> Next {
         let now_ms = self.clock.now_ms();
         let attempt = match said {

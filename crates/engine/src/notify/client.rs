@@ -34,7 +34,7 @@ impl Default for Timeouts {
     }
 }
 
-/// What a receiver said.
+/// The answer of a receiver.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Answer {
     /// HTTP status code.
@@ -122,7 +122,7 @@ fn split(
     (answer, response.into_body(), connection)
 }
 
-/// Whether the rest of an answer came to its end within what is read of it; `start` gets how it begins.
+/// Returns `true` if the rest of an answer came to its end within what is read of it; `start` gets how it begins.
 async fn read_to_end(mut rest: Incoming, start: &mut Vec<u8>) -> bool {
     let mut read = 0;
     while read <= MAX_ANSWER {

@@ -63,7 +63,7 @@ fn dialled(url: &str, looks: Vec<Vec<IpAddr>>, allow_private: bool) -> (Fault, V
     (fault, dialled)
 }
 
-/// What the standard library knows of forbidden addresses: a second opinion beside our own table.
+/// The knowledge of the standard library of forbidden addresses: a second opinion beside our own table.
 fn is_plainly_forbidden(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
@@ -303,7 +303,7 @@ fn targets(address: IpAddr) -> Vec<(String, Vec<Vec<IpAddr>>)> {
 }
 
 #[test]
-fn every_special_range_in_every_notation_is_refused_without_a_connection() {
+fn special_ranges_are_refused_in_every_notation() {
     let mut judged = 0;
     for address in SPECIAL.into_iter().flat_map(samples).flat_map(shapes) {
         for (host, looks) in targets(address) {
@@ -338,7 +338,7 @@ proptest! {
 }
 
 #[test]
-fn public_addresses_are_dialled_as_they_are_and_one_after_the_other() {
+fn public_addresses_are_dialled_one_after_the_other() {
     let public: [IpAddr; 3] = ["8.8.8.8", "2a00::1", "9.9.9.9"].map(|text| text.parse().unwrap());
     let (fault, seen) = dialled(
         "https://receiver.example/",
@@ -354,7 +354,7 @@ fn public_addresses_are_dialled_as_they_are_and_one_after_the_other() {
 }
 
 #[test]
-fn a_name_that_leads_elsewhere_at_the_second_look_is_refused_there() {
+fn a_rebound_name_is_refused_at_the_second_look() {
     let (public, private): (IpAddr, IpAddr) = ([8, 8, 8, 8].into(), [127, 0, 0, 1].into());
     // Looks are taken from the end.
     let (fault, seen) = dialled(

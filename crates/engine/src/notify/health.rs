@@ -1,4 +1,4 @@
-//! What the last attempts say of a receiver: whether it is called as often as there is something to tell, or only
+//! The health of a receiver after its last attempts: whether it is called as often as there is something to tell, or only
 //! tried. A receiver that does not answer keeps its places in flight until they time out; a thousand such would
 //! keep all of them, so those of which nothing good is known share half of the places, and those that fail half of
 //! that. One that was well and fails now and then is not among these.
@@ -19,7 +19,7 @@ pub(crate) enum AttemptResult {
 /// After so many bad attempts in a row a receiver is only tried, one callback at a time.
 const BROKEN_AFTER: u32 = 5;
 
-/// What is known of a receiver.
+/// The health of a receiver.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Health {
     /// Nothing.
@@ -74,7 +74,7 @@ impl Flying {
         *flying = flying.saturating_sub(less);
     }
 
-    /// Whether one more of a class may fly where so many may in all.
+    /// Returns `true` if one more of a class may fly where so many may in all.
     pub(crate) fn has_room(self, class: HealthClass, places: usize) -> bool {
         let half = places.div_ceil(2);
         let failing = self.of(HealthClass::Failing);
@@ -113,7 +113,7 @@ impl Health {
         }
     }
 
-    /// Whether it is only tried.
+    /// Returns `true` if it is only tried.
     pub(crate) const fn is_broken(self) -> bool {
         matches!(self, Self::Failing(times) if times >= BROKEN_AFTER)
     }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_receiver_is_only_tried_after_five_bad_attempts_in_a_row_until_one_goes_well() {
+    fn five_bad_attempts_break_a_receiver_until_one_succeeds() {
         let run = |attempts: &[AttemptResult]| {
             attempts
                 .iter()

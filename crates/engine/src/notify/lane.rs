@@ -14,9 +14,9 @@ pub(crate) struct Lane<T> {
     pub(crate) in_flight: usize,
     /// How many of them failed before.
     retries: usize,
-    /// Whether it stands in its account's turns.
+    /// `true` if it stands in its account's turns.
     pub(crate) queued: bool,
-    /// Whether the database holds more that is due.
+    /// `true` if the database holds more that is due.
     pub(crate) more: bool,
     pub(crate) health: Health,
 }
@@ -34,13 +34,13 @@ impl<T: InLane> Lane<T> {
         }
     }
 
-    /// Whether one of those that wait may fly.
+    /// Returns `true` if one of those that wait may fly.
     pub(crate) fn may_fly(&self, most: Most) -> bool {
         let is_free = self.in_flight < self.health.in_flight(most);
         is_free && self.waiting.has(self.retry_may_fly(most))
     }
 
-    /// Whether there is a place for a retry: they have half of them, for they may be slow to fail again.
+    /// Returns `true` if there is a place for a retry: they have half of them, for they may be slow to fail again.
     fn retry_may_fly(&self, most: Most) -> bool {
         self.retries < self.health.in_flight(most).div_ceil(2)
     }

@@ -55,12 +55,12 @@ pub(crate) struct Lanes<T> {
     closed: bool,
 }
 
-/// What follows from the end of an attempt.
+/// The consequence of the end of an attempt.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Landing {
-    /// Whether the database holds more for a lane that has run low.
+    /// `true` if the database holds more for a lane that has run low.
     pub(crate) wants_more: bool,
-    /// Whether the receiver is only tried from now on, or no longer; `None` where that is as before.
+    /// `true` if the receiver is only tried from now on, or no longer; `None` where that is as before.
     pub(crate) broken: Option<bool>,
 }
 
@@ -125,7 +125,7 @@ impl<T: InLane> Lanes<T> {
             lane.waiting.push(callback);
             owner.waiting += 1;
             self.waiting += 1;
-            // What failed before a restart is all that is known of it then.
+            // A failure before a restart is all that is known of it then.
             if is_retry && lane.health == Health::Unknown {
                 self.stand(account, &origin, Health::Failing(1));
             }
@@ -158,7 +158,7 @@ impl<T: InLane> Lanes<T> {
         Some(callback)
     }
 
-    /// Whether no flight may begin before there was a pause.
+    /// Returns `true` if no flight may begin before there was a pause.
     pub(crate) fn wants_pause(&self) -> bool {
         self.starts == 0
     }
@@ -276,7 +276,7 @@ impl<T: InLane> Lanes<T> {
         change
     }
 
-    /// Whether the receiver of this one, which is in hand, is only tried.
+    /// Returns `true` if the receiver of this one, which is in hand, is only tried.
     pub(crate) fn is_broken(&self, callback: &T) -> bool {
         let lane = self.lane(callback.account(), callback.origin());
         lane.is_some_and(|lane| lane.health.is_broken())
@@ -374,7 +374,7 @@ impl<T: InLane> Lanes<T> {
 
 /// How much more one of several may hold that holds so much, where each may hold one part in so many of what is left.
 fn share(left: usize, held: usize, parts: usize) -> usize {
-    // What goes in also makes the room smaller that is shared, hence the one more.
+    // A callback that goes in also makes the room smaller that is shared, hence the one more.
     left.saturating_sub(held * parts).div_ceil(parts + 1)
 }
 
@@ -391,7 +391,7 @@ mod tests {
         account_parts: 0,
         waiting: 900,
     };
-    /// What the first lane of all may hold.
+    /// The room of the first lane of all.
     const ONE_LANE: usize = LIMITS.waiting / (SHARE_OF_ACCOUNT + 1) / (SHARE_OF_LANE + 1);
     const A: AccountId = AccountId(1);
     const B: AccountId = AccountId(2);
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn flights_begin_some_at_a_time_and_each_that_lands_is_followed_by_another() {
+    fn flights_begin_in_portions_and_each_is_followed_by_one() {
         let mut lanes = lanes(&[(A, "x", 90), (B, "z", 90)]);
         lanes.limits = Limits {
             in_flight_per_lane: 90,
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_has_at_most_its_share_in_flight_and_goes_on_when_one_is_over() {
+    fn a_lane_has_at_most_its_share_in_flight_and_goes_on() {
         let mut lanes = lanes(&[(A, "slow", 9), (A, "quick", 3)]);
         assert_eq!(drain(&mut lanes).len(), 4);
         lanes.finish(&(A, "quick", 0), AttemptResult::Well);
@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn receivers_of_which_nothing_good_is_known_have_half_of_all_places() {
+    fn unproven_receivers_have_half_of_all_places() {
         let mut lanes = lanes(&[(A, "well", 1)]);
         for account in 10..1_010 {
             lanes.push((AccountId(account), "dead", 0)).ok();
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn receivers_that_fail_leave_places_to_those_that_were_never_tried() {
+    fn failing_receivers_leave_places_to_untried_ones() {
         let mut lanes = lanes(&[]);
         for account in 10..1_010 {
             lanes.push((AccountId(account), "dead", RETRY)).ok();
@@ -575,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn retries_that_are_slow_to_fail_again_leave_half_of_a_lane_to_first_attempts() {
+    fn slow_retries_leave_half_of_a_lane_to_first_attempts() {
         let mut lanes = lanes(&[(A, "x", 0)]);
         for number in RETRY..RETRY + 3 {
             lanes.push((A, "x", number)).unwrap();
@@ -590,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_that_fails_is_tried_by_one_callback_at_a_time_until_it_takes_one() {
+    fn a_failing_receiver_gets_one_callback_at_a_time() {
         let mut lanes = lanes(&[(A, "x", 20)]);
         let mut flying = drain(&mut lanes);
         assert_eq!(flying.len(), 2);
@@ -671,7 +671,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_gives_back_what_waits_and_nothing_more_goes_in_or_out() {
+    fn closing_returns_the_waiting_and_lets_nothing_in_or_out() {
         let mut lanes = lanes(&[(A, "x", 4), (B, "z", 1)]);
         assert!(lanes.next().is_some());
         assert_eq!(lanes.close().len(), 4);
@@ -764,7 +764,7 @@ mod tests {
     }
 
     impl Lanes<Callback> {
-        /// Whoever waits is in the turns, or one of its own is in flight, whose end puts it there.
+        /// A caller that waits is in the turns, or one of its own is in flight, whose end puts it there.
         fn each_goes_on(&self) -> Result<(), TestCaseError> {
             for (account, owner) in &self.accounts {
                 for (origin, lane) in &owner.lanes {
@@ -795,7 +795,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_account_leaves_room_for_a_second_however_many_lanes_it_has(
+        fn an_account_with_many_lanes_leaves_room_for_a_second(
             count in 1..300usize, waiting in 8..2_000usize,
         ) {
             let mut lanes = Lanes::new(Limits { waiting, ..LIMITS });

@@ -36,7 +36,7 @@ pub(crate) struct Most {
 }
 
 impl Limits {
-    /// Those that an operator has set.
+    /// The limits that an operator has set.
     pub(crate) fn of(settings: &CallbackSettings) -> Self {
         let per_lane = settings.concurrency_per_origin;
         Self {
@@ -48,7 +48,7 @@ impl Limits {
         }
     }
 
-    /// What is for callbacks of real messages.
+    /// The limits for callbacks of real messages.
     pub(crate) fn of_live(self) -> Self {
         Self {
             in_flight: (self.in_flight - self.sandbox_places()).max(1),
@@ -56,7 +56,7 @@ impl Limits {
         }
     }
 
-    /// What is for callbacks of the sandbox.
+    /// The limits for callbacks of the sandbox.
     pub(crate) fn of_sandbox(self) -> Self {
         Self {
             in_flight: self.sandbox_places(),

@@ -1,4 +1,4 @@
-//! What is logged and counted of callbacks: the origin only, never the URL or the recipient.
+//! The logs and metrics of callbacks: the origin only, never the URL or the recipient.
 
 use super::client::Answer;
 use super::connect::Fault;
@@ -27,7 +27,7 @@ pub(crate) fn judged(callback: &Callback, is_broken: bool, broken: usize) {
     }
 }
 
-/// What is counted of attempts. Handles of what there is most of are made once.
+/// The metrics of attempts. Handles of what there is most of are made once.
 pub(crate) struct Measures {
     pub(crate) in_flight: Gauge,
     accepted: Counter,

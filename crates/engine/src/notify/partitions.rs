@@ -50,7 +50,7 @@ impl<T: InLane> Partitions<T> {
         self.live.start().or_else(|| self.sandbox.start())
     }
 
-    /// Whether no flight may begin before there was a pause.
+    /// Returns `true` if no flight may begin before there was a pause.
     pub(crate) fn wants_pause(&self) -> bool {
         self.live.wants_pause() || self.sandbox.wants_pause()
     }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 const MAX_IDLE: Duration = Duration::from_secs(15);
 /// How many connections are kept without use altogether, where as many callbacks may be in flight.
 const MAX_KEPT: usize = 1024;
-/// What a connection may buffer of an answer, bytes.
+/// The bytes that a connection may buffer of an answer, bytes.
 const MAX_BUFFER: usize = 32 * 1024;
 /// Headers of an answer: as many as are read of a request.
 const MAX_HEADERS: usize = 256;
@@ -39,7 +39,7 @@ impl Connection {
             .await
             .map_err(Fault::Broken)?;
         let task = tokio::spawn(async move {
-            // Whatever ends the connection also ends the request on it, which is where it is told.
+            // Any event that ends the connection also ends the request on it, which is where it is told.
             let _ended = connection.await;
         });
         Ok(Self { requests, task })

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 type ByAccount = HashMap<AccountId, Arc<[Signing]>>;
 
-/// What is known of them.
+/// The known secrets.
 pub(crate) struct Secrets(RwLock<ByAccount>);
 
 impl Secrets {
@@ -20,7 +20,7 @@ impl Secrets {
         Ok(Self(RwLock::new(read(store).await?)))
     }
 
-    /// Those of an account, also those that have ended; `None` for one whose callbacks are not signed.
+    /// The secrets of an account, also ended ones; `None` for one whose callbacks are not signed.
     pub(crate) fn of(&self, account: AccountId) -> Option<Arc<[Signing]>> {
         let known = self.0.read();
         known.get(&account).cloned()

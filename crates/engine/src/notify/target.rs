@@ -24,13 +24,13 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// What is posted.
+/// The request that is posted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Post {
     pub(crate) body: Bytes,
     /// The number of the attempt, from 1.
     pub(crate) attempt: i64,
-    /// What shows the receiver that it comes from us, where it wants that.
+    /// The proof for the receiver that it comes from us, where it wants that.
     pub(crate) signed: Option<Signed>,
 }
 

@@ -26,14 +26,14 @@ use tokio::sync::watch;
 
 const NOW: i64 = 1_795_000_000_000;
 
-/// What a receiver does with a request.
+/// The reaction of a receiver with a request.
 #[derive(Clone)]
 enum Manner {
     /// Answers.
     Answer(String),
     /// Answers, and then says so many bytes and more, as long as somebody reads.
     Talk(usize),
-    /// Takes the request and says nothing.
+    /// It takes the request and says nothing.
     Hang,
     /// Answers once and hangs up without having said so.
     HangUp(String),
@@ -442,7 +442,7 @@ async fn until(mut holds: impl FnMut() -> bool) {
 }
 
 #[tokio::test]
-async fn a_callback_is_posted_as_the_interface_says_and_done_on_any_2xx() {
+async fn a_callback_is_posted_as_specified_and_done_on_any_2xx() {
     let receiver = Receiver::start(vec![status("202 Accepted")]).await;
     let kit = Kit::start().await;
     let url = receiver
@@ -469,7 +469,7 @@ async fn a_callback_is_posted_as_the_interface_says_and_done_on_any_2xx() {
 }
 
 #[tokio::test]
-async fn a_callback_that_fails_is_claimed_and_posted_again_when_it_is_due() {
+async fn a_failed_callback_is_posted_again_when_it_is_due() {
     let receiver = Receiver::start(vec![status("500 Oops"), status("200 OK")]).await;
     let kit = Kit::start().await;
     kit.offer(&receiver.url("/"), 1).await;
@@ -491,7 +491,7 @@ async fn after_the_last_delay_a_callback_is_dead() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_gone_ends_the_callbacks_of_its_message_only() {
+async fn a_gone_receiver_ends_the_callbacks_of_its_message_only() {
     let receiver = Receiver::start(vec![status("410 Gone")]).await;
     let kit = Kit::start().await;
     kit.offer(&receiver.url("/"), 100).await;
@@ -529,7 +529,7 @@ async fn a_receiver_that_hangs_delays_nobody_else() {
 }
 
 #[tokio::test]
-async fn however_many_receivers_hang_one_that_is_well_has_half_of_the_places() {
+async fn a_healthy_receiver_has_half_of_the_places() {
     const HANGING: usize = 100;
     let quick = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::with(true, PATIENT).await;
@@ -548,7 +548,7 @@ async fn however_many_receivers_hang_one_that_is_well_has_half_of_the_places() {
 }
 
 #[tokio::test]
-async fn more_callbacks_than_begin_at_once_all_arrive_where_none_has_landed() {
+async fn all_callbacks_arrive_even_if_none_has_landed() {
     const HANGING: usize = 50;
     let kit = Kit::with_places(20 * HANGING, true, PATIENT).await;
     let mut hanging = Vec::new();
@@ -616,7 +616,7 @@ async fn a_receiver_that_hangs_is_given_up_and_tried_again_later() {
 }
 
 #[tokio::test]
-async fn what_waited_for_days_for_a_receiver_that_fails_is_given_up_untried() {
+async fn a_callback_that_waited_for_days_is_given_up_untried() {
     let failing = Receiver::start(vec![status("503 Service Unavailable")]).await;
     let quick = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::start().await;
@@ -637,7 +637,7 @@ async fn what_waited_for_days_for_a_receiver_that_fails_is_given_up_untried() {
 }
 
 #[tokio::test]
-async fn of_a_long_answer_little_is_read_and_the_connection_is_not_used_again() {
+async fn a_long_answer_is_read_in_part_and_ends_the_connection() {
     const LONG: usize = 10 * 1024 * 1024;
     let receiver = Receiver::start(vec![Manner::Talk(LONG), status("200 OK")]).await;
     let kit = Kit::start().await;
@@ -646,12 +646,12 @@ async fn of_a_long_answer_little_is_read_and_the_connection_is_not_used_again() 
     kit.offer(&receiver.url("/"), 1).await;
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     assert_eq!(receiver.requests()[1].connection, 1);
-    // What was said beyond the little that was read sits in the sockets' buffers.
+    // The answer beyond the little that was read sits in the sockets' buffers.
     assert!(receiver.said_bytes.load(Ordering::Relaxed) < LONG);
 }
 
 #[tokio::test]
-async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
+async fn connections_are_reused_and_never_outnumber_flights() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::with_places(9, true, Timeouts::default()).await;
     kit.offer(&receiver.url("/"), 500).await;
@@ -662,7 +662,7 @@ async fn connections_are_used_again_and_no_more_are_opened_than_may_fly() {
 }
 
 #[tokio::test]
-async fn accounts_that_call_one_receiver_use_their_connections_again_too() {
+async fn accounts_that_share_a_receiver_reuse_connections() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::with_places(9, true, Timeouts::default()).await;
     let mut callbacks = kit.claimed(&receiver.url("/"), 400, 0).await;
@@ -680,7 +680,7 @@ async fn accounts_that_call_one_receiver_use_their_connections_again_too() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_that_the_receiver_closed_is_replaced_within_the_attempt() {
+async fn a_closed_kept_connection_is_replaced_in_the_attempt() {
     let hangs_up = Manner::HangUp("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_owned());
     let receiver = Receiver::start(vec![hangs_up]).await;
     let kit = Kit::start().await;
@@ -704,7 +704,7 @@ async fn a_refused_connection_and_an_unknown_name_are_retried() {
 }
 
 #[tokio::test]
-async fn localhost_is_known_without_a_name_server_and_private_unless_allowed() {
+async fn localhost_needs_no_name_server_and_is_private() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
     let url = format!("http://localhost:{}/", receiver.address.port());
     let strict = Kit::with(false, Timeouts::default()).await;
@@ -718,7 +718,7 @@ async fn localhost_is_known_without_a_name_server_and_private_unless_allowed() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_in_hand_goes_back_and_is_claimed_when_its_lane_runs_low() {
+async fn callbacks_without_room_are_claimed_when_the_lane_runs_low() {
     const MANY: usize = 4_000;
     let receiver = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::with(true, PATIENT).await;

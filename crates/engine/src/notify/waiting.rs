@@ -4,15 +4,15 @@
 use domain::{AccountId, Environment};
 use std::collections::VecDeque;
 
-/// What tells the lane of a callback.
+/// The values that choose the lane of a callback.
 pub(crate) trait InLane {
-    /// Whose callback it is.
+    /// The account of the callback.
     fn account(&self) -> AccountId;
     /// Which world its message belongs to.
     fn environment(&self) -> Environment;
     /// Scheme, host and port of its URL.
     fn origin(&self) -> &str;
-    /// Whether it failed before.
+    /// Returns `true` if it failed before.
     fn is_retry(&self) -> bool;
 }
 
@@ -44,7 +44,7 @@ impl<T: InLane> Waiting<T> {
         self.len() == 0
     }
 
-    /// Whether one waits, or where no retry may fly a first attempt does.
+    /// Returns `true` if one waits, or where no retry may fly a first attempt does.
     pub(crate) fn has(&self, retry_may_fly: bool) -> bool {
         let [first, retries] = &self.queues;
         !first.is_empty() || (retry_may_fly && !retries.is_empty())

@@ -46,13 +46,13 @@ pub(crate) enum Phase {
     Open,
     /// Nothing new is claimed.
     Closing,
-    /// What is in flight is broken off.
+    /// Attempts in flight are broken off.
     BreakingOff,
     /// Nothing is in flight any more.
     Quiet,
 }
 
-/// What the tasks share.
+/// The state that the tasks share.
 pub(crate) struct WebhookWorker {
     pub(crate) store: Store,
     /// The number of this process among all that share the database.
@@ -164,7 +164,7 @@ impl WebhookWorker {
         self.lanes().in_flight()
     }
 
-    /// Has the database looked at.
+    /// Wakes the task that looks at the database.
     pub(crate) fn wake(&self) {
         self.due.notify_one();
     }
@@ -340,7 +340,7 @@ impl WebhookWorker {
         }
     }
 
-    /// Whether it waited too long for a receiver that fails: one that is told of four a minute never catches up.
+    /// Returns `true` if it waited too long for a receiver that fails: one that is told of four a minute never catches up.
     fn is_over(&self, in_hand: &PendingWebhook) -> bool {
         let waited_ms = self.clock.now_ms() - in_hand.callback.due_at_ms;
         waited_ms > self.max_wait_ms && self.lanes().of(in_hand.environment()).is_broken(in_hand)
@@ -368,6 +368,6 @@ async fn fly(worker: Arc<WebhookWorker>, mut in_hand: PendingWebhook) {
 
 /// Waits until a shutdown has come so far.
 pub(crate) async fn reached(phase: &mut watch::Receiver<Phase>, far: Phase) {
-    // The sender lives in the desk that the caller holds, so the wait ends in no other way.
+    // The sender lives in the worker that the caller holds, so the wait ends in no other way.
     let _ = phase.wait_for(|&phase| phase >= far).await;
 }

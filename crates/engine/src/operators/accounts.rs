@@ -115,7 +115,7 @@ pub(super) async fn account(store: &Store, id: AccountId) -> Result<Account> {
         .ok_or(OperationError::NoAccount(id))
 }
 
-/// What became of what an account had queued.
+/// The outcome of what an account had queued.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct QueuedSettled {
     /// Recipients that are cancelled.

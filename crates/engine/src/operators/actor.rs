@@ -20,7 +20,7 @@ impl Actor {
         }
     }
 
-    /// What time it is for them.
+    /// The time for them.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }

@@ -1,4 +1,4 @@
-//! What an operator does about callbacks.
+//! The commands about callbacks.
 
 use super::accounts::account;
 use super::actor::Actor;

@@ -1,4 +1,4 @@
-//! What an operator does about the configuration of nodes that run.
+//! The commands about the configuration of nodes that run.
 
 use super::actor::Actor;
 use super::error::Result;

@@ -1,4 +1,4 @@
-//! What an operator does about phrases that no text may hold.
+//! The commands about phrases that no text may hold.
 
 use super::actor::Actor;
 use super::error::{OperationError, Result, checked};

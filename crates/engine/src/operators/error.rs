@@ -18,7 +18,7 @@ pub enum OperationError {
     /// There is no such account.
     #[error("there is no account {0}: see `ogene account list`")]
     NoAccount(AccountId),
-    /// What is queued of an account that may send goes out.
+    /// The queue of an account that may send goes out.
     #[error(
         "what an active account has queued goes out: leave --queued out, or cancel first with --status disabled \
          --queued cancel"
@@ -85,7 +85,7 @@ pub enum OperationError {
     /// There is less in the component than is to be taken back.
     #[error("{component} holds {held} NGN, and no more than that can be taken back")]
     TooLittle {
-        /// What it holds.
+        /// The amount that it holds.
         held: Money,
         /// The component.
         component: &'static str,

@@ -1,4 +1,4 @@
-//! What an operator does about blocks of numbers that are paused.
+//! The commands about blocks of numbers that are paused.
 
 use super::accounts::account;
 use super::actor::Actor;

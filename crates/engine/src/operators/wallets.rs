@@ -1,4 +1,4 @@
-//! What an operator does about wallets: credit, correct, look at the ledger.
+//! The commands about wallets: credit, correct, look at the ledger.
 
 use super::accounts::account;
 use super::actor::Actor;
@@ -59,7 +59,7 @@ impl Wallets {
 pub struct Credit {
     /// False when this reference was credited before with the same amount: then nothing changed.
     pub new: bool,
-    /// What the wallet holds now, all components together.
+    /// The balance of the wallet, all components together.
     pub balance: Money,
 }
 

@@ -1,4 +1,4 @@
-//! Whoever is remembered is the same value as before; whoever is not was read again.
+//! A caller that is remembered is the same value as before; whoever is not was read again.
 
 use super::*;
 use crate::context::clock::Clock;
@@ -43,7 +43,7 @@ impl Kit {
         self.callers.caller(Some(token), client, NOW).await
     }
 
-    /// Whether the account behind the token is read again after a look at the revision.
+    /// Returns `true` if the account behind the token is read again after a look at the revision.
     async fn is_read_again(&self, token: &str, before: &Arc<Caller>) -> bool {
         !Arc::ptr_eq(before, &self.caller(token).await.unwrap())
     }

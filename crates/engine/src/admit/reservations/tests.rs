@@ -34,7 +34,7 @@ async fn begin(request: &mut (impl Future<Output = Result<Rate, Error>> + Unpin)
 }
 
 #[tokio::test]
-async fn who_sends_now_and_then_needs_no_database_and_is_remembered_for_a_minute() {
+async fn a_rare_sender_needs_no_database_for_a_minute() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     store.close().await;
@@ -48,7 +48,7 @@ async fn who_sends_now_and_then_needs_no_database_and_is_remembered_for_a_minute
 }
 
 #[tokio::test]
-async fn nodes_share_a_limit_of_many_at_once_and_a_refusal_takes_nothing() {
+async fn nodes_share_a_limit_and_a_refusal_takes_nothing() {
     let (_directory, store) = embedded().await;
     let [one, other] = [(); 2].map(|()| Arc::new(Reservations::new(store.clone())));
     let remaining = async |node: &Arc<Reservations>, many, now_ms| {
@@ -112,7 +112,7 @@ async fn requests_that_wait_together_share_a_reservation() {
 }
 
 #[tokio::test]
-async fn accounts_that_wait_together_share_a_transaction_and_no_permits() {
+async fn waiting_accounts_share_a_transaction_and_no_permits() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     let keys: Vec<RateKey> = (1..)

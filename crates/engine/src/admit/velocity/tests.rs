@@ -30,7 +30,7 @@ pub(crate) async fn without_database() -> Arc<Velocity> {
 }
 
 #[tokio::test]
-async fn a_send_over_the_limit_is_refused_where_the_database_takes_no_pause() {
+async fn a_send_over_the_limit_is_refused_if_no_pause_is_taken() {
     let velocity = without_database().await;
     velocity
         .check(ACCOUNT, &numbers(3), Fingerprint::default())
