@@ -1,9 +1,16 @@
 //! Accounts.
 
-use crate::audit::{self, By, Entry};
-use crate::revision::touch;
+pub(crate) mod holds;
+pub(crate) mod paused_blocks;
+pub(crate) mod rates;
+pub(crate) mod revision;
+pub(crate) mod senders;
+pub(crate) mod tokens;
+
+use crate::accounts::revision::touch;
+use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
-use crate::{Store, holds, wallets};
+use crate::{Store, wallets};
 use database::{Change, Result, Tx, query};
 use domain::{Account, AccountId, AccountStatus, Queued, Verification, redact};
 use serde_json::{Value, json};

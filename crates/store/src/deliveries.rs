@@ -1,8 +1,13 @@
 //! Deliveries as they are stored.
 
-use crate::doubts::Doubts;
+pub(crate) mod carrier_ids;
+pub(crate) mod doubts;
+pub(crate) mod receipts;
+pub(crate) mod settle;
+
+use crate::deliveries::doubts::Doubts;
+use crate::deliveries::settle::Case;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
-use crate::settle::Case;
 use database::{FromRow, Outage, Result, Row, Tx, bulk, locking, value};
 use domain::{Bucket, Delivery, DeliveryStatus, Leg, MessageId, Money, PageSet, Recipient};
 use std::collections::{BTreeMap, BTreeSet};

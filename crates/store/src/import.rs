@@ -11,8 +11,8 @@ mod marks;
 mod table;
 mod tables;
 
-use crate::audit;
-use crate::sweep::{read_mark, write_mark};
+use crate::operators::audit;
+use crate::upkeep::sweep::{read_mark, write_mark};
 use crate::{Store, Verification};
 use chunk::Write;
 use database::{Change, Error, Result, Tx};

@@ -2,66 +2,46 @@
 //!
 //! One SQL text serves SQLite and PostgreSQL; the dialects meet in the crate `database`. All changes are
 //! transactions ([`database::Change`]); on SQLite, changes that arrive together share a commit. Money moves in
-//! two places: [`accept`] charges, and [`settle`] refunds.
+//! two places: [`messages::accept`] charges, and [`deliveries::settle`] refunds.
 
-mod accept;
 mod accounts;
-mod audit;
-mod backup;
 mod batches;
 mod citus;
-mod content;
+mod cluster;
 mod deliveries;
-mod doubts;
-mod follow;
-mod hints;
-mod holds;
 mod import;
-mod nodes;
+mod messages;
+mod operators;
 mod outbox;
-mod parts;
-mod rates;
-mod receipts;
-mod reports;
-mod retention;
-mod revision;
 mod rows;
-mod sender_ids;
-mod settings;
-mod settle;
-mod statistics;
-mod sweep;
-mod tokens;
-mod velocity;
-mod verify;
+mod upkeep;
 mod wallets;
-mod windows;
 
-pub use accept::{Accepted, NewMessage};
-pub use audit::{AuditEntry, By};
-pub use backup::BackupError;
+pub use accounts::paused_blocks::PausedBlock;
+pub use accounts::revision::Revision;
+pub use accounts::tokens::TokenInfo;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, HELD, MOST_RECIPIENTS, Progress, WAITING,
 };
 pub use citus::citus;
-pub use content::ContentRule;
+pub use cluster::hints::Hints;
+pub use cluster::nodes::{Bind, NodeBeat};
+pub use deliveries::receipts::{CarrierReport, Receipt, ReceiptWord};
+pub use deliveries::settle::{CallbackRoom, Planner, SecondLeg, Settled, Settling};
 pub use deliveries::unreadable_deliveries;
-pub use hints::Hints;
 pub use import::{ImportError, ImportStep, Imported, Standing, Watch};
-pub use nodes::{Bind, NodeBeat};
+pub use messages::accept::{Accepted, NewMessage};
+pub use messages::reports::{MessageReport, StatusCounts};
+pub use operators::audit::{AuditEntry, By};
+pub use operators::content::ContentRule;
 pub use outbox::{
     Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, DueOrigins,
     EventKind, Finished, OriginKey, Outcome,
 };
-pub use receipts::{CarrierReport, Receipt, ReceiptWord};
-pub use reports::{MessageReport, StatusCounts};
-pub use retention::{DeadKey, PartKey, Removed, TextCursor};
-pub use revision::Revision;
-pub use settle::{CallbackRoom, Planner, SecondLeg, Settled, Settling};
-pub use sweep::Expiry;
-pub use tokens::TokenInfo;
-pub use velocity::PausedBlock;
-pub use verify::Verification;
+pub use upkeep::backup::BackupError;
+pub use upkeep::retention::{DeadKey, PartKey, Removed, TextCursor};
+pub use upkeep::sweep::Expiry;
+pub use upkeep::verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};
 
 use database::{
@@ -88,8 +68,8 @@ static SCHEMA: Schema = Schema {
 #[derive(Clone)]
 pub struct Store {
     db: Db,
-    windows: Arc<windows::Remembered>,
-    counted: Arc<reports::Counted>,
+    windows: Arc<messages::duplicates::Remembered>,
+    counted: Arc<messages::reports::Counted>,
 }
 
 impl Store {

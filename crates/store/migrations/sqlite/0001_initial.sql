@@ -217,7 +217,7 @@ create table deliveries (
 create index deliveries_in_doubt on deliveries (recipient) where doubts is not null;
 
 -- The carrier's ids of pages, by which receipts find their recipients. Ids that differ in the last character and were
--- submitted in the same hour share a row. `store/src/parts/stored.rs` defines the bytes of `pages`.
+-- submitted in the same hour share a row. `store/src/deliveries/carrier_ids/stored.rs` defines the bytes of `pages`.
 create table parts (
     bucket bigint not null,
     carrier text not null,

@@ -7,8 +7,8 @@ use super::{
 };
 use super::{delete, insert, shrink, take};
 use crate::Store;
+use crate::deliveries::settle;
 use crate::deliveries::{set_leg, stored};
-use crate::settle;
 use database::{Change, Db, Outage, Result, Tx, locking, query};
 use domain::{Bucket, Delivery, Leg, Priority, Recipient};
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 
 use super::claim::wanted;
 use super::{Batch, BatchKind, BatchRow, Claimed, Progress, WAITING, select_batches, take};
-use crate::receipts::{cancelled, known};
-use crate::settle::{self, CallbackRoom, Settled, Terrain};
-use crate::{Store, holds};
+use crate::deliveries::receipts::{cancelled, known};
+use crate::deliveries::settle::{self, CallbackRoom, Settled, Terrain};
+use crate::{Store, accounts::holds};
 use database::{Change, Result, Tx, bulk, locking, query, value};
 use domain::{AccountId, Bucket, Priority, Queued};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Some rows of a table, by column, on their way from SQLite to PostgreSQL.
 
 use super::table::{Bucketed, Kind, Named, Table};
-use crate::parts::stored::{decode, encode};
+use crate::deliveries::carrier_ids::stored::{decode, encode};
 use crate::rows::{bucket_of, bucket_of_id, id_bytes};
 use database::{Change, Result, Row, Tx, Value, query};
 use domain::{AccountId, Bucket, MessageId};

@@ -2,10 +2,10 @@
 //! that it is served from elsewhere now.
 
 use super::ImportError;
-use crate::audit;
-use crate::revision::touch;
+use crate::accounts::revision::touch;
+use crate::operators::audit;
 use crate::rows::buckets;
-use crate::sweep::{read_mark, write_mark};
+use crate::upkeep::sweep::{read_mark, write_mark};
 use database::{Change, Result, Tx, query};
 
 /// In the target: the installation that is being imported, by its first account.

@@ -2,7 +2,7 @@
 
 use super::{Callback, CallbackRow, DEAD, DUE};
 use crate::Store;
-use crate::audit::{self, By, Entry};
+use crate::operators::audit::{self, By, Entry};
 use crate::rows::environment;
 use database::{Change, Result, Tx, query};
 use domain::{AccountId, Bucket, Environment, MessageId};

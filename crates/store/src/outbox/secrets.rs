@@ -1,9 +1,9 @@
 //! What callbacks are signed with. It is kept in the clear, since it has to sign; nothing here may be logged.
 
 use crate::Store;
+use crate::accounts::revision::touch;
 use crate::accounts::span;
-use crate::audit::{self, By, Entry};
-use crate::revision::touch;
+use crate::operators::audit::{self, By, Entry};
 use database::{Change, Error, Result, Tx, query};
 use domain::AccountId;
 use domain::callback::signature::{Secret, Signing};

@@ -2,7 +2,7 @@
 
 use super::{LedgerEntry, Movement, add, enter, lock};
 use crate::Store;
-use crate::audit::{self, By};
+use crate::operators::audit::{self, By};
 use crate::rows::{id_bytes, named};
 use database::{Change, Error, Result, Tx, query};
 use domain::{Bucket, Component, Money, Purse, redact};

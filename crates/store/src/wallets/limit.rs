@@ -3,7 +3,7 @@
 
 use super::{Owner, lock};
 use crate::Store;
-use crate::audit::{self, By, Entry};
+use crate::operators::audit::{self, By, Entry};
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
 use domain::{AccountId, Bucket, MessageId, Money, Spending, day_begins_at, lagos_day};

@@ -3,7 +3,7 @@
 
 use super::Removed;
 use crate::Store;
-use crate::parts::stored::last_before;
+use crate::deliveries::carrier_ids::stored::last_before;
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
 use domain::{Bucket, MessageId};

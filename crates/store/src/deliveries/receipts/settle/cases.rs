@@ -1,8 +1,8 @@
 //! The cases that the progress of claimed batches makes.
 
 use crate::batches::{BatchKind, Progress};
-use crate::doubts::Doubts;
-use crate::settle::Case;
+use crate::deliveries::doubts::Doubts;
+use crate::deliveries::settle::Case;
 use domain::{Delivery, DeliveryEvent, Recipient};
 
 /// Returns the cases that the progress of a batch makes.

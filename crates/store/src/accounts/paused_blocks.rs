@@ -1,8 +1,8 @@
 //! Blocks of numbers that are paused for an account: on all nodes, until an operator releases them or time does.
 
 use crate::Store;
-use crate::audit::{self, By, Entry};
-use crate::revision::touch;
+use crate::accounts::revision::touch;
+use crate::operators::audit::{self, By, Entry};
 use database::{Change, Error, Result, Tx, query};
 use domain::AccountId;
 use domain::velocity::Block;

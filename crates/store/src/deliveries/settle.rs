@@ -3,19 +3,19 @@
 //! `domain::transition` decides; this applies the decision: delivery, refund with its ledger entry, callback
 //! and second leg, in the transaction of the caller.
 
+mod fast_path;
 mod message;
 mod put_back;
 mod refund;
-mod usual;
 
+pub(crate) use fast_path::{assumed, begin, deliver};
 pub use message::Settling;
 pub(crate) use message::messages;
 pub(crate) use put_back::put_back;
 pub(crate) use refund::{Owed, refund};
-pub(crate) use usual::{assumed, begin, deliver};
 
 use crate::batches::{self, Batch};
-use crate::doubts::Doubts;
+use crate::deliveries::doubts::Doubts;
 use crate::outbox::{self, Callback};
 use crate::rows::{id_bytes, number};
 use database::{Error, Result, Tx, bulk, value};

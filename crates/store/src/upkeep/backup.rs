@@ -5,7 +5,7 @@
 
 mod partial;
 
-use crate::verify::check;
+use crate::upkeep::verify::check;
 use crate::{SCHEMA, Store, Verification};
 use database::{Error, FILE, copy, prepare_directory, take_turn};
 use partial::Partial;

@@ -4,9 +4,9 @@
 
 use crate::Store;
 use crate::batches::{self, Batch};
+use crate::messages::duplicates::{self, Window};
 use crate::rows::{id_bytes, paid_from};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
-use crate::windows::{self, Window};
 use database::{Change, Error, Result, Tx, bulk, query, value};
 use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, recipient_list};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +130,7 @@ impl Change for Accept {
         }
         // Windows that no accepted message took: a refused send never arms one.
         let unused: Vec<Window> = armed.into_iter().collect();
-        windows::disarm(tx, &unused, self.now_ms).await?;
+        duplicates::disarm(tx, &unused, self.now_ms).await?;
         // In the order of their ids: so the pages of tables and indexes become full.
         kept.sort_unstable_by_key(|kept| kept.message.id);
         self.charge(tx, &movements, &kept).await?;
@@ -175,7 +175,7 @@ impl Accept {
         // Two of one group may have the same, and PostgreSQL refuses to arm a window twice in one statement.
         let named: BTreeSet<Window> = self.messages.iter().map(|new| self.window(new)).collect();
         let named: Vec<Window> = named.into_iter().collect();
-        windows::arm(tx, &self.store.windows, &named, self.now_ms).await
+        duplicates::arm(tx, &self.store.windows, &named, self.now_ms).await
     }
 
     async fn charge(

@@ -2,7 +2,7 @@
 //! only the next start tells.
 
 use crate::Store;
-use crate::audit::{self, By, Entry};
+use crate::operators::audit::{self, By, Entry};
 use database::{Change, Error, Result, Tx, query};
 use serde_json::{Map, Value};
 

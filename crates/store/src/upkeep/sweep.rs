@@ -1,9 +1,9 @@
 //! What time does: recipients expire, windows close, old parked receipts go.
 
 use crate::deliveries::CaseOrFault;
+use crate::deliveries::settle::{self, Case, Planner, Settled, Terrain};
 use crate::rows::id_bytes;
-use crate::settle::{self, Case, Planner, Settled, Terrain};
-use crate::{Store, windows};
+use crate::{Store, messages::duplicates};
 use database::{Change, Result, Tx, bulk, locking, query, value};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 use std::collections::BTreeMap;
@@ -241,7 +241,7 @@ impl Change for Tidy {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let closed = windows::remove_closed(tx, self.bucket, self.now_ms, MOST_TIDIED).await?;
+        let closed = duplicates::remove_closed(tx, self.bucket, self.now_ms, MOST_TIDIED).await?;
         tx.execute(
             query("delete from parked_receipts where bucket = $1 and received_at_ms < $2")
                 .bind(self.bucket.0)

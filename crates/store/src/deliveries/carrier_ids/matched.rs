@@ -2,7 +2,7 @@
 
 use super::{Id, Part, hour_of, lying_apart, under};
 use crate::Store;
-use crate::receipts::Receipt;
+use crate::deliveries::receipts::Receipt;
 use database::{Result, Tx};
 use domain::{Leg, MessageId, Recipient};
 use std::collections::hash_map::Entry;

@@ -1,7 +1,7 @@
 //! Receipts that overtook their response: they wait for it in the database.
 
 use super::{CarrierReport, News, Receipt, ReceiptWord};
-use crate::parts::{Named, submitted};
+use crate::deliveries::carrier_ids::{Named, submitted};
 use crate::rows::{bucket_of_id, id_bytes, named, number, recipient};
 use crate::{Progress, Store};
 use database::{Change, Result, Sql, Tx, bulk, by_whole_keys, query, value};

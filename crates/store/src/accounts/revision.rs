@@ -1,7 +1,7 @@
 //! The revision, which tells a running server that something about accounts has changed, and the audit, which says whose.
 
 use crate::Store;
-use crate::audit::{self, By, Entry};
+use crate::operators::audit::{self, By, Entry};
 use database::{Change, Db, Result, STARTED, Tx, query};
 use domain::AccountId;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Phrases that no text may hold, as an operator edits them.
 
 use crate::Store;
-use crate::audit::{self, By, Entry};
-use crate::revision::touch;
+use crate::accounts::revision::touch;
+use crate::operators::audit::{self, By, Entry};
 use database::{Change, Result, Tx, query};
 use domain::redact;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use super::{MOST_MESSAGES, Removed, open};
 use crate::Store;
 use crate::rows::{id_bytes, message_id};
-use crate::sweep::{read_mark, write_mark};
+use crate::upkeep::sweep::{read_mark, write_mark};
 use database::{Change, Db, Result, Tx, bulk, query, value};
 use domain::{Bucket, MessageId};
 

@@ -1,9 +1,9 @@
 //! API tokens. Only their hashes are kept.
 
 use crate::Store;
+use crate::accounts::revision::touch;
 use crate::accounts::span;
-use crate::audit::{self, By, Entry};
-use crate::revision::touch;
+use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
 use database::{Change, Result, Tx, query};
 use domain::AccountId;

@@ -7,8 +7,8 @@
 use super::{
     Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended, insert_deliveries, seconds,
 };
-use crate::doubts::Doubts;
-use crate::parts::Part;
+use crate::deliveries::carrier_ids::Part;
+use crate::deliveries::doubts::Doubts;
 use crate::rows::{id_bytes, number};
 use database::{Result, Tx, bulk, value};
 use domain::{Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient, Terms};

@@ -8,7 +8,7 @@ pub(crate) mod stored;
 
 use crate::Store;
 use crate::batches::Progress;
-use crate::receipts::CarrierReport;
+use crate::deliveries::receipts::CarrierReport;
 use crate::rows::bucket_of_id;
 use database::{Change, Result, Sql, Tx, bulk, value};
 use domain::{Bucket, Leg, MessageId, Recipient};

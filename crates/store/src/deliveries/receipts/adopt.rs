@@ -2,11 +2,11 @@
 
 use super::settle::Portion;
 use super::{News, Receipt, ReceiptWord};
+use crate::deliveries::carrier_ids::{self, Matched, Meant, Named, Part};
+use crate::deliveries::doubts::Doubts;
+use crate::deliveries::settle::Case;
 use crate::deliveries::stored;
-use crate::doubts::Doubts;
-use crate::parts::{self, Matched, Meant, Named, Part};
 use crate::rows::{message_id, number, recipient};
-use crate::settle::Case;
 use database::{Result, Sql, Tx, bulk, query, value};
 use domain::{Bucket, Leg, MessageId, PageSet, Recipient};
 use std::collections::btree_map::Entry;
@@ -112,7 +112,7 @@ impl Portion {
                 recipient,
                 leg,
                 page,
-                hour_ms: parts::hour_of(self.news.report.now_ms),
+                hour_ms: carrier_ids::hour_of(self.news.report.now_ms),
                 is_guess: true,
             };
             // Another node may have heard it meanwhile, or this one in a commit whose answer was lost: the row is
@@ -142,7 +142,7 @@ impl Portion {
             adopted.insert((carrier, id, recipient), (message, leg, page));
         }
         // All at once: rows are shared, and each node locks them in the order of their keys.
-        parts::keep(tx, &self.store, &guesses).await?;
+        carrier_ids::keep(tx, &self.store, &guesses).await?;
         Ok(left)
     }
 
@@ -159,12 +159,12 @@ impl Portion {
         }
         let now_ms = self.news.report.now_ms;
         let progress = self.progress();
-        let pages = progress.flat_map(|one| parts::submitted(one, now_ms));
+        let pages = progress.flat_map(|one| carrier_ids::submitted(one, now_ms));
         let pages: Vec<Named<'_>> = pages
             .filter(|page| open.contains_key(&page.part.delivery()))
             .collect();
         let mut guesses: BTreeMap<_, Vec<(i64, i64)>> = BTreeMap::new();
-        for (place, guessed) in parts::guesses(tx, &self.store, &pages).await? {
+        for (place, guessed) in carrier_ids::guesses(tx, &self.store, &pages).await? {
             if let Some(Named { part, .. }) = pages.get(place) {
                 let of_leg = guesses.entry((part.delivery(), part.leg)).or_default();
                 of_leg.push((guessed, part.page));
@@ -184,7 +184,7 @@ impl Portion {
             return Ok(Matched::default());
         }
         let receipts = [(0, receipt)].into_iter();
-        parts::look_up(tx, &self.store, self.news.report.now_ms, receipts).await
+        carrier_ids::look_up(tx, &self.store, self.news.report.now_ms, receipts).await
     }
 
     /// A page of the message to `recipient` that has been in doubt longest with the receipt's carrier; its case is

@@ -9,10 +9,10 @@ use cases::{cases, late_cases};
 use super::parked::Park;
 use super::{CarrierReport, Matched, News, Receipt, ReceiptWord};
 use crate::batches::{self, Batch, Progress};
+use crate::deliveries::carrier_ids::{Meant, Part};
+use crate::deliveries::settle::{self, Case, Owed, Settled};
 use crate::deliveries::stored;
-use crate::parts::{Meant, Part};
-use crate::settle::{self, Case, Owed, Settled};
-use crate::{Store, outbox, parts, sweep};
+use crate::{Store, deliveries::carrier_ids, outbox, upkeep::sweep};
 use database::{Change, Result, Tx};
 use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, Leg, MessageId, Recipient};
 use std::collections::btree_map::Entry;
@@ -150,9 +150,9 @@ impl Portion {
         owed.extend(settle::put_back(tx, &unsent).await?);
         if self.parts.is_none() {
             let (progress, now_ms) = (self.progress(), self.news.report.now_ms);
-            let kept = progress.flat_map(|one| parts::submitted(one, now_ms));
+            let kept = progress.flat_map(|one| carrier_ids::submitted(one, now_ms));
             let kept: Vec<_> = kept.collect();
-            parts::keep(tx, &self.store, &kept).await?;
+            carrier_ids::keep(tx, &self.store, &kept).await?;
         }
         let again: Vec<&Batch> = in_time
             .iter()
@@ -198,7 +198,7 @@ impl Portion {
         let places = self.receipts.iter();
         let receipts = places.map(|&place| (place, self.news.receipt(place)));
         let now_ms = self.news.report.now_ms;
-        let matched = parts::look_up(tx, &self.store, now_ms, receipts).await?;
+        let matched = carrier_ids::look_up(tx, &self.store, now_ms, receipts).await?;
         Ok(Arc::new(matched))
     }
 

@@ -1,6 +1,6 @@
 //! What follows a clock that is set: duplicate windows, and the marks of how far sweeps have come.
 
-use crate::{Store, retention, sweep, windows};
+use crate::{Store, messages::duplicates, upkeep::retention, upkeep::sweep};
 use database::{Change, Result, Tx};
 use domain::Bucket;
 
@@ -16,7 +16,7 @@ impl Change for FollowClock {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let windows = &self.store.windows;
-        windows::follow(tx, windows, self.bucket, self.now_ms, self.set_by_ms).await?;
+        duplicates::follow(tx, windows, self.bucket, self.now_ms, self.set_by_ms).await?;
         // What is accepted from now on must not lie before a mark when its time has come.
         let mut marks = sweep::expired_marks(self.bucket);
         marks.push(retention::texts_mark(self.bucket));

@@ -11,8 +11,8 @@ mod settle;
 
 use crate::Store;
 use crate::batches::Progress;
-use crate::parts::{self, KeepParts, Matched, Meant};
-use crate::settle::{CallbackRoom, Planner, Settled, Terrain};
+use crate::deliveries::carrier_ids::{self, KeepParts, Matched, Meant};
+use crate::deliveries::settle::{CallbackRoom, Planner, Settled, Terrain};
 use database::{Db, Error, Result};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Leg, Recipient};
 use parked::{Park, Parked};
@@ -238,7 +238,7 @@ impl Store {
         Db::in_time(async {
             let mut tx = self.db.read().await?;
             let receipts = (0..news.count()).map(|place| (place, news.receipt(place)));
-            let parts = parts::look_up(&mut tx, self, report.now_ms, receipts).await?;
+            let parts = carrier_ids::look_up(&mut tx, self, report.now_ms, receipts).await?;
             let parts = Arc::new(parts);
             let mut portions: BTreeMap<Option<Bucket>, Portion> = BTreeMap::new();
             let new =
