@@ -45,37 +45,38 @@ pub enum Target {
 
 /// The embedded database in its directory.
 pub const FILE: &str = "ogene.db";
-/// Readers beside the one writer of SQLite.
+/// SQLite's readers beside its one writer.
 const READERS: u32 = 3;
 /// How long another process (a command) may hold SQLite's write lock.
 pub(crate) const BUSY: Duration = Duration::from_secs(10);
-/// How long a transaction may take, or a question, before its connection is taken for lost.
+/// Timeout of a transaction or a query. A connection that takes longer is treated as lost.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The size of a page of a new file: each commit writes every page that it touched whole, and a message alone
-/// touches a dozen.
+/// Page size of a new file. A commit writes every touched page whole, and one message touches a
+/// dozen.
 const PAGE_BYTES: &str = "2048";
 
-/// How much of the file the writer keeps in memory, in kibibytes (negative, as SQLite has it): the ends of the tables, and
-/// no more than the caches of the processor hold (decision 0032).
+/// Page cache of the writer in kibibytes (negative, as SQLite defines it). It keeps the ends of the
+/// tables and fits into the caches of the processor (decision 0032).
 const WRITER_KEEPS: &str = "pragma cache_size = -2000";
 
-/// A change of the database that applies whole or not at all. It may be run again when the
-/// database asks for it, so it keeps its input.
+/// A change of the database that applies whole or not at all. The database may ask for it to be run
+/// again, so it keeps its input.
 pub trait Change: Send + Sync + 'static {
-    /// What the change gives once it is durable.
+    /// The result of the change, returned once the change is durable.
     type Output: Send + 'static;
-    /// Whether nobody waits for it, so that SQLite's writer may keep it until others come.
+    /// `true` if no caller waits for the change. SQLite's writer may then delay it until others
+    /// come.
     const DEFERRABLE: bool = false;
-    /// Whether its commit waits for the disk. What is worth nothing once the server has crashed need not; SQLite's commits
-    /// are shared, so it waits as the others do.
+    /// `true` if the commit waits for the disk. A change that is worthless after a crash of the
+    /// server need not wait. SQLite's commits are shared, so there it waits as the others do.
     const DURABLE: bool = true;
 
     /// Makes the change within a transaction.
     fn apply(&self, tx: &mut Tx) -> impl Future<Output = Result<Self::Output>> + Send;
 
-    /// Whether the change is in the database with this output. Asked where the connection was lost in the
-    /// middle of the commit; what does not stand is made again, and a change that may be made twice without
-    /// harm need not know.
+    /// Returns `true` if the change is in the database with this output. It is called when the
+    /// connection is lost during the commit. A change that is not found is made again. A change
+    /// that may safely be made twice keeps the default.
     fn is_committed(
         &self,
         _tx: &mut Tx,
@@ -85,7 +86,7 @@ pub trait Change: Send + Sync + 'static {
     }
 }
 
-/// A connection within a transaction, or one that reads.
+/// A connection in a transaction, or one that only reads.
 pub enum Tx {
     /// SQLite.
     Sqlite(Box<SqliteTx>),
@@ -93,11 +94,11 @@ pub enum Tx {
     Postgres(Pooled),
 }
 
-/// SQLite's connection is the writer's own or one of the readers'.
+/// SQLite's connection: the writer's own, or one of a reader.
 pub enum SqliteTx {
-    /// The writer's own.
+    /// The connection of the writer.
     Writer(sqlite::Connection),
-    /// One of the readers'.
+    /// The connection of a reader.
     Reader(PooledReader),
 }
 
@@ -121,7 +122,7 @@ impl std::ops::DerefMut for SqliteTx {
 }
 
 impl Tx {
-    /// The connection, where it is one to PostgreSQL.
+    /// Returns the connection to PostgreSQL, or an error on SQLite.
     pub fn postgres(&mut self) -> Result<&mut PgConnection> {
         match self {
             Self::Postgres(connection) => Ok(connection),
@@ -129,7 +130,7 @@ impl Tx {
         }
     }
 
-    /// Begins to read the database as it is at this moment, much of it at once.
+    /// Begins a snapshot: all reads see the database as it is at this moment. It suits large reads.
     pub async fn begin_snapshot(&mut self) -> Result<()> {
         match self {
             Self::Sqlite(connection) => connection.command("begin"),
@@ -145,12 +146,12 @@ impl Tx {
         }
     }
 
-    /// Ends what [`Self::begin_snapshot`] began.
+    /// Ends the snapshot of [`Self::begin_snapshot`].
     pub async fn end_snapshot(&mut self) -> Result<()> {
         self.execute(query("commit")).await.map(drop)
     }
 
-    /// The connection, where it is one to SQLite.
+    /// Returns the connection to SQLite, or an error on PostgreSQL.
     pub fn sqlite(&mut self) -> Result<&mut sqlite::Connection> {
         match self {
             Self::Sqlite(connection) => Ok(connection),
@@ -192,7 +193,7 @@ impl Db {
         }
     }
 
-    /// A connection that only reads.
+    /// Returns a connection that only reads.
     pub async fn read(&self) -> Result<Tx> {
         Ok(match self {
             Self::Sqlite { readers, .. } => {
@@ -202,9 +203,9 @@ impl Db {
         })
     }
 
-    /// Runs what only reads, as long as the database may take for it.
+    /// Runs a read with the timeout of the database.
     pub fn in_time<T>(reading: impl Future<Output = Result<T>>) -> impl Future<Output = Result<T>> {
-        // Boxed here, so that nobody who waits for it carries all that it takes.
+        // The box keeps the future of each caller small.
         let reading = timeout(PATIENCE, Box::pin(reading));
         async { reading.await.unwrap_or(Err(Error::TimedOut)) }
     }
@@ -213,12 +214,12 @@ impl Db {
     pub async fn change<C: Change>(&self, change: C) -> Result<C::Output> {
         match self {
             Self::Sqlite { writer, .. } => writer.change(change).await,
-            // Boxed, so that whoever waits for SQLite does not carry what PostgreSQL's way takes: 4 KB each.
+            // The box keeps 4 KB of PostgreSQL's path out of the futures that wait for SQLite.
             Self::Postgres { pool, .. } => Box::pin(commit::change(pool, &change)).await,
         }
     }
 
-    /// Whether the database keeps all accounts in one bucket.
+    /// Returns `true` if the database keeps all accounts in one bucket.
     pub fn is_embedded(&self) -> bool {
         matches!(self, Self::Sqlite { .. })
     }
@@ -228,7 +229,7 @@ impl Db {
         matches!(self, Self::Postgres { pool } if pool.is_citus)
     }
 
-    /// The same database, worked on as if its tables lay on the workers of Citus.
+    /// Returns the same database, treated as if its tables lay on the workers of Citus.
     #[must_use]
     pub fn as_citus(mut self) -> Self {
         if let Self::Postgres { pool } = &mut self {
@@ -237,7 +238,8 @@ impl Db {
         self
     }
 
-    /// Comes back when nothing can be changed any more: the database was closed, or its disk cannot be trusted.
+    /// Returns when no change is possible any more: the database was closed, or its disk cannot be
+    /// trusted.
     pub async fn ended(&self) {
         match self {
             Self::Sqlite { writer, .. } => writer.ended().await,
@@ -245,7 +247,7 @@ impl Db {
         }
     }
 
-    /// Ends all connections; the write-ahead log is folded back.
+    /// Closes all connections and checkpoints the write-ahead log.
     pub async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers } => {
@@ -257,8 +259,8 @@ impl Db {
     }
 }
 
-/// Makes the directory, readable by its owner alone, and syncs it, so that a disk that cannot do it is found out
-/// before anything is in it.
+/// Makes the directory, readable by its owner alone, and syncs it. A disk that cannot sync is so
+/// detected while the directory is still empty.
 pub fn prepare_directory(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
@@ -269,8 +271,8 @@ pub fn prepare_directory(path: &Path) -> Result<()> {
         .map_err(|source| Error::directory(path, source))
 }
 
-/// Keeps the names of the files in a directory. SQLite would do it with its first commit, and ignore that it failed:
-/// it is compiled not to (`.cargo/config.toml`).
+/// Syncs a directory, which makes the names of its files durable. SQLite would sync it with its
+/// first commit and ignore a failure, so it is compiled without (`.cargo/config.toml`).
 pub fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
@@ -284,11 +286,12 @@ fn open_sqlite(options: Options, schema: &Schema) -> Result<Db> {
     let mut writer = options.connect()?;
     read_back(&mut writer)?;
     writer.keep_log()?;
-    // A process that ended with a failed sync may have left in the log what is in the system's memory alone, and
-    // what is written after it would be lost with it.
+    // A process that ended with a failed sync may have left log pages in the system's memory alone.
+    // Later writes would be lost with them, so the log is checkpointed first.
     writer.fold_back()?;
     migrate::sqlite(&mut writer, schema.sqlite)?;
-    // Only now: a migration may sort a whole table, which is more than memory may hold, and is quicker with more of it.
+    // This setting follows the migrations. A migration may sort a whole table, which memory may not
+    // hold, and is faster when its connection has more memory.
     writer.command("pragma temp_store = memory")?;
     writer.command(WRITER_KEEPS)?;
     Ok(Db::Sqlite {

@@ -1,4 +1,4 @@
-//! What can go wrong with the database.
+//! Errors of the database.
 
 use crate::db::Unusable;
 use crate::sqlite::{SqliteFailure, is_unsynced};
@@ -9,25 +9,25 @@ use std::path::Path;
 /// A failure of the database, never of the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The database did not do what it was asked.
+    /// The database reported a failure.
     #[error("the database failed: {0}")]
     Database(Failure),
     /// A statement that always returns a row returned none.
     #[error("the database returned no row")]
     NoRow,
-    /// A connection to the server could not be made, whatever the reason: a proxy without a server, a server that
-    /// starts, a certificate or a password that was changed. Nothing was asked of the database yet.
+    /// A connection to the server could not be made. Causes include a proxy without a server, a
+    /// server that starts, and a changed certificate or password. No query was sent yet.
     #[error("no connection to the database: {0}")]
     Connecting(#[source] sqlx::Error),
     /// The schema could not be brought up to date.
     #[error("the schema could not be brought up to date: {0}")]
     Migration(Failure),
-    /// A migration was applied in another form than this release has.
+    /// An applied migration differs from the one in this release.
     #[error(
         "the schema could not be brought up to date: migration {version} was applied in another form"
     )]
     Altered {
-        /// Its version.
+        /// The version of the migration.
         version: i64,
     },
     /// The database was written by a newer release.
@@ -44,55 +44,55 @@ pub enum Error {
     /// A PostgreSQL server that cannot be used.
     #[error(transparent)]
     Unusable(Unusable),
-    /// A setting on which durability rests did not take.
+    /// A setting that durability depends on could not be set.
     #[error(
         "the database does not keep `{setting}` at {wanted}, it says {found}: refusing to start"
     )]
     Setting {
         /// Name of the setting.
         setting: &'static str,
-        /// What it must be.
+        /// The required value.
         wanted: &'static str,
-        /// What it is.
+        /// The value found.
         found: String,
     },
     /// The data directory cannot be used.
     #[error("the data directory {path} cannot be used: {source}")]
     Directory {
-        /// Which one.
+        /// The path of the directory.
         path: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: std::io::Error,
     },
-    /// The database is gone, and what its log has would be lost.
+    /// The database is missing, and the data of its log would be lost.
     #[error(
         "{0}/ogene.db is missing or empty, but its write-ahead log ogene.db-wal has data: put the ogene.db that belongs to \
          it back, or move the log away and restore a backup; nothing was changed"
     )]
     LogAlone(String),
-    /// There is no room on the disk for a start.
+    /// The disk has no room for a start.
     #[error(
         "the disk of {path} is full ({source}): make room on it, and start again; nothing was changed"
     )]
     Full {
         /// The data directory.
         path: String,
-        /// What found it so.
+        /// The failure that revealed it.
         #[source]
         source: Box<Error>,
     },
-    /// A row holds what this release cannot read.
+    /// A row holds a value that this release cannot read.
     #[error("the database holds a value that cannot be read: {0}")]
     Unreadable(String),
-    /// A change met a state that it must never meet; nothing of it was kept.
+    /// A change met an impossible state and was rolled back.
     #[error("a change met an impossible state: {0}")]
     Impossible(&'static str),
     /// The server did not answer in time.
     #[error("the database did not answer in time")]
     TimedOut,
-    /// The disk did not take what was written. Whether it is there will be known when the database is opened
-    /// again: nothing more is committed until then.
+    /// The disk did not accept a write. The result is known once the database is opened again, and
+    /// no further commit happens until then.
     #[error(
         "the disk failed to keep what was written ({0}): see to it, and start again. What was answered is there"
     )]
@@ -102,7 +102,7 @@ pub enum Error {
     Closed,
 }
 
-/// The answer of a database, or of what lies between.
+/// The answer of a database, or of a layer before it.
 #[derive(Debug)]
 pub enum Failure {
     /// The answer of PostgreSQL, or of its connection.
@@ -111,12 +111,12 @@ pub enum Failure {
     Sqlite(SqliteFailure),
     /// An answer of the system.
     Io(std::io::Error),
-    /// Anything else.
+    /// Another failure.
     Other(String),
 }
 
 impl Failure {
-    /// The code of the database: SQLSTATE of PostgreSQL, or the extended code of SQLite.
+    /// Returns the code of the database: SQLSTATE of PostgreSQL, or the extended code of SQLite.
     pub(crate) fn code(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Postgres(sqlx::Error::Database(error)) => error.code(),
@@ -125,7 +125,7 @@ impl Failure {
         }
     }
 
-    /// The error of the system, if it is one.
+    /// Returns the error of the operating system, if it is one.
     fn io(&self) -> Option<&std::io::Error> {
         match self {
             Self::Postgres(sqlx::Error::Io(error)) | Self::Io(error) => Some(error),
@@ -154,7 +154,7 @@ impl fmt::Display for Failure {
 }
 
 impl Error {
-    /// A fault of a data directory.
+    /// Returns the error for a failure of a data directory.
     pub fn directory(path: &Path, source: std::io::Error) -> Self {
         Self::Directory {
             path: path.display().to_string(),
@@ -162,7 +162,7 @@ impl Error {
         }
     }
 
-    /// The same error, as a start in this directory meets it.
+    /// Returns the error as a start in this directory reports it.
     #[must_use]
     pub fn at_start(self, path: &Path) -> Self {
         if self.is_full() {
@@ -190,7 +190,8 @@ impl Error {
         }
     }
 
-    /// Whether the same request may work later: no room on the disk, a busy or vanished server.
+    /// Returns `true` if the same request may work later: the disk is full, or the server is busy
+    /// or gone.
     pub fn is_unavailable(&self) -> bool {
         match self {
             Self::Closed | Self::TimedOut | Self::Connecting(_) => true,
@@ -210,7 +211,7 @@ impl Error {
         }
     }
 
-    /// Whether nobody can tell now what became of a change.
+    /// Returns `true` if the result of a change is unknown for now.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unsynced(_))
     }
@@ -232,17 +233,18 @@ impl From<Failure> for Error {
     }
 }
 
-/// SQLite's codes for a full disk: where it writes, and where it makes the index of the log.
+/// SQLite's codes for a full disk: on a write, and on making the index of the log.
 const FULL_CODES: [&str; 2] = ["13", "4874"];
-/// PostgreSQL's classes: connection, rollback asked for, resources, operator intervention, system.
+/// PostgreSQL's classes of transient errors: connection, rollback, resources, operator
+/// intervention, system.
 const PASSING_CLASSES: [&str; 5] = ["08", "40", "53", "57", "58"];
-/// Its codes for a server that has become a standby, for a node that stood still within a transaction, and for
-/// a lock that was waited for too long.
+/// PostgreSQL's other transient codes: the server became a standby, a node stalled within a
+/// transaction, a lock timed out.
 const PASSING_STATES: [&str; 3] = ["25006", "25P03", "55P03"];
-/// SQLite's primary codes: busy, I/O, full.
+/// SQLite's transient primary codes: busy, I/O, full.
 const PASSING_CODES: [u32; 3] = [5, 10, 13];
 
-/// Whether a database's error code tells of something that passes.
+/// Returns `true` if a database's error code means a transient error.
 fn is_passing(code: &str) -> bool {
     const SQLSTATE_LENGTH: usize = 5;
     if code.len() == SQLSTATE_LENGTH {
@@ -254,7 +256,7 @@ fn is_passing(code: &str) -> bool {
         .is_ok_and(|code| PASSING_CODES.contains(&(code & 0xFF)))
 }
 
-/// What a function of the store gives.
+/// The result of a function of the store.
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[cfg(test)]
@@ -272,7 +274,7 @@ mod tests {
         ] {
             assert!(Error::Connecting(error).is_unavailable());
         }
-        // In a statement the same tells of what is wrong with it.
+        // Within a statement, the same error means a faulty statement.
         assert!(!Error::from(protocol()).is_unavailable());
     }
 

@@ -1,30 +1,30 @@
-//! A database in memory, for tests: SQLite without a disk, and a disk that does as it is told.
+//! A database in memory for tests: SQLite without a disk, and a simulated disk.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the disk does with a commit.
+/// The result of a commit on the simulated disk.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Verdict {
-    /// It is made.
+    /// The commit succeeds.
     #[default]
     Made,
-    /// There is no room for anything more.
+    /// The disk is full.
     Full,
-    /// It fails.
+    /// The commit fails.
     Failed,
 }
 
-/// How one commit goes. A process may die before it, and between it and the answer.
+/// The behaviour of one commit. A process may die before it, and between it and the answer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Commit {
-    /// How long it takes until it is made.
+    /// The delay before the commit.
     pub before: Duration,
-    /// What becomes of it.
+    /// The result of the commit.
     pub verdict: Verdict,
-    /// How long it takes until those who wait for it know.
+    /// The delay between the commit and its answer.
     pub after: Duration,
 }
 
-/// Asked before each commit.
+/// The disk, called before each commit.
 pub type Disk = Arc<dyn Fn() -> Commit + Send + Sync>;

@@ -7,31 +7,31 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often a failure that goes on is logged.
+/// Interval of log lines about a failure that goes on.
 const REMINDER_INTERVAL: Duration = Duration::from_mins(1);
-/// After so long a failure, or a recovery, is taken to last; until then it may be one of many that take turns.
+/// Time after which a failure or a recovery counts as lasting. Shorter ones may alternate.
 const SETTLING_TIME: Duration = Duration::from_secs(5);
 
-/// Decides which results of an operation are logged. One instance may serve many tasks; results without a failure among
-/// them cost one read of an atomic flag.
+/// A log limiter: it decides which results of an operation are logged. One instance may serve many
+/// tasks. A success without an earlier failure costs one read of an atomic flag.
 pub struct Outage {
-    /// What does not work while the operation fails.
+    /// The log line while the operation fails.
     what: &'static str,
     is_failing: AtomicBool,
     log: Mutex<Log>,
 }
 
-/// A line that is to be logged.
+/// A line to log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Line {
-    /// The operation fails; since the last line it failed so many times more.
+    /// The operation fails. `unlogged` counts the failures since the last line.
     Fails { unlogged: u64 },
-    /// It works again.
+    /// The operation works again.
     Over,
 }
 
 impl Outage {
-    /// An operation that works so far; `what` is the line while it fails.
+    /// Returns a limiter for an operation that works so far. `what` is the line while it fails.
     pub const fn of(what: &'static str) -> Self {
         Self {
             what,
@@ -40,7 +40,7 @@ impl Outage {
         }
     }
 
-    /// Logs the result of a try where the rule asks for it; returns the value of a success.
+    /// Records the result of a try and logs it if due. Returns the value of a success.
     pub fn note<T, E: Display>(&self, tried: Result<T, E>) -> Option<T> {
         match tried {
             Ok(value) => {
@@ -54,7 +54,7 @@ impl Outage {
         }
     }
 
-    /// Logs a failure where the rule asks for it.
+    /// Records a failure and logs it if due.
     pub fn failed(&self, error: &dyn Display) {
         let what = self.what;
         if let Some(unlogged) = self.is_to_log() {
@@ -62,8 +62,8 @@ impl Outage {
         }
     }
 
-    /// Notes a failure that the caller logs by itself. Returns how many were not logged since the last one, or `None`
-    /// where this one is not to be logged either.
+    /// Records a failure that the caller logs itself. Returns the number of unlogged failures since
+    /// the last line, or `None` if this one is not logged either.
     pub fn is_to_log(&self) -> Option<u64> {
         self.is_failing.store(true, Ordering::Relaxed);
         match self.log().line(true, Instant::now()) {
@@ -72,7 +72,7 @@ impl Outage {
         }
     }
 
-    /// Notes a success, and logs the end of an outage.
+    /// Records a success, and logs the end of an outage.
     pub fn worked(&self) {
         let was_failing = self.is_failing.load(Ordering::Relaxed);
         if !was_failing || !self.is_failing.swap(false, Ordering::Relaxed) {
@@ -84,21 +84,21 @@ impl Outage {
         }
     }
 
-    /// The lock, also after a panic elsewhere: its holders leave nothing half done.
+    /// Takes the lock, also after a panic elsewhere: its holders leave no state half changed.
     fn log(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What was logged of an operation.
+/// The state of the limiter.
 struct Log {
-    /// The last line about a failure.
+    /// Time of the last line about a failure.
     logged: Option<Instant>,
     /// Failures since then.
     unlogged: u64,
-    /// When the failures began that go on, and whether one of them was logged.
+    /// Start of the current failures, and `true` if one of them was logged.
     failing: Option<(Instant, bool)>,
-    /// When the last of them ended.
+    /// Time at which the last of them ended.
     ended: Option<Instant>,
 }
 
@@ -146,7 +146,8 @@ impl Log {
 mod tests {
     use super::*;
 
-    /// The lines that tries leave, a quarter of a second apart, by when they were logged in milliseconds.
+    /// Returns the lines that tries at intervals of a quarter of a second log, with their times in
+    /// milliseconds.
     fn lines(tries: u64, fails: impl Fn(u64) -> bool) -> Vec<(u64, Line)> {
         let (mut log, begun) = (Log::new(), Instant::now());
         let tries = (0..tries).map(|number| 250 * number);

@@ -1,8 +1,8 @@
-//! Which certificate of a server is trusted: one that a named authority signed, and one that is named itself.
+//! Trust in the certificate of a server: signed by a named authority, or itself named.
 //!
-//! OpenSSL, and with it libpq, takes a certificate that stands in the file for good, also one that `openssl req -x509`
-//! makes, which signs itself and may sign others. The `webpki` crate refuses that one as an authority in the place of a
-//! server. Validity and name are checked in both cases.
+//! OpenSSL, and with it libpq, trusts any certificate in the file. This includes one of `openssl
+//! req -x509`, which signs itself and may sign others. The `webpki` crate refuses an authority's
+//! certificate as that of a server. Validity and name are checked in both cases.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -13,31 +13,31 @@ use rustls::{
 };
 use std::sync::Arc;
 
-/// Why certificates cannot be trusted.
+/// The reason why certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct TrustError(String);
 
-/// What checks the certificate of a server against these.
+/// Returns the verifier of a server's certificate that trusts these.
 ///
 /// # Errors
-/// One of them is none that can be used, or there is none.
+/// A certificate cannot be used, or the list is empty.
 pub fn trust(
     certificates: &[CertificateDer<'static>],
 ) -> Result<Arc<dyn ServerCertVerifier>, TrustError> {
     trust_with(certificates, Names::Checked)
 }
 
-/// Which names the certificate of a server may be for.
+/// The names for which the certificate of a server may be valid.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Names {
-    /// That by which the server is reached.
+    /// The name by which the server is reached.
     Checked,
-    /// Any.
+    /// Any name.
     Any,
 }
 
-/// The same, and the name as told.
+/// Returns the same verifier, with the given check of names.
 pub(crate) fn trust_with(
     certificates: &[CertificateDer<'static>],
     names: Names,
@@ -60,14 +60,14 @@ pub(crate) fn trust_with(
 
 #[derive(Debug)]
 struct Trust {
-    /// Trusts what an authority signed.
+    /// The verifier of certificates that an authority signed.
     signed: Arc<WebPkiServerVerifier>,
     named: Vec<CertificateDer<'static>>,
     names: Names,
 }
 
-/// Whether a certificate is refused for who signed it, or for what it may sign. What it is for and its validity are looked
-/// at before that.
+/// Returns `true` if a certificate is refused for its signer, or for its right to sign. Its purpose
+/// and validity are checked before that.
 pub(crate) fn is_of_signer(error: &Error) -> bool {
     match error {
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => true,
@@ -140,7 +140,7 @@ mod tests {
     use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, KeyPair};
     use std::time::Duration;
 
-    /// 2026-06-01, in seconds; rcgen's certificates are valid from 1975 to 4096.
+    /// The date 2026-06-01 in seconds. Certificates of rcgen are valid from 1975 to 4096.
     const NOW_S: u64 = 1_780_272_000;
 
     fn certificate(edit: impl FnOnce(&mut CertificateParams)) -> CertificateDer<'static> {

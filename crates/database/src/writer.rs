@@ -1,13 +1,14 @@
-//! SQLite's one writer, a thread of its own, or a task where the database is in memory (`in_place`). Changes that
-//! arrive together share one durable commit.
+//! SQLite's one writer: a thread of its own, or a task where the database is in memory
+//! (`in_place`). Group commit: changes that arrive together share one durable commit.
 //!
-//! Once a sync has failed, the writer ends. The system forgets what it could not write, so that a later sync
-//! would succeed without it: nothing more may be promised before the database is opened again.
+//! Once a sync has failed, the writer ends. The system forgets pages that it could not write, so a
+//! later sync would succeed without them. No further commit is acknowledged before the database is
+//! opened again.
 //!
-//! There is no linger where somebody waits: whatever arrived while the last commit ran is the next group. What
-//! nobody waits for (outcomes of deliveries and callbacks) rides with these, or is the next group some
-//! milliseconds after the last: alone, and under load, it never waits. Each change of a group runs in a savepoint
-//! of its own, so that one that fails costs the others nothing.
+//! A group is committed without delay if a caller waits: it holds the changes that arrived during
+//! the last commit. Changes that no caller awaits (delivery and callback outcomes) join the next
+//! commit. If none follows within 5 ms they are committed on their own. Each change of a group runs
+//! in its own savepoint, so a failure does not affect the others.
 
 mod in_place;
 
@@ -24,24 +25,25 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-/// Most changes in one commit.
+/// Changes in one commit at most.
 const MOST_CHANGES: usize = 64;
-/// How long after the last commit began one is made of deferrable changes alone.
+/// Time from the start of the last commit after which deferrable changes are committed alone.
 const DISTANCE: Duration = Duration::from_millis(5);
-/// Pages after which the write-ahead log is folded back when no change waits: so few that those that come meanwhile
-/// do not wait long.
+/// Pages after which an idle writer checkpoints the write-ahead log. The number is small, so that
+/// changes that arrive meanwhile wait briefly.
 const SOME_PAGES: u32 = 400;
-/// Commits before that: to fold back takes two syncs, which under load would come with each fifth to eighth commit.
+/// Commits before an idle checkpoint. A checkpoint takes two syncs, which under load would follow
+/// each fifth to eighth commit.
 const SOME_COMMITS: u32 = 32;
-/// Pages after which it is folded back in any case. Under load many pages are in it several times, and are folded
-/// back once.
+/// Pages after which the log is checkpointed in any case. Under load many pages are in the log
+/// several times, and are written back once.
 const MANY_PAGES: u32 = 4_000;
-/// Changes that may wait for the writer; those who bring more wait themselves.
+/// Length of the writer's queue. A caller waits while it is full.
 const QUEUE: usize = 256;
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The way to the thread or task that owns the writing connection.
+/// The handle of the thread or task that owns the writing connection.
 #[derive(Clone)]
 pub struct Writer {
     queue: mpsc::Sender<Order>,
@@ -58,7 +60,7 @@ impl Order {
     }
 }
 
-/// A change without its type: applied first, answered when the commit is known.
+/// A change without its type. It is applied first, and answered once the commit is known.
 trait Pending: Send {
     fn is_deferrable(&self) -> bool;
     fn apply<'a>(&'a mut self, tx: &'a mut Tx) -> BoxFuture<'a, Result<()>>;
@@ -89,7 +91,7 @@ impl<C: Change> Pending for Waiting<C> {
             (Some(error), _) => Err(error),
             (None, None) => Err(Error::Closed),
         };
-        // Whoever asked may have gone; the change is committed all the same.
+        // The caller may have gone. The change is committed all the same.
         let _ = self.answer.send(result);
     }
 }
@@ -119,8 +121,8 @@ impl Writer {
         self.answer_to(result).await.ok_or(Error::Closed)?
     }
 
-    /// What the writer answers; nothing once it has ended. What is sent while it ends may stay in the queue for
-    /// ever, neither taken nor dropped.
+    /// Waits for the writer's answer, and returns `None` once the writer has ended. An order sent
+    /// while it ends may stay in the queue for ever.
     async fn answer_to<T>(&self, mut result: oneshot::Receiver<T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -129,16 +131,16 @@ impl Writer {
         }
     }
 
-    /// Comes back when the writer has ended: it was closed, or can promise nothing more.
+    /// Returns when the writer has ended: it was closed, or can commit no more.
     pub(crate) async fn ended(&self) {
         self.queue.closed().await;
     }
 
-    /// Finishes what waits, then closes the connection.
+    /// Finishes the queued changes, then closes the connection.
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         if self.queue.send(Order::Close(done)).await.is_ok() {
-            // Nothing means that the thread has ended already.
+            // `None` means that the thread has already ended.
             let _ = self.answer_to(closed).await;
         }
     }
@@ -161,7 +163,8 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
         let is_sound = group.is_empty()
             || (commit(&mut tx, group) && fold_back(&mut tx, &mut in_log, orders.is_empty()));
         if !is_sound {
-            // Nothing of the log is folded back by closing it: the disk may have less than what is read from it.
+            // The connection is leaked, because closing it would checkpoint the log. The disk may
+            // hold less than the pages that are read.
             std::mem::forget(tx);
             return;
         }
@@ -169,7 +172,7 @@ fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtim
     close(tx, closing);
 }
 
-/// The changes among what was received; `closing` gets the wish to close.
+/// Returns the changes among the received orders. `closing` receives a request to close.
 fn group(
     received: &mut Vec<Order>,
     closing: &mut Option<oneshot::Sender<()>>,
@@ -184,7 +187,7 @@ fn group(
     group
 }
 
-/// Closes the connection, and says so to whoever wished it.
+/// Closes the connection, and answers the request to close.
 fn close(tx: Tx, closing: Option<oneshot::Sender<()>>) {
     if let Tx::Sqlite(connection) = tx
         && let SqliteTx::Writer(connection) = *connection
@@ -197,7 +200,7 @@ fn close(tx: Tx, closing: Option<oneshot::Sender<()>>) {
     }
 }
 
-/// Waits for a change in a hurry, but no longer than this.
+/// Waits for an urgent change, at most this long.
 async fn company(orders: &mut mpsc::Receiver<Order>, received: &mut Vec<Order>, most: Duration) {
     let arrival = async {
         while received.len() < MOST_CHANGES && received.iter().all(Order::is_deferrable) {
@@ -210,27 +213,27 @@ async fn company(orders: &mut mpsc::Receiver<Order>, received: &mut Vec<Order>, 
     let _ = timeout(most, arrival).await;
 }
 
-/// Applies a group of changes, commits them together, and answers those who asked. Gives whether more can be
-/// committed.
+/// Applies a group of changes, commits them together, and answers the callers. Returns `true` if
+/// the writer can go on.
 fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) -> bool {
     let made = make(tx, &mut group);
     answer(group, made)
 }
 
-/// What became of a group: the failures of single changes, and what ended all of it.
+/// The result of a group: the failures of single changes, and the failure of the whole.
 type Made = (Vec<Option<Error>>, Option<Fate>);
 
 fn make(tx: &mut Tx, group: &mut [Box<dyn Pending>]) -> Made {
     let mut failures = Vec::with_capacity(group.len());
     let fate = apply(tx, group, &mut failures).err().map(Fate::new);
     if fate.is_some() {
-        // Some failures have ended the transaction already: then there is nothing to roll back.
+        // Some failures have already ended the transaction, so the rollback may fail.
         let _ = command(tx, "rollback");
     }
     (failures, fate)
 }
 
-/// Answers those who asked. Gives whether more can be committed.
+/// Answers the callers. Returns `true` if the writer can go on.
 fn answer(group: Vec<Box<dyn Pending>>, (failures, mut fate): Made) -> bool {
     let is_sound = fate.as_ref().is_none_or(|fate| fate.kind != Kind::Unknown);
     let failures = failures.into_iter().chain(repeat_with(|| None));
@@ -240,8 +243,8 @@ fn answer(group: Vec<Box<dyn Pending>>, (failures, mut fate): Made) -> bool {
     is_sound
 }
 
-/// Folds the log back where it has become long, now that nobody waits for this commit any more. Gives whether more
-/// can be committed. `in_log` counts the commits since the last time.
+/// Checkpoints the log if it is long, after the callers of this commit are answered. Returns `true`
+/// if the writer can go on. `in_log` counts the commits since the last checkpoint.
 fn fold_back(tx: &mut Tx, in_log: &mut u32, is_idle: bool) -> bool {
     *in_log += 1;
     if !is_long(sqlite::Connection::log_pages(), *in_log, is_idle) {
@@ -255,12 +258,13 @@ fn fold_back(tx: &mut Tx, in_log: &mut u32, is_idle: bool) -> bool {
     folded.is_ok()
 }
 
-/// Whether a log of so many pages, and commits, is to be folded back.
+/// Returns `true` if a log of so many pages and commits is due for a checkpoint.
 const fn is_long(pages: u32, commits: u32, is_idle: bool) -> bool {
     pages >= MANY_PAGES || (is_idle && pages >= SOME_PAGES && commits >= SOME_COMMITS)
 }
 
-/// Applies a group in one transaction; what is given back ends all of it. `failures` are those of single changes.
+/// Applies a group in one transaction. An error returned ends all of it. `failures` receives those
+/// of single changes.
 fn apply(
     tx: &mut Tx,
     group: &mut [Box<dyn Pending>],
@@ -268,7 +272,7 @@ fn apply(
 ) -> Result<()> {
     command(tx, "begin immediate")?;
     match group {
-        // Alone it needs no savepoint, which keeps what each page was.
+        // A single change needs no savepoint, which would copy each page.
         [change] => now(change.apply(tx))?,
         several => {
             for change in several {
@@ -279,7 +283,8 @@ fn apply(
     command(tx, "commit")
 }
 
-/// Makes one change of several, and gives its failure; what is given as an error has ended the transaction.
+/// Applies one change of several, and returns its failure. An `Err` means that the transaction has
+/// ended.
 fn attempt(tx: &mut Tx, change: &mut dyn Pending) -> Result<Option<Error>> {
     command(tx, "savepoint change")?;
     let failure = now(change.apply(tx)).err();
@@ -289,12 +294,12 @@ fn attempt(tx: &mut Tx, change: &mut dyn Pending) -> Result<Option<Error>> {
     };
     match undone.and_then(|()| command(tx, "release change")) {
         Ok(()) => Ok(failure),
-        // Where the transaction has ended with the change, that one's failure is the reason.
+        // If the transaction ended with the change, the failure of the change is the reason.
         Err(error) => Err(failure.unwrap_or(error)),
     }
 }
 
-/// The failure of a whole group, told to each of its changes.
+/// The failure of a whole group, which each of its changes receives.
 struct Fate {
     first: Option<Error>,
     kind: Kind,
@@ -341,8 +346,8 @@ fn command(tx: &mut Tx, text: &'static str) -> Result<()> {
     tx.sqlite()?.command(text)
 }
 
-/// What a change gives. On SQLite alone nothing that it awaits has to be waited for; an import writes to
-/// PostgreSQL in the middle of it.
+/// Runs a change to its result. On SQLite no await of a change ever has to wait. An import is an
+/// exception: it writes to PostgreSQL in between.
 fn now<T>(change: impl Future<Output = Result<T>>) -> Result<T> {
     let mut change = pin!(change);
     let nobody = &mut Context::from_waker(Waker::noop());
@@ -357,7 +362,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_log_is_folded_back_after_some_commits_while_nobody_waits_or_when_it_is_long() {
+    fn the_log_is_folded_back_when_idle_or_long() {
         for (pages, commits, is_idle, long) in [
             (SOME_PAGES, SOME_COMMITS, true, true),
             (SOME_PAGES - 1, u32::MAX, true, false),
@@ -388,7 +393,8 @@ mod tests {
         }))
     }
 
-    /// How long a deferrable order is kept while these follow it, and how many leave together.
+    /// Returns the time for which a deferrable order is kept before these, and the number that
+    /// leave together.
     async fn kept(following: Vec<Order>) -> (Duration, usize) {
         let (queue, mut orders) = mpsc::channel(QUEUE);
         let mut received = vec![order::<true>()];
@@ -437,7 +443,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_waits_for_leaves_with_what_is_in_a_hurry_and_alone_after_the_distance() {
+    async fn deferrable_changes_join_an_urgent_commit_or_leave_alone() {
         assert_eq!(kept(vec![order::<false>()]).await, (Duration::ZERO, 2));
         let (wait, together) = kept(vec![order::<true>(), order::<true>()]).await;
         assert!(wait >= DISTANCE && together == 3, "{wait:?}, {together}");

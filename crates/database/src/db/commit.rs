@@ -1,5 +1,5 @@
-//! PostgreSQL's transactions: run again when the server asks for it, and resolved when the connection is lost
-//! in the middle of a commit.
+//! Transactions of PostgreSQL. They are run again when the server asks for it. A commit whose
+//! connection is lost is looked up until its result is known.
 
 use super::pooled::{Pool, Pooled};
 use super::{Change, PATIENCE, Tx};
@@ -9,33 +9,34 @@ use sqlx::Row;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// Codes that ask for the transaction to be run again: serialization failure, deadlock, a lock that was waited
-/// for too long, and a row that another node wrote in between (the next run finds it).
+/// Codes after which the transaction is run again: serialization failure, deadlock, lock timeout,
+/// and a row that another node wrote meanwhile (the next run finds it).
 const RUN_AGAIN: [&str; 4] = ["40001", "40P01", "55P03", "23505"];
-/// How often it is.
+/// Runs of one change at most.
 const MOST_RUNS: usize = 10;
-/// How often the server is asked what became of a commit that was not answered.
+/// Interval between lookups of a commit that the server did not acknowledge.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// Commits whose connection was lost: as many as were under way, whenever a server goes.
+/// Log limiter for commits whose connection was lost: a failing server loses all open ones at once.
 static LOST: Outage = Outage::of("connections are lost in commits");
-/// Questions about them while no server answers.
+/// Log limiter for lookups of commits while no server answers.
 static UNKNOWN: Outage = Outage::of("the result of a commit is not known yet");
 
 /// How one run of a change ended.
 enum Run<O> {
-    /// It is durable.
+    /// The change is durable.
     Done(O),
-    /// Nothing of it is kept.
+    /// The change is rolled back.
     Failed(Error),
-    /// It has not begun: the connection had been lost since it was used last.
+    /// The change has not begun: the connection was lost since its last use.
     Stale(Error),
-    /// The connection was lost after the commit was asked for: what the run gave, and its transaction id.
+    /// The connection was lost after the commit was requested. The fields are the output of the run
+    /// and its transaction id.
     Unknown(O, String),
 }
 
-/// Makes a change durable. Does not return before it is known whether it is: a server that went away in the
-/// middle of a commit is waited for, so callers with less patience must go on by themselves.
+/// Makes a change durable. It returns only when the result is known, and waits for a server that
+/// went away during the commit. A caller with a shorter timeout must not await it directly.
 pub(super) async fn change<C: Change>(pool: &Pool, change: &C) -> Result<C::Output> {
     let mut runs = 1;
     loop {
@@ -86,12 +87,12 @@ async fn run<C: Change>(pool: &Pool, change: &C) -> Run<C::Output> {
     }
 }
 
-/// Begins a transaction; gives its id.
+/// Begins a transaction and returns its id.
 async fn begin<C: Change>(tx: &mut Tx) -> Result<String> {
     if let Tx::Postgres(pooled) = tx {
         pooled.begins();
     }
-    // One round trip for all.
+    // One round trip carries all statements.
     let opening = if C::DURABLE {
         "begin; select cast(pg_current_xact_id() as text)"
     } else {
@@ -101,8 +102,8 @@ async fn begin<C: Change>(tx: &mut Tx) -> Result<String> {
     Ok(begun.try_get(0)?)
 }
 
-/// Runs a change up to its commit. `begun` is filled with the transaction's id as soon as there is one, `asked` with
-/// what the change gives as soon as the commit is asked for.
+/// Runs a change up to its commit. `begun` receives the transaction's id as soon as it is known.
+/// `asked` receives the output of the change as soon as the commit is requested.
 async fn attempt<C: Change>(
     tx: &mut Tx,
     change: &C,
@@ -118,11 +119,12 @@ async fn attempt<C: Change>(
     Ok(())
 }
 
-/// Whether the server may have gone on with a commit that it did not answer.
+/// Returns `true` if the server may have completed a commit that it did not acknowledge.
 fn is_lost(error: &Error) -> bool {
     match error {
         Error::Database(Failure::Postgres(sqlx::Error::Database(error))) => {
-            // Ended by an operator or a crash; everything else is an answer: the transaction was rolled back.
+            // The session was ended by an operator or a crash. Any other error is an answer: the
+            // transaction was rolled back.
             error
                 .code()
                 .is_some_and(|code| code.starts_with("57P") || code.starts_with("08"))
@@ -131,7 +133,7 @@ fn is_lost(error: &Error) -> bool {
     }
 }
 
-/// Rolls back, or leaves the connection in its transaction, and so to be closed.
+/// Rolls back. If that is not possible, the connection stays in its transaction and is closed.
 async fn give_up(tx: Tx, error: &Error) {
     let Tx::Postgres(mut connection) = tx else {
         return;
@@ -154,7 +156,8 @@ async fn give_up(tx: Tx, error: &Error) {
     }
 }
 
-/// Whether a change whose commit was not answered is in the database, however long it takes to find out.
+/// Returns `true` if a change without an acknowledgement is in the database, however long the
+/// lookup takes.
 async fn stood<C: Change>(pool: &Pool, change: &C, output: &C::Output, transaction: &str) -> bool {
     loop {
         match ask(pool, change, output, transaction).await {
@@ -169,8 +172,8 @@ async fn stood<C: Change>(pool: &Pool, change: &C, output: &C::Output, transacti
     }
 }
 
-/// `None` while the transaction still runs. Its status alone would not do: after a crash another one may have
-/// its number.
+/// Returns `None` while the transaction still runs. Its status alone is no proof: after a crash
+/// another transaction may have its number.
 async fn ask<C: Change>(
     pool: &Pool,
     change: &C,
@@ -186,7 +189,7 @@ async fn ask<C: Change>(
                 .await;
         match status {
             Ok(Some(status)) if status == "in progress" => return Ok(None),
-            // A number from before a crash may lie in the future: then the transaction is gone.
+            // A number from before a crash may lie in the future. Then the transaction is gone.
             Ok(_) | Err(sqlx::Error::Database(_)) => {}
             Err(error) => return Err(error.into()),
         }

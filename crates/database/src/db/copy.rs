@@ -7,18 +7,19 @@ use crate::sqlite::{self, Options};
 use std::io;
 use std::path::Path;
 
-/// SQLite's codes for a table that is not there, and for a file that is no database.
+/// SQLite's codes for a missing table, and for a file that is not a database.
 const OF_OTHERS: [&str; 2] = ["1", "26"];
 
 impl Db {
-    /// A connection of its own to an embedded database, for copying: neither the writer nor a reader waits for it.
+    /// Opens a separate connection to an embedded database for copying, so that neither the writer
+    /// nor a reader waits.
     pub fn connect_to_copy(&self) -> Result<sqlite::Connection> {
         let Self::Sqlite { readers, .. } = self else {
             return Err(Error::Impossible(
                 "a backup is made of an embedded database",
             ));
         };
-        // `query_only` would refuse to write the copy, too.
+        // The setting `query_only` would also refuse to write the copy.
         let options = Options::clone(readers.options())
             .pragma("query_only", "off")
             .read_only();
@@ -26,7 +27,7 @@ impl Db {
     }
 }
 
-/// Opens a copy to read it, or gives nothing where it is no database of ogene.
+/// Opens a copy for reading. It returns `None` if the file is not a database of ogene.
 pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> {
     match try_open(file, schema) {
         Err(Error::Database(failure))
@@ -42,7 +43,7 @@ pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connecti
 
 fn try_open(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> {
     let mut connection = options(file).read_only().connect()?;
-    // What it was made by says whose it is: a migration is never edited.
+    // The first migration identifies the owner, because a migration is never edited.
     let first: Vec<Vec<u8>> = connection.fetch(
         "select checksum from _migrations where version = (select min(version) from _migrations)",
         &[],
@@ -53,8 +54,8 @@ fn try_open(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> 
     Ok(is_ours.then_some(connection))
 }
 
-/// Writes a database into an empty file, as it is at this moment. It is on no disk for certain before the file is
-/// synced.
+/// Writes a database, as it is at this moment, into an empty file. The copy is durable only after
+/// the caller syncs the file.
 pub fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()> {
     let name = file.to_str().ok_or_else(|| {
         let fault = io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8");
@@ -64,8 +65,8 @@ pub fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()> {
     from.close()
 }
 
-/// Opens a copy that nobody else uses, and brings its schema up to date. It keeps the journal that it has, so that
-/// there is one file alone once it is closed.
+/// Opens a copy that nobody else uses, and brings its schema up to date. The copy keeps its journal
+/// mode, so that one file remains after closing.
 pub fn upgrade(file: &Path, schema: &Schema) -> Result<()> {
     let mut connection = options(file).connect()?;
     migrate::sqlite(&mut connection, schema.sqlite)?;
@@ -75,8 +76,9 @@ pub fn upgrade(file: &Path, schema: &Schema) -> Result<()> {
 /// A table, index, view or trigger: its type, its name and how it is made.
 type Object = (String, String, String);
 
-/// How the schema of a copy that is up to date differs from what the migrations make: the first of what it has, lacks or
-/// makes in another way. A trigger, for one, would run with every change.
+/// Returns the first difference between the schema of an up-to-date copy and the one that the
+/// migrations make. An object may be added, missing or changed. An added trigger, for example,
+/// would run with every change.
 pub fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> {
     let mut fresh = Options::new(Path::new(":memory:"), BUSY)
         .create()
@@ -94,7 +96,7 @@ pub fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> {
 }
 
 fn objects(connection: &mut sqlite::Connection) -> Result<Vec<Object>> {
-    // Names that begin so are SQLite's own: nobody else can give them. The list of migrations is made by the library.
+    // Names with this prefix are reserved for SQLite. The library makes the list of migrations.
     connection.fetch(
         "select type, name, case name when '_migrations' then '' else coalesce(sql, '') end from sqlite_schema where substr(name, 1, 7) <> 'sqlite_'
          order by type, name",

@@ -1,4 +1,4 @@
-//! Why a PostgreSQL server cannot be used, and what to do about it.
+//! Diagnosis of a PostgreSQL server that cannot be used, and the remedy.
 
 use super::relay::{NO_TLS, UNREACHABLE};
 use super::server::{READ_BACK, Server};
@@ -7,44 +7,44 @@ use sqlx::Row;
 use sqlx::postgres::{PgDatabaseError, PgRow};
 use std::{fmt, io};
 
-/// A PostgreSQL server that cannot be used. Its sentence ends with what to do, and shows no password.
+/// A PostgreSQL server that cannot be used. Its message ends with the remedy and shows no password.
 #[derive(Debug)]
 pub struct Unusable {
-    // Boxed, or every error would be as large.
+    // The box keeps every error small.
     server: Box<Server>,
     fault: Fault,
 }
 
-/// What is wrong with it. A `String` is what the server or the system says.
+/// The fault of a server. A `String` is the reason that the server or the system returned.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Fault {
-    /// Nobody answers.
+    /// The server does not answer.
     Unreachable(String),
-    /// It runs, and takes nobody for the moment.
+    /// The server runs, but accepts no connection at the moment.
     NotReady,
-    /// All connections that it has, or that the role may have, are taken.
+    /// All connections of the server or of the role are taken.
     Full(String),
-    /// A wrong password, or a role of which the server will not say that there is none.
+    /// The password is wrong, or the role is unknown and the server hides that.
     Password,
-    /// There is no such role, or none that may log in.
+    /// The role does not exist, or may not log in.
     Role(String),
-    /// The rules on who comes from where keep the role out.
+    /// The rules of access (`pg_hba.conf`) reject the role.
     NotAdmitted(String),
-    /// The same without TLS, which may be why.
+    /// The rules of access reject the role on a connection without TLS, which may be the cause.
     TlsRequired(String),
-    /// TLS was asked for and there is none, or it failed.
+    /// TLS was requested, but is missing or failed.
     Tls(String),
     NoDatabase,
-    /// Its version.
+    /// The version of the server.
     TooOld(String),
-    /// The database's encoding, which has not every character.
+    /// The encoding of the database, which lacks some characters.
     Encoding(String),
-    /// It follows another server.
+    /// The server is a standby of another one.
     Standby,
     ReadOnly,
-    /// This setting is off, and what is committed would not survive a crash.
+    /// This setting is off, so that a commit would not survive a crash.
     NotDurable(&'static str),
-    /// The search path leads nowhere.
+    /// The search path names no schema.
     NoSchema,
     MayNotCreate {
         schema: String,
@@ -55,7 +55,7 @@ pub(super) enum Fault {
     },
     /// Some other right is missing.
     Right(String),
-    /// It asks for a certificate, and none was named.
+    /// The server asks for a client certificate, and none was named.
     ClientCertificate(String),
     /// A file that the URL names cannot be read.
     File {
@@ -63,15 +63,15 @@ pub(super) enum Fault {
         path: String,
         reason: String,
     },
-    /// A pooler that gives each transaction another connection.
+    /// A pooler in transaction mode, which gives each transaction another connection.
     TransactionPool,
-    /// A pooler that loses what is set; what the setting is instead.
+    /// A pooler that drops settings. The field is the value found instead.
     DropsSettings(String),
-    /// Something else is wrong with how a connection begins.
+    /// Another fault at the start of a connection.
     Startup(String),
 }
 
-/// What is wrong, and what to do about it.
+/// The message: the fault and its remedy.
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.wrong(), self.remedy())
@@ -210,7 +210,7 @@ impl Unusable {
 /// The oldest release whose SQL is tested.
 const OLDEST_MAJOR: i32 = 15;
 
-/// What a connection says of its server before the schema is touched.
+/// Facts about the server, which a connection reads before the schema is touched.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -227,21 +227,21 @@ pub(super) struct Facts {
     pub(super) synchronous_commit: String,
     pub(super) fsync: String,
     pub(super) full_page_writes: String,
-    /// Where tables are made.
+    /// The schema in which tables are made.
     pub(super) schema: Option<String>,
     pub(super) may_create: bool,
-    /// Whether the table of migrations is there.
+    /// `true` if the table of migrations exists.
     pub(super) has_migrations: bool,
-    /// Tables of ours that are there and that the role may not read or write.
+    /// Existing tables of Ogene that the role may not read or write.
     pub(super) barred: Vec<String>,
-    /// Whether a migration is due.
+    /// `true` if a migration is due.
     pub(super) is_due: bool,
-    /// Whether Citus is there, and buckets lie on its workers or are about to.
+    /// `true` if Citus is installed and the buckets lie, or will lie, on its workers.
     pub(super) is_citus: bool,
 }
 
 impl Facts {
-    /// Reads what [`Self::SQL`] returns.
+    /// Reads the row of [`Self::SQL`].
     pub(super) fn read(row: &PgRow) -> sqlx::Result<Self> {
         Ok(Self {
             version: row.try_get("version")?,
@@ -285,7 +285,7 @@ impl Facts {
             ) as barred,
             exists (select 1 from pg_extension where extname = 'citus') as is_citus";
 
-    /// The first thing that keeps Ogene from working there.
+    /// Returns the first fault that keeps Ogene from using the server.
     pub(super) fn fault(self) -> Option<Fault> {
         let off = [
             ("synchronous_commit", self.synchronous_commit),
@@ -325,10 +325,10 @@ impl Server {
         Error::Unusable(Unusable { server, fault })
     }
 
-    /// What a failure to connect comes to, or of a first statement.
+    /// Diagnoses a failure to connect, or to run the first statement.
     pub(super) fn judge(&self, error: sqlx::Error) -> Error {
         let fault = match error {
-            // rustls tells by this kind that a certificate is not to be trusted.
+            // The kind `InvalidData` of rustls means a certificate that is not trusted.
             sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
                 tls(error.to_string())
             }
@@ -351,7 +351,7 @@ impl Server {
     }
 }
 
-/// What a failure of TLS means. A server may ask for a certificate before PostgreSQL has the word.
+/// Diagnoses a failure of TLS. A server may ask for a certificate before PostgreSQL answers.
 fn tls(reason: String) -> Fault {
     if reason.contains("CertificateRequired") {
         Fault::ClientCertificate(reason)
@@ -360,7 +360,8 @@ fn tls(reason: String) -> Fault {
     }
 }
 
-/// What the driver finds in place of an answer of PostgreSQL. It reads a zero where the connection was closed.
+/// Diagnoses a peer that is not PostgreSQL. The driver reads a zero where the connection was
+/// closed.
 fn not_postgres(reason: String) -> String {
     if reason.contains("SSLRequest: 0x00") {
         "it closed the connection without a word, as a proxy does that has no server".to_owned()
@@ -369,21 +370,22 @@ fn not_postgres(reason: String) -> String {
     }
 }
 
-/// What a refusal means. Its text comes in the server's language, so the code and the name of the server's own
-/// function tell.
+/// Diagnoses a refusal. Its text is in the server's language, so the code and the name of the
+/// server's function decide.
 fn refused(code: &str, routine: Option<&str>, reason: String, is_plain: bool) -> Option<Fault> {
     Some(match code {
         UNREACHABLE => Fault::Unreachable(reason),
         NO_TLS => Fault::Tls(reason),
         "28P01" => Fault::Password,
         "28000" if routine == Some("InitializeSessionUserId") => Fault::Role(reason),
-        // The one text that is compared: neither its code nor its routine is its own.
+        // This is the only text that is compared: its code and routine are shared with other
+        // errors.
         "28000" if reason.contains("valid client certificate") => Fault::ClientCertificate(reason),
         "28000" if is_plain => Fault::TlsRequired(reason),
         "28000" => Fault::NotAdmitted(reason),
         "3D000" => Fault::NoDatabase,
         "08P01" => Fault::Startup(reason),
-        // Two sessions met on one connection.
+        // Two sessions shared one connection.
         "42P05" | "26000" => Fault::TransactionPool,
         "42501" => Fault::Right(reason),
         "53300" => Fault::Full(reason),
@@ -417,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_to_create_is_asked_for_only_when_a_migration_is_due() {
+    fn only_a_due_migration_needs_the_right_to_create() {
         for (is_due, may_create, is_fault) in [
             (true, false, true),
             (true, true, false),

@@ -1,4 +1,4 @@
-//! The files of an embedded database: its owner alone reads them.
+//! The files of an embedded database, which only their owner may read.
 
 use super::{BUSY, Db, FILE, prepare_directory, sync_directory};
 use crate::error::{Error, Result};
@@ -10,29 +10,30 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
 use std::time::Duration;
 
-/// It holds numbers and texts. What SQLite makes beside a database has the mode and the owner of the database.
+/// Mode of the database, which holds numbers and texts. SQLite gives its other files the mode and
+/// owner of the database.
 pub const MODE: u32 = 0o600;
 /// The write-ahead log.
 const LOG: &str = "ogene.db-wal";
-/// The file that is locked by whoever has the turn to open the database.
+/// The lock file, held by the process that opens the database.
 const TURN: &str = "opening.lock";
-/// How often another process that opens the database is looked for again.
+/// Interval between attempts to take the lock while another process opens the database.
 const TURN_PAUSE: Duration = Duration::from_millis(20);
 
-/// Makes a file of a data directory where it is not there.
+/// Makes a file of a data directory if it is missing.
 pub fn make(directory: &Path, name: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.create_new(true).write(true).mode(MODE);
     match options.open(directory.join(name)) {
         Ok(file) => give_away(&file, directory),
-        // It is not opened: to close a database ends the locks that this process has on it.
+        // The file is not opened: closing it would release the locks that this process has on it.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Whether there is a write-ahead log with data and no database that it belongs to. SQLite would remove the log: a database
-/// is never empty once its log has data.
+/// Returns `true` if a write-ahead log with data exists without its database. SQLite would remove
+/// such a log. A database is never empty once its log has data.
 pub fn is_log_alone(directory: &Path) -> io::Result<bool> {
     let length = |name: &str| match fs::metadata(directory.join(name)) {
         Ok(found) => Ok(found.len()),
@@ -42,7 +43,7 @@ pub fn is_log_alone(directory: &Path) -> io::Result<bool> {
     Ok(length(FILE)? == 0 && length(LOG)? > 0)
 }
 
-/// Opens the database of a directory, or makes one where there is none.
+/// Opens the database of a directory, or makes one if there is none.
 pub(super) async fn open(path: &Path, schema: &Schema) -> Result<Db> {
     prepare_directory(path)?;
     let _turn = take_turn(path).await?;
@@ -51,13 +52,13 @@ pub(super) async fn open(path: &Path, schema: &Schema) -> Result<Db> {
     }
     make(path, FILE).map_err(|source| Error::directory(path, source))?;
     let db = super::open_sqlite(Options::new(&path.join(FILE), BUSY), schema)?;
-    // The file and its log have their names since then, and keep them while it is open.
+    // The file and its log now have their names, and keep them while the database is open.
     sync_directory(path).map_err(|source| Error::directory(path, source))?;
     Ok(db)
 }
 
-/// Gives a file to the owner of its directory. Only root makes any for others, and a service whose files were root's
-/// would not start.
+/// Gives a file to the owner of its directory. Only root makes files for another user, and a
+/// service could not open files of root.
 pub fn give_away(file: &File, directory: &Path) -> io::Result<()> {
     let (maker, owner) = (file.metadata()?.uid(), fs::metadata(directory)?);
     if maker == 0 && owner.uid() != maker {
@@ -66,8 +67,9 @@ pub fn give_away(file: &File, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the turn to open the database: two processes that made the same tables at once would be in each
-/// other's way. The turn lasts as long as the file; the system ends it when a process dies.
+/// Waits for the lock to open the database. Two processes that made the same tables at once would
+/// conflict. The lock lasts as long as the returned file, and the system releases it when a process
+/// dies.
 pub async fn take_turn(path: &Path) -> Result<File> {
     let fault = |source| Error::directory(path, source);
     make(path, TURN).map_err(fault)?;

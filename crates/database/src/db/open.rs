@@ -14,17 +14,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a connection that rested is taken to be alive without asking: what is busy need not go there and back once
-/// more for each change.
+/// Idle time for which a connection is trusted without a ping. A busy connection so saves one round
+/// trip a change.
 const TRUSTED: Duration = Duration::from_millis(100);
-/// Connections of a node that are not of the pool: the one that hears the other nodes.
+/// Connections of a node outside the pool: the listener for messages of other nodes.
 const LISTENING: u32 = 1;
 
-/// When the server started, Unix microseconds.
+/// The start time of the server, in Unix microseconds.
 pub const STARTED: &str =
     "cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)";
 
-/// Connects to the server, finds out whether it can be used, and brings the schema up to date.
+/// Connects to the server, checks that it can be used, and brings the schema up to date.
 pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
     if let Some((parameter, path, reason)) = server.unreadable_file() {
         return Err(server.unusable(Fault::File {
@@ -33,7 +33,7 @@ pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
             reason,
         }));
     }
-    // Not through the pool: it would take a refused connection for a server that starts, and wait.
+    // The pool is not used: it would treat a refused connection as a starting server, and wait.
     let (mut connection, relay) = connect(server).await?;
     pooler::refuse(server, &mut connection).await?;
     let is_citus = prepare(server, &mut connection, schema).await?;
@@ -56,7 +56,7 @@ pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
             })
         })
         .after_connect(move |connection, _| {
-            // It lives as long as the pool.
+            // The relay lives as long as the pool.
             let _relay = &relay;
             let settings = Arc::clone(&settings);
             Box::pin(async move { set(connection, &settings).await })
@@ -69,7 +69,8 @@ pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
     Ok(Db::Postgres { pool })
 }
 
-/// The first connection, and by what it goes where sqlx does not trust the server's certificate and we do.
+/// Opens the first connection. It also returns a relay if we trust the server's certificate and
+/// sqlx does not.
 pub(super) async fn connect(server: &Server) -> Result<(PgConnection, Option<Relay>)> {
     let late = |_| server.unusable(Fault::Unreachable("no answer".to_owned()));
     match timeout(BUSY, server.options.connect())
@@ -88,19 +89,20 @@ pub(super) async fn connect(server: &Server) -> Result<(PgConnection, Option<Rel
     }
 }
 
-/// Runs the statement that makes the settings of a connection.
+/// Runs the statement that sets the session settings of a connection.
 async fn set(connection: &mut PgConnection, settings: &str) -> sqlx::Result<()> {
     let sql = sqlx::AssertSqlSafe(settings.to_owned());
     sqlx::raw_sql(sql).execute(connection).await.map(drop)
 }
 
-/// Gives whether buckets may lie on several servers.
+/// Prepares the schema. Returns `true` if buckets may lie on several servers.
 async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema) -> Result<bool> {
     let judge = |error| server.judge(error);
     set(connection, &server.settings(false))
         .await
         .map_err(judge)?;
-    // Asked by itself: with the statement that sets it, a pooler might answer with what it then drops.
+    // The setting is read in a separate query. Together with the statement that sets it, a pooler
+    // might return the value and drop it later.
     let (setting, wanted) = READ_BACK;
     let read = sqlx::query_scalar("select current_setting($1)").bind(setting);
     let found: String = read.fetch_one(&mut *connection).await.map_err(judge)?;
@@ -119,7 +121,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
         return Err(server.unusable(fault));
     }
     if is_due {
-        // Another node may be at the schema for a long time.
+        // Another node may migrate the schema for a long time.
         set(connection, "set lock_timeout = 0")
             .await
             .map_err(judge)?;
@@ -132,23 +134,23 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
     Ok(is_citus)
 }
 
-/// Whether a migration is to be made. Where none is, nothing is asked of the server that takes the right to make tables:
-/// the migrator would make its own, were it there or not.
+/// Returns `true` if a migration is due. Otherwise the right to make tables is not needed. The
+/// migrator would create its own table even if it exists.
 async fn is_due(connection: &mut PgConnection, schema: &Schema) -> Result<bool> {
     let made = migrate::applied(connection).await;
     let made = match made {
         Ok(made) => made,
-        // It may not be read: that is told with all tables of which this is so.
+        // The table is not readable. The check of all tables reports it.
         Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("42501") => {
             return Ok(false);
         }
         Err(error) => return Err(error.into()),
     };
-    // What is made by a newer release, or otherwise than here, is the migrations' to refuse.
+    // The migrations themselves refuse a newer or different schema.
     Ok(migrate::due(schema.postgres, &made).map_or(true, |due| !due.is_empty()))
 }
 
-/// The names of all tables and views, as the migrations make them.
+/// Returns the names of all tables and views, as the migrations make them.
 fn tables(schema: &Schema) -> Vec<&str> {
     let lines = schema
         .postgres

@@ -8,8 +8,9 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// What was lent for longer is not kept. Its last question may have been given up, and the pool waits for the
-/// answer before it lends the connection again: for ever, where the server has vanished without a word.
+/// Time on loan after which a connection is not kept. Its last query may have been given up, and
+/// the pool waits for the answer before the next loan. If the server has vanished, it would wait
+/// for ever.
 const LONG: Duration = Duration::from_secs(1);
 
 /// Timeouts of the attempts to get a connection before the last one, which lasts as long as the pool waits.
@@ -26,12 +27,12 @@ const ATTEMPT_TIMEOUTS: [Duration; 3] = [
 #[derive(Clone, Debug)]
 pub struct Pool {
     pub(crate) connections: PgPool,
-    /// Whether the tables may lie on the workers of Citus.
+    /// `true` if the tables may lie on the workers of Citus.
     pub(crate) is_citus: bool,
 }
 
-/// Goes back to the pool if it is at rest, and is closed if it may not be: in a transaction that was given up, the
-/// next one would begin in the middle of it.
+/// A connection on loan from the pool. It returns to the pool if it is at rest, and is closed
+/// otherwise: in an abandoned transaction, the next user would begin in the middle of it.
 #[derive(Debug)]
 pub struct Pooled {
     connection: PoolConnection<Postgres>,
@@ -41,7 +42,8 @@ pub struct Pooled {
 }
 
 impl Pooled {
-    /// A connection at rest, or a new one. Whatever fails here, no statement is to blame.
+    /// Returns a pooled connection at rest, or a new one. A failure here is never the fault of a
+    /// statement.
     pub(crate) async fn of(pool: &Pool) -> Result<Self> {
         let connection = Self::acquire(&pool.connections)
             .await
@@ -68,12 +70,12 @@ impl Pooled {
         self.is_citus
     }
 
-    /// A transaction is about to begin.
+    /// Records that a transaction is about to begin.
     pub(super) fn begins(&mut self) {
         self.in_transaction = true;
     }
 
-    /// It has ended, by the word of the server.
+    /// Records that the server has confirmed the end of the transaction.
     pub(super) fn rests(&mut self) {
         (self.in_transaction, self.since) = (false, Instant::now());
     }

@@ -1,4 +1,4 @@
-//! Finds out whether a pooler stands before PostgreSQL that does not keep a session together.
+//! Detection of a pooler in transaction mode before PostgreSQL.
 
 use super::BUSY;
 use super::diagnose::{Fault, Unusable};
@@ -8,15 +8,17 @@ use crate::error::{Error, Result};
 use sqlx::{Connection, PgConnection, Row};
 use tokio::time::timeout;
 
-/// Refuses a pooler in transaction mode. There prepared statements of two sessions meet on one connection, notifications
-/// reach nobody, and settings are lost, without an error in the end.
+/// Refuses a pooler in transaction mode. There prepared statements of two sessions meet on one
+/// connection, notifications are lost, and settings are dropped without an error.
 ///
-/// Two sessions are compared. While the second is within a transaction, it has the connection of the first, or the first
-/// is given another one; before a server, or a pool in session mode, each keeps its own.
+/// Two sessions are compared. While the second is in a transaction, it has the connection of the
+/// first, or the first gets another one. Before a server, or a pool in session mode, each keeps its
+/// own.
 pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<()> {
     let (mut second, _relay) = match connect(server).await {
         Ok(second) => second,
-        // It is not asked for more than there is: commands are run beside nodes that have all others.
+        // The check is skipped if no connection is left: commands run beside nodes that may hold
+        // all others.
         Err(Error::Unusable(unusable)) if unusable.is_full() => return Ok(()),
         Err(error) => return Err(error),
     };
@@ -25,7 +27,7 @@ pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<
         return Err(server.unusable(Fault::Full(reason)));
     };
     let is_shared = compared.map_err(|error| server.judge(error))?;
-    // What it began ends with it.
+    // Closing the session ends its transaction.
     second.close().await.map_err(|error| server.judge(error))?;
     if is_shared {
         return Err(server.unusable(Fault::TransactionPool));
@@ -36,12 +38,13 @@ pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<
 async fn is_shared(first: &mut PgConnection, second: &mut PgConnection) -> sqlx::Result<bool> {
     let before = backend(first).await?;
     sqlx::raw_sql("begin").execute(&mut *second).await?;
-    // Where the pool has one connection alone, the first session would wait for it: so it is not asked then.
+    // If the pool has only one connection, the first session would wait for it, so it is not
+    // queried then.
     Ok(backend(second).await? == before || backend(first).await? != before)
 }
 
-/// The process of the server that a statement of this session is run by. The statement is not prepared, or two sessions
-/// would prepare it on one connection.
+/// Returns the server process that runs statements of this session. The statement is not prepared,
+/// because two sessions could prepare it on one connection.
 async fn backend(session: &mut PgConnection) -> sqlx::Result<String> {
     let row = sqlx::raw_sql("select cast(pg_backend_pid() as text)");
     row.fetch_one(session).await?.try_get(0)

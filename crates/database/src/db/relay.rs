@@ -1,8 +1,9 @@
-//! TLS to a PostgreSQL server whose certificate stands itself in `sslrootcert`.
+//! TLS to a PostgreSQL server whose own certificate is in `sslrootcert`.
 //!
-//! libpq trusts such a certificate, and sqlx, which allows no verifier but its own, refuses one that may sign others. In that
-//! case alone sqlx connects to a socket of this process, in a directory that no other user may enter, and each connection is
-//! carried on from there to the server by TLS, with our verifier. It costs a copy of what is sent and received.
+//! libpq trusts such a certificate. sqlx allows no verifier but its own, and refuses one that may
+//! sign others. Only then does sqlx connect to a socket of this process, in a directory that no
+//! other user may enter. The relay forwards each connection to the server by TLS, with our
+//! verifier. It costs one copy of the traffic.
 
 use super::BUSY;
 use super::server::Server;
@@ -23,14 +24,15 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// What a client asks for TLS with, and how a server agrees.
+/// The packet by which a client requests TLS, and the byte by which a server agrees.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 const AGREED: u8 = b'S';
-/// `sqlclient_unable_to_establish_sqlconnection`, and the same where TLS is why.
+/// SQLSTATE `sqlclient_unable_to_establish_sqlconnection`, and the code used if TLS is the cause.
 pub(super) const UNREACHABLE: &str = "08001";
 pub(super) const NO_TLS: &str = "08004";
 
-/// Ends with the last connection that needs it, and takes its directory along.
+/// A running relay. It ends with the last connection that needs it, and its directory is removed
+/// with it.
 pub(super) struct Relay {
     directory: TempDir,
     task: AbortHandle,
@@ -42,7 +44,8 @@ impl Drop for Relay {
     }
 }
 
-/// Whether a connection failed because the server's certificate stands itself in the file, or may.
+/// Returns `true` if a connection failed because the server's own certificate is, or may be, in the
+/// file.
 pub(super) fn is_needed(server: &Server, error: &sqlx::Error) -> bool {
     let sqlx::Error::Io(error) = error else {
         return false;
@@ -52,7 +55,7 @@ pub(super) fn is_needed(server: &Server, error: &sqlx::Error) -> bool {
 }
 
 impl Relay {
-    /// Begins to relay to a server.
+    /// Starts a relay to a server.
     pub(super) fn start(server: &Server) -> io::Result<Self> {
         let way = Arc::new(Way::to(server)?);
         let private = Permissions::from_mode(0o700);
@@ -68,7 +71,7 @@ impl Relay {
                     Ok((client, _)) => {
                         tokio::spawn(relay(client, Arc::clone(&way)));
                     }
-                    // No file is left for it: the client waits.
+                    // No file descriptor is left for the connection, so the client waits.
                     Err(_) => tokio::time::sleep(BUSY / 10).await,
                 }
             }
@@ -77,14 +80,14 @@ impl Relay {
         Ok(Self { directory, task })
     }
 
-    /// The same connection, through this.
+    /// Returns the same options with the relay as the server.
     pub(super) fn through(&self, options: PgConnectOptions) -> PgConnectOptions {
         let socket = options.socket(self.directory.path());
         socket.ssl_mode(PgSslMode::Disable)
     }
 }
 
-/// The way to a server.
+/// The address and the TLS settings of the server.
 struct Way {
     address: (String, u16),
     name: ServerName<'static>,
@@ -143,19 +146,19 @@ impl Way {
     }
 }
 
-/// Carries one connection on. One that cannot be is answered as a server does that refuses it.
+/// Forwards one connection. If that fails, the client receives a refusal as from a server.
 async fn relay(mut client: UnixStream, way: Arc<Way>) {
     let late = || (UNREACHABLE, io::Error::from(io::ErrorKind::TimedOut));
     let connected = timeout(BUSY, way.connect()).await;
     match connected.unwrap_or_else(|_| Err(late())) {
         Ok(mut server) => {
-            // Either end sees how the other one ended.
+            // Each end sees how the other one ended.
             let _ = copy_bidirectional(&mut client, &mut server).await;
         }
         Err((code, error)) => {
             let _ = client.write_all(&refusal(code, &error.to_string())).await;
             let _ = client.shutdown().await;
-            // What is not read yet would take the refusal away from it.
+            // Unread input would discard the refusal, so it is read first.
             let mut rest = [0; 1_024];
             let drain = async { while matches!(client.read(&mut rest).await, Ok(1..)) {} };
             let _ = timeout(BUSY, drain).await;
@@ -163,7 +166,7 @@ async fn relay(mut client: UnixStream, way: Arc<Way>) {
     }
 }
 
-/// An `ErrorResponse`.
+/// Returns an `ErrorResponse`.
 fn refusal(code: &str, reason: &str) -> Vec<u8> {
     let reason = reason.replace('\0', "");
     let mut fields = Vec::new();

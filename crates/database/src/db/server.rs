@@ -1,25 +1,29 @@
-//! A PostgreSQL server, as a URL names it.
+//! A PostgreSQL server, as named by a URL.
 
 use super::url::{Normal, normalise};
 use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use std::fmt;
 
-/// Prepared statements kept by a connection.
+/// Prepared statements that a connection keeps.
 const STATEMENTS: usize = 1_000;
-/// The settings of each connection, set once it is made: what is sent as it is made, poolers refuse or drop. They have
-/// the server end one that died within a transaction, whose locks the others
-/// wait for, and not let those of one dead node wait for each other, each to be ended in its turn (so locks
-/// are free after the sum of both times); to find out in 11 s that the other end is gone; the isolation that the
-/// statements are written for, whatever is set for the role; and to leave out what is no warning.
+/// Session settings of each connection. They are set after the connection is made, because poolers
+/// refuse or drop start-up parameters.
 ///
-/// Plans are made while tables are small and kept when they have grown, so what is only good for small tables
-/// is not to be considered: a scan in place of an index cost seconds for 128 receipts. `verify` allows it again.
-/// For the same reason a page counts little against the work on it: with the usual price of a page, looking a
-/// hundred keys up in an index seems dearer than comparing all rows of a small table with each. Plans are kept
-/// whatever the values: those of deletions by 64 keys were made anew each time, 4 ms each, a quarter of all that
-/// the server did for single messages. And plans are not compiled: what is forbidden and has to be used all the
-/// same seems so dear that a third of a second went on compiling the tidying of three rows.
+/// - The server ends a session that stalls within a transaction, because others wait for its locks.
+///   Locks of one dead node do not wait for each other, so all are free after the sum of both
+///   timeouts.
+/// - The server detects a lost client within 11 s.
+/// - The isolation is the one that the statements are written for, whatever the role has set.
+/// - Notices that are no warnings are left out.
+///
+/// Plans are made while tables are small and kept when they have grown. So a plan that is only good
+/// for small tables is disabled: a scan in place of an index cost seconds for 128 receipts.
+/// `verify` enables it again. For the same reason the price of a page is low. With the usual price,
+/// looking up a hundred keys in an index seems dearer than a comparison of all rows of a small
+/// table. Plans are generic: deletions by 64 keys were planned anew each time, 4 ms each, a quarter
+/// of the server's time for single messages. Plans are not compiled: a disabled but necessary plan
+/// seems so dear that compilation took a third of a second for three rows.
 const SETTINGS: [(&str, &str); 13] = [
     ("jit", "off"),
     ("plan_cache_mode", "force_generic_plan"),
@@ -36,23 +40,24 @@ const SETTINGS: [(&str, &str); 13] = [
     ("client_min_messages", "warning"),
 ];
 
-/// What is read back of them at the start, and how the server shows it: who drops this one drops all.
+/// A setting that is read back at the start, and its value as the server shows it. A pooler that
+/// drops this one drops all.
 pub(super) const READ_BACK: (&str, &str) = ("lock_timeout", "3s");
 
-/// A database on a PostgreSQL server, and how many connections are kept to it. Neither form of it shows the
-/// password.
+/// A database on a PostgreSQL server, and the size of its connection pool. Neither `Debug` nor
+/// `Display` shows the password.
 #[derive(Clone)]
 pub struct Server {
     pub(super) options: Box<PgConnectOptions>,
     pub(super) connections: u32,
-    /// Settings that its URL asks for.
+    /// Settings from its URL.
     settings: Vec<(String, String)>,
-    /// Files that its URL names, by parameter.
+    /// Files from its URL, by parameter.
     files: Vec<(&'static str, String)>,
 }
 
 impl Server {
-    /// Connections that are kept to it at most.
+    /// Returns the size of the connection pool.
     pub fn connections(&self) -> usize {
         usize::try_from(self.connections).unwrap_or(usize::MAX)
     }
@@ -60,7 +65,7 @@ impl Server {
     /// Reads `postgres://role:password@host:port/database?sslmode=…`.
     ///
     /// # Errors
-    /// What is wrong with it, as the end of a sentence; never a part that may be secret.
+    /// The fault, as the end of a sentence. It never includes a part that may be secret.
     pub fn new(url: &str, connections: u32) -> Result<Self, String> {
         let Normal {
             url,
@@ -72,7 +77,7 @@ impl Server {
             Some(_) => options,
             None => options.application_name("ogene"),
         };
-        // pgbouncer refuses a connection that begins with it, and no fraction is ever read as a text.
+        // pgbouncer refuses a connection with this parameter, and no fraction is ever read as text.
         let options = options
             .extra_float_digits(None)
             .statement_cache_capacity(STATEMENTS)
@@ -85,13 +90,14 @@ impl Server {
         })
     }
 
-    /// The statement that sets what its URL and this program ask for, to be run on each connection; `is_citus` where
-    /// buckets may lie on several servers.
+    /// Returns the statement that sets the settings of the URL and of this program. Each connection
+    /// runs it. `is_citus` means that buckets may lie on several servers.
     pub(super) fn settings(&self, is_citus: bool) -> String {
         let asked = self.settings.iter();
         let asked = asked.map(|(name, value)| (name.as_str(), value.as_str()));
         let ours = SETTINGS.map(|(name, value)| match name {
-            // Citus plans by the values, which tell it the shard: a generic plan fails in its functions.
+            // Citus plans by the values, which name the shard. A generic plan fails in its
+            // functions.
             "plan_cache_mode" if is_citus => (name, "force_custom_plan"),
             _ => (name, value),
         });
@@ -102,13 +108,13 @@ impl Server {
         format!("select {}", all.collect::<Vec<_>>().join(", "))
     }
 
-    /// The file that its URL names by that parameter.
+    /// Returns the file that the URL names by this parameter.
     pub(super) fn file(&self, parameter: &str) -> Option<&str> {
         let named = self.files.iter().find(|(name, _)| *name == parameter);
         named.map(|(_, path)| path.as_str())
     }
 
-    /// The first of its files that cannot be read: its parameter, its path, and why.
+    /// Returns the first unreadable file: its parameter, its path, and the reason.
     pub(super) fn unreadable_file(&self) -> Option<(&'static str, String, String)> {
         self.files.iter().find_map(|(parameter, path)| {
             let error = std::fs::read(path).err()?;
@@ -116,7 +122,7 @@ impl Server {
         })
     }
 
-    /// Its host, or the directory of its socket.
+    /// Returns the host, or the directory of the socket.
     pub fn host(&self) -> String {
         match self.options.get_socket() {
             Some(directory) => directory.display().to_string(),
@@ -124,9 +130,9 @@ impl Server {
         }
     }
 
-    /// The name of the database.
+    /// Returns the name of the database.
     pub fn database(&self) -> &str {
-        // PostgreSQL takes the role's name where none is given.
+        // PostgreSQL uses the role's name if none is given.
         self.options.get_database().unwrap_or(self.role())
     }
 
@@ -134,9 +140,9 @@ impl Server {
         self.options.get_username()
     }
 
-    /// Whether TLS is not even tried.
+    /// Returns `true` if TLS is not even tried.
     pub(super) fn is_plain(&self) -> bool {
-        // sqlx takes "allow" for "disable".
+        // sqlx treats "allow" as "disable".
         matches!(
             self.options.get_ssl_mode(),
             PgSslMode::Disable | PgSslMode::Allow
@@ -144,7 +150,7 @@ impl Server {
     }
 }
 
-/// Where it is: host and port.
+/// The address: host and port.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (host, port) = (self.host(), self.options.get_port());
@@ -189,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_cannot_be_right_is_refused_without_showing_a_password() {
+    fn a_refused_url_does_not_show_its_password() {
         let table = [
             "mysql://ada:hush@h/d",
             "postgres://ada:hush#hush@h/d",

@@ -1,4 +1,4 @@
-//! URLs of PostgreSQL as libpq and providers write them, made into those that the driver reads.
+//! URLs of PostgreSQL as libpq and providers write them, rewritten for the driver.
 
 use url::Url;
 
@@ -22,7 +22,7 @@ const SSL_MODES: [&str; 6] = [
     "verify-ca",
     "verify-full",
 ];
-/// Parameters without a meaning here, with the values that ask for nothing else than what is done.
+/// Parameters without a meaning here, with the values that change nothing.
 const IGNORED: [(&str, &[&str]); 5] = [
     ("channel_binding", &["disable", "prefer"]),
     ("gssencmode", &["disable", "prefer"]),
@@ -34,11 +34,12 @@ const ESCAPES: &str = "in a password, / ? # @ and % are written %2F %3F %23 %40 
 const SEVERAL_HOSTS: &str = "names several hosts, and the driver takes one: name the address that always leads to \
                              the primary, such as that of a proxy";
 
-/// A URL as the driver takes it, and what it leaves to others.
+/// A URL in the driver's form, and the parameters that the driver does not get.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Normal {
     pub(super) url: Url,
-    /// Settings of each connection. The driver would send them as it connects, and poolers refuse or drop them there.
+    /// Settings of each connection. The driver would send them as start-up parameters, which
+    /// poolers refuse or drop.
     pub(super) settings: Vec<(String, String)>,
     /// Files of certificates and keys, by the parameter that names them.
     pub(super) files: Vec<(&'static str, String)>,
@@ -47,7 +48,7 @@ pub(super) struct Normal {
 /// Reads a URL.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence; never a part that may be secret.
+/// The fault, as the end of a sentence. It never includes a part that may be secret.
 pub(super) fn normalise(text: &str) -> Result<Normal, String> {
     let Some(rest) = SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)) else {
         let text = "must begin with postgres://, as in postgres://ogene:password@localhost/ogene; leave it out to \
@@ -57,7 +58,7 @@ pub(super) fn normalise(text: &str) -> Result<Normal, String> {
     let url = parse(rest)?;
     let mut read = Read::default();
     if let Some(host) = url.host_str().filter(|host| host.starts_with('[')) {
-        // The driver would look the brackets up as a part of the name.
+        // The driver would treat the brackets as a part of the name.
         read.keep("host", bare(host));
     }
     for (name, value) in url.query_pairs() {
@@ -66,11 +67,11 @@ pub(super) fn normalise(text: &str) -> Result<Normal, String> {
     read.finish(url)
 }
 
-/// Parses what follows the scheme, whose host may be left out.
+/// Parses the text after the scheme. The host may be missing.
 fn parse(rest: &str) -> Result<Url, String> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);
-    // What a URL holds behind an `@` too many may be the end of a password.
+    // Text behind a surplus `@` may be the end of a password.
     if tail.contains(['@', '#']) {
         return Err(format!("has an @ or # behind its host; {ESCAPES}"));
     }
@@ -92,7 +93,7 @@ fn parse(rest: &str) -> Result<Url, String> {
         .map_err(|fault| format!("is no URL: {fault}; {ESCAPES}"))
 }
 
-/// An address of IP version 6 without its brackets.
+/// Returns an address of IP version 6 without its brackets.
 fn bare(host: &str) -> &str {
     let inner = host
         .strip_prefix('[')
@@ -100,10 +101,10 @@ fn bare(host: &str) -> &str {
     inner.unwrap_or(host)
 }
 
-/// What was read of the parameters.
+/// The parameters read so far.
 #[derive(Default)]
 struct Read {
-    /// Those that the driver is given.
+    /// Parameters for the driver.
     pairs: Vec<(String, String)>,
     ssl_mode: Option<String>,
     root: Option<String>,
@@ -172,7 +173,8 @@ impl Read {
         self.keep(name, path);
     }
 
-    /// Takes settings out of command-line options of a server; others are left to it.
+    /// Takes settings out of the server's command-line options. Other options are left to the
+    /// driver.
     fn options(&mut self, text: &str) -> Result<(), String> {
         let mut others = Vec::new();
         let mut words = words(text).into_iter();
@@ -212,7 +214,7 @@ impl Read {
         }
         let mode = self.ssl_mode.take();
         let mode = match (mode.as_deref(), self.root.take()) {
-            // The authorities of the system are the driver's own.
+            // The driver loads the system's authorities itself.
             (None | Some("verify-full"), Some(root)) if root == "system" => Some("verify-full"),
             (_, Some(root)) if root == "system" => {
                 return Err(
@@ -221,7 +223,7 @@ impl Read {
             }
             (mode, Some(root)) => {
                 self.file("sslrootcert", &root);
-                // Who names an authority has the server verified by it, as libpq does.
+                // A URL that names an authority has the server verified by it, as in libpq.
                 mode.map(|mode| if mode == "require" { "verify-ca" } else { mode })
             }
             (mode, None) => mode,
@@ -241,7 +243,7 @@ impl Read {
     }
 }
 
-/// The words of command-line options: blanks part them, but for those behind a backslash.
+/// Splits command-line options at blanks. A blank after a backslash does not split.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), String::new());
     let mut is_escaped = false;

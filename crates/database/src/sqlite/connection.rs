@@ -1,4 +1,4 @@
-//! A connection, and how statements run on it.
+//! A connection, and the ways to run statements on it.
 
 use super::failure::{failure, is_unsynced};
 use crate::bulk::Bulk;
@@ -11,7 +11,8 @@ use std::fmt;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 thread_local! {
-    /// Pages in the log after the last commit on this thread; a hook of SQLite's has no other place for it.
+    /// Pages in the log after the last commit on this thread. A hook of SQLite has no other place
+    /// to store it.
     static LOG_PAGES: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -20,7 +21,7 @@ pub struct Connection {
     pub(super) raw: rusqlite::Connection,
 }
 
-/// Runs what takes its time. A worker of the runtime gives its other tasks away meanwhile.
+/// Runs blocking work. A worker of the runtime hands its other tasks over meanwhile.
 pub(super) fn apart<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
@@ -35,7 +36,7 @@ impl Connection {
         Self { raw }
     }
 
-    /// Begins, ends or divides a transaction.
+    /// Runs a command that begins, ends or divides a transaction.
     pub(crate) fn command(&mut self, text: &str) -> Result<()> {
         let made = self.raw.prepare_cached(text);
         let made = made.and_then(|mut statement| statement.raw_execute());
@@ -43,20 +44,20 @@ impl Connection {
         Ok(())
     }
 
-    /// Leaves it to [`Self::fold_back`] to fold the write-ahead log back: SQLite would do it by itself, and not say
-    /// when a sync fails.
+    /// Turns off SQLite's own checkpoints, so that [`Self::fold_back`] makes them. SQLite would not
+    /// report a failed sync.
     pub(crate) fn keep_log(&mut self) -> Result<()> {
         self.raw.wal_hook(Some(note_log_pages)).map_err(failure)?;
         Ok(())
     }
 
-    /// Pages in the log, as far as commits on this thread tell.
+    /// Returns the number of pages in the log after the last commit on this thread.
     pub(crate) fn log_pages() -> u32 {
         LOG_PAGES.get()
     }
 
-    /// Folds the log back into the database. Whatever keeps it from that passes, and the log holds it all
-    /// meanwhile; but for a sync that fails.
+    /// Checkpoints the log into the database. Any failure but a failed sync is transient, and the
+    /// log holds all data meanwhile.
     pub(crate) fn fold_back(&self) -> Result<()> {
         let folded = self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(()));
         match folded.map_err(failure) {
@@ -65,7 +66,7 @@ impl Connection {
         }
     }
 
-    /// Has the file grow no further, or as far as it may.
+    /// Keeps the file from growing, or lets it grow again.
     pub(crate) fn keep_from_growing(&mut self, is_full: bool) -> Result<()> {
         let pages = if is_full {
             let count = self
@@ -111,7 +112,7 @@ impl Connection {
         found.into_iter().next().ok_or(Error::NoRow)
     }
 
-    /// Returns the rows of a statement, at most so many.
+    /// Returns at most the given number of rows of a statement.
     pub(crate) fn fetch<T: FromRow>(
         &mut self,
         sql: &str,
@@ -121,7 +122,7 @@ impl Connection {
         self.fetch_with(sql, values, most, T::from_row)
     }
 
-    /// Returns the rows of a statement, at most so many, each as `read` reads it.
+    /// Returns at most the given number of rows of a statement, each converted by `read`.
     pub(crate) fn fetch_with<T>(
         &mut self,
         sql: &str,
@@ -143,7 +144,7 @@ impl Connection {
         })
     }
 
-    /// Runs a statement for each row of many.
+    /// Runs a statement once for each of many rows.
     pub(crate) fn each(
         &mut self,
         bulk: &Bulk<'_>,
@@ -161,7 +162,7 @@ impl Connection {
         Ok(apart(run_all).map_err(failure)?)
     }
 
-    /// Returns the rows of a statement that is run for each row of many.
+    /// Runs a statement once for each of many rows, and returns its rows.
     pub(crate) fn fetch_each<T: FromRow>(&mut self, bulk: &Bulk<'_>) -> Result<Vec<T>> {
         let (sql, rows, rest) = bulk.each_row();
         apart(|| {
@@ -178,7 +179,7 @@ impl Connection {
         })
     }
 
-    /// Returns `true` outside of a transaction.
+    /// Returns `true` outside a transaction.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.raw.is_autocommit()
     }
@@ -199,8 +200,8 @@ fn note_log_pages(_: &mut Wal, pages: c_int) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Binds values by the numbers of their placeholders. SQLite takes `$1` for a name, and counts names in the order in
-/// which they first stand in the text.
+/// Binds values by the numbers of their placeholders. SQLite treats `$1` as a name, and counts
+/// names in the order of their first use.
 fn bind(
     statement: &mut rusqlite::CachedStatement<'_>,
     values: &[query::Value<'_>],
