@@ -96,9 +96,9 @@ impl Change for CreateAccount {
 const SET_STATUS: &str = "account.set-status";
 const SET_VERIFICATION: &str = "account.set-verification";
 
-/// Which standing of an account to change.
+/// The field of an account that a change sets.
 enum Standing {
-    /// And what becomes of what it has queued.
+    /// The status, and the fate of the queued messages.
     Status(AccountStatus, Queued),
     Verification(Verification),
 }
@@ -129,7 +129,8 @@ impl Change for SetStanding {
                 verification.as_str(),
             ),
         };
-        // Before anything is read: whoever changes the same at this moment waits for this row.
+        // The row is locked before anything is read, so a concurrent change of the same account
+        // waits.
         touch(tx).await?;
         let before: Option<String> = tx.fetch_optional(query(read).bind(self.account.0)).await?;
         let Some(before) = before else {
@@ -140,7 +141,7 @@ impl Change for SetStanding {
         let (mut before, mut after) = (json!({ column: before }), json!({ column: word }));
         if let Standing::Status(status, queued) = self.standing {
             before["queued"] = holds::of(tx, self.account).await?.as_str().into();
-            // Whoever may send has nothing held.
+            // An account that may send has no hold.
             let may_not = status.refusal().is_some();
             let queued = if may_not { queued } else { Queued::Send };
             after["queued"] = queued.as_str().into();
@@ -168,7 +169,7 @@ impl Change for SetStanding {
 }
 
 impl Store {
-    /// Keeps a new account and gives it an empty wallet.
+    /// Creates an account with an empty wallet.
     pub async fn create_account(&self, account: Account, by: By) -> Result<()> {
         let bucket = self.bucket_of(account.id);
         let create = CreateAccount {
@@ -179,7 +180,7 @@ impl Store {
         self.db.change(create).await
     }
 
-    /// The account of that number.
+    /// Returns the account with this number.
     pub async fn account(&self, id: AccountId) -> Result<Option<Account>> {
         let row: Option<AccountRow> = self
             .db
@@ -188,7 +189,7 @@ impl Store {
         row.map(AccountRow::account).transpose()
     }
 
-    /// All accounts, oldest first.
+    /// Returns all accounts, oldest first.
     pub async fn accounts(&self) -> Result<Vec<Account>> {
         let rows: Vec<AccountRow> = self
             .db
@@ -197,9 +198,10 @@ impl Store {
         rows.into_iter().map(AccountRow::account).collect()
     }
 
-    /// Changes what an account may do, and what becomes of what it has queued where it may not send: from now on no
-    /// batch of it is claimed, or all are again. `false` when there is no such account.
-    /// [`settle_queued`](Store::settle_queued) does the rest.
+    /// Changes the status of an account, and the fate of its queued messages if it may not send.
+    /// From now on its batches are not claimed, or are claimed again. It returns `false` if the
+    /// account does not exist. [`settle_queued`](Store::settle_queued) moves or cancels the queued
+    /// batches.
     pub async fn set_account_status(
         &self,
         account: AccountId,
@@ -216,7 +218,8 @@ impl Store {
             .await
     }
 
-    /// Changes how far an account is known; `false` when there is no such account.
+    /// Changes the verification level of an account. It returns `false` if the account does not
+    /// exist.
     pub async fn set_verification(
         &self,
         account: AccountId,
@@ -233,7 +236,8 @@ impl Store {
     }
 }
 
-/// The first and the last account of a question about one, or about all: one statement asks both by its key.
+/// Returns the first and the last account of a query about one account, or about all. One statement
+/// reads both by its key.
 pub(crate) fn span(account: Option<AccountId>) -> (AccountId, AccountId) {
     match account {
         Some(one) => (one, one),

@@ -1,8 +1,8 @@
-//! Batches: the work of dispatch. A batch is some recipients of one message, for one carrier, that are not
-//! accounted for yet.
+//! Batches: the work of dispatch. A batch holds recipients of one message, for one carrier, that
+//! are not accounted for yet.
 //!
-//! To claim is to record the intent to send: what is claimed and has no delivery may have been handed to the
-//! wire, everything else has not. So little more is claimed than a carrier's windows can take.
+//! A claim records the intent to send. A claimed recipient without a delivery may have been sent;
+//! any other has not. So a claim takes little more than a carrier's in-flight windows can hold.
 
 mod claim;
 mod held;
@@ -20,22 +20,23 @@ use domain::{
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most recipients of a batch.
+/// Recipients of a batch at most.
 pub const MOST_RECIPIENTS: usize = 500;
-/// `claimed_by` of a batch, or a callback, that waits.
+/// The value of `claimed_by` for a waiting batch or callback.
 pub const WAITING: i64 = 0;
 
 domain::named_enum! {
-    /// Why a batch exists: which of its recipients are still to be sent.
+    /// The reason for a batch, which decides the recipients that are still sent.
     BatchKind {
-        /// None of them has a delivery yet; those that have one (of a backup that overtook it) are left out.
+        /// The recipients have no delivery yet. Recipients that have one (of a backup leg that
+        /// overtook this batch) are left out.
         First = "first",
-        /// They are in doubt; those that still are go out once more. Where that copy is not taken either, the
-        /// doubt stays.
+        /// The recipients are in doubt. The ones still in doubt are sent once more. If that copy is
+        /// rejected, the doubt remains.
         Resend = "resend",
-        /// The second leg: those that have no outcome and no second leg yet.
+        /// The second leg: recipients without an outcome and without a second leg.
         Backup = "backup",
-        /// They have a delivery already; those without an outcome.
+        /// The recipients have a delivery already. The ones without an outcome are sent.
         Again = "again",
     }
 }
@@ -43,50 +44,51 @@ domain::named_enum! {
 /// Some recipients of one message, for one carrier.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Batch {
-    /// Where its account's rows live.
+    /// The bucket of the account's rows.
     pub bucket: Bucket,
-    /// Who is to carry it.
+    /// The carrier that sends it.
     pub carrier: Arc<str>,
-    /// The node that has it in hand, or [`WAITING`].
+    /// The node that has claimed it, or [`WAITING`].
     pub claimed_by: i64,
-    /// Until when that holds, Unix milliseconds.
+    /// The end of the claim, Unix milliseconds.
     pub claimed_until_ms: i64,
-    /// When it is served.
+    /// The priority, by which batches are claimed.
     pub priority: Priority,
-    /// From when on, Unix milliseconds.
+    /// Time from which it may be sent, Unix milliseconds.
     pub due_at_ms: i64,
-    /// Its number.
+    /// The number of the batch.
     pub id: i64,
-    /// Which message.
+    /// The message.
     pub message: MessageId,
-    /// From when on that may be sent, Unix milliseconds. It is the message's field and not stored with the batch.
+    /// Time from which the message may be sent, Unix milliseconds. The message stores it, not the
+    /// batch.
     pub message_due_at_ms: i64,
-    /// Why it exists.
+    /// The reason for the batch.
     pub kind: BatchKind,
-    /// Which leg of the message.
+    /// The leg of the message.
     pub leg: Leg,
     /// Faults so far on this carrier.
     pub tries: i64,
-    /// Whether the sender ID is added to the text.
+    /// `true` if the sender ID is added to the text.
     pub suffixed: bool,
     /// Pages of the text.
     pub pages: i64,
-    /// What each recipient was charged.
+    /// The charge for each recipient.
     pub charge: Money,
-    /// The part of it that goes back when a second leg is never submitted.
+    /// The part of the charge that is refunded if a second leg is never submitted.
     pub reserve: Money,
-    /// After this it is not sent any more, Unix milliseconds.
+    /// Time after which it is not sent any more, Unix milliseconds.
     pub expires_at_ms: i64,
-    /// To whom.
+    /// The recipients.
     pub recipients: Vec<Recipient>,
 }
 
-/// What a batch says.
+/// The content of a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Content {
-    /// Whose message.
+    /// The account.
     pub account: AccountId,
-    /// Which world.
+    /// The environment: live or sandbox.
     pub environment: Environment,
     /// The gateway asked for.
     pub gateway: Gateway,
@@ -96,23 +98,23 @@ pub struct Content {
     pub body: String,
 }
 
-/// A batch in hand, with what it says.
+/// A claimed batch with its content.
 #[derive(Clone, Debug)]
 pub struct Claimed {
     /// The batch.
     pub batch: Batch,
-    /// What it says.
+    /// The content.
     pub content: Arc<Content>,
 }
 
 impl Batch {
-    /// Whether some of its recipients may have a delivery before it is sent. The first leg of two is usually
-    /// the first that is heard of, but its backup may overtake it.
+    /// Returns `true` if some recipients may have a delivery before the batch is sent. The first
+    /// leg of two usually creates the delivery, but its backup leg may overtake it.
     pub(crate) fn may_have_deliveries(&self, gateway: Gateway) -> bool {
         self.kind != BatchKind::First || gateway == Gateway::DualBackup
     }
 
-    /// The keys of the deliveries of these of its recipients.
+    /// Returns the keys of these recipients' deliveries.
     pub(crate) fn keys(&self, recipients: &[Recipient]) -> Vec<(Bucket, MessageId, Recipient)> {
         let recipients = recipients.iter();
         recipients
@@ -121,38 +123,38 @@ impl Batch {
     }
 }
 
-/// A bad end of a recipient that was not accepted by its carrier.
+/// A failed end of a recipient that its carrier did not accept.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Ended {
-    /// Who.
+    /// The recipient.
     pub recipient: Recipient,
-    /// Which end.
+    /// The final status.
     pub status: DeliveryStatus,
-    /// The carrier's or our word for it.
+    /// The error code of the carrier, or our own.
     pub error: String,
 }
 
-/// What came back for some recipients of a claimed batch.
+/// The results for some recipients of a claimed batch.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// The batch as it was claimed.
     pub batch: Arc<Batch>,
     /// The gateway asked for.
     pub gateway: Gateway,
-    /// Taken by the carrier, with its id of each page.
+    /// Recipients accepted by the carrier, with the carrier's id of each page.
     pub submitted: Vec<(Recipient, Vec<String>)>,
-    /// Handed to the wire, outcome unknown.
+    /// Recipients that were sent, with an unknown result.
     pub doubted: Vec<Recipient>,
-    /// Come to a bad end, unless it was a resend: then they are in doubt as before.
+    /// Recipients that failed. In a resend they stay in doubt.
     pub ended: Vec<Ended>,
-    /// Those not accounted for after this: still with the carrier.
+    /// Recipients not accounted for after this, which the carrier still has.
     pub remaining: Vec<Recipient>,
     /// New batches: retries, other carriers, resends, second legs.
     pub again: Vec<Batch>,
 }
 
 impl Progress {
-    /// A batch that is gone from its carrier, with nothing told of its recipients yet.
+    /// Returns the progress of a batch that left its carrier, with no result for any recipient.
     pub fn of(claimed: Claimed) -> Self {
         Self {
             batch: Arc::new(claimed.batch),
@@ -165,7 +167,7 @@ impl Progress {
         }
     }
 
-    /// Second legs that go back unsent: they were claimed, and were not on the wire.
+    /// Returns second legs that are put back unsent: they were claimed, but not sent.
     pub(crate) fn put_back(&self) -> impl Iterator<Item = &Batch> {
         let is_second = |kind| kind == BatchKind::Backup;
         let again = self.again.iter();
@@ -184,7 +186,7 @@ pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
     Ok(())
 }
 
-/// Takes batches out that are in hand. One that is gone is an error: only its holder may.
+/// Deletes claimed batches. A missing batch is an error, because only its holder may delete it.
 pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
     let gone = take(tx, batches).await?;
     if gone.len() == batches.len() {
@@ -194,7 +196,7 @@ pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
     }
 }
 
-/// Takes batches out; gives the ids of those that were there.
+/// Deletes batches, and returns the ids of the ones that existed.
 pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>> {
     let taken = tx.changed_each(by_whole_keys("delete from batches
          where bucket = $1 and carrier = $2 and claimed_by = $3 and priority = $4 and due_at_ms = $5 and batch_id = $6", "delete from batches
@@ -204,8 +206,8 @@ pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>
     Ok(taken.map(|(batch, _)| batch.id).collect())
 }
 
-/// Leaves in claimed batches only those recipients that are not accounted for; gives the ids of those that
-/// were there. One that holds no more than those has been through this before: its report is made again.
+/// Reduces claimed batches to the recipients that are not accounted for, and returns the ids of the
+/// batches found. A batch with no other recipients was reduced before: its report is repeated.
 pub(crate) async fn shrink(
     tx: &mut Tx,
     batches: &[(&Batch, &[Recipient])],
@@ -253,7 +255,7 @@ struct BatchRow {
     sender: String,
     body: String,
     message_due_at_ms: Option<i64>,
-    /// Whether its account may not send.
+    /// `true` if the account may not send.
     is_held: bool,
 }
 
@@ -284,7 +286,8 @@ database::from_row!(BatchRow {
     is_held
 });
 
-/// A select of batches with what a claim needs of their messages; the text goes on with the conditions.
+/// A select of batches and the fields of their messages that a claim needs. The text continues with
+/// the conditions.
 macro_rules! select_batches {
     ($conditions:literal) => {
         concat!(
@@ -337,8 +340,8 @@ impl BatchRow {
     }
 }
 
-/// Most batches looked at in one claim.
+/// Batches read in one claim at most.
 const MOST_BATCHES: usize = 256;
-/// Batches that a claim reads first: those of a campaign fill a window soon, and what is read beyond it is read for
-/// nothing, and on PostgreSQL kept from other nodes meanwhile.
+/// Batches that a claim reads first. The batches of a campaign soon fill a window. Further rows are
+/// read in vain, and on PostgreSQL they stay locked for other nodes.
 const FIRST_BATCHES: usize = 8;

@@ -1,9 +1,10 @@
-//! What distributes the tables over the workers of Citus: a text for psql. Checked on Citus 13.2.2.
+//! The statements that distribute the tables over the workers of Citus, as a text for psql. It was
+//! checked on Citus 13.2.2.
 
 use std::fmt::Write as _;
 
-/// Tables of which each worker has a copy: small, read beside messages, and without a bucket. What others refer
-/// to comes first.
+/// Reference tables, of which each worker has a copy. They are small, read beside messages, and
+/// have no bucket. A referenced table comes first.
 const REFERENCE: [&str; 12] = [
     "accounts",
     "holds",
@@ -19,7 +20,7 @@ const REFERENCE: [&str; 12] = [
     "rates",
 ];
 
-/// Tables that lie where their buckets lie; the others are put beside the first.
+/// Distributed tables, placed by bucket. All are colocated with the first.
 const DISTRIBUTED: [&str; 10] = [
     "wallets",
     "ledger",
@@ -33,7 +34,8 @@ const DISTRIBUTED: [&str; 10] = [
     "callback_attempts",
 ];
 
-/// Shards of each table: the fewest of which no two buckets share one, so that each bucket can be moved alone.
+/// Shards of each table: the fewest for which no two buckets share one. Each bucket can then be
+/// moved alone.
 const SHARDS: u32 = 140;
 
 const BEFORE: &str = r"-- Distributes the tables of ogene over the workers of Citus (11 or later).
@@ -49,10 +51,11 @@ select run_command_on_workers('select pg_reload_conf()');
 set citus.enable_unsafe_triggers to on;
 ";
 
-/// The statements that distribute the tables which the migrations make, in an order that works, for psql.
+/// Returns the statements for psql that distribute the tables of the migrations, in a working
+/// order.
 pub fn citus() -> String {
     let mut text = BEFORE.to_owned();
-    // Writing to a String cannot fail.
+    // A write to a `String` cannot fail.
     text.push_str("\n-- A copy on each worker.\n");
     for table in REFERENCE {
         let _ = writeln!(text, "select create_reference_table('{table}');");
@@ -76,7 +79,7 @@ pub fn citus() -> String {
 mod tests {
     use super::*;
 
-    /// The tables of the PostgreSQL schema.
+    /// Returns the tables of the PostgreSQL schema.
     fn tables() -> Vec<&'static str> {
         let lines = include_str!("../migrations/postgres/0001_initial.sql").lines();
         let created = lines.filter_map(|line| line.strip_prefix("create table "));
@@ -95,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn triggers_are_allowed_and_references_made_before_they_are_needed() {
+    fn triggers_and_references_come_before_their_use() {
         let text = citus();
         let at = |words: &str| text.find(words).unwrap();
         assert!(at("set citus.enable_unsafe_triggers to on;") < at("_table('ledger'"));

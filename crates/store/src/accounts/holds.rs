@@ -1,5 +1,5 @@
-//! Holds: accounts that may not send, with what becomes of what they have queued. The row decides: a claim and a commit
-//! of sends see it, whatever a node remembers of the account.
+//! Holds: accounts that may not send, each with the fate of its queued messages. Claims and accept
+//! commits read the row, so a node's memory of the account does not matter.
 
 use crate::Store;
 use crate::rows::named;
@@ -7,7 +7,7 @@ use database::{Result, Tx, query};
 use domain::{AccountId, AccountStatus, Queued};
 use std::collections::HashMap;
 
-/// Sets what becomes of what an account has queued. Where it goes on, no row is left.
+/// Sets the fate of an account's queued messages. If they are sent again, the row is removed.
 pub(crate) async fn set(
     tx: &mut Tx,
     account: AccountId,
@@ -33,7 +33,7 @@ pub(crate) async fn set(
     Ok(())
 }
 
-/// What becomes of what an account has queued.
+/// Returns the fate of an account's queued messages.
 pub(crate) async fn of(tx: &mut Tx, account: AccountId) -> Result<Queued> {
     let found: Option<String> = tx
         .fetch_optional(query("select queued from holds where account_id = $1").bind(account.0))
@@ -42,7 +42,7 @@ pub(crate) async fn of(tx: &mut Tx, account: AccountId) -> Result<Queued> {
 }
 
 impl Store {
-    /// What becomes of what accounts have queued, of those for which it does not go out.
+    /// Returns the accounts whose queued messages are not sent, each with their fate.
     pub async fn holds(&self) -> Result<HashMap<AccountId, Queued>> {
         let rows: Vec<(i64, String)> = self
             .db

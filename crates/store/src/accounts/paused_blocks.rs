@@ -1,4 +1,5 @@
-//! Blocks of numbers that are paused for an account: on all nodes, until an operator releases them or time does.
+//! Blocks of numbers that are paused for an account, on all nodes, until an operator releases them
+//! or the pause ends.
 
 use crate::Store;
 use crate::accounts::revision::touch;
@@ -11,13 +12,13 @@ use serde_json::{Value, json};
 /// A pause.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PausedBlock {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Which numbers.
+    /// The block of numbers.
     pub block: Block,
-    /// Since when, Unix milliseconds.
+    /// Start of the pause, Unix milliseconds.
     pub paused_at_ms: i64,
-    /// Until when.
+    /// End of the pause, Unix milliseconds.
     pub until_ms: i64,
 }
 
@@ -112,18 +113,18 @@ impl Change for Release {
 }
 
 impl Store {
-    /// Pauses a block; `false` where it is paused already.
+    /// Pauses a block. It returns `false` if the block is already paused.
     pub async fn pause_block(&self, paused: PausedBlock, by: By) -> Result<bool> {
         self.db.change(Pause { paused, by }).await
     }
 
-    /// Ends a pause; `false` where there is none.
+    /// Ends a pause. It returns `false` if there is none.
     pub async fn release_block(&self, account: AccountId, block: Block, by: By) -> Result<bool> {
         let release = Release { account, block, by };
         self.db.change(release).await
     }
 
-    /// The blocks that are paused at that moment, the latest first.
+    /// Returns the blocks paused at this moment, the latest first.
     pub async fn paused_blocks(&self, now_ms: i64) -> Result<Vec<PausedBlock>> {
         let rows: Vec<(i64, i64, i64, i64)> = self
             .db

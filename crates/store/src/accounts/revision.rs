@@ -1,4 +1,5 @@
-//! The revision, which tells a running server that something about accounts has changed, and the audit, which says whose.
+//! The revision, by which a running server notices a change of accounts, and the audit, which names
+//! the accounts.
 
 use crate::Store;
 use crate::operators::audit::{self, By, Entry};
@@ -7,42 +8,43 @@ use domain::AccountId;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// How many entries of the audit are looked at for whose what has changed is. Where there are more, it may be anybody's.
+/// Audit entries that are read for the changed accounts. With more entries, any account may have
+/// changed.
 const MOST_ENTRIES: i64 = 1_000;
-/// The mark that counts how often nodes were asked to read their configuration again, and what the audit calls it.
+/// The mark that counts requests to reload the configuration. It is also their name in the audit.
 const RELOADS: &str = "reloads";
 const RELOAD: &str = "config.reload";
 
-/// How far changes have come of accounts, tokens, sender IDs, secrets of callbacks, paused blocks and content rules.
+/// The revision of accounts, tokens, sender IDs, callback secrets, paused blocks and content rules.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Revision {
-    /// When the server of the database started, in Unix microseconds; 0 where there is none. Another one that takes its
-    /// place may have lost changes, and counted others since.
+    /// Start of the database server in Unix microseconds, or 0 without a server. A server that
+    /// replaces it may have lost changes and counted other ones.
     pub server: i64,
-    /// Rises with each, and with some that come to nothing.
+    /// The count of changes. It also rises with some that change nothing.
     pub number: i64,
-    /// The latest entry of the audit, which has one for each change, and others.
+    /// The latest entry of the audit. Each change has one, and so have other events.
     pub audited: i64,
-    /// How often an operator has asked all nodes to read their configuration again.
+    /// The count of reload requests by operators.
     pub reloads: i64,
 }
 
 impl Revision {
-    /// Whether something may have changed since then.
+    /// Returns `true` if anything may have changed since then.
     pub fn is_another_than(self, then: Self) -> bool {
         (self.server, self.number) != (then.server, then.number)
     }
 
-    /// Whether the audit tells of all that has changed since then: it has an entry for each rise at least. An import makes
-    /// changes without, and what came to nothing has none.
+    /// Returns `true` if the audit covers all changes since then, with at least one entry for each.
+    /// An import makes changes without entries, and a change without effect has none.
     fn is_told_since(self, then: Self) -> bool {
         let (changes, entries) = (self.number - then.number, self.audited - then.audited);
         self.server == then.server && changes > 0 && (changes..=MOST_ENTRIES).contains(&entries)
     }
 }
 
-/// Raises the revision, in the transaction of the change that it tells of. That enters the audit too, unless there is
-/// nothing to change.
+/// Raises the revision in the transaction of the change. The change also adds an entry to the
+/// audit, unless it has no effect.
 pub(crate) async fn touch(tx: &mut Tx) -> Result<()> {
     tx.execute(query(
         "insert into marks (name, value) values ('revision', 1)
@@ -87,7 +89,7 @@ impl Change for AskReload {
 }
 
 impl Store {
-    /// How far changes have come by now.
+    /// Returns the current revision.
     pub async fn revision(&self) -> Result<Revision> {
         let server = match self.db {
             Db::Sqlite { .. } => "0",
@@ -109,12 +111,13 @@ impl Store {
         })
     }
 
-    /// Asks all nodes to read their configuration again; gives how often that was asked.
+    /// Asks all nodes to reload their configuration. It returns the count of such requests.
     pub async fn ask_reload(&self, by: By) -> Result<i64> {
         self.db.change(AskReload { by }).await
     }
 
-    /// The accounts that were changed between two revisions; `None` where these may be any.
+    /// Returns the accounts changed between two revisions, or `None` if any account may have
+    /// changed.
     pub async fn changed_accounts(
         &self,
         then: Revision,
@@ -154,19 +157,19 @@ mod tests {
         let then = revision(7, 3, 9);
         for (now, is_another, is_told) in [
             (then, false, false),
-            // What is audited alone is of nothing that is remembered.
+            // An entry of the audit alone changes nothing that is cached.
             (revision(7, 3, 12), false, false),
             (revision(7, 4, 10), true, true),
             (revision(7, 4, 1_009), true, true),
             (revision(7, 4, 1_010), true, false),
-            // An import.
+            // This is an import.
             (revision(7, 4, 9), true, false),
             (revision(7, 5, 10), true, false),
-            // Another server, which lost the latest changes, or has others in their place.
+            // This is another server, which lost the latest changes or has others instead.
             (revision(8, 2, 8), true, false),
             (revision(8, 3, 9), true, false),
             (revision(8, 4, 11), true, false),
-            // The same, where none tells when it started.
+            // This is the same case with an unknown start of the server.
             (revision(7, 2, 8), true, false),
             (revision(7, 2, 10), true, false),
         ] {

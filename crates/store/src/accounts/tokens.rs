@@ -1,4 +1,4 @@
-//! API tokens. Only their hashes are kept.
+//! API tokens. The database stores only their hashes.
 
 use crate::Store;
 use crate::accounts::revision::touch;
@@ -11,20 +11,20 @@ use domain::redact;
 use domain::token::{Terms, TokenHash};
 use serde_json::{Value, json};
 
-/// A token, without what would let anyone use it.
+/// A token, without the secret that would let a reader use it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TokenInfo {
-    /// Its id, for listing and revoking.
+    /// The id, for listing and revoking.
     pub id: String,
-    /// Whose it is.
+    /// The account.
     pub account: AccountId,
-    /// What it is for, in the customer's words.
+    /// The purpose, in the customer's words.
     pub name: String,
-    /// Until when and from where it is good.
+    /// The end of its validity, and the allowed addresses.
     pub terms: Terms,
-    /// When it was made, Unix milliseconds.
+    /// Time of creation, Unix milliseconds.
     pub created_at_ms: i64,
-    /// When it was revoked.
+    /// Time of revocation.
     pub revoked_at_ms: Option<i64>,
 }
 
@@ -115,7 +115,7 @@ impl Change for AddToken {
     }
 }
 
-/// A token as the audit tells of it.
+/// Returns a token as the audit records it.
 fn told(token: &TokenInfo) -> Value {
     json!({
         "name": redact(&token.name),
@@ -162,18 +162,18 @@ impl Change for RevokeToken {
 }
 
 impl Store {
-    /// Keeps a new token by its hash.
+    /// Adds a token by its hash.
     pub async fn add_token(&self, token: TokenInfo, hash: TokenHash, by: By) -> Result<()> {
         self.db.change(AddToken { token, hash, by }).await
     }
 
-    /// Revokes a token; `false` when there is none of that id that was still good.
+    /// Revokes a token. It returns `false` if no valid token has this id.
     pub async fn revoke_token(&self, id: &str, by: By) -> Result<bool> {
         let id = id.to_owned();
         self.db.change(RevokeToken { id, by }).await
     }
 
-    /// The account that a token belongs to which is not revoked, the id of the token, and its terms.
+    /// Returns the account of a token that is not revoked, the id of the token, and its terms.
     pub async fn token_account(
         &self,
         hash: &TokenHash,
@@ -195,7 +195,7 @@ impl Store {
             .transpose()
     }
 
-    /// All tokens, or those of one account, oldest first.
+    /// Returns all tokens, or the ones of one account, oldest first.
     pub async fn tokens(&self, account: Option<AccountId>) -> Result<Vec<TokenInfo>> {
         let (first, last) = span(account);
         let rows: Vec<TokenRow> = self.db.fetch_all(query("select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed

@@ -1,4 +1,4 @@
-//! Claiming due batches, and giving them back.
+//! Claims of due batches, and their release.
 
 use super::held::{HELD, mark};
 use super::queue::next_due;
@@ -13,25 +13,25 @@ use database::{Change, Db, Outage, Result, Tx, locking, query};
 use domain::{Bucket, Delivery, Leg, Priority, Recipient};
 use std::sync::Arc;
 
-/// Claims in one bucket after others were claimed from.
+/// Log limiter for failed claims in one bucket after claims in others.
 static CLAIMS: Outage = Outage::of("some buckets cannot be claimed from");
 
-/// Asks for due batches of a carrier.
+/// A request for due batches of a carrier.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// Which carrier.
+    /// The carrier.
     pub carrier: Arc<str>,
-    /// The node that asks.
+    /// The node that claims.
     pub node: i64,
     /// Now, Unix milliseconds.
     pub now_ms: i64,
-    /// Until when they are its own.
+    /// The end of the claim, Unix milliseconds.
     pub until_ms: i64,
-    /// Most recipients to claim, all batches together.
+    /// Recipients to claim at most, in all batches together.
     pub recipients: usize,
-    /// The least urgent priority asked for.
+    /// The least urgent priority that is claimed.
     pub priority: Priority,
-    /// The first of [`Store::split_ids`] numbers: ids for what is left of batches that are split.
+    /// The first of [`Store::split_ids`] ids, for the remainders of split batches.
     pub next_id: i64,
 }
 
@@ -94,7 +94,7 @@ impl Change for ClaimBatches {
 }
 
 impl ClaimBatches {
-    /// Those that are due, each with whether its account may not send.
+    /// Returns the due batches. Each has a flag that is `true` if its account may not send.
     async fn due(
         &self,
         tx: &mut Tx,
@@ -126,9 +126,10 @@ impl ClaimBatches {
             .collect()
     }
 
-    /// Claims what there is room for; the last batch is split where it is too large. That fills the room, so
-    /// there is no second one. What is left of it waits under another id: whoever has read a batch that waits
-    /// finds it with these recipients, or not at all. What is not to go out is put where no claim comes by.
+    /// Claims batches up to the requested number of recipients. The last batch is split if it is
+    /// too large, which fills the claim, so no second batch is split. The remainder waits under
+    /// another id: a reader of a waiting batch finds it with the same recipients, or not at all.
+    /// Batches of accounts that may not send are moved out of the way of claims.
     async fn take(
         &self,
         tx: &mut Tx,
@@ -166,8 +167,9 @@ impl ClaimBatches {
     }
 }
 
-/// Leaves out those recipients that need not be sent any more. A second leg is recorded as submitted here:
-/// from now on it may be on the wire, unless its time is over, so that it will not be sent.
+/// Leaves out the recipients that need not be sent any more. A second leg is recorded as submitted
+/// here, because it may be sent from now on. An expired one is not recorded, because it will not be
+/// sent.
 async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Result<Vec<Claimed>> {
     let mut kept = Vec::with_capacity(claimed.len());
     for mut claimed in claimed {
@@ -193,11 +195,11 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Resul
     Ok(kept)
 }
 
-/// Those of a batch that are still to be sent to, where some of them may have a delivery.
+/// Returns the recipients of a batch that are still to be sent, if some may have a delivery.
 pub(super) async fn wanted(tx: &mut Tx, batch: &Batch) -> Result<Vec<Recipient>> {
     let keys = batch.keys(&batch.recipients);
     let known = stored(tx, &keys).await?;
-    // Whoever cannot be read may have it.
+    // A recipient with an unreadable delivery may have received it.
     let wanted = |recipient: &Recipient| {
         let key = (batch.message, *recipient);
         let case = known.cases.get(&key);
@@ -206,11 +208,11 @@ pub(super) async fn wanted(tx: &mut Tx, batch: &Batch) -> Result<Vec<Recipient>>
     Ok(batch.recipients.iter().copied().filter(wanted).collect())
 }
 
-/// Whether somebody who was sent to before is to be sent to from this batch.
+/// Returns `true` if a recipient that was sent before is to be sent from this batch.
 fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
     match batch.kind {
         BatchKind::First => false,
-        // Once the second leg is out, a copy of the first would be one message more.
+        // Once the second leg is submitted, a copy of the first would be one message too many.
         BatchKind::Resend => delivery.doubts(batch.leg) && delivery.leg <= Some(batch.leg),
         BatchKind::Backup => !delivery.status.is_final() && delivery.leg < Some(Leg::Second),
         BatchKind::Again => !delivery.status.is_final(),
@@ -229,8 +231,8 @@ impl Change for Release {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        // What is not held any more was given back by a run whose commit was not answered, or it went to another
-        // node while this one was taken for dead.
+        // A batch may no longer be held. A run whose commit was not acknowledged gave it back, or
+        // another node claimed it while this node was taken for dead.
         let held = take(tx, &self.claimed.iter().collect::<Vec<_>>()).await?;
         let held = self.claimed.iter().filter(|batch| held.contains(&batch.id));
         let second_legs = held.clone().filter(|batch| batch.kind == BatchKind::Backup);
@@ -239,7 +241,7 @@ impl Change for Release {
         let waiting: Vec<Batch> = held
             .map(|batch| {
                 let carrier = self.carrier.as_ref().unwrap_or(&batch.carrier);
-                // Faults are counted on one carrier.
+                // The faults are counted for one carrier.
                 let stays = *carrier == batch.carrier;
                 Batch {
                     claimed_by: WAITING,
@@ -257,13 +259,13 @@ impl Change for Release {
 }
 
 impl Store {
-    /// How many ids a claim may need: one for each priority in each bucket.
+    /// Returns the number of ids that a claim may need: one for each priority in each bucket.
     pub fn split_ids(&self) -> usize {
         self.buckets().count() * Priority::ALL.len()
     }
 
-    /// Claims due batches of a carrier, the most urgent first. No transaction claims in two buckets, and on
-    /// PostgreSQL those without anything due are not asked.
+    /// Claims due batches of a carrier, the most urgent first. No transaction claims in two
+    /// buckets, and on PostgreSQL buckets without due batches are skipped.
     pub async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
         if self.db.is_embedded() {
             let bucket = Bucket(0);
@@ -288,7 +290,7 @@ impl Store {
                     CLAIMS.worked();
                     claimed.extend(more);
                 }
-                // What is claimed is in hand: it must not be forgotten for what is not.
+                // The batches claimed so far must be returned, in spite of this error.
                 Err(error) if claimed.is_empty() => return Err(error),
                 Err(error) => {
                     CLAIMS.failed(&error);
@@ -299,7 +301,7 @@ impl Store {
         Ok(claimed)
     }
 
-    /// The buckets in which something is due, by priority; those of one priority in turns.
+    /// Returns the buckets with due batches, by priority. The buckets of one priority rotate.
     async fn due_buckets(&self, claim: &Claim) -> Result<Vec<(Priority, Bucket)>> {
         Db::in_time(async {
             let mut tx = self.db.read().await?;
@@ -318,8 +320,8 @@ impl Store {
         .await
     }
 
-    /// Gives claimed batches back unsent: due at `due_at_ms`, for another carrier if one is named. Those that are not
-    /// held any more are left where they are, so it may be asked for again.
+    /// Releases claimed batches unsent: due at `due_at_ms`, for another carrier if one is named.
+    /// Batches that are no longer held stay unchanged, so the call may be repeated.
     pub async fn release(
         &self,
         claimed: Vec<Batch>,

@@ -1,5 +1,5 @@
-//! Batches of accounts that may not send. They lie apart from those that wait, so that no claim steps over them; a claim
-//! that meets one among those that wait moves it there.
+//! Held batches, whose accounts may not send. They lie apart from waiting batches, so that claims
+//! need not skip them. A claim that finds one among the waiting batches moves it.
 
 use super::claim::wanted;
 use super::{Batch, BatchKind, BatchRow, Claimed, Progress, WAITING, select_batches, take};
@@ -10,24 +10,24 @@ use database::{Change, Result, Tx, bulk, locking, query, value};
 use domain::{AccountId, Bucket, Priority, Queued};
 use std::sync::Arc;
 
-/// `claimed_by` of a batch whose account may not send.
+/// The value of `claimed_by` for a batch whose account may not send.
 pub const HELD: i64 = -1;
 
-/// Batches looked at in one step.
+/// Batches read in one step.
 const STEP: i64 = 1_000;
-/// Recipients cancelled in one transaction; one batch is never too many.
+/// Recipients cancelled in one transaction at most. A single batch always fits.
 const MOST_CANCELLED: usize = 1_000;
 
-/// Moves batches between those that wait and those that are held.
+/// A move of batches between the waiting and the held ones.
 struct Move {
     batches: Vec<Batch>,
     to: i64,
-    /// Of which account, and that it is moved only while what it has queued is to go there.
+    /// The account. A batch is moved only while the account's hold asks for it.
     account: AccountId,
 }
 
 impl Change for Move {
-    /// How many were moved.
+    /// The number of batches moved.
     type Output = usize;
 
     async fn apply(&self, tx: &mut Tx) -> Result<usize> {
@@ -39,7 +39,8 @@ impl Change for Move {
     }
 }
 
-/// Says who has batches, until when; gives how many were as they are told here.
+/// Sets the holder of batches, and the end of its claim. It returns how many batches were found as
+/// given.
 pub(super) async fn mark(
     tx: &mut Tx,
     batches: &[Batch],
@@ -67,7 +68,7 @@ struct Cancel {
 }
 
 impl Change for Cancel {
-    /// What was settled, and whether more may be left.
+    /// The settled recipients, and `true` if more may be left.
     type Output = (Settled, bool);
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, bool)> {
@@ -108,18 +109,18 @@ impl Change for Cancel {
 }
 
 impl Cancel {
-    /// Ends the recipients of batches that are not handed over, with what is to be given back for them.
+    /// Ends the recipients of batches that were not submitted, with the refunds due.
     async fn end(&self, tx: &mut Tx, queued: Vec<Claimed>) -> Result<Settled> {
         let batches: Vec<&Batch> = queued.iter().map(|one| &one.batch).collect();
         let taken = take(tx, &batches).await?;
         let mut ended = Vec::with_capacity(queued.len());
         for mut claimed in queued {
             let batch = &mut claimed.batch;
-            // A copy of what may have been sent is not made; a receipt, or time, tells what became of the first.
+            // A resend is not made. A receipt, or the expiry, decides about the first copy.
             if !taken.contains(&batch.id) || batch.kind == BatchKind::Resend {
                 continue;
             }
-            // Those of whom no claim would take any more have been sent to meanwhile.
+            // Recipients that no claim would take any more have been sent meanwhile.
             if batch.may_have_deliveries(claimed.content.gateway) {
                 batch.recipients = wanted(tx, batch).await?;
             }
@@ -142,8 +143,9 @@ impl Cancel {
 }
 
 impl Store {
-    /// Has what an account has queued become what is set for it: it is held, goes on, or is cancelled. Gives what was
-    /// settled. What is in hand of a node at this moment is not queued; what comes back of it is found when it is claimed.
+    /// Applies the hold of an account to its queued batches: they are held, released or cancelled.
+    /// It returns the settled recipients. Batches that a node has claimed are not queued; if they
+    /// return, the next claim finds them.
     pub async fn settle_queued(&self, account: AccountId, now_ms: i64) -> Result<Settled> {
         let bucket = self.bucket_of(account);
         let queued = self.holds().await?.remove(&account);
@@ -158,7 +160,8 @@ impl Store {
         Ok(Settled::default())
     }
 
-    /// The same of what came to be held in a bucket since it was settled, or was left by one who did not come to its end.
+    /// Does the same for all batches of a bucket that were held since, or left by an interrupted
+    /// run.
     pub async fn settle_held(&self, bucket: Bucket, now_ms: i64) -> Result<Settled> {
         let mut settled = Settled::default();
         let held = self.held_accounts(bucket).await?;
@@ -178,7 +181,7 @@ impl Store {
         Ok(settled)
     }
 
-    /// The accounts of which batches are held in a bucket.
+    /// Returns the accounts with held batches in a bucket.
     async fn held_accounts(&self, bucket: Bucket) -> Result<Vec<AccountId>> {
         let mut accounts = Vec::new();
         for carrier in self.batch_carriers(bucket).await? {
@@ -202,7 +205,7 @@ impl Store {
         Ok(accounts)
     }
 
-    /// Moves all batches of an account from those that wait to those that are held, or back, some at a time.
+    /// Moves all batches of an account from waiting to held, or back, in steps.
     async fn move_all(&self, bucket: Bucket, account: AccountId, from: i64, to: i64) -> Result<()> {
         for carrier in self.batch_carriers(bucket).await? {
             for &priority in &Priority::ALL {
@@ -225,7 +228,8 @@ impl Store {
         Ok(())
     }
 
-    /// Those of the next batches along the key that are the account's, and where the next step begins.
+    /// Returns the account's batches among the next ones along the key, and the start of the next
+    /// step.
     async fn step_of(
         &self,
         (bucket, carrier, claimed_by, priority): (Bucket, &str, i64, Priority),
@@ -262,7 +266,7 @@ impl Store {
         Ok((batches, last.filter(|_| is_full)))
     }
 
-    /// Cancels all that is held of an account, some recipients at a time.
+    /// Cancels all held batches of an account, some recipients at a time.
     async fn cancel(&self, bucket: Bucket, account: AccountId, now_ms: i64) -> Result<Settled> {
         let mut settled = Settled::default();
         for carrier in self.batch_carriers(bucket).await? {

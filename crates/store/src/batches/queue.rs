@@ -1,4 +1,4 @@
-//! What waits, and what is in hand elsewhere.
+//! Queries about waiting batches, and about batches claimed by other nodes.
 
 use super::{BatchRow, Claimed, MOST_BATCHES, select_batches};
 use crate::Store;
@@ -6,13 +6,13 @@ use database::{Db, Result, Tx, query};
 use domain::{Bucket, Priority};
 use std::collections::BTreeSet;
 
-/// When the next batch of each priority is due, where one waits.
+/// Returns the due time of the next waiting batch of each priority.
 pub(super) async fn next_due(
     tx: &mut Tx,
     bucket: Bucket,
     carrier: &str,
 ) -> Result<Vec<(Priority, i64)>> {
-    // Each priority is found by the key; the smallest of a whole bucket would be searched for.
+    // Each priority is found by the key. The minimum of a whole bucket would need a search.
     let rows: Vec<(i64, Option<i64>)> = tx
         .fetch_all(
             query(
@@ -33,9 +33,9 @@ pub(super) async fn next_due(
 }
 
 impl Store {
-    /// The carriers for which there are batches in a bucket, whether anybody knows them or not.
+    /// Returns the carriers with batches in a bucket, including unknown carriers.
     pub async fn batch_carriers(&self, bucket: Bucket) -> Result<Vec<String>> {
-        // From one to the next by the key, however many batches each has.
+        // The query jumps from one carrier to the next by the key, however many batches each has.
         self.db
             .fetch_all(
                 query(
@@ -52,10 +52,10 @@ impl Store {
             .await
     }
 
-    /// The carriers for which a batch waits that is due by then.
+    /// Returns the carriers with a waiting batch that is due by then.
     pub async fn due_carriers(&self, by_ms: i64) -> Result<BTreeSet<String>> {
-        // As above. Each priority by itself is found by the key, whatever the planner knows; several at once, or whether
-        // there is any, it may look for among all that waits.
+        // The query jumps as above. A single priority is found by the key, whatever the planner
+        // knows. For several, or for `exists`, it may scan all waiting batches.
         let sql = "with recursive v (carrier) as (
                  select cast('' as text)
                  union all
@@ -82,7 +82,7 @@ impl Store {
         .await
     }
 
-    /// The batches of a bucket that a node claimed which is not there any more.
+    /// Returns the batches of a bucket that are claimed by a missing node.
     pub async fn orphans(&self, carrier: &str, bucket: Bucket) -> Result<Vec<Claimed>> {
         let sql = select_batches!(
             "where b.bucket = $1 and b.carrier = $2 and b.claimed_by > 0
@@ -95,7 +95,7 @@ impl Store {
         rows.into_iter().map(BatchRow::claimed).collect()
     }
 
-    /// Batches of a bucket that wait, or are held, and whose time to be sent is over, some at a time.
+    /// Returns waiting or held batches of a bucket that have expired, some at a time.
     pub async fn late_batches(&self, bucket: Bucket, now_ms: i64) -> Result<Vec<Claimed>> {
         let sql = select_batches!(
             "where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms <= $2 limit $3"
@@ -112,13 +112,14 @@ impl Store {
         rows.into_iter().map(BatchRow::claimed).collect()
     }
 
-    /// Recipients that wait in a bucket, by carrier: all, and those that are held until that moment or longer.
+    /// Returns the waiting recipients of a bucket by carrier: all, and the ones that are deferred
+    /// until that moment or longer.
     pub async fn queue_depths(
         &self,
         bucket: Bucket,
         until_ms: i64,
     ) -> Result<Vec<(String, i64, i64)>> {
-        // Seven octets a number, see `domain::recipient_list`.
+        // The list has seven bytes a number, see `domain::recipient_list`.
         let rows = self.db.fetch_all(query("select carrier, cast(sum(length(recipients) / 7) as bigint),
                      cast(sum(case when due_at_ms >= $2 or claimed_by < 0 then length(recipients) / 7 else 0 end)
                          as bigint)

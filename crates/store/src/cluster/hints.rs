@@ -1,5 +1,5 @@
-//! Hints from node to node that there is work (`LISTEN` and `NOTIFY` of PostgreSQL). Only hints: whoever
-//! misses one finds the work by looking, a little later.
+//! Hints between nodes that there is work (`LISTEN` and `NOTIFY` of PostgreSQL). A node that misses
+//! a hint finds the work in its next poll.
 
 use crate::Store;
 use database::{Listener, Result, query};
@@ -10,21 +10,21 @@ const CHANNEL: &str = "ogene";
 pub struct Hints(Listener);
 
 impl Hints {
-    /// The next carrier that has work. A lost connection is made anew, and an error then means that hints may have been
-    /// missed.
+    /// Returns the next carrier that has work. It replaces a lost connection. An error means that
+    /// hints may have been missed.
     pub async fn next(&mut self) -> Result<String> {
         self.0.next().await
     }
 }
 
 impl Store {
-    /// Listens for hints; `None` where there is no other node.
+    /// Listens for hints. It returns `None` if there can be no other node.
     pub async fn listen(&self) -> Result<Option<Hints>> {
         Ok(self.db.listen(CHANNEL).await?.map(Hints))
     }
 
-    /// Notifies the other nodes that these carriers have work. It runs outside of the transaction that made the work: a
-    /// commit that notifies waits for all others that do.
+    /// Notifies the other nodes that these carriers have work. It runs outside the transaction that
+    /// made the work, because commits with notifications wait for each other.
     pub async fn ring(&self, carriers: &[String]) -> Result<()> {
         if self.db.is_embedded() || carriers.is_empty() {
             return Ok(());

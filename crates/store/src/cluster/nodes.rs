@@ -1,7 +1,7 @@
-//! The nodes that share a database: who is alive, and who holds which of the carriers' connections.
+//! The nodes that share a database: the living ones, and the holders of the carriers' connections.
 //!
-//! A node that lives raises its beat. The others watch it by their own clocks: no time is compared across
-//! machines. What names a node that has no row here, such as a claim, has no holder any more.
+//! A living node raises its beat. The others compare it by their own clocks, so no time is compared
+//! across machines. A claim by a node without a row here has no holder any more.
 
 use crate::Store;
 use database::{Change, Result, Tx, bulk, locking, query, value};
@@ -11,22 +11,22 @@ use std::sync::Arc;
 /// A node as the others see it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NodeBeat {
-    /// Its number.
+    /// The number of the node.
     pub node: i64,
-    /// How often its beat was raised.
+    /// The count of its beats.
     pub beat: i64,
 }
 
 /// One of the connections that the account at a carrier may have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Bind {
-    /// Which carrier.
+    /// The carrier.
     pub carrier: String,
-    /// Which connection, from 1.
+    /// The number of the connection, from 1.
     pub slot: i64,
-    /// The node that holds it; one that has no beat holds nothing.
+    /// The node that holds it. A node without a beat holds nothing.
     pub node: i64,
-    /// Whether it is bound, as its holder last said.
+    /// `true` if its holder reported it as bound.
     pub bound: bool,
 }
 
@@ -37,7 +37,7 @@ struct Beat {
 }
 
 impl Change for Beat {
-    /// Whether the node was known.
+    /// `true` if the node was known.
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
@@ -137,7 +137,7 @@ impl Change for TakeBinds {
 
 struct SetBind {
     bind: Bind,
-    /// Who holds it from now on.
+    /// The new holder.
     holder: i64,
 }
 
@@ -157,8 +157,8 @@ impl Change for SetBind {
 type BindRow = (String, i64, i64, bool);
 
 impl Store {
-    /// Raises the beat of a node and makes it known where it is not; tells whether it was known. On SQLite,
-    /// where there can be no other, all others are forgotten.
+    /// Raises the beat of a node, and adds the node if it is unknown. It returns `true` if the node
+    /// was known. On SQLite, where there can be no other node, all others are removed.
     pub async fn beat(&self, node: i64, name: &str) -> Result<bool> {
         let beat = Beat {
             node,
@@ -168,7 +168,7 @@ impl Store {
         self.db.change(beat).await
     }
 
-    /// All nodes.
+    /// Returns all nodes.
     pub async fn nodes(&self) -> Result<Vec<NodeBeat>> {
         let rows: Vec<(i64, i64)> = self
             .db
@@ -180,17 +180,17 @@ impl Store {
             .collect())
     }
 
-    /// Forgets a node whose beat is still that; whether it was there.
+    /// Removes a node whose beat is unchanged. It returns `true` if the node was there.
     pub async fn bury(&self, dead: NodeBeat) -> Result<bool> {
         self.db.change(Bury { dead }).await
     }
 
-    /// Forgets a node that ends, and gives back its connections.
+    /// Removes a node that ends, and frees its connections.
     pub async fn leave(&self, node: i64) -> Result<()> {
         self.db.change(Leave { node }).await
     }
 
-    /// Takes free connections of a carrier, so that the node holds `most` in all, of `slots` that there are.
+    /// Takes free connections of a carrier out of `slots`, until the node holds `most` in all.
     pub async fn take_binds(
         &self,
         carrier: &Arc<str>,
@@ -207,7 +207,7 @@ impl Store {
         self.db.change(take).await
     }
 
-    /// Gives a connection back that this node holds.
+    /// Frees a connection that this node holds.
     pub async fn free_bind(&self, bind: Bind) -> Result<()> {
         let bind = Bind {
             bound: false,
@@ -216,13 +216,13 @@ impl Store {
         self.db.change(SetBind { bind, holder: 0 }).await
     }
 
-    /// Tells whether a connection that this node holds is bound.
+    /// Records the bound state of a connection that this node holds.
     pub async fn note_bind(&self, bind: Bind) -> Result<()> {
         let holder = bind.node;
         self.db.change(SetBind { bind, holder }).await
     }
 
-    /// All connections, by carrier.
+    /// Returns all connections by carrier.
     pub async fn binds(&self) -> Result<BTreeMap<String, Vec<Bind>>> {
         let rows: Vec<BindRow> = self
             .db
