@@ -23,7 +23,7 @@ struct CaseRow {
     pages: i16,
     charge: i64,
     carrier: String,
-    // Null where they are as usual: nothing, or no.
+    // A null means the usual value: zero or false.
     failed_legs: Option<i16>,
     delivered_first: Option<i64>,
     delivered_second: Option<i64>,
@@ -52,11 +52,11 @@ database::from_row!(CaseRow {
 });
 
 impl CaseRow {
-    /// The stored case, without events.
+    /// Returns the stored case, without events.
     fn case(self) -> Result<Case> {
         let (doubted_pages, doubts) = Doubts::from_text(self.doubts.as_deref())?;
         let status = named(DeliveryStatus::from_name, &self.status)?;
-        // Of what was delivered in the usual way nothing more is stored.
+        // A delivery with the usual course stores no more.
         let usual = status == DeliveryStatus::Delivered && (self.leg, self.pages) == (1, 1);
         let delivered_first = self.delivered_first.or(usual.then_some(1));
         let delivered = [delivered_first, self.delivered_second];
@@ -88,10 +88,10 @@ impl CaseRow {
 }
 
 static UNREADABLE: AtomicU64 = AtomicU64::new(0);
-/// A sweep meets the same ones again and again.
+/// Log limiter: a sweep meets the same rows again and again.
 static UNREADABLE_ROWS: Outage = Outage::of("deliveries cannot be read");
 
-/// How often this process met a delivery that it could not read.
+/// Returns how often this process met a delivery that it could not read.
 pub fn unreadable_deliveries() -> u64 {
     UNREADABLE.load(Ordering::Relaxed)
 }
@@ -106,7 +106,8 @@ database::from_row!(KeyRow {
     recipient
 });
 
-/// A delivery, or why it cannot be read: one that is damaged keeps nobody from those beside it.
+/// A delivery, or the reason why it cannot be read. A damaged row must not block the rows beside
+/// it.
 pub(crate) struct CaseOrFault {
     key: Option<(MessageId, Recipient)>,
     case: Result<Case>,
@@ -125,7 +126,7 @@ impl FromRow for CaseOrFault {
 }
 
 impl CaseOrFault {
-    /// The case, or the key of what is left as it is. Told without its number.
+    /// Returns the case, or the key of an unreadable row. The log entry shows no phone number.
     pub(crate) fn told(self) -> std::result::Result<Case, Option<(MessageId, Recipient)>> {
         self.case.map_err(|error| {
             UNREADABLE.fetch_add(1, Ordering::Relaxed);
@@ -138,14 +139,14 @@ impl CaseOrFault {
     }
 }
 
-/// What there is of some deliveries.
+/// The stored deliveries of some keys.
 pub(crate) struct Stored {
     pub(crate) cases: BTreeMap<(MessageId, Recipient), Case>,
-    /// They are there, and nobody can tell how they stand.
+    /// Keys of deliveries that exist and cannot be read.
     pub(crate) unreadable: BTreeSet<(MessageId, Recipient)>,
 }
 
-/// Reads deliveries by their full keys, and keeps other nodes from changing them until the commit.
+/// Reads deliveries by their full keys, and locks them for other nodes until the commit.
 pub(crate) async fn stored(tx: &mut Tx, keys: &[(Bucket, MessageId, Recipient)]) -> Result<Stored> {
     let one = locking!(
         "select bucket, message_id, recipient, status, leg, pages, charge, carrier, failed_legs,
@@ -177,7 +178,7 @@ pub(crate) async fn stored(tx: &mut Tx, keys: &[(Bucket, MessageId, Recipient)])
     Ok(Stored { cases, unreadable })
 }
 
-/// Records the last leg that may be on the wire, where there is a delivery.
+/// Records the last leg that may have been sent, if there is a delivery.
 pub(crate) async fn set_leg(
     tx: &mut Tx,
     keys: &[(Bucket, MessageId, Recipient)],

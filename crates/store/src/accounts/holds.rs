@@ -1,5 +1,5 @@
-//! Holds: accounts that may not send, each with the fate of its queued messages. Claims and accept
-//! commits read the row, so a node's memory of the account does not matter.
+//! A hold marks an account that may not send, with the fate of its queued messages. Claims and
+//! accept commits read the row, so a node's memory of the account does not matter.
 
 use crate::Store;
 use crate::rows::named;

@@ -160,8 +160,7 @@ impl Store {
         Ok(Settled::default())
     }
 
-    /// Does the same for all batches of a bucket that were held since, or left by an interrupted
-    /// run.
+    /// Applies the holds of a bucket to batches that were held since, or left by an interrupted run.
     pub async fn settle_held(&self, bucket: Bucket, now_ms: i64) -> Result<Settled> {
         let mut settled = Settled::default();
         let held = self.held_accounts(bucket).await?;

@@ -1,7 +1,7 @@
-//! Pages by the ids that carriers gave them: how receipts find their recipients.
+//! Pages by their carrier ids: the index by which receipts find their recipients.
 //!
-//! A part lies in the bucket of its carrier's id, which is all that a receipt tells, and names the bucket in
-//! which its delivery lives. It shares its row with those whose ids are next to it (`stored`).
+//! A page lies in the bucket of its carrier's id, which is all that a receipt contains, and names
+//! the bucket of its delivery. Pages with adjacent ids share a row (`stored`).
 
 mod matched;
 pub(crate) mod stored;
@@ -19,34 +19,34 @@ use std::sync::Arc;
 pub(crate) use stored::hour_of;
 use stored::{apart, each, encode, split};
 
-/// A row of so many octets takes no more pages (decision 0035): single messages under ids in base 62, one after the other,
-/// need less, and a carrier that gives the same id again and again would have it written whole with each.
+/// Size at which a row takes no more pages (decision 0035). Single messages under successive ids in
+/// base 62 need less. A carrier that repeats an id would rewrite the whole row with each page.
 const FULL_OCTETS: usize = 2_048;
 
-/// A page that a carrier has an id for.
+/// A page that has a carrier id.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Part {
-    /// Where its delivery lives.
+    /// The bucket of its delivery.
     pub(crate) home: Bucket,
     pub(crate) message: MessageId,
     pub(crate) recipient: Recipient,
     pub(crate) leg: Leg,
     pub(crate) page: i64,
-    /// The start of the hour in which it was submitted, Unix milliseconds.
+    /// Start of the hour of submission, Unix milliseconds.
     pub(crate) hour_ms: i64,
-    /// Whether a receipt adopted it, which does not say of which page it is: what the response says, should it come after
-    /// all, is better.
+    /// `true` if a receipt adopted the page without naming it. The response is more reliable,
+    /// should it still arrive.
     pub(crate) is_guess: bool,
 }
 
 impl Part {
-    /// The key of its delivery.
+    /// Returns the key of its delivery.
     pub(crate) fn delivery(&self) -> (Bucket, MessageId, Recipient) {
         (self.home, self.message, self.recipient)
     }
 }
 
-/// A page under the id that its carrier gave it.
+/// A page under its carrier id.
 pub(crate) struct Named<'a> {
     pub(crate) carrier: &'a str,
     pub(crate) id: &'a str,
@@ -55,8 +55,8 @@ pub(crate) struct Named<'a> {
 
 type Id<'r> = (&'r str, &'r str);
 
-/// Which of these pages receipts have adopted before their response named them: their places, and the pages that they
-/// were taken for.
+/// Returns the places of the pages that receipts adopted before their response arrived, each with
+/// the page that was assumed.
 pub(crate) async fn guesses(
     tx: &mut Tx,
     store: &Store,
@@ -98,8 +98,8 @@ pub(crate) async fn guesses(
     Ok(guesses.into_iter().collect())
 }
 
-/// Reads the pages under some ids, and hands on each with what its id stands for. Gives the ids of whose pages some may lie
-/// apart, by their recipients.
+/// Reads the pages under some ids, and passes each to a function with the value of its id. Returns
+/// the ids whose pages may also lie apart, by their recipients.
 async fn under<'r, T>(
     tx: &mut Tx,
     store: &Store,
@@ -156,15 +156,15 @@ async fn rows<S: AsRef<str>>(
         .collect())
 }
 
-/// Reads the pages that lie apart with some recipients, and hands on each with the place of its recipient; gives the places
-/// of those who have more than are kept.
+/// Reads the pages that lie apart for some recipients, and passes on each with the place of its
+/// recipient. Returns the places of recipients whose pages exceed the limit.
 async fn lying_apart(
     tx: &mut Tx,
     store: &Store,
     all: &[(Id<'_>, Recipient)],
     mut found: impl FnMut(usize, Part),
 ) -> Result<BTreeSet<usize>> {
-    // Ids of one stem share the rows.
+    // Ids of one stem share rows.
     let mut places: BTreeMap<(&str, String), Vec<usize>> = BTreeMap::new();
     for (place, &((carrier, id), recipient)) in all.iter().enumerate() {
         let stem = (carrier, apart(split(id).0, recipient));
@@ -189,8 +189,9 @@ async fn lying_apart(
     Ok(full)
 }
 
-/// Keeps the carrier's ids of submitted pages, unless they are there. Where a stem has many, pages lie apart by recipients;
-/// where a recipient has as many, no more are kept: their receipts could not be told from each other.
+/// Stores the carrier ids of submitted pages, unless they are stored already. If a stem has too
+/// many pages, they lie apart by recipient. If a recipient has too many, no more are stored: their
+/// receipts could not be told apart.
 pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Result<()> {
     let embedded = store.db.is_embedded();
     let mut rows: BTreeMap<Key<'_>, Vec<&Named<'_>>> = BTreeMap::new();
@@ -203,7 +204,7 @@ pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Res
     for (key, mut pages) in rows {
         let mut octets = packed(&pages);
         if octets.len() > FULL_OCTETS {
-            // As many as fill the row.
+            // The row takes as many pages as fill it.
             let enough = (1..).map(|tens| 10 * tens);
             let enough = enough.take_while(|&count| count < pages.len());
             let filled = |count: &usize| packed(&pages[..*count]).len() >= FULL_OCTETS;
@@ -215,7 +216,7 @@ pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Res
         written.push((key, octets));
     }
     if write(tx, &written).await? < written.len() as u64 {
-        // Some were there, or found their row full.
+        // Some pages existed already, or their row was full.
         let refused = refused(tx, &written).await?;
         let is_refused = |named: &&Named<'_>| refused.contains(&Key::of(named, embedded));
         surplus.retain(|named| !is_refused(named));
@@ -234,7 +235,7 @@ pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Res
     Ok(())
 }
 
-/// Where a row of pages lies.
+/// The key of a row of pages.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 struct Key<'a> {
     bucket: i64,
@@ -244,13 +245,13 @@ struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// With the pages of its stem.
+    /// Returns the key of the row for the stem of the id.
     fn of(named: &Named<'a>, embedded: bool) -> Self {
         let (stem, _) = split(named.id);
         Self::under(named, Cow::Borrowed(stem), embedded)
     }
 
-    /// With those of its recipient.
+    /// Returns the key of the row for the recipient.
     fn apart(named: &Named<'a>, embedded: bool) -> Self {
         let (stem, _) = split(named.id);
         let stem = apart(stem, named.part.recipient);
@@ -267,7 +268,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// A row in the order of its key, so that two nodes lock them in the same one.
+/// A row with its key. Rows are sorted by key, so that two nodes lock them in the same order.
 type Row<'a> = (Key<'a>, Vec<u8>);
 
 fn packed(pages: &[&Named<'_>]) -> Vec<u8> {
@@ -276,18 +277,19 @@ fn packed(pages: &[&Named<'_>]) -> Vec<u8> {
     encode(&pages.collect::<Vec<_>>())
 }
 
-/// Whether a row takes no more pages.
+/// Returns `true` if a row takes no more pages.
 fn is_full(pages: &[u8]) -> bool {
     pages.len() >= FULL_OCTETS
 }
 
-/// Writes rows, or adds to those that are there, are not full and do not say it already; gives how many it wrote.
+/// Inserts rows, or appends to existing ones that are not full and lack the pages. Returns how many
+/// rows were written.
 async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
     if rows.is_empty() {
         return Ok(0);
     }
     let one = Sql {
-        // SQLite makes a text of two blobs.
+        // SQLite concatenates two blobs to a text.
         sqlite: "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages)
              values ($1, $2, $3, $4, $5)
              on conflict (bucket, carrier, stem, submitted_hour_ms)
@@ -317,7 +319,7 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
     tx.execute_each(write.bind(full)).await
 }
 
-/// Those of the rows that were written which do not say it.
+/// Returns the keys of the rows that do not contain their pages after the write.
 async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>>> {
     let one = Sql {
         sqlite: "select $1 from parts
@@ -352,7 +354,7 @@ async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>
         .collect())
 }
 
-/// Returns the pages that a report of that moment calls submitted, by the carrier's ids.
+/// Returns the pages that a report of this moment submits, by the carrier's ids.
 pub(crate) fn submitted(progress: &Progress, now_ms: i64) -> impl Iterator<Item = Named<'_>> {
     let batch = &*progress.batch;
     progress.submitted.iter().flat_map(move |(recipient, ids)| {
@@ -375,8 +377,9 @@ pub(crate) fn submitted(progress: &Progress, now_ms: i64) -> impl Iterator<Item 
     })
 }
 
-/// Keeps the parts of a report before all else. They lie in other buckets than their deliveries; a receipt
-/// that finds a part without its delivery waits, but one that finds no part would wait for ever.
+/// The change that stores the pages of a report before all else. They lie in other buckets than
+/// their deliveries. A receipt that finds a page without its delivery waits, but one that finds no
+/// page would wait for ever.
 pub(crate) struct KeepParts {
     pub(crate) store: Store,
     pub(crate) report: Arc<CarrierReport>,

@@ -1,34 +1,34 @@
-//! What is in doubt of a recipient, and with whom, as it is stored beside the delivery.
+//! Doubts: the carriers that may have pages of a recipient in doubt, as stored with the delivery.
 
 use crate::Store;
 use database::{Error, Result, query};
 use domain::{Bucket, Leg, PageSet};
 use std::fmt::Write as _;
 
-/// The carriers that may have pages in doubt, with the leg: a copy may have gone to another than the first, and
-/// the second leg to a third. Only their receipts adopt.
+/// The carriers that may have pages in doubt, by leg. A copy may have gone to another carrier than
+/// the first, and the second leg to a third. Only receipts of these carriers adopt.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Doubts(Vec<(Leg, String)>);
 
 impl Doubts {
-    /// A leg that is in doubt with one carrier.
+    /// Returns a leg in doubt with one carrier.
     pub(crate) fn with(leg: Leg, carrier: &str) -> Self {
         Self(vec![(leg, carrier.to_owned())])
     }
 
-    /// Whether a carrier may have that leg.
+    /// Returns `true` if a carrier may have that leg.
     pub(crate) fn contain(&self, leg: Leg, carrier: &str) -> bool {
         self.0
             .iter()
             .any(|(of, with)| *of == leg && with == carrier)
     }
 
-    /// Whether a carrier may have any.
+    /// Returns `true` if a carrier may have any leg.
     pub(crate) fn are_with(&self, carrier: &str) -> bool {
         self.0.iter().any(|(_, with)| with == carrier)
     }
 
-    /// Adds those of others.
+    /// Adds the carriers of others.
     pub(crate) fn join(&mut self, others: Self) {
         for (leg, carrier) in others.0 {
             if !self.contain(leg, &carrier) {
@@ -37,8 +37,9 @@ impl Doubts {
         }
     }
 
-    /// The text that is stored: for each leg in doubt its number, its pages as bits, and the carriers, such as
-    /// `1:3:mtn,glo 2:1:airtel`. Names of carriers have none of these signs. Nothing where nothing is in doubt.
+    /// Returns the stored text, such as `1:3:mtn,glo 2:1:airtel`. For each leg in doubt it has the
+    /// number, the pages as bits, and the carriers. Names of carriers contain none of the
+    /// separators. It returns `None` if nothing is in doubt.
     pub(crate) fn to_text(&self, pages: [PageSet; 2]) -> Option<String> {
         let mut text = String::new();
         for (leg, pages) in Leg::ALL.into_iter().zip(pages) {
@@ -49,7 +50,7 @@ impl Doubts {
             let carriers: Vec<&str> = of_leg.map(|(_, with)| &**with).collect();
             let space = if text.is_empty() { "" } else { " " };
             let carriers = carriers.join(",");
-            // Writing to a text does not fail.
+            // A write to a text does not fail.
             let _ = write!(
                 text,
                 "{space}{}:{}:{carriers}",
@@ -60,7 +61,7 @@ impl Doubts {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The pages in doubt by leg, and with whom, of a stored text.
+    /// Parses a stored text into the pages in doubt by leg, and their carriers.
     pub(crate) fn from_text(text: Option<&str>) -> Result<([PageSet; 2], Self)> {
         let (mut pages, mut doubts) = ([PageSet::EMPTY; 2], Self::default());
         for part in text.unwrap_or_default().split_whitespace() {
@@ -83,10 +84,10 @@ fn leg_of(text: &str) -> Option<(Leg, PageSet, &str)> {
 }
 
 impl Store {
-    /// Recipients of a bucket that are in doubt, by the carrier that had them last.
+    /// Returns the number of recipients in doubt in a bucket, by their last carrier.
     pub async fn doubt_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
-        // By the index of those in doubt, in all buckets: few are. The sign keeps both databases from going through
-        // the whole bucket instead.
+        // The query uses the index of the doubts over all buckets, since few are in doubt. The sign
+        // keeps both databases from a scan of the whole bucket.
         let rows: Vec<(String, i64)> = self.db.fetch_all(query("select d.carrier, count(*) from deliveries d
                  where +d.bucket = $1 and d.recipient > 0 and d.doubts is not null group by d.carrier")
             .bind(bucket.0)).await?;

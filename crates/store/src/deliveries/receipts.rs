@@ -1,9 +1,11 @@
-//! What carriers say: responses to submits and receipts, committed together; those of one carrier in the order they came.
+//! Reports of carriers: responses to submits, and receipts, committed together. Reports of one
+//! carrier keep their order.
 //!
-//! On SQLite all of a report is one transaction. On PostgreSQL the parts go first, by which receipts find their way,
-//! then all is settled, bucket by bucket where those may lie on several servers, so that money never moves on two at
-//! once; and last come the receipts that found nobody. A node that dies in between leaves nothing half done: the
-//! carrier was not answered, the batches are still claimed, and all of it may be told again.
+//! On SQLite all of a report is one transaction. On PostgreSQL the carrier ids come first, by which
+//! receipts find their recipients. All recipients are then settled, bucket by bucket if buckets may
+//! lie on several servers, so that money never moves on two at once. Receipts that found no
+//! recipient come last. A node that dies in between leaves a state that can be resumed. The carrier
+//! got no response, the batches are still claimed, and the whole report may be repeated.
 
 mod adopt;
 mod parked;
@@ -22,12 +24,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// What a receipt says of a page.
+/// The status of a page in a receipt.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum ReceiptWord {
-    /// Not final: the carrier has it.
+    /// An intermediate status: the carrier has the page.
     Pending,
-    /// Final.
+    /// A final status.
     Final(DeliveryStatus),
 }
 
@@ -46,7 +48,7 @@ impl ReceiptWord {
         }
     }
 
-    /// What it means for that page of that leg.
+    /// Returns the event that it means for this page of this leg.
     fn event(self, leg: Leg, page: i64) -> DeliveryEvent {
         match self {
             Self::Pending => DeliveryEvent::Acknowledged { leg, page },
@@ -56,49 +58,49 @@ impl ReceiptWord {
     }
 }
 
-/// A receipt, in the terms of the trade.
+/// A receipt in the terms of the domain.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Receipt {
-    /// Who says it.
+    /// The carrier that sent it.
     pub carrier: Arc<str>,
-    /// The carrier's id of the page, in the form in which responses are kept.
+    /// The carrier's id of the page, in the form that is stored for responses.
     pub carrier_id: String,
-    /// Another id of it, where the receipt names two: the page has either.
+    /// A second id, if the receipt names two. The page has either.
     pub other_id: Option<String>,
-    /// The number that the message went to, as far as the receipt tells.
+    /// The recipient's number, as far as the receipt has one.
     pub recipient: Option<Recipient>,
-    /// The sender ID that it came from.
+    /// The sender ID of the message.
     pub sender: String,
-    /// What it says.
+    /// The status.
     pub word: ReceiptWord,
     /// The carrier's error code.
     pub error: Option<String>,
 }
 
-/// What carriers said, and the state of the node that heard it.
+/// A report of a carrier, with the state of the node that received it.
 #[derive(Clone)]
 pub struct CarrierReport {
     /// Now, Unix milliseconds.
     pub now_ms: i64,
-    /// What became of submits.
+    /// Results of submits.
     pub progress: Vec<Progress>,
     /// Receipts.
     pub receipts: Vec<Receipt>,
-    /// Makes second legs.
+    /// The planner of second legs.
     pub planner: Planner,
-    /// The node that takes fresh callbacks in hand.
+    /// The node that claims fresh callbacks.
     pub node: i64,
-    /// Until when they are its own.
+    /// The end of that claim, Unix milliseconds.
     pub claimed_until_ms: i64,
-    /// How many it has room for.
+    /// Fresh callbacks for which the node has room.
     pub callback_room: CallbackRoom,
-    /// A number from which parked receipts are counted.
+    /// The first number for parked receipts.
     pub first_number: i64,
 }
 
 impl CarrierReport {
-    /// What receipts may have come for before: pages whose response has come now, and recipients whose response will not
-    /// come any more.
+    /// Returns the progress whose receipts may have come before. It covers pages with a response
+    /// now, and recipients that will get none any more.
     fn followed(&self) -> Vec<&Progress> {
         let is_followed = |one: &&Progress| !one.submitted.is_empty() || !one.doubted.is_empty();
         self.progress.iter().filter(is_followed).collect()
@@ -115,14 +117,15 @@ impl CarrierReport {
     }
 }
 
-/// A report with the parked receipts that are looked at again with it.
+/// A report, with the parked receipts that are matched again with it.
 struct News {
     report: Arc<CarrierReport>,
     parked: Vec<Parked>,
 }
 
 impl News {
-    /// How many receipts there are; they are named by their place, those of the report first.
+    /// Returns the number of receipts. They are identified by their place, first the ones of the
+    /// report.
     fn count(&self) -> usize {
         self.report.receipts.len() + self.parked.len()
     }
@@ -135,18 +138,20 @@ impl News {
     }
 }
 
-/// A report in the portions that are settled apart.
+/// A report in the portions that are settled separately.
 struct Portions {
     all: Vec<Portion>,
-    /// Places of receipts that mean nobody.
+    /// Places of receipts without a recipient.
     lost: Vec<usize>,
-    /// The carriers of those that could mean too many.
+    /// The carriers of receipts with too many candidates.
     unclear: Vec<Arc<str>>,
 }
 
 impl Store {
-    /// Keeps what carriers said and settles the recipients concerned, durably. Gives the places of the receipts that
-    /// found no recipient and were parked. What was settled is added to `settled`, also where the rest fails: it stays
+    /// Records a report and settles its recipients durably. Returns the places of the receipts that
+    /// found no recipient and were parked. Settled recipients are added to `settled`, even if the
+    /// rest fails: they stay settled, their callbacks are claimed, and a retry does not find them
+    /// again.
     /// settled, its callbacks are in hand, and the next try finds nothing of it.
     pub async fn report(
         &self,
@@ -171,9 +176,10 @@ impl Store {
         self.hear(News { report, parked }, settled).await
     }
 
-    /// Looks again at the receipts that were parked since then in that bucket: one that came in on this node while
-    /// another kept its response has missed it. On SQLite none has. As above, what was settled is added. Gives until when
-    /// they had come in, where there were too many for one look.
+    /// Matches again the receipts parked in a bucket since a time. A receipt can miss its response
+    /// if another node stores the response at the same moment. On SQLite that does not happen.
+    /// Settled recipients are added as above. If there were too many receipts for one call, it
+    /// returns the time up to which they came in.
     pub async fn look_again(
         &self,
         report: Arc<CarrierReport>,
@@ -191,7 +197,7 @@ impl Store {
         Ok(until_ms)
     }
 
-    /// Keeps what was told, on PostgreSQL. Gives the places of the receipts that were parked.
+    /// Records a report on PostgreSQL. Returns the places of the parked receipts.
     async fn hear(&self, news: News, settled: &mut Settled) -> Result<Vec<usize>> {
         let news = Arc::new(news);
         let report = &news.report;
@@ -232,7 +238,7 @@ impl Store {
         Ok(parking.places)
     }
 
-    /// What is settled together, and the receipts that mean nobody.
+    /// Splits a report into portions that are settled together, and receipts without a recipient.
     async fn portions(&self, news: &Arc<News>) -> Result<Portions> {
         let report = &news.report;
         Db::in_time(async {

@@ -1,7 +1,7 @@
-//! Settling recipients: the one place where money goes back and callbacks are made.
+//! Settlement of recipients: the one place that refunds money and makes callbacks.
 //!
-//! `domain::transition` decides; this applies the decision: delivery, refund with its ledger entry, callback
-//! and second leg, in the transaction of the caller.
+//! `domain::transition` decides. This module applies the decision in the transaction of the caller:
+//! delivery, refund with its ledger entry, callback and second leg.
 
 mod fast_path;
 mod message;
@@ -26,43 +26,44 @@ use domain::{
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A recipient whose second leg is to go out.
+/// A recipient whose second leg is due.
 #[derive(Clone, Debug)]
 pub struct SecondLeg {
-    /// Where its rows live.
+    /// The bucket of its rows.
     pub bucket: Bucket,
-    /// Which message.
+    /// The message.
     pub message: MessageId,
-    /// From when on that may be sent, Unix milliseconds.
+    /// Time from which the message may be sent, Unix milliseconds.
     pub message_due_at_ms: i64,
     /// The gateway asked for.
     pub gateway: Gateway,
-    /// Who.
+    /// The recipient.
     pub recipient: Recipient,
-    /// Whether the sender ID is added to the text.
+    /// `true` if the sender ID is added to the text.
     pub suffixed: bool,
     /// Pages of the text.
     pub pages: i64,
-    /// What was charged.
+    /// The charge.
     pub charge: Money,
-    /// What of it is for the second leg.
+    /// The part of the charge for the second leg.
     pub reserve: Money,
 }
 
-/// Makes the batch of a second leg; knows the carriers, which the store does not.
+/// The function that makes the batch of a second leg. It knows the carriers, which the store does
+/// not.
 pub type Planner = Arc<dyn Fn(&SecondLeg) -> Option<Batch> + Send + Sync>;
 
-/// How many fresh callbacks a node has room for: of real messages, and of the sandbox.
+/// Fresh callbacks for which a node has room.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CallbackRoom {
-    /// Of real messages.
+    /// Room for live messages.
     pub live: usize,
-    /// Of the sandbox.
+    /// Room for the sandbox.
     pub sandbox: usize,
 }
 
 impl CallbackRoom {
-    /// Takes a place; whether there was one.
+    /// Takes a place. It returns `true` if there was one.
     fn take(&mut self, environment: Environment) -> bool {
         let room = match environment {
             Environment::Live => &mut self.live,
@@ -74,34 +75,35 @@ impl CallbackRoom {
     }
 }
 
-/// What settling needs from outside.
+/// The context that settling needs.
 #[derive(Clone)]
 pub(crate) struct Terrain {
     pub(crate) now_ms: i64,
     pub(crate) planner: Planner,
-    /// The node that takes fresh callbacks in hand, until when, and how many it has room for.
+    /// The node that claims fresh callbacks, the end of its claim, and its room for them.
     pub(crate) node: i64,
     pub(crate) claimed_until_ms: i64,
     pub(crate) callback_room: CallbackRoom,
 }
 
-/// What settling did.
+/// The results of settling.
 #[derive(Debug, Default)]
 pub struct Settled {
-    /// Callbacks in hand now: already claimed.
+    /// Callbacks that are already claimed.
     pub callbacks: Vec<Callback>,
-    /// Whether further callbacks wait in the database.
+    /// `true` if further callbacks wait in the database.
     pub more_callbacks: bool,
-    /// Recipients that came to an end, with the carrier that had them last.
+    /// Recipients that ended, with their last carrier.
     pub outcomes: Vec<(Gateway, String, DeliveryStatus)>,
-    /// Carriers that have new work, with when it is due.
+    /// Carriers with new work, and its due time.
     pub work: Vec<(Arc<str>, i64)>,
-    /// The carriers of receipts whose id more pages have than can be told apart: they settle nobody. Each receipt counts.
+    /// The carriers of receipts whose id has more pages than can be distinguished. Such a receipt
+    /// settles no recipient. Each receipt counts.
     pub unclear: Vec<Arc<str>>,
 }
 
 impl Settled {
-    /// Adds what another change did.
+    /// Adds the results of another change.
     pub(crate) fn join(&mut self, other: Self) {
         self.callbacks.extend(other.callbacks);
         self.more_callbacks |= other.more_callbacks;
@@ -111,34 +113,34 @@ impl Settled {
     }
 }
 
-/// One recipient and what happened to it.
+/// A recipient and its events.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) bucket: Bucket,
     pub(crate) message: MessageId,
     pub(crate) recipient: Recipient,
-    /// Whether a delivery row exists.
+    /// `true` if a delivery row exists.
     pub(crate) stored: bool,
-    /// Whether the batch was lost before: without a delivery row there is nothing to tell then.
+    /// `true` if the batch was lost before. Without a delivery row, no event applies then.
     pub(crate) late: bool,
     pub(crate) delivery: Delivery,
     pub(crate) suffixed: bool,
     pub(crate) charge: Money,
     pub(crate) reserve: Money,
     pub(crate) carrier: String,
-    /// With whom it is in doubt.
+    /// The carriers with which it is in doubt.
     pub(crate) doubts: Doubts,
     pub(crate) error: Option<String>,
     pub(crate) events: Vec<DeliveryEvent>,
 }
 
 impl Case {
-    /// The key of its delivery.
+    /// Returns the key of its delivery.
     pub(crate) fn key(&self) -> (Bucket, MessageId, Recipient) {
         (self.bucket, self.message, self.recipient)
     }
 
-    /// What is stored, with what is told of it now.
+    /// Returns the stored case with the new events.
     pub(crate) fn told(mut self, news: Self) -> Self {
         self.doubts.join(news.doubts);
         Self {
@@ -158,7 +160,7 @@ struct Outcome {
     second_leg: bool,
 }
 
-/// Applies events to recipients and writes all that follows, but for the money that is owed then: it is to be given back
+/// Applies events to recipients and writes the results, except for refunds. The caller makes these
 /// ([`refund()`]) in the same transaction. A recipient appears once.
 pub(crate) async fn settle(
     tx: &mut Tx,
@@ -180,7 +182,7 @@ pub(crate) async fn settle(
     Ok((settled, owed))
 }
 
-/// The recipients that came to an end.
+/// Returns the recipients that ended.
 fn ended(
     outcomes: Vec<Outcome>,
     messages: &HashMap<MessageId, Settling>,
@@ -194,7 +196,7 @@ fn ended(
         .collect()
 }
 
-/// What becomes of cases that change.
+/// Decides the outcomes of cases that change.
 fn decide_all(cases: Vec<Case>, messages: &HashMap<MessageId, Settling>) -> Result<Vec<Outcome>> {
     let mut outcomes = Vec::with_capacity(cases.len());
     for case in cases {
@@ -208,7 +210,7 @@ fn decide_all(cases: Vec<Case>, messages: &HashMap<MessageId, Settling>) -> Resu
 
 fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
     let (mut refund, mut callback, mut second_leg) = (None, false, false);
-    // With whom it is in doubt may be news, though nothing else is.
+    // The carriers of a doubt may be new, even if nothing else is.
     let is_doubt = |event: &DeliveryEvent| matches!(event, DeliveryEvent::Doubted { .. });
     let mut changed = !case.delivery.status.is_final() && case.events.iter().any(is_doubt);
     for event in std::mem::take(&mut case.events) {
@@ -235,7 +237,8 @@ async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Outcome]) -> Res
     update_deliveries(tx, now_ms, &stored).await
 }
 
-/// Writes new deliveries, in the order of their keys: so a server splits the pages of their index where they are full.
+/// Inserts new deliveries in the order of their keys, so that a server fills the pages of their
+/// index.
 async fn insert_deliveries(tx: &mut Tx, now_ms: i64, mut new: Vec<&Outcome>) -> Result<()> {
     new.sort_unstable_by_key(|outcome| outcome.case.key());
     tx.execute_each(bulk("insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages,
@@ -271,12 +274,12 @@ async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> R
     Ok(())
 }
 
-/// Null is nothing, and takes no room.
+/// Returns `None` for zero, which takes no space when stored.
 fn unusual(number: i64) -> Option<i64> {
     (number != 0).then_some(number)
 }
 
-/// Deliveries tell seconds.
+/// Converts to seconds, the precision of deliveries.
 fn seconds(ms: i64) -> i64 {
     ms.div_euclid(1_000)
 }
@@ -287,7 +290,7 @@ async fn call_back(
     outcomes: &[Outcome],
     messages: &HashMap<MessageId, Settling>,
 ) -> Result<Settled> {
-    // Most customers give the same URL with each message.
+    // Most customers use the same URL with each message.
     let mut origins: HashMap<Arc<str>, String> = HashMap::new();
     let fresh: Vec<Callback> = outcomes
         .iter()

@@ -1,4 +1,4 @@
-//! Which pages receipts mean.
+//! The match of receipts to pages.
 
 use super::{Id, Part, hour_of, lying_apart, under};
 use crate::Store;
@@ -8,17 +8,19 @@ use domain::{Leg, MessageId, Recipient};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-/// Some SMSCs use ids again: a receipt does not mean a page that was submitted longer ago.
+/// Time for which a carrier id is unique. Some SMSCs reuse ids, so a receipt does not mean a page
+/// submitted longer ago.
 const SAME_ID_FOR_MS: i64 = 7 * 86_400_000;
 
-/// What a receipt means.
+/// The pages that a receipt means.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Meant<'a> {
     /// No page has its id.
     Nobody,
-    /// Pages of one leg of one message to one recipient: more than one where the carrier gave them all one id.
+    /// Pages of one leg of one message to one recipient. There are several if the carrier gave them
+    /// all one id.
     Pages(&'a [Part]),
-    /// More pages have its id than can be told apart by what it says.
+    /// More pages have its id than the receipt can distinguish.
     Unclear,
 }
 
@@ -31,16 +33,16 @@ impl<'a> Meant<'a> {
     }
 }
 
-/// The pages that some receipts may mean. A receipt may name two ids; an id of it is named by a slot, which follows from the
-/// place of the receipt.
+/// The pages that some receipts may mean. A receipt may name two ids. An id is identified by a
+/// slot, which follows from the place of the receipt.
 #[derive(Debug, Default)]
 pub(crate) struct Matched {
-    /// By the slot of the first receipt with an id, in the order of what says which page is meant.
+    /// Candidate pages by the slot of the first receipt with the id, in the order of [`order`].
     parts: HashMap<usize, Vec<Part>>,
-    /// That slot, by those of all others with the id.
+    /// The slot of the first receipt with an id, by the slots of all others with the same id.
     first: HashMap<usize, usize>,
-    /// Slots of ids that have too many pages, and the recipients who have too many of them; no recipient stands for a
-    /// receipt that names none.
+    /// Slots of ids with too many pages, and the recipients with too many of them. `None` stands
+    /// for a receipt without a recipient.
     unclear: BTreeSet<(usize, Option<Recipient>)>,
 }
 
@@ -48,8 +50,8 @@ fn slots(place: usize) -> [usize; 2] {
     [2 * place, 2 * place + 1]
 }
 
-/// The order of the pages under an id: those of a recipient stand together, and the last of them are meant. A guess was made
-/// where no response had named the id yet.
+/// Sort key of the pages under an id. The pages of a recipient are adjacent, and the last of them
+/// are meant. A guess was made before a response had named the id.
 fn order(part: &Part) -> (Recipient, bool, i64, MessageId, Leg, i64) {
     let Part {
         recipient,
@@ -63,7 +65,8 @@ fn order(part: &Part) -> (Recipient, bool, i64, MessageId, Leg, i64) {
     (recipient, !is_guess, hour_ms, message, leg, page)
 }
 
-/// Gives all pages of a message the latest of their hours, so that they stand together and a page told twice is one.
+/// Sets all pages of a message to their latest hour. They become adjacent, and a repeated page
+/// becomes one.
 fn use_latest_hours(parts: &mut [Part]) {
     let mut latest: HashMap<MessageId, i64> = HashMap::new();
     for part in &*parts {
@@ -81,8 +84,9 @@ fn are_together(one: &Part, other: &Part) -> bool {
 }
 
 impl Matched {
-    /// The pages that a receipt means: those with one of its ids, and its number where it tells one; of several messages
-    /// what a response said of it, and the one submitted last.
+    /// Returns the pages that a receipt means: pages with one of its ids, and with its number if it
+    /// names one. Among several messages, a page named by a response and then the last submitted
+    /// one is preferred.
     pub(crate) fn find(&self, place: usize, receipt: &Receipt) -> Meant<'_> {
         let mut found = Meant::Nobody;
         for slot in slots(place) {
@@ -125,15 +129,15 @@ impl Matched {
     }
 }
 
-/// Who is looked for under an id.
+/// The recipients to look up under an id.
 struct Wanted {
     slot: usize,
-    /// Whether a receipt names no recipient.
+    /// `true` if a receipt names no recipient.
     anybody: bool,
     recipients: Recipients,
 }
 
-/// Most ids are those of one receipt.
+/// The recipients of an id, usually of a single receipt.
 enum Recipients {
     One(Option<Recipient>),
     Many(BTreeSet<Recipient>),
@@ -172,7 +176,7 @@ pub(crate) async fn look_up<'r>(
 ) -> Result<Matched> {
     let oldest_ms = hour_of(now_ms - SAME_ID_FOR_MS);
     let mut matched = Matched::default();
-    // An id is looked up once: many receipts may have one, and many pages.
+    // An id is looked up once, because many receipts may share it, and so may many pages.
     let mut ids: HashMap<Id<'r>, Wanted> = HashMap::with_capacity(receipts.size_hint().0);
     for (place, receipt) in receipts {
         let names = [Some(&receipt.carrier_id), receipt.other_id.as_ref()];
@@ -216,7 +220,8 @@ pub(crate) async fn look_up<'r>(
 }
 
 impl Matched {
-    /// Adds what lies apart by recipients. What names none of them could mean any.
+    /// Adds the pages that lie apart by recipient. A receipt without a recipient could mean any of
+    /// them.
     async fn look_apart(
         &mut self,
         tx: &mut Tx,

@@ -1,9 +1,11 @@
-//! How pages are stored (decision 0024): in one row those whose ids differ in the last sign alone and whose messages
-//! were submitted within the same hour. Most carriers count, so a row holds ten or sixteen pages.
+//! The storage format of pages (decision 0024). A row holds the pages whose ids differ in the last
+//! character alone and whose messages were submitted in the same hour. Most carriers count, so a
+//! row holds ten or sixteen pages.
 //!
-//! What a row holds is a list of runs, each of pages of one leg of one message: the 16 octets of its id, the bucket of
-//! its delivery, the leg, and how many pages follow; of each the last sign of its id, twice its number (and one where it
-//! is a guess), and the recipient. Numbers are in base 128, the lowest digit first, each with its high bit set but the last.
+//! A row is a list of runs, each with the pages of one leg of one message. A run begins with the 16
+//! bytes of the message id, the bucket of its delivery, the leg, and the number of pages. Each page
+//! has the last character of its id, twice its number (plus one for a guess), and the recipient.
+//! Numbers are in base 128, the lowest digit first; each byte but the last has its high bit set.
 
 use super::Part;
 use database::{Error, Result};
@@ -12,11 +14,11 @@ use uuid::Uuid;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// The octets of an id of a message.
+/// Bytes of a message id.
 const ID_OCTETS: usize = 16;
 
-/// An id without its last sign, and that sign. An id that ends in anything but a letter or digit of ASCII is whole,
-/// with zero.
+/// Splits an id into a prefix and its last character. An id that does not end in an ASCII letter or
+/// digit is not split, and its character is zero.
 pub(crate) fn split(id: &str) -> (&str, u8) {
     match id.as_bytes().last() {
         Some(&last) if last.is_ascii_alphanumeric() => (id.split_at(id.len() - 1).0, last),
@@ -24,14 +26,14 @@ pub(crate) fn split(id: &str) -> (&str, u8) {
     }
 }
 
-/// Returns the start of the hour of a moment, Unix milliseconds. Pages of a prefix that were submitted in the same hour
-/// share a row.
+/// Returns the start of the hour of a moment, Unix milliseconds. Pages of a prefix that were
+/// submitted in the same hour share a row.
 pub(crate) fn hour_of(at_ms: i64) -> i64 {
     at_ms - at_ms.rem_euclid(HOUR_MS)
 }
 
-/// The stem under which a page lies when those of its stem have become too many: with others of its recipient alone. No
-/// carrier has reason to write this sign into an id; one that does names pages of that recipient.
+/// Returns the stem of a recipient's own row, used once a stem has too many pages. No carrier has
+/// reason to use its separator in an id. One that does names pages of that recipient.
 pub(super) fn apart(stem: &str, recipient: Recipient) -> String {
     format!("{stem}\u{1}{}", recipient.digits())
 }
@@ -41,7 +43,7 @@ pub(crate) fn last_before(before_ms: i64) -> i64 {
     before_ms - HOUR_MS
 }
 
-/// Writes pages, each with the last sign of its id.
+/// Encodes pages, each with the last character of its id.
 pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
     let mut octets = Vec::with_capacity(pages.len() * 2 * ID_OCTETS);
     let names = |part: &Part| (part.message, part.home, part.leg);
@@ -69,18 +71,18 @@ pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
     octets
 }
 
-/// Reads what [`encode`] has written, several times behind each other too, of a row of that hour.
+/// Decodes the output of [`encode`], also several outputs in sequence, of a row of that hour.
 ///
 /// # Errors
 ///
-/// [`Error::Unreadable`] where the octets end too early or a number is too large.
+/// [`Error::Unreadable`] if the bytes end too early or a number is too large.
 pub(crate) fn decode(octets: &[u8], hour_ms: i64) -> Result<Vec<(u8, Part)>> {
     let mut pages = Vec::with_capacity(ID_OCTETS);
     each(octets, hour_ms, |last, part| pages.push((last, part)))?;
     Ok(pages)
 }
 
-/// Hands on what [`decode`] gives, one page after the other.
+/// Passes the pages of [`decode`] to a function, one after the other.
 pub(super) fn each(octets: &[u8], hour_ms: i64, found: impl FnMut(u8, Part)) -> Result<()> {
     read(octets, hour_ms, found)
         .ok_or_else(|| Error::Unreadable(format!("pages of {} octets", octets.len())))
@@ -193,7 +195,7 @@ mod tests {
         fn what_ends_too_early_is_told(pages in prop::collection::vec(part(), 1..5), cut in any::<prop::sample::Index>()) {
             let octets = encode(&pages);
             let cut = cut.index(octets.len());
-            // At the end of a run the rest is whole.
+            // At the end of a run the remaining bytes are complete.
             if let Ok(read) = decode(&octets[..cut], 0) {
                 prop_assert_eq!(&read[..], &pages[..read.len()]);
                 prop_assert_eq!(encode(&read).len(), cut);

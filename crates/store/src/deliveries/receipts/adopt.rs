@@ -1,4 +1,5 @@
-//! Receipts for recipients in doubt: the response was lost, so only number and sender tell whom they mean.
+//! Adoption: receipts for recipients in doubt. Their response was lost, so only the number and the
+//! sender identify them.
 
 use super::settle::Portion;
 use super::{News, Receipt, ReceiptWord};
@@ -12,21 +13,21 @@ use domain::{Bucket, Leg, MessageId, PageSet, Recipient};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Most messages in doubt to one number that a receipt chooses from, with all carriers.
+/// Messages in doubt to one number among which a receipt chooses at most, with all carriers.
 const MOST_CHOICES: i64 = 256;
 
 /// A page of a leg of a message.
 type Page = (MessageId, Leg, i64);
 
-/// What is open, by message and recipient.
+/// Open cases, by message and recipient.
 type Cases = BTreeMap<(MessageId, Recipient), Case>;
 
-/// Those in doubt whom receipts may mean, with their buckets, by number and sender in small letters.
+/// The buckets of recipients in doubt that receipts may mean, by number and lower-case sender.
 #[derive(Default)]
 pub(super) struct Homes(HashMap<(Recipient, String), Vec<(Doubts, Bucket)>>);
 
 impl Homes {
-    /// Where somebody is in doubt whom the receipt may mean.
+    /// Returns the bucket of a recipient in doubt that the receipt may mean.
     pub(super) fn of(&self, receipt: &Receipt, recipient: Recipient) -> Option<Bucket> {
         let all = self.0.get(&(recipient, receipt.sender.to_lowercase()))?;
         let with = |doubts: &Doubts| doubts.are_with(&receipt.carrier);
@@ -35,7 +36,7 @@ impl Homes {
     }
 }
 
-/// In which buckets they are. Looks into all of them: few are in doubt.
+/// Finds their buckets. It searches all buckets, since few recipients are in doubt.
 pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<Homes> {
     let numbers: Vec<Recipient> = places
         .iter()
@@ -56,7 +57,7 @@ pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<
         .await?;
     let mut homes = Homes::default();
     for (bucket, digits, doubts, sender) in rows {
-        // What cannot be read is nobody's.
+        // Unreadable doubts match no receipt.
         let Ok((_, doubts)) = Doubts::from_text(doubts.as_deref()) else {
             continue;
         };
@@ -67,8 +68,8 @@ pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<
 }
 
 impl Portion {
-    /// Lets receipts with unknown ids adopt recipients in doubt: same carrier, same number, same sender, the
-    /// one that waits longest first. Gives back the places of those that found none.
+    /// Lets receipts with unknown ids adopt recipients in doubt: with the same carrier, number and
+    /// sender, and longest in doubt. Returns the places of receipts that found none.
     pub(super) async fn adopt(
         &self,
         tx: &mut Tx,
@@ -76,7 +77,7 @@ impl Portion {
         cases: &mut Cases,
     ) -> Result<Vec<usize>> {
         let mut left = Vec::new();
-        // Several receipts with one id are about one page, whichever message it was given to.
+        // Several receipts with one id mean one page, whichever message it was given to.
         let mut adopted: HashMap<(&str, &str, Recipient), Page> = HashMap::new();
         let mut heard: HashSet<(&str, &str, Recipient, ReceiptWord)> = HashSet::new();
         let mut guesses: Vec<Named<'_>> = Vec::new();
@@ -105,7 +106,7 @@ impl Portion {
                 left.push(place);
                 continue;
             };
-            // It names the page from now on: a second receipt finds it by its id.
+            // The id names the page from now on, so a second receipt finds it.
             let guess = Part {
                 home: case.bucket,
                 message,
@@ -115,8 +116,9 @@ impl Portion {
                 hour_ms: carrier_ids::hour_of(self.news.report.now_ms),
                 is_guess: true,
             };
-            // Another node may have heard it meanwhile, or this one in a commit whose answer was lost: the row is
-            // locked now, and the id names its page. Whoever else it names finds it when it is looked at again.
+            // Another node may have recorded the receipt meanwhile, or this node in a commit
+            // without an acknowledgement. The row is locked now, and the id names its page. Further
+            // pages of the id are found when the receipt is matched again.
             let named = self.named(tx, receipt).await?;
             let meant = match named.find(0, receipt) {
                 Meant::Pages(pages) => pages,
@@ -141,12 +143,14 @@ impl Portion {
             }
             adopted.insert((carrier, id, recipient), (message, leg, page));
         }
-        // All at once: rows are shared, and each node locks them in the order of their keys.
+        // All pages are stored at once. Rows are shared, and each node locks them in the order of
+        // their keys.
         carrier_ids::keep(tx, &self.store, &guesses).await?;
         Ok(left)
     }
 
-    /// Tells cases which pages those are that receipts said were delivered, and that had no name yet.
+    /// Corrects the pages in cases whose receipts reported a delivery before their page had a
+    /// carrier id.
     pub(super) async fn correct_guesses(&self, tx: &mut Tx, cases: &mut [Case]) -> Result<()> {
         let may_be_wrong = |case: &&mut Case| {
             let delivery = &case.delivery;
@@ -178,7 +182,7 @@ impl Portion {
         Ok(())
     }
 
-    /// The pages that the ids of a receipt have come to name.
+    /// Returns the pages that the ids of a receipt name by now.
     async fn named(&self, tx: &mut Tx, receipt: &Receipt) -> Result<Matched> {
         if receipt.carrier_id.is_empty() {
             return Ok(Matched::default());
@@ -187,8 +191,8 @@ impl Portion {
         carrier_ids::look_up(tx, &self.store, self.news.report.now_ms, receipts).await
     }
 
-    /// A page of the message to `recipient` that has been in doubt longest with the receipt's carrier; its case is
-    /// among `cases` afterwards.
+    /// Returns the page of the message to `recipient` that has been in doubt longest with the
+    /// receipt's carrier. Its case is in `cases` afterwards.
     async fn doubted(
         &self,
         tx: &mut Tx,
@@ -199,7 +203,7 @@ impl Portion {
         for (bucket, message) in self.in_doubt(tx, recipient, receipt).await? {
             let key = (message, recipient);
             if let Entry::Vacant(entry) = cases.entry(key) {
-                // Locked now: another node may have ended the doubt meanwhile.
+                // The row is locked now, because another node may have ended the doubt meanwhile.
                 let known = stored(tx, &[(bucket, message, recipient)]).await?;
                 entry.insert_entry(match known.cases.into_values().next() {
                     Some(case) => case,
@@ -223,7 +227,8 @@ impl Portion {
         receipt: &Receipt,
     ) -> Result<Vec<(Bucket, MessageId)>> {
         let sql = Sql {
-            // The sign keeps SQLite from reading the whole bucket: the index of the doubts is without it.
+            // The sign keeps SQLite from a scan of the whole bucket, since the index of the doubts
+            // is without it.
             sqlite: "select d.bucket, d.message_id, d.doubts from deliveries d
                  join messages m on m.bucket = d.bucket and m.message_id = d.message_id
                  where +d.bucket = 0 and d.recipient = $1 and d.doubts is not null
@@ -259,8 +264,8 @@ impl Portion {
 }
 
 impl Case {
-    /// The first page of a leg that is in doubt with a carrier, as far as that can be told: whose receipt lost its
-    /// response does not say which page it is about.
+    /// Returns the first page of a leg in doubt with a carrier, which is a guess: a receipt without
+    /// its response does not name its page.
     fn doubted_page(&self, carrier: &str) -> Option<(Leg, i64)> {
         let mut legs = Leg::ALL.into_iter();
         legs.find_map(|leg| {

@@ -1,4 +1,4 @@
-//! Receipts that overtook their response: they wait for it in the database.
+//! Parked receipts: they overtook their response and wait for it in the database.
 
 use super::{CarrierReport, News, Receipt, ReceiptWord};
 use crate::deliveries::carrier_ids::{Named, submitted};
@@ -9,14 +9,14 @@ use domain::Bucket;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// Most receipts looked at again at a time.
+/// Receipts that are matched again in one call at most.
 const MOST_AGAIN: i64 = 2_000;
 
-/// Most receipts that wait under one id. A carrier that gives every page one id could make each response look at any number
-/// of them otherwise.
+/// Receipts parked under one id at most. A carrier that gives every page one id could otherwise
+/// make each response read any number of them.
 const MAX_PARKED_BY_ID: i64 = 5_000;
 
-/// A receipt that waits.
+/// A parked receipt.
 pub(super) struct Parked {
     received_at_ms: i64,
     number: i64,
@@ -67,7 +67,8 @@ impl ParkedRow {
     }
 }
 
-/// Each once, as they came: of two that do not agree the first counts. A receipt with two ids waits under both, and is one.
+/// Returns each receipt once, in order of arrival; of two that disagree the first counts. A receipt
+/// with two ids is parked under both and counts once.
 fn parked_in_order(mut rows: Vec<ParkedRow>) -> Result<Vec<Parked>> {
     let moment = |row: &ParkedRow| (row.received_at_ms, row.number, row.bucket);
     rows.sort_unstable_by_key(moment);
@@ -81,8 +82,8 @@ fn parked_in_order(mut rows: Vec<ParkedRow>) -> Result<Vec<Parked>> {
 }
 
 impl Store {
-    /// The parked receipts of pages whose response has come now, and of recipients whose response will not
-    /// come any more.
+    /// Returns the parked receipts of pages whose response is here now, and of recipients whose
+    /// response will not come.
     pub(super) async fn parked_for(
         &self,
         tx: &mut Tx,
@@ -101,8 +102,8 @@ impl Store {
         parked_in_order(rows)
     }
 
-    /// The receipts that were parked in a bucket since then, the oldest first, and until when they had come in where
-    /// there may be more.
+    /// Returns the receipts parked in a bucket since a time, the oldest first. If there may be
+    /// more, it also returns the time up to which they came in.
     pub(super) async fn parked_since(
         &self,
         bucket: Bucket,
@@ -119,7 +120,7 @@ impl Store {
         Ok((parked_in_order(rows)?, last.filter(|_| is_full)))
     }
 
-    /// Those of the carriers that have parked receipts at all.
+    /// Returns the carriers that have parked receipts at all.
     async fn with_parked(&self, tx: &mut Tx, all: &[&Progress]) -> Result<HashSet<String>> {
         let carriers: HashSet<&str> = all.iter().map(|one| &*one.batch.carrier).collect();
         let mut carriers: Vec<&str> = carriers.into_iter().collect();
@@ -151,7 +152,7 @@ impl Store {
         let mut rows: Vec<ParkedRow> = tx.fetch_each(by_whole_keys("select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
              from parked_receipts where bucket = $1 and carrier = $2 and carrier_id = $3", "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
              from parked_receipts where ", &["bucket", "carrier", "carrier_id"], "").rows(&named, |named| [value(bucket_of_id(named.carrier, named.id, embedded).0), value(named.carrier), value(named.id)])).await?;
-        // Those of other numbers mean none of these pages, even under the same id.
+        // Receipts with other numbers mean none of these pages, even under the same id.
         let recipients: HashSet<i64> = named
             .iter()
             .map(|named| number(named.part.recipient))
@@ -160,8 +161,8 @@ impl Store {
         Ok(rows)
     }
 
-    /// What came for recipients in doubt before the doubt did, but after their message was due: a lost response is
-    /// given up after a minute, and most receipts are faster.
+    /// Returns the receipts that came after the message was due and before its recipient was in
+    /// doubt. A lost response is given up after a minute, and most receipts are faster.
     async fn parked_before_doubt(&self, tx: &mut Tx, doubted: &Progress) -> Result<Vec<ParkedRow>> {
         let batch = &doubted.batch;
         let sender: Option<String> = tx
@@ -199,18 +200,18 @@ impl Store {
     }
 }
 
-/// Parks the receipts that found nobody, and lets go of those that had waited and did.
+/// A change that parks receipts without a recipient, and removes parked ones that found theirs.
 pub(super) struct Park {
     store: Store,
     news: Arc<News>,
-    /// Places of receipts that are to wait.
+    /// Places of the receipts to park.
     places: Vec<usize>,
-    /// Places among the parked of those that wait no longer.
+    /// Places of the parked receipts to remove.
     found: Vec<usize>,
 }
 
 impl Park {
-    /// What follows where the receipts in these places found nobody.
+    /// Returns the change for a report whose receipts in these places found no recipient.
     pub(super) fn of(store: &Store, news: &Arc<News>, lost: &[usize]) -> Self {
         let fresh = news.report.receipts.len();
         let lost: HashSet<usize> = lost.iter().copied().collect();
@@ -237,17 +238,17 @@ impl Park {
     }
 }
 
-/// What was parked.
+/// The result of parking.
 #[derive(Debug, Default)]
 pub(super) struct Parking {
-    /// Places of the receipts that wait now.
+    /// Places of the receipts that are parked now.
     pub(super) places: Vec<usize>,
-    /// The carriers of those that do not, as too many wait under their id.
+    /// The carriers of receipts that are not parked, because too many wait under their id.
     pub(super) unclear: Vec<Arc<str>>,
 }
 
 impl Park {
-    /// The ids among these under which no more receipts can wait.
+    /// Returns the ids under which no more receipts can wait.
     async fn full<'r>(&self, tx: &mut Tx, receipts: &[&'r Receipt]) -> Result<HashSet<&'r str>> {
         let embedded = self.store.db.is_embedded();
         let all = receipts
@@ -318,7 +319,7 @@ impl Change for Park {
     }
 }
 
-/// The ids under which a receipt waits, each with the other one.
+/// Returns the ids under which a receipt waits, each with the other one.
 fn ids(receipt: &Receipt) -> impl Iterator<Item = (&str, Option<&str>)> {
     let (id, other) = (receipt.carrier_id.as_str(), receipt.other_id.as_deref());
     let first = std::iter::once((id, other));

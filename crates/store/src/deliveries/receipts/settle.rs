@@ -1,4 +1,4 @@
-//! What one transaction makes of a report.
+//! The transactions that settle a report.
 
 mod cancelled;
 mod cases;
@@ -19,22 +19,22 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// What one transaction settles: all of a report, or what of it lies in one bucket.
+/// The part of a report that one transaction settles: all of it, or the part in one bucket.
 pub(super) struct Portion {
     pub(super) store: Store,
     pub(super) news: Arc<News>,
-    /// The bucket that it keeps to, where buckets may lie on several servers.
+    /// The bucket of the transaction, if buckets may lie on several servers.
     pub(super) bucket: Option<Bucket>,
     /// Places in the report.
     pub(super) progress: Vec<usize>,
     /// Places among the receipts.
     pub(super) receipts: Vec<usize>,
-    /// What the receipts may mean, where it was looked up before.
+    /// The pages that the receipts may mean, if they were looked up before.
     parts: Option<Arc<Matched>>,
 }
 
 impl Portion {
-    /// All of a report, where there is one bucket.
+    /// Returns the whole report, for a database with one bucket.
     pub(super) fn all(store: Store, news: Arc<News>) -> Self {
         Self {
             progress: (0..news.report.progress.len()).collect(),
@@ -46,7 +46,7 @@ impl Portion {
         }
     }
 
-    /// Nothing yet, of that bucket or of all.
+    /// Returns an empty portion of one bucket or of all.
     pub(super) fn of(
         store: Store,
         news: Arc<News>,
@@ -70,7 +70,7 @@ impl Portion {
 }
 
 impl Change for Portion {
-    /// What was settled, and the places of receipts that found nobody.
+    /// The settled recipients, and the places of receipts that found none.
     type Output = (Settled, Vec<usize>);
 
     const DEFERRABLE: bool = true;
@@ -84,7 +84,8 @@ impl Change for Portion {
         Ok((settled, lost))
     }
 
-    /// Made again it does no harm, but the callbacks that it claimed would not be given a second time.
+    /// The change may be repeated without harm, but the callbacks that it claimed would not be
+    /// returned a second time.
     async fn is_committed(
         &self,
         tx: &mut Tx,
@@ -94,16 +95,16 @@ impl Change for Portion {
     }
 }
 
-/// All of a report, where there is one bucket: the parked receipts that it concerns are found by the writer itself, and
-/// those that find nobody are parked by it, so that no response can come in between. A reader before each would take a
-/// connection of its own, and a worker with which the others change places.
+/// A whole report, for a database with one bucket. The writer itself reads the parked receipts that
+/// match, and parks the ones that find no recipient, so no response can come in between. A separate
+/// read would need a connection and a switch between workers.
 pub(super) struct Whole {
     pub(super) store: Store,
     pub(super) report: Arc<CarrierReport>,
 }
 
 impl Change for Whole {
-    /// What was settled, and the places of receipts that were parked.
+    /// The settled recipients, and the places of parked receipts.
     type Output = (Settled, Vec<usize>);
 
     const DEFERRABLE: bool = true;
@@ -166,7 +167,7 @@ impl Portion {
         Ok((settled, owed))
     }
 
-    /// Returns when the messages were due of which recipients have news.
+    /// Returns the due times of the messages whose recipients have news.
     fn due_times(&self) -> impl Iterator<Item = (Bucket, i64)> {
         let has_news = |one: &&Progress| {
             !(one.submitted.is_empty() && one.doubted.is_empty() && one.ended.is_empty())
@@ -175,8 +176,9 @@ impl Portion {
         with_news.map(|one| (one.batch.bucket, one.batch.message_due_at_ms))
     }
 
-    /// Takes out of the batches what is accounted for now; gives the ids of those that this node still held.
-    /// The others it lost, being taken for dead: what was in them is in doubt, and another node's matter.
+    /// Reduces the batches to the recipients still open, and returns the ids of the batches that
+    /// this node still held. It lost the others when it was taken for dead: their recipients are in
+    /// doubt, and another node handles them.
     async fn give_up_batches(&self, tx: &mut Tx) -> Result<HashSet<i64>> {
         let (done, open): (Vec<&Progress>, Vec<&Progress>) = self
             .progress()
@@ -246,8 +248,8 @@ impl Portion {
         Ok((settled, owed, lost))
     }
 
-    /// What most receipts say: the only one of a recipient tells that the one page of its one leg is delivered.
-    /// Whether it was one page and one leg is seen where it is written.
+    /// Returns the cases for the fast path: a recipient's only receipt reports that the one page of
+    /// its one leg is delivered. The write checks that it was one page and one leg.
     fn usual(&self, found: &[(usize, &[Part])]) -> Vec<Case> {
         let mut heard: BTreeMap<_, Vec<(&Part, &Receipt)>> = BTreeMap::new();
         for &(place, pages) in found {
@@ -269,19 +271,19 @@ impl Portion {
     }
 }
 
-/// Whether a receipt says what most say of the page that it is about.
+/// Returns `true` if a receipt reports the usual status of its page.
 fn is_usual(part: &Part, word: ReceiptWord) -> bool {
     let delivered = ReceiptWord::Final(DeliveryStatus::Delivered);
     word == delivered && (part.leg, part.page) == (Leg::First, 1)
 }
 
 impl Case {
-    /// Whether it tells, as most do, that a carrier took what nobody had heard of before.
+    /// Returns `true` if the only event is that a carrier accepted a new recipient.
     fn is_taken_at_once(&self) -> bool {
         !self.stored && matches!(self.events[..], [DeliveryEvent::Submitted { .. }])
     }
 
-    /// Whether it tells of a refusal that this node kept to itself while others went on.
+    /// Returns `true` if it is a refusal that this node reported late, after others continued.
     fn is_refused_late(&self, delivery: &Delivery) -> bool {
         let is_over = |event: &DeliveryEvent| match event {
             DeliveryEvent::Failed { leg, .. } => !delivery.doubts(*leg),
@@ -290,7 +292,7 @@ impl Case {
         self.late && self.events.iter().all(is_over)
     }
 
-    /// Adds what a receipt says of pages.
+    /// Adds the events of a receipt for its pages.
     pub(super) fn hear(&mut self, receipt: &Receipt, pages: &[Part]) {
         let events = pages.iter();
         let events = events.map(|part| receipt.word.event(part.leg, part.page));
@@ -299,8 +301,8 @@ impl Case {
     }
 }
 
-/// Gives cases the deliveries that are stored, where they may have one. Two legs of one recipient may be in hand
-/// at once: what is told of both becomes one case.
+/// Completes cases with their stored deliveries, where they may have one. Two legs of one recipient
+/// may be in flight at once: their events become one case.
 pub(crate) async fn known(tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
     let (known, mut all): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.stored);
     if known.is_empty() {
@@ -325,10 +327,10 @@ pub(crate) async fn known(tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
     for case in known_once.into_values() {
         let key = (case.message, case.recipient);
         match stored.cases.remove(&key) {
-            // Refused long ago; what went out again meanwhile was taken.
+            // The recipient was refused long ago. A copy that was sent meanwhile was accepted.
             Some(found) if case.is_refused_late(&found.delivery) => {}
             Some(found) => all.push(found.told(case)),
-            // It goes out again from the batch that it is in now: nothing is known of it here.
+            // The recipient is sent from its present batch. This report has no valid event for it.
             None if case.late || stored.unreadable.contains(&key) => {}
             None => all.push(Case {
                 stored: false,

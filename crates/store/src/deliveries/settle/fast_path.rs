@@ -1,8 +1,9 @@
-//! What usually becomes of a recipient: a carrier takes it at once, and it is delivered.
+//! Fast path: the carrier accepts a recipient at once, and delivers it.
 //!
-//! The beginning needs nothing of its message. The usual end is that of a recipient that was sent one page, once. Its
-//! delivery is not read before. It is taken to be as most are, decided on as such, and written where it is
-//! so; all others are read, locked and decided on by what they are.
+//! The acceptance needs no field of the message. The fast path of the end is for a recipient that
+//! was sent one page, once. The delivery is assumed to be in state `sent` and is updated
+//! conditionally, without a read. Rows that do not match take the slow path: they are read, locked
+//! and settled.
 
 use super::{
     Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended, insert_deliveries, seconds,
@@ -14,13 +15,14 @@ use database::{Result, Tx, bulk, value};
 use domain::{Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient, Terms};
 use std::collections::{HashMap, HashSet};
 
-/// How most deliveries stand when their receipt comes.
+/// The state of most deliveries when their receipt arrives.
 const SENT: Delivery = Delivery {
     leg: Some(Leg::First),
     ..Delivery::unsent(1)
 };
 
-/// Writes the deliveries of cases without one that a carrier has taken. What their gateways promise has no part in it.
+/// Inserts the deliveries of new cases that a carrier accepted. The terms of their gateways are not
+/// needed.
 pub(crate) async fn begin(tx: &mut Tx, now_ms: i64, cases: Vec<Case>) -> Result<()> {
     let terms = Terms {
         refund_undelivered: false,
@@ -31,8 +33,8 @@ pub(crate) async fn begin(tx: &mut Tx, now_ms: i64, cases: Vec<Case>) -> Result<
     insert_deliveries(tx, now_ms, taken.iter().collect()).await
 }
 
-/// The case of a recipient whose delivery is taken to be [`SENT`]. What it was charged is not known, and not
-/// needed where no money moves.
+/// Returns the case of a recipient whose delivery is assumed to be [`SENT`]. The charge is unknown,
+/// and not needed as no money moves.
 pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case {
     Case {
         bucket: part.home,
@@ -51,8 +53,9 @@ pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case 
     }
 }
 
-/// Ends those of the [`assumed`] cases whose delivery is as they assume, and whose end moves no
-/// money. Gives which they were; the others are as they were. That the only page is delivered goes without saying.
+/// Ends the [`assumed`] cases whose delivery matches the assumption, and whose end moves no money.
+/// Returns these cases, and leaves the others unchanged. The page is not recorded, because it is
+/// the only one.
 pub(crate) async fn deliver(
     tx: &mut Tx,
     terrain: &Terrain,

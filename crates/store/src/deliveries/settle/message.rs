@@ -1,4 +1,4 @@
-//! What must be known of messages to settle their recipients.
+//! The message fields that settling needs.
 
 use super::Case;
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named, purse};
@@ -7,26 +7,26 @@ use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, T
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What must be known of a message to settle its recipients.
+/// The fields of a message that settling its recipients needs.
 #[derive(Clone, Debug)]
 pub struct Settling {
-    /// Its id.
+    /// The id.
     pub message: MessageId,
-    /// Whose it is.
+    /// The account.
     pub account: AccountId,
-    /// Which world.
+    /// The environment: live or sandbox.
     pub environment: Environment,
     /// The gateway asked for.
     pub gateway: Gateway,
-    /// From when on it may be sent, Unix milliseconds.
+    /// Time from which it may be sent, Unix milliseconds.
     pub due_at_ms: i64,
-    /// What that promises.
+    /// The terms of the gateway.
     pub terms: Terms,
-    /// Where outcomes are POSTed.
+    /// The URL to which outcomes are POSTed.
     pub callback_url: Option<Arc<str>>,
     /// The caller's own reference.
     pub customer_reference: Option<Arc<str>>,
-    /// What each wallet component paid.
+    /// The amount that each wallet component paid.
     pub paid_from: Purse,
 }
 struct SettlingRow {
@@ -57,7 +57,7 @@ database::from_row!(SettlingRow {
     paid_from
 });
 
-/// Reads what must be known of the messages of these cases.
+/// Reads the fields of these cases' messages.
 pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<MessageId, Settling>> {
     let mut ids: Vec<(Bucket, MessageId)> = cases
         .iter()

@@ -1,6 +1,7 @@
-//! Money that goes back: to the components that paid, once for each recipient.
+//! Refunds: money that returns to the components that paid, once for each recipient.
 //!
-//! It moves last in a transaction, all at once: wallets are locked in one order by all who change them.
+//! Refunds are the last step of a transaction, all at once. All who change wallets lock them in one
+//! order.
 
 use super::{Outcome, Settling};
 use crate::Store;
@@ -9,7 +10,7 @@ use database::{Result, Tx};
 use domain::{Environment, MessageId, Money, Purse, Recipient, Refund};
 use std::collections::{BTreeMap, HashMap};
 
-/// What goes back for a recipient.
+/// The refund for a recipient.
 #[derive(Debug)]
 pub(crate) struct Owed {
     message: Settling,
@@ -18,7 +19,7 @@ pub(crate) struct Owed {
     amount: Money,
 }
 
-/// What is owed for these outcomes. The sandbox has no wallet.
+/// Returns the refunds due for these outcomes. The sandbox has no wallet.
 pub(super) fn owed(outcomes: &[Outcome], messages: &HashMap<MessageId, Settling>) -> Vec<Owed> {
     let owed = outcomes.iter().filter_map(|outcome| {
         let message = messages.get(&outcome.case.message)?;
@@ -36,7 +37,7 @@ pub(super) fn owed(outcomes: &[Outcome], messages: &HashMap<MessageId, Settling>
     owed.collect()
 }
 
-/// Gives money back to where it came from: the last thing that a transaction does.
+/// Returns money to its source. It is the last step of a transaction.
 pub(crate) async fn refund(tx: &mut Tx, store: &Store, now_ms: i64, owed: Vec<Owed>) -> Result<()> {
     if owed.is_empty() {
         return Ok(());
@@ -85,7 +86,7 @@ fn back(owed: &Owed, so_far: &Purse) -> Purse {
     let paid_from = &owed.message.paid_from;
     let mut parts = paid_from.parts();
     match (parts.next(), parts.next()) {
-        // All was paid by one component: no need to know what went back before.
+        // One component paid all, so earlier refunds need not be known.
         (Some((component, _)), None) => Purse::from_iter([(component, owed.amount)]),
         _ => paid_from.refund(so_far, owed.amount),
     }
