@@ -83,6 +83,11 @@ fn run_carriers(
         .collect()
 }
 
+/// Returns the number that this node is known by until it stops; 0 is no node.
+fn node_number(random: &random::Random) -> i64 {
+    i64::try_from(random.number() >> 2).unwrap_or(0).max(1)
+}
+
 impl Engine {
     /// Recovers what the last process left, binds to the carriers and begins to work.
     pub async fn start(
@@ -93,13 +98,11 @@ impl Engine {
         if store.is_shared() {
             system.clock = system.clock.led();
         }
-        let node = i64::try_from(system.random.number() >> 2)
-            .unwrap_or(0)
-            .max(1);
+        let node = node_number(&system.random);
         let connectors = settings.carriers.iter().map(tls::connector);
         let connectors: Vec<_> = connectors.collect::<Result<_, _>>()?;
-        let most_guesses = settings.limits.unknown_tokens_per_minute;
-        let callers = Arc::new(Callers::new(store.clone(), most_guesses).await?);
+        let max_guesses = settings.limits.unknown_tokens_per_minute;
+        let callers = Arc::new(Callers::new(store.clone(), max_guesses).await?);
         let nodes = Nodes::join(&store, &system.clock, node).await?;
         let (revision, calling) = (callers.revision(), &settings.callbacks);
         let callbacks =

@@ -58,7 +58,7 @@ pub async fn serve(
     let store = open(&config).await?;
     let system = System {
         clock,
-        ..System::system()?
+        ..System::from_os()?
     };
     let engine = Engine::start(store.clone(), config.settings(), system).await?;
     let settings = Arc::new(ArcSwap::from_pointee(http_settings(&config)));

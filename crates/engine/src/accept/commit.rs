@@ -187,7 +187,7 @@ fn answered(context: &Arc<Context>, pending: PendingAccept, answer: Accepted) {
 
 /// Hands over what was claimed to the carriers that had room for it, and tells of the rest those that there are by now.
 fn dispatch(context: &Arc<Context>, live: &Live, draft: &Draft, batches: Vec<Batch>) {
-    let content = Arc::new(Content {
+    let shared = Arc::new(Content {
         account: draft.account,
         environment: draft.environment,
         gateway: draft.gateway,
@@ -198,8 +198,11 @@ fn dispatch(context: &Arc<Context>, live: &Live, draft: &Draft, batches: Vec<Bat
         if batch.claimed_by == context.node
             && let Some(carrier) = live.carrier(&batch.carrier)
         {
-            let content = Arc::clone(&content);
-            if let Err(left) = carrier.enqueue(Claimed { batch, content }) {
+            let claimed = Claimed {
+                batch,
+                content: Arc::clone(&shared),
+            };
+            if let Err(left) = carrier.enqueue(claimed) {
                 context.release(vec![left.batch], context.clock.now_ms(), None);
             }
         } else if let Some(carrier) = context.carrier(&batch.carrier) {

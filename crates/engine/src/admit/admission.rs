@@ -32,16 +32,16 @@ impl Guards {
     ) -> database::Result<Self> {
         let store = &context.store;
         tell(context, &settings, &context.live().plan.rules).await?;
-        let content = Content::load(store, settings.prohibited).await?;
+        let phrases = Content::load(store, settings.prohibited).await?;
         let velocity =
             Velocity::load(store, settings.velocity, &context.clock, context.node).await?;
-        let following = Arc::clone(&content).follow(store.clone(), revision.clone());
+        let following = Arc::clone(&phrases).follow(store.clone(), revision.clone());
         tasks.push(tokio::spawn(following));
         if let Some(velocity) = &velocity {
             tasks.push(tokio::spawn(Arc::clone(velocity).follow(revision.clone())));
         }
         Ok(Self {
-            content,
+            content: phrases,
             velocity: Arc::new(ArcSwapOption::new(velocity)),
             revision,
         })

@@ -19,7 +19,7 @@ pub struct System {
 
 impl System {
     /// The world as the operating system shows it.
-    pub fn system() -> Result<Self, StartError> {
+    pub fn from_os() -> Result<Self, StartError> {
         let network = Internet::from_system().map_err(StartError::Resolver)?;
         Ok(Self {
             clock: Clock::system(),

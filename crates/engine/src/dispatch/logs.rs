@@ -6,7 +6,7 @@ use crate::context::metrics::status_word;
 use smpp::{CloseReason, CommandStatus, DeliverSm};
 
 /// A connection has ended.
-pub(crate) fn closed(carrier: &str, link: LinkId, reason: &CloseReason) {
+pub(crate) fn closed(carrier: &str, link: LinkId, reason: CloseReason) {
     if matches!(reason, CloseReason::Unbound) {
         tracing::info!(
             carrier.name = carrier,

@@ -157,7 +157,7 @@ impl CarrierWorker {
                 self.state.record(Tag::from_number(tag), outcome);
             }
             Event::Deliver { sequence, deliver } => self.deliver((link, sequence), *deliver),
-            Event::Closed(reason) => logs::closed(&self.carrier.name, link, &reason),
+            Event::Closed(reason) => logs::closed(&self.carrier.name, link, reason),
         }
     }
 

@@ -273,7 +273,7 @@ impl Kit {
         let clock = Clock::manual(NOW);
         let system = System {
             clock: clock.clone(),
-            ..System::system().unwrap()
+            ..System::from_os().unwrap()
         };
         let settings = CallbackSettings {
             allow_private_targets,
