@@ -1,9 +1,10 @@
-//! Moves an embedded installation to PostgreSQL.
+//! The import of an embedded installation into PostgreSQL.
 //!
-//! The source is held in one transaction, so nobody changes it meanwhile; the last thing done in it is the mark
-//! that it is served from elsewhere now. The target gets every row as it is, some at a time. A row that is
-//! there is never overwritten but compared, so an import that was interrupted is completed by another one, and
-//! a target that has gone on by itself is found out. Nobody works with the target before the import is complete.
+//! The source is held in one transaction, so it cannot change meanwhile. Its last change is the
+//! mark that it was moved. The target gets every row unchanged, some at a time. An existing row is
+//! never overwritten but compared. So a further import completes an interrupted one, and a target
+//! that was changed meanwhile is detected. No node works with the target before the import is
+//! complete.
 
 mod chunk;
 mod compare;
@@ -21,49 +22,49 @@ use std::time::Duration;
 use table::Table;
 use tables::TABLES;
 
-/// How long nodes are watched for a beat; each has one a second.
+/// Seconds for which nodes are watched for a beat. A node beats once a second.
 const BEATS: u32 = 15;
 const BEAT_PAUSE: Duration = Duration::from_millis(200);
 
-/// What an import is doing.
+/// A step of an import.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ImportStep {
-    /// Verifying the books of the source.
+    /// The books of the source are verified.
     Source,
-    /// Copying a table.
+    /// A table is copied.
     Copy {
-        /// Which.
+        /// The table.
         table: &'static str,
-        /// How many of its rows are there.
+        /// Its rows copied so far.
         done: i64,
-        /// How many it has.
+        /// All its rows.
         of: i64,
     },
-    /// Comparing counts, wallets and ledgers.
+    /// Counts, wallets and ledgers are compared.
     Compare,
-    /// Verifying the books of the target.
+    /// The books of the target are verified.
     Target,
 }
 
-/// Is told what an import is doing.
+/// The callback that receives the steps of an import.
 pub type Watch = Arc<dyn Fn(ImportStep) + Send + Sync>;
 
-/// What an import did.
+/// The result of an import.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Imported {
-    /// Everything is there, and equal: the rows of each table.
+    /// All rows are in the target and equal. The field counts the rows of each table.
     Now(Vec<(&'static str, i64)>),
-    /// It was there before; nothing changed.
+    /// All rows were there before, and nothing changed.
     Before,
 }
 
-/// Why an import did not come to its end.
+/// The reason why an import failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// A database failed.
     #[error(transparent)]
     Store(#[from] Error),
-    /// There is nothing to import.
+    /// The source holds no account.
     #[error("it holds no account: there is nothing to import")]
     Empty,
     /// The target is in use.
@@ -83,7 +84,7 @@ pub enum ImportError {
     /// The books do not add up.
     #[error("the books of the {which} do not add up, see `ogene verify`: {first}")]
     Unsound {
-        /// Source or target.
+        /// The source or the target.
         which: &'static str,
         /// The first violation.
         first: String,
@@ -96,22 +97,22 @@ pub enum ImportError {
     Differs(&'static str),
 }
 
-/// Who may work with a database.
+/// The use that a database allows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Standing {
-    /// Whoever has it.
+    /// Any process may use it.
     Open,
-    /// Nobody: an import into it is not complete.
+    /// No process may use it: an import into it is not complete.
     Importing,
-    /// Nobody: it was moved to PostgreSQL.
+    /// No process may use it: it was moved to PostgreSQL.
     Moved,
 }
 
 type Outcome<T> = std::result::Result<T, ImportError>;
 
 impl Store {
-    /// Moves everything from an embedded database into this one, which is PostgreSQL's, and marks the source as
-    /// moved.
+    /// Moves all rows of an embedded database into this one, which is on PostgreSQL, and marks the
+    /// source as moved.
     pub async fn import(&self, source: &Self, now_ms: i64, watch: Watch) -> Outcome<Imported> {
         if self.db.is_embedded() || !source.db.is_embedded() {
             return Err(Error::Impossible("an import goes from SQLite to PostgreSQL").into());
@@ -125,7 +126,7 @@ impl Store {
         source.db.change(import).await?
     }
 
-    /// Who may work with this database.
+    /// Returns the use that this database allows.
     pub async fn standing(&self) -> Result<Standing> {
         let mut tx = self.db.read().await?;
         Ok(if read_mark(&mut tx, marks::IMPORTING).await? != 0 {
@@ -145,7 +146,7 @@ struct Import {
     watch: Watch,
 }
 
-/// A change of the source.
+/// The import is a change of the source, which stays locked meanwhile.
 impl Change for Import {
     type Output = Outcome<Imported>;
 
@@ -188,7 +189,7 @@ impl Import {
         Ok(Imported::Now(rows))
     }
 
-    /// Whether a node works with the target: one whose beat rises.
+    /// Returns `true` if a node works with the target, which shows by a rising beat.
     async fn is_served(&self) -> Result<bool> {
         let before = self.target.nodes().await?;
         if before.is_empty() {
@@ -204,7 +205,7 @@ impl Import {
         Ok(false)
     }
 
-    /// Copies a table; gives how many rows it has.
+    /// Copies a table, and returns the number of its rows.
     async fn copy(&self, tx: &mut Tx, table: &'static Table) -> Outcome<i64> {
         let of = compare::count(tx, table).await?;
         let (mut done, mut last) = (0, None);
@@ -230,7 +231,8 @@ impl Import {
         }
     }
 
-    /// Every row of the source is in the target and equal; so with equal counts there is no other.
+    /// Compares the databases. Every row of the source is in the target and equal, so equal counts
+    /// mean that there is no other row.
     async fn compare(&self, tx: &mut Tx, rows: &[(&'static str, i64)]) -> Outcome<()> {
         let mut target = self.target.db.read().await?;
         for (table, (name, count)) in TABLES.iter().zip(rows) {

@@ -1,8 +1,9 @@
-//! Every line of SQL of Ogene, one file per noun.
+//! All SQL of Ogene, one file for each noun.
 //!
-//! One SQL text serves SQLite and PostgreSQL; the dialects meet in the crate `database`. All changes are
-//! transactions ([`database::Change`]); on SQLite, changes that arrive together share a commit. Money moves in
-//! two places: [`messages::accept`] charges, and [`deliveries::settle`] refunds.
+//! One SQL text serves SQLite and PostgreSQL; the crate `database` handles the dialects. All
+//! changes are transactions ([`database::Change`]). On SQLite, changes that arrive together share a
+//! commit. Money moves in two places: [`messages::accept`] charges, and [`deliveries::settle`]
+//! refunds.
 
 mod accounts;
 mod batches;
@@ -64,7 +65,7 @@ static SCHEMA: Schema = Schema {
     }],
 };
 
-/// The database, as the rest of Ogene sees it.
+/// The database, as the other crates see it.
 #[derive(Clone)]
 pub struct Store {
     db: Db,
@@ -73,13 +74,13 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a database, making or upgrading its tables.
+    /// Opens a database, and makes or upgrades its tables.
     pub async fn open(target: &Target) -> Result<Self> {
         Ok(Self::of(Db::open(target, &SCHEMA).await?))
     }
 
-    /// Makes the directory of an embedded database, and in it the file by which it is locked before it is opened, where
-    /// they are not there.
+    /// Makes the directory of an embedded database if it is missing, and in it the file that is
+    /// locked before the database is opened.
     pub fn prepare(directory: &Path, lock: &str) -> Result<()> {
         let prepared = prepare_directory(directory).and_then(|()| {
             make_file(directory, lock).map_err(|source| Error::directory(directory, source))
@@ -87,9 +88,9 @@ impl Store {
         prepared.map_err(|error| error.at_start(directory))
     }
 
-    /// Opens a database in memory. All that opens the same name in this process has the same one, which lasts as
-    /// long as one of them does. Changes are made by a task of the runtime that this is called in, and nothing
-    /// runs in a thread of its own.
+    /// Opens a database in memory. All handles of the same name in this process share it, and it
+    /// ends with the last one. A task of the calling runtime makes the changes, and no thread is
+    /// started.
     #[expect(
         clippy::unused_async,
         reason = "it is opened as the other databases are"
@@ -106,41 +107,42 @@ impl Store {
         }
     }
 
-    /// Comes back when nothing can be changed any more: the database was closed, or its disk has failed to keep
-    /// what was written to an embedded one, and whoever serves it has to end.
+    /// Returns when no change is possible any more: the database was closed, or its disk failed to
+    /// store a write. A server must then end.
     pub async fn ended(&self) {
         self.db.ended().await;
     }
 
-    /// Finishes what waits and ends all connections.
+    /// Finishes the queued changes and closes all connections.
     pub async fn close(&self) {
         self.db.close().await;
     }
 
-    /// All parts of the message tables.
+    /// Returns all buckets of the message tables.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + use<> {
         rows::buckets(self.db.is_embedded())
     }
 
-    /// The part of the message tables in which an account's rows live.
+    /// Returns the bucket of the message tables in which an account's rows live.
     pub fn bucket_of(&self, account: AccountId) -> Bucket {
         rows::bucket_of(account, self.db.is_embedded())
     }
 
-    /// The same database, worked on as if its buckets lay on several servers: for tests.
+    /// Returns the same database, treated as if its buckets lay on several servers, for tests.
     #[must_use]
     pub fn spread(mut self) -> Self {
         self.db = self.db.as_citus();
         self
     }
 
-    /// The bucket that a change of rows in this one must keep to: itself where buckets may lie on several servers, so that
-    /// money never moves on two at once; none where one server has all of them, and one change of many costs less than many.
+    /// Returns the bucket that a change of rows in this one must stay within. It is this bucket if
+    /// buckets may lie on several servers, so that money never moves on two at once. It is `None`
+    /// if one server has all buckets, where one large change costs less than many.
     pub fn bound(&self, bucket: Bucket) -> Option<Bucket> {
         self.db.is_citus().then_some(bucket)
     }
 
-    /// What the server's clock tells, Unix milliseconds; nothing where there is no server.
+    /// Returns the time of the server's clock in Unix milliseconds, or `None` without a server.
     pub async fn server_ms(&self) -> Result<Option<i64>> {
         if self.db.is_embedded() {
             return Ok(None);
@@ -154,7 +156,7 @@ impl Store {
         Ok(Some(told))
     }
 
-    /// Whether several nodes may work on this database at the same time.
+    /// Returns `true` if several nodes may work on this database at the same time.
     pub fn is_shared(&self) -> bool {
         !self.db.is_embedded()
     }

@@ -31,78 +31,78 @@ domain::named_enum! {
     }
 }
 
-/// The final status of one recipient, to be delivered to its customer.
+/// The final status of one recipient, for delivery to its customer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Callback {
-    /// Where its account's rows live.
+    /// The bucket of the account's rows.
     pub bucket: Bucket,
-    /// Whose it is.
+    /// The account.
     pub account: AccountId,
-    /// Which world its message belongs to.
+    /// The environment of its message: live or sandbox.
     pub environment: Environment,
     /// Scheme, host and port of the address.
     pub origin: String,
-    /// When it is due, Unix milliseconds.
+    /// Due time, Unix milliseconds.
     pub due_at_ms: i64,
-    /// Which message.
+    /// The message.
     pub message: MessageId,
-    /// Which recipient.
+    /// The recipient.
     pub recipient: Recipient,
-    /// The outcome.
+    /// The final status.
     pub status: DeliveryStatus,
     /// Attempts made.
     pub attempts: i64,
-    /// Where it goes.
+    /// The URL.
     pub url: Arc<str>,
     /// The caller's own reference.
     pub customer_reference: Option<Arc<str>>,
 }
 
 impl Callback {
-    /// Its identity, which all attempts have in common.
+    /// Returns the event id, which all attempts share.
     pub fn event_id(&self) -> EventId {
         EventId::of_delivery(self.message, self.recipient)
     }
 
-    /// Whether its message belongs to the sandbox.
+    /// Returns `true` if its message belongs to the sandbox.
     fn is_sandbox(&self) -> bool {
         self.environment == Environment::Sandbox
     }
 }
 
-/// What becomes of a callback that was in hand.
+/// The result of a claimed callback.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Finished {
-    /// Delivered: it is gone.
+    /// It is delivered and removed.
     Done,
-    /// To be tried again.
+    /// It is tried again.
     Retry {
-        /// When, Unix milliseconds.
+        /// Time of the next attempt, Unix milliseconds.
         at_ms: i64,
     },
-    /// Kept, but not tried again.
+    /// It is dead: kept, but not tried again.
     Dead,
-    /// Kept as dead, with all others of its message.
+    /// It is dead, and so are all others of its message.
     EndMessage,
-    /// Kept as dead without an attempt.
+    /// It is dead without an attempt.
     GivenUp,
-    /// Not tried: it goes back as it was.
+    /// It was not tried, and returns unchanged.
     Untouched,
 }
 
-/// A callback that was in hand, with what becomes of it.
+/// A claimed callback with its result.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Outcome {
-    /// Which one.
+    /// The callback.
     pub callback: Callback,
-    /// What becomes of it.
+    /// The result.
     pub finished: Finished,
-    /// The attempt, where it is to be kept.
+    /// The attempt, if it is to be logged.
     pub attempted: Option<Attempted>,
 }
 
 impl Outcome {
-    /// One without an attempt that is to be kept.
+    /// Returns an outcome without an attempt to log.
     pub fn new(callback: Callback, finished: Finished) -> Self {
         Self {
             callback,
@@ -112,7 +112,7 @@ impl Outcome {
     }
 }
 
-/// The lowest and the highest id of a message, or of all.
+/// Returns the lowest and the highest id of a message, or of all.
 fn messages(message: Option<MessageId>) -> [Vec<u8>; 2] {
     match message {
         Some(message) => [id_bytes(&message).to_vec(), id_bytes(&message).to_vec()],
@@ -123,10 +123,10 @@ fn messages(message: Option<MessageId>) -> [Vec<u8>; 2] {
 const DUE: &str = "due";
 const CLAIMED: &str = "claimed";
 const DEAD: &str = "dead";
-/// The states of callbacks that are kept.
+/// The states of callbacks in the outbox.
 pub const CALLBACK_STATES: [&str; 3] = [DUE, CLAIMED, DEAD];
 
-/// Keeps callbacks; `claimed` names the node that has them in hand, and until when.
+/// Inserts callbacks. `claimed` names the node that claims them, and the end of its claim.
 pub(crate) async fn insert(
     tx: &mut Tx,
     callbacks: &[Callback],
@@ -156,7 +156,8 @@ async fn insert_as(
     Ok(())
 }
 
-/// Whether callbacks that were claimed together are in the hands of that node; false where there are none.
+/// Returns `true` if callbacks that were claimed together are still claimed by that node, and
+/// `false` if there are none.
 pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) -> Result<bool> {
     let Some(first) = callbacks.first() else {
         return Ok(false);
@@ -181,7 +182,7 @@ pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) 
     Ok(found.is_some())
 }
 
-/// Takes callbacks out that are in this state and in the hands of that node; gives those that were.
+/// Deletes callbacks that are in this state and claimed by that node. Returns the deleted ones.
 async fn take(
     tx: &mut Tx,
     callbacks: &[&Callback],
@@ -344,12 +345,12 @@ impl Store {
             .await
     }
 
-    /// Frees callbacks of a bucket that nobody has in hand any more; gives how many.
+    /// Releases callbacks of a bucket whose claim has ended. Returns their number.
     pub async fn free_callbacks(&self, bucket: Bucket, now_ms: i64) -> Result<u64> {
         self.db.change(FreeCallbacks { bucket, now_ms }).await
     }
 
-    /// Callbacks of a bucket by state.
+    /// Returns the number of callbacks of a bucket by state.
     pub async fn callback_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
         let rows: Vec<(String, i64)> = self
             .db

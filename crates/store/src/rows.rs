@@ -1,4 +1,4 @@
-//! From stored values to the types of the trade and back.
+//! Conversions between stored values and domain types.
 
 use database::{Error, Result};
 use domain::{
@@ -6,34 +6,34 @@ use domain::{
 };
 use uuid::Uuid;
 
-/// Makes a message id of a stored one.
+/// Returns the message id of a stored value.
 pub(crate) fn message_id(stored: &[u8]) -> Result<MessageId> {
     Uuid::from_slice(stored)
         .map(MessageId)
         .map_err(|_| Error::Unreadable(format!("a message id of {} bytes", stored.len())))
 }
 
-/// The bytes under which a message id is stored.
+/// Returns the bytes under which a message id is stored.
 pub(crate) fn id_bytes(id: &MessageId) -> &[u8] {
     id.0.as_bytes()
 }
 
-/// Returns the time from which on a message may be sent: the stored one, or that of its acceptance.
+/// Returns the time from which a message may be sent: the stored one, or that of its acceptance.
 pub(crate) fn due_at_ms(id: MessageId, stored: Option<i64>) -> i64 {
     stored.unwrap_or_else(|| id.accepted_at_ms())
 }
 
-/// Makes a recipient of a stored number.
+/// Returns the recipient of a stored number.
 pub(crate) fn recipient(stored: i64) -> Recipient {
     Recipient::from_digits(stored.unsigned_abs())
 }
 
-/// The number under which a recipient is stored. Fifteen digits fit.
+/// Returns the number under which a recipient is stored. Fifteen digits fit.
 pub(crate) fn number(recipient: Recipient) -> i64 {
     i64::try_from(recipient.digits()).unwrap_or(i64::MAX)
 }
 
-/// The world of a message, by its stored mark.
+/// Returns the environment of a message from its stored flag.
 pub(crate) fn environment(sandbox: bool) -> Environment {
     if sandbox {
         Environment::Sandbox
@@ -42,7 +42,8 @@ pub(crate) fn environment(sandbox: bool) -> Environment {
     }
 }
 
-/// What paid for a message, as it is stored: the name of a component that paid all, or what each of several paid.
+/// Returns the stored form of a message's payment: the name of a component that paid all, or the
+/// amount of each.
 pub(crate) fn paid_from(drawn: &Purse) -> String {
     let mut parts = drawn.parts();
     match (parts.next(), parts.next()) {
@@ -51,7 +52,7 @@ pub(crate) fn paid_from(drawn: &Purse) -> String {
     }
 }
 
-/// What paid the cost of a message.
+/// Parses the amounts that paid the cost of a message.
 pub(crate) fn purse(stored: &str, cost: Money) -> Result<Purse> {
     match Component::from_name(stored) {
         Some(only) => Ok([(only, cost)].into_iter().collect()),
@@ -61,15 +62,15 @@ pub(crate) fn purse(stored: &str, cost: Money) -> Result<Purse> {
     }
 }
 
-/// Reads a stored name of one of our enums.
+/// Parses a stored name of a domain enum.
 pub(crate) fn named<T>(read: fn(&str) -> Option<T>, stored: &str) -> Result<T> {
     read(stored).ok_or_else(|| Error::Unreadable(format!("the word {stored:?}")))
 }
 
-/// Buckets over which accounts spread on PostgreSQL.
+/// Buckets over which accounts are spread on PostgreSQL.
 const BUCKETS: i64 = 16;
 
-/// The bucket of an account.
+/// Returns the bucket of an account.
 pub(crate) fn bucket_of(account: AccountId, embedded: bool) -> Bucket {
     if embedded {
         Bucket(0)
@@ -78,8 +79,8 @@ pub(crate) fn bucket_of(account: AccountId, embedded: bool) -> Bucket {
     }
 }
 
-/// The bucket of what is known by a carrier's id alone: its parts, by the stem of it, and parked receipts. It must never
-/// change for an id, so the hash is our own (FNV-1a).
+/// Returns the bucket of rows that are keyed by a carrier's id alone: pages, by the stem of the id,
+/// and parked receipts. It must never change for an id, so the hash is our own (FNV-1a).
 pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
     if embedded {
         return Bucket(0);
@@ -91,7 +92,7 @@ pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
     Bucket(i64::try_from(hash >> 32).unwrap_or(0).rem_euclid(BUCKETS))
 }
 
-/// All buckets.
+/// Returns all buckets.
 pub(crate) fn buckets(embedded: bool) -> impl Iterator<Item = Bucket> {
     (0..if embedded { 1 } else { BUCKETS }).map(Bucket)
 }

@@ -1,4 +1,4 @@
-//! Wallets and the ledger: a balance changes only with an entry, in one transaction.
+//! Wallets and the ledger. A balance changes only with a ledger entry, in one transaction.
 
 mod credit;
 mod limit;
@@ -14,13 +14,13 @@ use domain::{
 };
 use std::collections::BTreeMap;
 
-/// Whose wallet, and in which bucket it lies.
+/// The bucket and account of a wallet.
 pub(crate) type Owner = (Bucket, AccountId);
 
 domain::named_enum! {
-    /// Why money moved.
+    /// The reason of a ledger entry.
     EntryKind {
-        /// Money came in from outside.
+        /// Money was added from outside.
         Credit = "credit",
         /// A send was accepted.
         Charge = "charge",
@@ -34,19 +34,19 @@ domain::named_enum! {
 /// One movement of money on one component of a wallet.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LedgerEntry {
-    /// Whose wallet.
+    /// The account.
     pub account: AccountId,
-    /// The message that it belongs to, or the id of a credit.
+    /// The message concerned, or the id of a credit.
     pub subject: MessageId,
     /// The recipient that was refunded.
     pub recipient: Option<Recipient>,
-    /// Why.
+    /// The reason.
     pub kind: EntryKind,
-    /// Which component.
+    /// The component.
     pub component: Component,
-    /// How much; negative for what leaves.
+    /// The amount, negative for a charge.
     pub amount: Money,
-    /// When, Unix milliseconds.
+    /// Time, Unix milliseconds.
     pub created_at_ms: i64,
     /// The reference of a credit.
     pub reference: Option<String>,
@@ -70,7 +70,7 @@ struct WalletRow {
     limit_per_day: Option<i64>,
     spent_day: i64,
     spent_today: i64,
-    /// The status of an account that may not send, as it is known here.
+    /// The status of an account that may not send, as its hold records it.
     held_as: Option<String>,
 }
 
@@ -89,11 +89,11 @@ database::from_row!(WalletRow {
     held_as
 });
 
-/// A wallet that is locked.
+/// A locked wallet.
 pub(crate) struct Wallet {
     pub(crate) purse: Purse,
     pub(crate) spending: Spending,
-    /// Why its account may not send.
+    /// The reason why its account may not send.
     pub(crate) refusal: Option<Refusal>,
 }
 
@@ -138,7 +138,7 @@ pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> R
     Ok(())
 }
 
-/// Reads the wallets of these accounts and keeps others from changing them until the commit.
+/// Reads the wallets of these accounts, and locks them until the commit.
 pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Wallet>> {
     let one = locking!(
         "select wallets.*, (select h.status from holds h where h.account_id = wallets.account_id) as held_as
@@ -163,15 +163,15 @@ pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner
         .collect()
 }
 
-/// What is added to a wallet; negative amounts take away, never below zero.
+/// The change of a wallet. Negative amounts reduce it, never below zero.
 #[derive(Default)]
 pub(crate) struct Movement {
     pub(crate) purse: Purse,
-    /// What the account has spent with it, where it is a charge.
+    /// The account's spending, if the change is a charge.
     pub(crate) spending: Option<Spending>,
 }
 
-/// Moves money into wallets and out of them.
+/// Applies the changes of wallets.
 pub(crate) async fn add(tx: &mut Tx, movements: &BTreeMap<Owner, Movement>) -> Result<()> {
     let rows: Vec<_> = movements.iter().collect();
     let changed = tx.changed_each(bulk("update wallets set promo_bonus = promo_bonus + $5, volume_bonus = volume_bonus + $6,
@@ -208,7 +208,7 @@ pub(crate) async fn add(tx: &mut Tx, movements: &BTreeMap<Owner, Movement>) -> R
     }
 }
 
-/// Writes entries and leaves out those that are there already; gives back the ones that are new.
+/// Inserts ledger entries and skips existing ones. Returns the new ones.
 pub(crate) async fn enter<'e>(
     tx: &mut Tx,
     bucket_of: impl Fn(AccountId) -> Bucket,
@@ -230,7 +230,7 @@ pub(crate) async fn enter<'e>(
         .collect())
 }
 
-/// What went back of these messages so far.
+/// Returns the amounts refunded for these messages so far.
 pub(crate) async fn refunded(
     tx: &mut Tx,
     messages: &[(Owner, MessageId)],
@@ -296,12 +296,12 @@ impl Store {
         Ok(row)
     }
 
-    /// What a wallet holds.
+    /// Returns the balances of a wallet.
     pub async fn wallet(&self, account: AccountId) -> Result<Option<Purse>> {
         Ok(self.wallet_row(account).await?.map(|row| row.purse()))
     }
 
-    /// The latest entries of an account, newest first.
+    /// Returns the latest entries of an account, newest first.
     pub async fn statement(&self, account: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
         let rows: Vec<LedgerRow> = self
             .db

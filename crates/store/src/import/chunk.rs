@@ -1,4 +1,4 @@
-//! Some rows of a table, by column, on their way from SQLite to PostgreSQL.
+//! Chunks of a table, by column, which an import moves from SQLite to PostgreSQL.
 
 use super::table::{Bucketed, Kind, Named, Table};
 use crate::deliveries::carrier_ids::stored::{decode, encode};
@@ -19,7 +19,7 @@ pub(super) struct Chunk {
     columns: Vec<Column>,
 }
 
-/// The values of a row of either database, of these kinds.
+/// Returns the values of these kinds in a row of either database.
 fn values(row: &Row<'_>, kinds: &[Named]) -> Result<Vec<Value<'static>>> {
     let of = |(at, (_, kind)): (usize, &Named)| {
         Ok(match kind {
@@ -32,7 +32,7 @@ fn values(row: &Row<'_>, kinds: &[Named]) -> Result<Vec<Value<'static>>> {
     kinds.iter().enumerate().map(of).collect()
 }
 
-/// Rows as columns.
+/// Transposes rows into columns.
 fn columns(rows: Vec<Vec<Value<'static>>>, width: usize) -> Vec<Column> {
     let mut columns: Vec<Column> = vec![Vec::with_capacity(rows.len()); width];
     for row in rows {
@@ -43,14 +43,14 @@ fn columns(rows: Vec<Vec<Value<'static>>>, width: usize) -> Vec<Column> {
     columns
 }
 
-/// PostgreSQL holds no NUL in a text, and no phone shows one.
+/// Removes NUL from a text: PostgreSQL cannot store it, and no phone shows it.
 fn without_nul(value: &mut Value<'static>) {
     if let Value::Text(Some(text)) = value {
         text.to_mut().retain(|character| character != '\0');
     }
 }
 
-/// Reads the rows that come after those of `before`.
+/// Reads the rows after the ones of `before`.
 pub(super) async fn read(source: &mut Tx, table: &Table, before: Option<&Chunk>) -> Result<Chunk> {
     let mut statement = query(table.read(before.is_none()));
     if let Some(before) = before {
@@ -80,7 +80,7 @@ pub(super) async fn read(source: &mut Tx, table: &Table, before: Option<&Chunk>)
     })
 }
 
-/// Has pages name the buckets in which their deliveries will lie.
+/// Writes into pages the buckets in which their deliveries will lie.
 async fn tell_homes(source: &mut Tx, rows: &mut [Value<'static>]) -> Result<()> {
     let mut homes: HashMap<MessageId, Bucket> = HashMap::new();
     for row in rows {
@@ -106,7 +106,7 @@ async fn tell_homes(source: &mut Tx, rows: &mut [Value<'static>]) -> Result<()> 
     Ok(())
 }
 
-/// The columns that follow from others. What belongs to a message that is gone lies in the first bucket.
+/// Returns the derived columns. Rows of a removed message lie in the first bucket.
 fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> Vec<Column> {
     let of_owners = || -> Column {
         let buckets = owners
@@ -134,14 +134,14 @@ fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> 
     }
 }
 
-/// Writes a chunk into the target. What is there already is left as it is.
+/// The change that writes a chunk into the target. An existing row stays unchanged.
 pub(super) struct Write {
     pub(super) table: &'static Table,
     pub(super) chunk: Arc<Chunk>,
 }
 
 impl Change for Write {
-    /// Whether all of it is there now, and equal.
+    /// `true` if all rows are now in the target and equal.
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
@@ -158,7 +158,7 @@ impl Change for Write {
 }
 
 impl Write {
-    /// The rows of the target under the keys of the chunk.
+    /// Returns the rows of the target under the keys of the chunk.
     async fn found(&self, target: &mut Tx) -> Result<Chunk> {
         let mut find = query(self.table.find());
         for at in self.table.target_key() {

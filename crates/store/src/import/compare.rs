@@ -1,20 +1,20 @@
-//! What source and target must agree on, beside the rows themselves.
+//! Totals that must be equal in source and target, beside the rows themselves.
 
 use super::table::Table;
 use database::{Result, Tx, query};
 
-/// How many rows a table has.
+/// Returns the number of rows of a table.
 pub(super) async fn count(tx: &mut Tx, table: &Table) -> Result<i64> {
     let sql = format!("select count(*) from {}", table.name);
     tx.fetch_one(query(sql)).await
 }
 
-/// The components of a wallet, behind its account.
+/// The components of a wallet, after its account.
 type Wallet = (i64, i64, i64, i64, i64, i64, i64);
-/// An account, how many entries it has in the ledger, and their sum.
+/// An account, the number of its ledger entries, and their sum.
 type Sum = (i64, i64, i64);
 
-/// Every wallet, and the ledger by account.
+/// Returns every wallet, and the ledger's sum by account.
 pub(super) async fn books(tx: &mut Tx) -> Result<(Vec<Wallet>, Vec<Sum>)> {
     let wallets = tx
         .fetch_all(query(

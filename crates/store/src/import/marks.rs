@@ -1,5 +1,5 @@
-//! The marks by which an import is known: in the target that it has begun and that it is complete, in the source
-//! that it is served from elsewhere now.
+//! The marks of an import. The target records its start and its completion, the source that it was
+//! moved.
 
 use super::ImportError;
 use crate::accounts::revision::touch;
@@ -8,23 +8,23 @@ use crate::rows::buckets;
 use crate::upkeep::sweep::{read_mark, write_mark};
 use database::{Change, Result, Tx, query};
 
-/// In the target: the installation that is being imported, by its first account.
+/// In the target: the installation under import, by its first account.
 pub(super) const IMPORTING: &str = "importing";
 /// In the target: the installation that was imported.
 const IMPORTED: &str = "imported";
-/// In the source: when it was moved.
+/// In the source: the time at which it was moved.
 pub(super) const MOVED: &str = "moved";
 
-/// Marks of sweeps, which have one for each bucket. The source has one bucket.
+/// Marks of sweeps, one for each bucket. The source has one bucket.
 const OF_BUCKETS: [&str; 2] = ["expired-", "texts-removed-"];
 
-/// The number by which an installation is known: that of its first account.
+/// Returns the number that identifies an installation: its first account.
 pub(super) async fn first_account(tx: &mut Tx) -> Result<Option<i64>> {
     tx.fetch_one(query("select min(account_id) from accounts"))
         .await
 }
 
-/// Whether all of the source was imported already, or why it cannot be.
+/// Returns `true` if all of the source was already imported, or the reason why it cannot be.
 pub(super) async fn is_done(
     target: &mut Tx,
     source: i64,
@@ -43,10 +43,11 @@ pub(super) async fn is_done(
     })
 }
 
-/// Says in the target that an import has begun: until it is complete, nobody works with the database.
+/// The change that marks the target as under import. Until the import is complete, no node works
+/// with the database.
 pub(super) struct Begin {
     pub(super) source: i64,
-    /// Entries of the audit of the source.
+    /// Audit entries of the source.
     pub(super) audited: i64,
 }
 
@@ -63,7 +64,7 @@ impl Change for Begin {
     }
 }
 
-/// Says in the target that the import is complete.
+/// The change that marks the import as complete.
 pub(super) struct Finish {
     pub(super) source: i64,
     /// The marks of the source.
@@ -74,7 +75,7 @@ impl Change for Finish {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        // How far sweeps came without the messages that are there now says nothing.
+        // The progress of sweeps before the import does not cover the imported messages.
         for prefix in OF_BUCKETS {
             tx.execute(query("delete from marks where name like $1").bind(format!("{prefix}%")))
                 .await?;
@@ -95,7 +96,7 @@ impl Change for Finish {
     }
 }
 
-/// All marks of the source.
+/// Returns all marks of the source.
 pub(super) async fn all(tx: &mut Tx) -> Result<Vec<(String, i64)>> {
     tx.fetch_all(query("select name, value from marks")).await
 }

@@ -2,7 +2,7 @@
 
 use Kind::{Bool, Bytes, Int, Text};
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Int,
@@ -12,7 +12,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The type of many of them, in PostgreSQL.
+    /// Returns PostgreSQL's type of an array of it.
     fn array(self) -> &'static str {
         match self {
             Int => "bigint[]",
@@ -25,24 +25,24 @@ impl Kind {
 
 pub(super) type Named = (&'static str, Kind);
 
-/// From what the bucket of a row follows. On SQLite it is always 0.
+/// The source of a row's bucket. On SQLite it is always 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Bucketed {
-    /// It has none.
+    /// The table has no bucket.
     No,
-    /// From its own `account_id`.
+    /// The bucket follows from the row's `account_id`.
     ByAccount,
-    /// From the account of its message.
+    /// The bucket follows from the account of its message.
     ByMessage,
-    /// From its carrier and `carrier_id`, the first two columns.
+    /// The bucket follows from carrier and `carrier_id`, the first two columns.
     ByCarrierId,
-    /// From its carrier and `stem`, the first two columns; its pages, the fourth, name the buckets of their messages'
-    /// accounts as well.
+    /// The bucket follows from carrier and `stem`, the first two columns. The pages, the fourth
+    /// column, also name the buckets of their messages' accounts.
     ByStem,
 }
 
 impl Bucketed {
-    /// The columns that do not come from the source but follow from it. They stand first.
+    /// Returns the derived columns, which come first.
     pub(super) fn columns(self) -> &'static [Named] {
         match self {
             Self::No => &[],
@@ -52,7 +52,7 @@ impl Bucketed {
         }
     }
 
-    /// Whose row it is, as the source is asked.
+    /// Returns the expression by which the source names the row's account.
     fn owner(self) -> &'static str {
         match self {
             Self::No | Self::ByCarrierId | Self::ByStem => "null",
@@ -65,18 +65,18 @@ impl Bucketed {
     }
 }
 
-/// A table, with its columns but for those that follow from others.
+/// A table with its columns, except for the derived ones.
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) bucketed: Bucketed,
-    /// So many columns, from the first on, are its key; the bucket goes before them.
+    /// The number of leading columns that form the key. The bucket precedes them.
     pub(super) key: usize,
     pub(super) columns: &'static [Named],
-    /// Rows moved at a time: fewer where one may be large.
+    /// Rows moved at a time. The number is smaller if one row may be large.
     pub(super) chunk: i64,
 }
 
-/// Names with a table before each, and commas between them.
+/// Lists names with commas, each after its table.
 fn list(of: &str, columns: &[Named]) -> String {
     let names: Vec<String> = columns
         .iter()
@@ -85,7 +85,7 @@ fn list(of: &str, columns: &[Named]) -> String {
     names.join(", ")
 }
 
-/// The same as they are read: whole numbers of any width as the widest.
+/// Lists columns as they are read: integers of any width become the widest.
 fn widened(of: &str, columns: &[Named]) -> String {
     let values: Vec<String> = columns
         .iter()
@@ -97,7 +97,7 @@ fn widened(of: &str, columns: &[Named]) -> String {
     values.join(", ")
 }
 
-/// Arrays of rows as placeholders.
+/// Lists arrays of rows as placeholders.
 fn arrays(columns: &[Named]) -> String {
     let arrays: Vec<String> = (1..)
         .zip(columns)
@@ -111,20 +111,20 @@ impl Table {
         &self.columns[..self.key]
     }
 
-    /// All columns, as the target has them.
+    /// Returns all columns of the target.
     pub(super) fn all_columns(&self) -> Vec<Named> {
         [self.bucketed.columns(), self.columns].concat()
     }
 
-    /// Where in all columns the key stands that a row has in the target.
+    /// Returns the places of the target's key among all columns.
     pub(super) fn target_key(&self) -> Vec<usize> {
         let follow = self.bucketed.columns().len();
         let bucket = 0..follow.min(1);
         bucket.chain(follow..follow + self.key).collect()
     }
 
-    /// Reads the next rows of the source, with whose they are behind the columns. The values of the key after
-    /// which they come are bound, unless they are the first; then how many.
+    /// Returns the query for the next rows of the source, with their account after the columns. Its
+    /// parameters are the previous key, unless the rows are the first, and the number of rows.
     pub(super) fn read(&self, is_first: bool) -> String {
         let mut conditions = Vec::new();
         if self.bucketed != Bucketed::No {
@@ -150,7 +150,7 @@ impl Table {
         )
     }
 
-    /// Writes rows, an array for each column, and leaves out those that are there.
+    /// Returns the statement that inserts rows, an array for each column, and skips existing ones.
     pub(super) fn write(&self) -> String {
         let columns = self.all_columns();
         format!(
@@ -161,7 +161,8 @@ impl Table {
         )
     }
 
-    /// Finds rows of the target by their keys, an array for each of its columns, in the order given.
+    /// Returns the query for rows of the target by their keys, an array for each key column, in the
+    /// given order.
     pub(super) fn find(&self) -> String {
         let columns = self.all_columns();
         let key: Vec<Named> = self.target_key().iter().map(|&at| columns[at]).collect();

@@ -1,6 +1,7 @@
-//! Accepting messages: the one place where a wallet is charged.
+//! Acceptance of messages: the one place that charges a wallet.
 //!
-//! Drafts that arrive together are decided and committed together. A refusal costs the others nothing.
+//! Drafts that arrive together are decided and committed together. A refusal does not affect the
+//! others.
 
 use crate::Store;
 use crate::batches::{self, Batch};
@@ -12,28 +13,28 @@ use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, recipi
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A draft that asks to become a message.
+/// A draft that requests acceptance.
 #[derive(Clone, Debug)]
 pub struct NewMessage {
-    /// The id that it will have.
+    /// The id of the message.
     pub id: MessageId,
-    /// What it says, to whom, and what it costs.
+    /// The content, the recipients and the price.
     pub draft: Arc<Draft>,
-    /// What its gateway promises.
+    /// The terms of its gateway.
     pub terms: Terms,
-    /// The work that it makes.
+    /// The batches that send it.
     pub batches: Vec<Batch>,
 }
 
-/// The answer to one draft.
+/// The answer to a draft.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Accepted {
-    /// It is a message now, and paid for.
+    /// The message is accepted and paid for.
     Yes {
-        /// What the wallet holds after it; zero in the sandbox, which has no wallet.
+        /// The balance of the wallet after it. It is zero in the sandbox, which has no wallet.
         balance: Money,
     },
-    /// It is not, and nothing was charged.
+    /// The draft is refused, and nothing was charged.
     No(Refusal),
 }
 
@@ -43,19 +44,21 @@ struct Accept {
     messages: Vec<NewMessage>,
 }
 
-/// A message that is accepted.
+/// An accepted message.
 struct Kept<'a> {
     message: &'a NewMessage,
-    /// What paid for it.
+    /// The amounts that paid for it.
     drawn: Purse,
 }
 
 impl Store {
-    /// Accepts messages of one [`bound`](Store::bound): charges the wallets and keeps the messages with their batches, all in
-    /// one durable commit. The answers are in the order of the messages; of two with the same fingerprint the
-    /// second is a duplicate of the first, if that one was accepted.
+    /// Accepts messages of one [`bound`](Store::bound) in one durable commit: it charges the
+    /// wallets and stores the messages with their batches. The answers are in the order of the
+    /// messages. If two have the same fingerprint, the second is a duplicate, if the first was
+    /// accepted.
     ///
-    /// Where the server goes away in the middle of the commit, this waits until it is back and tells.
+    /// If the server goes away during the commit, this waits until it is back and the result is
+    /// known.
     pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
         let accept = Accept {
             store: self.clone(),
@@ -101,7 +104,7 @@ impl Change for Accept {
             let wallet = wallets
                 .get_mut(&owner)
                 .ok_or(Error::Impossible("an account has no wallet"))?;
-            // Its status was changed after the caller was let in.
+            // The status of the account changed after the caller was admitted.
             if let Some(refusal) = &wallet.refusal {
                 answers.push(Accepted::No(refusal.clone()));
                 continue;
@@ -128,10 +131,10 @@ impl Change for Accept {
             });
             kept.push(Kept { message, drawn });
         }
-        // Windows that no accepted message took: a refused send never arms one.
+        // Windows without an accepted message are closed again: a refused send never opens one.
         let unused: Vec<Window> = armed.into_iter().collect();
         duplicates::disarm(tx, &unused, self.now_ms).await?;
-        // In the order of their ids: so the pages of tables and indexes become full.
+        // The order of ids fills the pages of tables and indexes.
         kept.sort_unstable_by_key(|kept| kept.message.id);
         self.charge(tx, &movements, &kept).await?;
         self.keep(tx, &kept).await?;
@@ -142,7 +145,7 @@ impl Change for Accept {
         let mut all = self.messages.iter().zip(answers);
         let Some((accepted, _)) = all.find(|(_, answer)| matches!(answer, Accepted::Yes { .. }))
         else {
-            // Nothing was written that matters.
+            // The transaction wrote nothing that matters.
             return Ok(true);
         };
         let found: Option<i64> = tx
@@ -170,9 +173,10 @@ impl Accept {
         (self.owner(message).0, message.draft.fingerprint)
     }
 
-    /// Arms the duplicate window of every message; gives those that were not armed yet.
+    /// Opens the duplicate window of every message. Returns the windows that were not open yet.
     async fn arm(&self, tx: &mut Tx) -> Result<BTreeSet<Window>> {
-        // Two of one group may have the same, and PostgreSQL refuses to arm a window twice in one statement.
+        // Two messages of a group may have the same window, and PostgreSQL refuses to open a window
+        // twice in one statement.
         let named: BTreeSet<Window> = self.messages.iter().map(|new| self.window(new)).collect();
         let named: Vec<Window> = named.into_iter().collect();
         duplicates::arm(tx, &self.store.windows, &named, self.now_ms).await
@@ -198,7 +202,7 @@ impl Accept {
                 reference: None,
             }));
         }
-        // In the order of their keys, too: on PostgreSQL they begin with the account.
+        // Batches are also sorted by key. On PostgreSQL the key begins with the account.
         if self.store.is_shared() {
             entries.sort_by_key(|entry| (entry.account, entry.subject));
         }

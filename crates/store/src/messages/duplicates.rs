@@ -1,10 +1,10 @@
 //! Duplicate windows: for a minute, the same text to the same recipients is a duplicate.
 //!
-//! Nodes that share PostgreSQL find an open window by its fingerprint. Fingerprints have no order, so each send would
-//! touch a page of its own, which was half of all that SQLite wrote. There the rows lie in the order in which
-//! they close (decision 0017), and the process, which is alone, remembers when each does. What it remembers
-//! only says where to look: a window is open when its row is there. So nothing need be taken back when a change is not
-//! made.
+//! Nodes that share PostgreSQL find an open window by its fingerprint. Fingerprints have no order,
+//! so each send would touch a page of its own, which was half of all bytes that SQLite wrote. On
+//! SQLite the rows lie in the order in which they close (decision 0017). The process, which is
+//! alone there, remembers when each window closes. Its memory only locates the row: a window is
+//! open if its row exists. So a rolled-back change needs no correction in memory.
 
 use crate::Store;
 use database::{Error, Result, Tx, bulk, query, value};
@@ -12,19 +12,20 @@ use domain::{AccountId, Bucket, Fingerprint};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How long the same text to the same recipients is a duplicate.
+/// Length of a duplicate window.
 const DUPLICATE_WINDOW_MS: i64 = 60_000;
-/// How often closed windows are thrown out of memory.
+/// Interval at which closed windows are removed from memory.
 const FORGET_EVERY_MS: i64 = 10_000;
 
-/// A duplicate window, by its key.
+/// The key of a duplicate window.
 pub(crate) type Window = (Bucket, Fingerprint);
 
-/// The windows that may be open on SQLite. `None` until they are asked for, and whenever their rows have moved.
+/// The windows that may be open on SQLite. It is `None` until they are needed, and after their rows
+/// have moved.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered(Mutex<Option<Closings>>);
 
-/// When windows close, Unix milliseconds.
+/// The closing times of windows, Unix milliseconds.
 #[derive(Debug)]
 struct Closings {
     at_ms: HashMap<Fingerprint, i64>,
@@ -45,12 +46,12 @@ impl Remembered {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the rows read again before they are needed.
+    /// Drops the memory, so that the rows are read again before their next use.
     pub(crate) fn forget(&self) {
         *self.lock() = None;
     }
 
-    /// Those that are open, as far as is remembered, with when they close.
+    /// Returns the remembered open windows with their closing times.
     fn open_of(&self, windows: &[Window], now_ms: i64) -> Vec<(Window, i64)> {
         let known = self.lock();
         let Some(closings) = &*known else {
@@ -67,7 +68,8 @@ impl Remembered {
         if let Some(closings) = &mut *self.lock() {
             if closings.forget_at_ms <= now_ms {
                 closings.at_ms.retain(|_, at_ms| *at_ms > now_ms);
-                // Or it would stay as large as in the busiest minute. Twice what is left, so that it need not grow at once.
+                // The map would otherwise keep the size of the busiest minute. Twice the remaining
+                // size avoids an immediate growth.
                 closings.at_ms.shrink_to(2 * closings.at_ms.len());
                 closings.forget_at_ms = now_ms + FORGET_EVERY_MS;
             }
@@ -76,13 +78,14 @@ impl Remembered {
         }
     }
 
-    /// Reads the windows, where they are not known.
+    /// Reads the windows, unless they are in memory.
     async fn know(&self, tx: &mut Tx, now_ms: i64) -> Result<()> {
         if self.lock().is_some() {
             return Ok(());
         }
-        // Those that are closed by `now_ms`, too: who asks may have looked at the clock before it was set back. They
-        // come in the order in which they close, so that of two with one fingerprint the later is remembered.
+        // The query includes windows closed by `now_ms`, because a caller may have read the clock
+        // before it was set back. The rows come in closing order, so the later of two with one
+        // fingerprint is remembered.
         let rows: Vec<(Vec<u8>, i64)> = tx
             .fetch_all(query(
                 "select fingerprint, expires_at_ms from recent_sends where bucket = 0
@@ -98,7 +101,7 @@ impl Remembered {
     }
 }
 
-/// Arms these windows, each named once; gives those that were not armed yet.
+/// Opens these windows, each listed once. Returns the ones that were not open yet.
 pub(crate) async fn arm(
     tx: &mut Tx,
     remembered: &Remembered,
@@ -118,7 +121,7 @@ pub(crate) async fn arm(
     Ok(new.into_iter().collect())
 }
 
-/// Those of the remembered windows that were committed, or are about to be.
+/// Returns the remembered windows whose rows exist, committed or in this transaction.
 async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Window>> {
     let found: Vec<(i16, Vec<u8>)> = tx.fetch_each(bulk("select bucket, fingerprint from recent_sends
          where bucket = $1 and expires_at_ms = $2 and fingerprint = $3", "select bucket, fingerprint from recent_sends
@@ -130,8 +133,8 @@ async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Win
 }
 
 impl Store {
-    /// Whether such a send of this account was accepted less than a minute ago. One whose commit is under way is not
-    /// seen.
+    /// Returns `true` if the same send of this account was accepted less than a minute ago. A send
+    /// whose commit is under way is not seen.
     pub async fn is_repeat(
         &self,
         account: AccountId,
@@ -139,7 +142,8 @@ impl Store {
         now_ms: i64,
     ) -> Result<bool> {
         let window = (self.bucket_of(account), fingerprint);
-        // Where the row lies, if it is remembered; else all open windows of the bucket are looked through on SQLite.
+        // The remembered row is read, if there is one. Otherwise SQLite scans all open windows of
+        // the bucket.
         let known = self.windows.open_of(&[window], now_ms);
         let closes_at_ms = known.first().map(|&(_, closes_at_ms)| closes_at_ms);
         let (least_ms, most_ms) =
@@ -166,7 +170,7 @@ async fn arm_shared(
     windows: &[Window],
     closes_at_ms: i64,
 ) -> Result<BTreeSet<Window>> {
-    // A window is closed where it was to close a window's length before the new one.
+    // A window is closed if its closing time is at least a window's length before the new one.
     let arm = bulk(
         "insert into recent_sends (bucket, fingerprint, expires_at_ms) values ($1, $2, $3)
          on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
@@ -194,7 +198,7 @@ fn fingerprint_of(fingerprint: Vec<u8>) -> Result<Fingerprint> {
         .map_err(|_| Error::Unreadable("a fingerprint of another length".to_owned()))
 }
 
-/// Takes back windows that were armed in the same transaction and that no accepted message took.
+/// Closes windows that the same transaction opened and that no accepted message used.
 pub(crate) async fn disarm(tx: &mut Tx, windows: &[Window], now_ms: i64) -> Result<()> {
     if let Tx::Postgres(_) = tx {
         tx.execute_each(bulk("delete from recent_sends where bucket = $1 and fingerprint = $2", "delete from recent_sends where (bucket, fingerprint) in (select * from unnest($1::bigint[], $2::bytea[]))").rows(windows, |window| [value(window.0.0), value(&window.1[..])])).await?;
@@ -204,8 +208,8 @@ pub(crate) async fn disarm(tx: &mut Tx, windows: &[Window], now_ms: i64) -> Resu
     Ok(())
 }
 
-/// Removes the windows of a bucket that are closed: the first `most`, and those that closed with the last of them. Gives
-/// how many.
+/// Removes the closed windows of a bucket: the first `most`, and any that closed together with the
+/// last of them. Returns their number.
 pub(crate) async fn remove_closed(
     tx: &mut Tx,
     bucket: Bucket,
@@ -227,7 +231,8 @@ pub(crate) async fn remove_closed(
     Ok(removed)
 }
 
-/// Has the open windows of a bucket follow a clock that was set by so many milliseconds and tells `now_ms` since.
+/// Shifts the open windows of a bucket after the clock was set by some milliseconds and shows
+/// `now_ms`.
 pub(crate) async fn follow(
     tx: &mut Tx,
     remembered: &Remembered,
@@ -235,7 +240,7 @@ pub(crate) async fn follow(
     now_ms: i64,
     set_by_ms: i64,
 ) -> Result<()> {
-    // One that is closed could lie where an open one of the same fingerprint comes to lie.
+    // A closed row could block the place of a shifted one with the same fingerprint.
     remove_closed(tx, bucket, now_ms - set_by_ms, i64::MAX).await?;
     remembered.forget();
     tx.execute(
@@ -262,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_remembered_until_they_are_closed_and_ten_seconds_more() {
+    fn closed_windows_are_forgotten_within_ten_seconds() {
         let remembered = Remembered::default();
         *remembered.lock() = Some(Closings::new(HashMap::new(), 0));
         let mut most = 0;
@@ -270,8 +275,8 @@ mod tests {
             remembered.remember(&[window(now_ms)], now_ms + DUPLICATE_WINDOW_MS, now_ms);
             most = most.max(held(&remembered));
         }
-        // Those of a minute and of the ten seconds until they are looked at again; the one that closes at that
-        // moment is closed.
+        // The count covers one minute and the ten seconds until the next removal. A window that
+        // closes at that moment is closed.
         assert_eq!(most, 699);
         let last_ms = 599_900;
         let all: Vec<Window> = (0..600_000).step_by(100).map(window).collect();

@@ -1,4 +1,4 @@
-//! Delivery reports: a slice of a message's list, joined with its deliveries.
+//! Delivery reports: a slice of a message's recipients, joined with their deliveries.
 
 use crate::Store;
 use crate::rows::{id_bytes, named, number, recipient};
@@ -9,17 +9,17 @@ use domain::{
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Messages whose counts are remembered.
+/// Messages whose counts are cached.
 const MOST_REMEMBERED: usize = 4_096;
 
-/// How many recipients of a message stand where.
+/// The number of recipients of a message by outcome.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct StatusCounts {
-    /// All.
+    /// All recipients.
     pub total: u64,
-    /// Delivered.
+    /// Delivered recipients.
     pub delivered: u64,
-    /// Not delivered.
+    /// Failed recipients.
     pub failed: u64,
 }
 
@@ -45,14 +45,14 @@ impl StatusCounts {
 pub struct MessageReport {
     /// The caller's own reference.
     pub customer_reference: Option<String>,
-    /// All recipients, by outcome.
+    /// All recipients, counted by outcome.
     pub counts: StatusCounts,
-    /// The recipients asked for; `None` for one that was not submitted yet.
+    /// The requested recipients. The status is `None` for one that was not submitted yet.
     pub recipients: Vec<(Recipient, Option<DeliveryStatus>)>,
 }
 
-/// The counts of messages in which nothing changes any more, so that whoever reads a long report page by page has
-/// its recipients counted once.
+/// A cache of the counts of messages that do not change any more. A long report that is read page
+/// by page is counted once.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(Mutex<HashMap<MessageId, StatusCounts>>);
 
@@ -72,8 +72,9 @@ impl Counted {
 }
 
 impl Store {
-    /// The recipients `from..until` of a message, in the order of the request. `None` when the account has
-    /// no such message in that environment, or none any more: a list is emptied where its removal begins.
+    /// Returns the recipients `from..until` of a message in the order of the request. It returns
+    /// `None` if the account has no such message in that environment, or if its removal has begun:
+    /// that empties the list.
     pub async fn message_report(
         &self,
         account: AccountId,
@@ -91,8 +92,9 @@ impl Store {
             };
             let total = recipient_list::count(&list);
             let wanted = recipient_list::unpack(recipient_list::slice(&list, from, until));
-            // Outcomes come in meanwhile. A report of all recipients is counted as it is read; of others the counts
-            // come first, so that nobody is counted as ended and shown as pending.
+            // Outcomes arrive meanwhile. A report of all recipients is counted as it is read.
+            // Otherwise the counts come first, so that no recipient is counted as ended and shown
+            // as pending.
             let counted = if wanted.len() == total {
                 None
             } else {
@@ -109,8 +111,8 @@ impl Store {
         .await
     }
 
-    /// How many of all recipients of a message stand where. To know it, all its deliveries are gone through; to group
-    /// them they would have to be sorted, too.
+    /// Counts all recipients of a message by outcome. It scans all deliveries of the message. A
+    /// grouped query would have to sort them too.
     async fn counts(
         &self,
         tx: &mut Tx,
@@ -138,7 +140,7 @@ impl Store {
             delivered: delivered.unsigned_abs(),
             failed: (ended - delivered).unsigned_abs(),
         };
-        // What was given up on may be corrected yet; any other end stays.
+        // An expired recipient may still be corrected by a late receipt. Any other end is final.
         if ended.unsigned_abs() == total && gave_up == 0 {
             self.counted.keep(message, counts);
         }
@@ -146,7 +148,8 @@ impl Store {
     }
 }
 
-/// The caller's reference and the packed list of recipients of a message of that account, while it has one.
+/// Returns the caller's reference and the packed list of recipients of the account's message, while
+/// it has a list.
 async fn list(
     tx: &mut Tx,
     (bucket, message): (Bucket, MessageId),
@@ -167,11 +170,11 @@ async fn list(
     .await
 }
 
-/// Where those recipients of a message stand that were submitted.
+/// Returns the status of these recipients of a message, as far as they were submitted.
 ///
-/// Each is looked up by its whole key, and there is no other way to do it. Where the server may choose, it takes any
-/// message for a short one as soon as most of them are, goes through all of its deliveries, and compares each with
-/// each that is asked for.
+/// Each is looked up by its whole key, and the query allows no other plan. Otherwise the server
+/// assumes short messages as soon as most are short. It then scans all deliveries of a message, and
+/// compares each with each requested one.
 async fn statuses(
     tx: &mut Tx,
     (bucket, message): (Bucket, MessageId),

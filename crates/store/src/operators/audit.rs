@@ -1,4 +1,5 @@
-//! What operators changed: each change with its entry, in one transaction. Entries are only added.
+//! The audit: changes by operators. A change and its entry share a transaction, and entries are
+//! only added.
 
 use crate::Store;
 use database::{Result, Tx, query};
@@ -6,36 +7,37 @@ use domain::AccountId;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The mark that counts entries. Whoever adds one waits for whoever is adding another, so that no number is left out.
+/// The mark that counts entries. Two writers wait for each other on it, so that no number is left
+/// out.
 pub(crate) const COUNT: &str = "audit";
 
-/// Who changes something, and when.
+/// The author and time of a change.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct By {
     /// An operator (`cli:ada`) or a node (`node:…`).
     pub actor: Arc<str>,
-    /// Unix milliseconds.
+    /// Time, Unix milliseconds.
     pub at_ms: i64,
 }
 
-/// An entry, as it is listed.
+/// An entry in the list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AuditEntry {
-    /// Its place in the whole, from 1.
+    /// The number of the entry, from 1.
     pub number: i64,
-    /// When, Unix milliseconds.
+    /// Time, Unix milliseconds.
     pub at_ms: i64,
-    /// Who.
+    /// The author.
     pub actor: String,
-    /// What: the command, with dots between its words.
+    /// The action: the command, with dots between its words.
     pub verb: String,
-    /// The account that it is about.
+    /// The account concerned.
     pub account_id: Option<i64>,
-    /// What of it, where there is more than one.
+    /// The object within the account, if there are several.
     pub object: String,
-    /// How it was, as JSON; `null` for what was not there.
+    /// The state before, as JSON: `null` if it did not exist.
     pub before: String,
-    /// How it is, as JSON; `null` for what is gone.
+    /// The state after, as JSON: `null` if it is gone.
     pub after: String,
 }
 
@@ -50,7 +52,7 @@ database::from_row!(AuditEntry {
     after
 });
 
-/// An entry to be.
+/// A new entry.
 pub(crate) struct Entry<'e> {
     pub(crate) by: &'e By,
     pub(crate) verb: &'static str,
@@ -60,7 +62,7 @@ pub(crate) struct Entry<'e> {
     pub(crate) after: Value,
 }
 
-/// Adds an entry, in the transaction of the change that it tells of.
+/// Adds an entry in the transaction of its change.
 pub(crate) async fn enter(tx: &mut Tx, entry: Entry<'_>) -> Result<()> {
     let number: i64 = tx
         .fetch_one(
@@ -89,7 +91,8 @@ pub(crate) async fn enter(tx: &mut Tx, entry: Entry<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether an entry of that moment about that object is kept: then the change that it tells of stands.
+/// Returns `true` if an entry of this time about this object exists, which proves that its change
+/// was committed.
 pub(crate) async fn is_kept(tx: &mut Tx, by: &By, verb: &str, object: &str) -> Result<bool> {
     let found: Option<i64> = tx.fetch_optional(query("select number from audit where at_ms = $1 and actor = $2 and verb = $3 and object = $4
          limit 1")
@@ -101,7 +104,7 @@ pub(crate) async fn is_kept(tx: &mut Tx, by: &By, verb: &str, object: &str) -> R
 }
 
 impl Store {
-    /// The latest entries, or those about one account, the latest first.
+    /// Returns the latest entries, or the ones about one account, the latest first.
     pub async fn audit(&self, account: Option<AccountId>, limit: u32) -> Result<Vec<AuditEntry>> {
         let entries = self.db.fetch_all(query("select * from audit where account_id = $1 or $1 = -1 order by number desc limit $2")
             .bind(account.map_or(-1, |account| account.0))

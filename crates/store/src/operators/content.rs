@@ -1,4 +1,4 @@
-//! Phrases that no text may hold, as an operator edits them.
+//! Content rules: phrases that no text may contain, as edited by an operator.
 
 use crate::Store;
 use crate::accounts::revision::touch;
@@ -7,7 +7,7 @@ use database::{Change, Result, Tx, query};
 use domain::redact;
 use serde_json::{Value, json};
 
-/// A rule.
+/// A content rule.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ContentRule {
     /// Lower-case words with a space between them.
@@ -21,7 +21,7 @@ database::from_row!(ContentRule {
     added_at_ms
 });
 
-/// What is done with a phrase.
+/// The edit of a phrase.
 enum What {
     Add,
     Remove,
@@ -95,25 +95,25 @@ impl Change for Edit {
 }
 
 impl Store {
-    /// Adds a phrase; `false` where it is there already.
+    /// Adds a phrase. It returns `false` if it exists already.
     pub async fn add_content_rule(&self, phrase: String, by: By) -> Result<bool> {
         let what = What::Add;
         self.db.change(Edit { what, phrase, by }).await
     }
 
-    /// Removes a phrase; `false` where there is none.
+    /// Removes a phrase. It returns `false` if it does not exist.
     pub async fn remove_content_rule(&self, phrase: String, by: By) -> Result<bool> {
         let what = What::Remove;
         self.db.change(Edit { what, phrase, by }).await
     }
 
-    /// All phrases, in alphabetical order.
+    /// Returns all phrases in alphabetical order.
     pub async fn content_rules(&self) -> Result<Vec<ContentRule>> {
         let mut rules: Vec<ContentRule> = self
             .db
             .fetch_all(query("select phrase, added_at_ms from content_rules"))
             .await?;
-        // Here, since the databases have orders of their own.
+        // They are sorted here, because the databases differ in their order.
         rules.sort_by(|one, other| one.phrase.cmp(&other.phrase));
         Ok(rules)
     }

@@ -1,5 +1,5 @@
-//! What holds sends back by the configuration. The audit is what remembers it: nobody but an operator changes it, though
-//! only the next start tells.
+//! Limits from the configuration, as recorded in the audit. Only an operator changes them, but a
+//! change takes effect at the next start.
 
 use crate::Store;
 use crate::operators::audit::{self, By, Entry};
@@ -39,7 +39,7 @@ impl Change for Configure {
     }
 }
 
-/// What the last entry says; `null` where there is none.
+/// Returns the limits of the last entry, or `null` if there is none.
 async fn configured(tx: &mut Tx) -> Result<Value> {
     let text: Option<String> = tx
         .fetch_optional(
@@ -53,8 +53,8 @@ async fn configured(tx: &mut Tx) -> Result<Value> {
 }
 
 impl Store {
-    /// Tells the audit what a node serves with, an object of all that is set, where it is not what was told last;
-    /// `false` where it is. Nodes that start at the same moment may each tell.
+    /// Records in the audit the limits that a node uses, as an object, unless they equal the last
+    /// entry. It then returns `false`. Nodes that start at the same moment may each add an entry.
     pub async fn configure_limits(&self, limits: Value, by: By) -> Result<bool> {
         self.db.change(Configure { limits, by }).await
     }

@@ -1,4 +1,4 @@
-//! The log of attempts at callbacks, for the operator.
+//! The log of callback attempts, for the operator.
 
 use super::{Callback, Outcome};
 use crate::Store;
@@ -6,36 +6,36 @@ use crate::rows::{id_bytes, message_id, number, recipient};
 use database::{Change, Result, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, MessageId, Recipient};
 
-/// Most attempts forgotten in one transaction.
+/// Attempts removed in one transaction at most.
 const STEP: i64 = 2_000;
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Attempted {
-    /// When it began, Unix milliseconds.
+    /// Start of the attempt, Unix milliseconds.
     pub made_at_ms: i64,
-    /// The HTTP status, or the word for why there was none.
+    /// The HTTP status, or the reason why there was none.
     pub result: String,
-    /// How long it took, milliseconds.
+    /// Duration, milliseconds.
     pub took_ms: i64,
-    /// The start of the answer, in one line.
+    /// The start of the response, in one line.
     pub answer: String,
 }
 
-/// An attempt as it is kept.
+/// An attempt as it is stored.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CallbackAttempt {
-    /// Which message.
+    /// The message.
     pub message: MessageId,
-    /// Which recipient.
+    /// The recipient.
     pub recipient: Recipient,
-    /// Its number, from 1; a callback that is made again begins anew.
+    /// Its number, from 1. A replayed callback begins anew.
     pub attempt: i64,
-    /// What came of it.
+    /// The result.
     pub attempted: Attempted,
 }
 
-/// Keeps the attempts that are to be kept.
+/// Stores the attempts that are to be logged.
 pub(super) async fn insert(tx: &mut Tx, outcomes: &[Outcome]) -> Result<()> {
     let kept = outcomes
         .iter()
@@ -58,7 +58,8 @@ impl Change for ForgetAttempts {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        // An old message may have a new attempt, when it was made again; none is older than its message.
+        // An old message may have a new attempt after a replay, but no attempt is older than its
+        // message.
         let forgotten = tx
             .execute(
                 query(
@@ -115,8 +116,8 @@ impl AttemptRow {
 }
 
 impl Store {
-    /// The kept attempts for an account, or for one of its messages: the latest messages first, of each callback
-    /// the latest attempt first.
+    /// Returns the attempts of an account, or of one of its messages. The latest messages come
+    /// first, and for each callback the latest attempt.
     pub async fn callback_attempts(
         &self,
         account: AccountId,
@@ -143,7 +144,8 @@ impl Store {
         rows.into_iter().map(AttemptRow::attempt).collect()
     }
 
-    /// Forgets some attempts of a bucket that were made before a time; whether more remain.
+    /// Removes some attempts of a bucket that were made before a time. Returns `true` if more
+    /// remain.
     pub async fn forget_attempts(&self, bucket: Bucket, before_ms: i64) -> Result<bool> {
         self.db.change(ForgetAttempts { bucket, before_ms }).await
     }

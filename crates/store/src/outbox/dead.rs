@@ -1,4 +1,4 @@
-//! Dead callbacks: they are kept, shown, and made again when an operator asks for it.
+//! Dead callbacks: they are kept, listed, and replayed when an operator asks for it.
 
 use super::{Callback, CallbackRow, DEAD, DUE};
 use crate::Store;
@@ -8,23 +8,23 @@ use database::{Change, Result, Tx, query};
 use domain::{AccountId, Bucket, Environment, MessageId};
 use serde_json::json;
 
-/// Most callbacks that one transaction makes due.
+/// Callbacks that one transaction makes due at most.
 const STEP: i64 = 500;
 
 /// The dead callbacks to one origin of one account.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DeadOrigin {
-    /// Where the account's rows live.
+    /// The bucket of the account's rows.
     pub bucket: Bucket,
-    /// Whose they are.
+    /// The account.
     pub account: AccountId,
-    /// Which world their messages belong to.
+    /// The environment of their messages: live or sandbox.
     pub environment: Environment,
-    /// Scheme, host and port of their addresses.
+    /// Scheme, host and port of their URLs.
     pub origin: String,
-    /// How many.
+    /// The number of callbacks.
     pub callbacks: i64,
-    /// When the first of them was due last, Unix milliseconds.
+    /// The oldest last due time, Unix milliseconds.
     pub oldest_ms: i64,
 }
 
@@ -33,7 +33,7 @@ struct Replay {
     account: AccountId,
     environment: Environment,
     origin: String,
-    /// The lowest and the highest message that is meant.
+    /// The lowest and the highest message of the selection.
     messages: [Vec<u8>; 2],
     by: By,
 }
@@ -78,7 +78,7 @@ impl Change for Replay {
 }
 
 impl Store {
-    /// The account and origin of all dead callbacks, each once.
+    /// Returns the account and origin of all dead callbacks, each once.
     pub async fn dead_origins(&self) -> Result<Vec<DeadOrigin>> {
         let mut all = Vec::new();
         for bucket in self.buckets() {
@@ -104,7 +104,7 @@ impl Store {
         Ok(all)
     }
 
-    /// The dead callbacks of an account, the latest first.
+    /// Returns the dead callbacks of an account, the latest first.
     pub async fn dead_callbacks(&self, account: AccountId, limit: u32) -> Result<Vec<Callback>> {
         let rows: Vec<CallbackRow> = self.db.fetch_all(query("select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
                      o.payload, o.attempts, m.callback_url, m.customer_reference
@@ -118,8 +118,8 @@ impl Store {
         rows.into_iter().map(CallbackRow::callback).collect()
     }
 
-    /// Makes the dead callbacks to an origin due, as if none had been tried, or those of one message; gives
-    /// how many. What was done stays done where it fails half way.
+    /// Replays the dead callbacks to an origin, or to one message, as if none had been tried.
+    /// Returns their number. After an error, the callbacks replayed so far stay due.
     pub async fn replay_callbacks(
         &self,
         of: &DeadOrigin,

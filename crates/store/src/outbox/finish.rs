@@ -1,4 +1,4 @@
-//! What becomes of callbacks that were in hand.
+//! The results of claimed callbacks.
 
 use super::{CLAIMED, Callback, DEAD, DUE, Finished, Outcome, attempts, insert, insert_as, take};
 use crate::Store;
@@ -21,8 +21,8 @@ impl Change for FinishCallbacks {
             .iter()
             .map(|outcome| &outcome.callback)
             .collect();
-        // What was freed meanwhile waits, or is another node's matter, or that node is done with it: keeping it here
-        // as well would double it.
+        // A callback that was released meanwhile waits, or another node has claimed or finished it.
+        // To store it here too would duplicate it.
         let held = take(tx, &all, CLAIMED, self.node).await?;
         let (mut due, mut dead) = (Vec::new(), Vec::new());
         for outcome in &self.outcomes {
@@ -54,13 +54,13 @@ impl Change for FinishCallbacks {
                 end_message(tx, &outcome.callback).await?;
             }
         }
-        // An attempt was made, whoever has the callback now.
+        // An attempt is logged, whoever holds the callback now.
         attempts::insert(tx, &self.outcomes).await
     }
 }
 
-/// The receiver said that it is gone: the callbacks of the message that wait are dead, and no further ones
-/// are made.
+/// Handles a receiver that answered "gone": waiting callbacks of the message are dead, and no
+/// further ones are made.
 async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
     tx.execute(
         query(
@@ -86,7 +86,7 @@ async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
 }
 
 impl Store {
-    /// Keeps what became of callbacks that this node had in hand.
+    /// Records the results of callbacks that this node had claimed.
     pub async fn finish_callbacks(&self, node: i64, outcomes: Vec<Outcome>) -> Result<()> {
         self.db.change(FinishCallbacks { node, outcomes }).await
     }

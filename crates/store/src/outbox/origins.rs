@@ -1,4 +1,4 @@
-//! The origins whose callbacks are due.
+//! The origins with due callbacks.
 
 use super::DUE;
 use crate::Store;
@@ -6,19 +6,20 @@ use crate::rows::environment;
 use database::{Db, Result, Tx, query};
 use domain::{AccountId, Bucket, Environment};
 
-/// An origin of an account in one world: bucket, account, world and origin, in the order of the key.
+/// An origin of an account in one environment: bucket, account, environment and origin, in the
+/// order of the key.
 pub type OriginKey = (Bucket, AccountId, Environment, String);
 
 /// Origins found in some steps of a round over all of them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DueOrigins {
-    /// Those with callbacks that are due, each once; bucket by bucket.
+    /// Origins with due callbacks, each once, bucket by bucket.
     pub found: Vec<OriginKey>,
-    /// Behind which one the round goes on; `None` where it is over.
+    /// The origin after which the round continues. It is `None` at the end of the round.
     pub behind: Option<OriginKey>,
 }
 
-/// The first origin behind `last` for which callbacks wait, with when its first one is due.
+/// Returns the first origin after `last` with waiting callbacks, and the due time of its first one.
 async fn next_origin(
     tx: &mut Tx,
     bucket: Bucket,
@@ -40,8 +41,9 @@ async fn next_origin(
 }
 
 impl Store {
-    /// The origins of callbacks that are due, from the one behind `behind` on, or from the first. Looks at `steps` of
-    /// those at most for which any wait, due or not: there may be as many as there are callbacks.
+    /// Returns the origins with due callbacks, starting after `behind` or at the first. It reads at
+    /// most `steps` origins with waiting callbacks, due or not, because there may be as many
+    /// origins as callbacks.
     pub async fn due_origins(
         &self,
         now_ms: i64,
@@ -61,7 +63,8 @@ impl Store {
                     }
                     _ => (i64::MIN, false, String::new()),
                 };
-                // Jumps from one origin to the next along the key, however many callbacks each has.
+                // The loop jumps from one origin to the next along the key, however many callbacks
+                // each has.
                 loop {
                     if left == 0 {
                         let (account, sandbox, origin) = last;

@@ -1,4 +1,5 @@
-//! What callbacks are signed with. It is kept in the clear, since it has to sign; nothing here may be logged.
+//! Secrets that sign callbacks. They are stored in clear text, because signing needs them, and must
+//! never be logged.
 
 use crate::Store;
 use crate::accounts::revision::touch;
@@ -13,11 +14,11 @@ use std::ops::RangeInclusive;
 /// A secret of an account.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CallbackSecret {
-    /// Whose it is.
+    /// The account.
     pub account: AccountId,
-    /// When it was made, Unix milliseconds.
+    /// Time of creation, Unix milliseconds.
     pub created_at_ms: i64,
-    /// What it is, and until when it signs.
+    /// The secret, and the end of its use.
     pub signing: Signing,
 }
 
@@ -37,7 +38,7 @@ database::from_row!(SecretRow {
 
 impl SecretRow {
     fn secret(self) -> Result<CallbackSecret> {
-        // The error goes to the log, so it does not repeat what was found.
+        // The error is logged, so it does not contain the value.
         let secret = Secret::read(&self.secret);
         let secret = secret.ok_or_else(|| Error::Unreadable("a secret of callbacks".to_owned()))?;
         Ok(CallbackSecret {
@@ -59,12 +60,12 @@ struct AddSecret {
 }
 
 impl Change for AddSecret {
-    /// How many the account had.
+    /// The number of secrets that the account had.
     type Output = usize;
 
     async fn apply(&self, tx: &mut Tx) -> Result<usize> {
         let (account, now_ms) = (self.secret.account.0, self.secret.created_at_ms);
-        // Before anything is counted: whoever adds another at the same moment waits for this row.
+        // The row is locked before secrets are counted, so that a concurrent addition waits.
         touch(tx).await?;
         tx.execute(
             query("delete from callback_secrets where account_id = $1 and ends_at_ms <= $2")
@@ -161,8 +162,8 @@ impl Change for RevokeSecrets {
 }
 
 impl Store {
-    /// Adds a secret where the account has as many others as it may have; those sign until a given time. Gives
-    /// how many it has: outside that range, nothing was done.
+    /// Adds a secret if the account has an allowed number of others, which sign until a given time.
+    /// Returns the number that it has. Outside the allowed range, nothing was changed.
     pub async fn add_callback_secret(
         &self,
         secret: CallbackSecret,
@@ -180,7 +181,7 @@ impl Store {
             .await
     }
 
-    /// Removes one secret of an account, or all; gives how many there were.
+    /// Removes one secret of an account, or all. Returns the number removed.
     pub async fn revoke_callback_secrets(
         &self,
         account: AccountId,
@@ -191,7 +192,7 @@ impl Store {
         self.db.change(RevokeSecrets { account, id, by }).await
     }
 
-    /// The secrets of all accounts, or of one, oldest first; also those that have ended.
+    /// Returns the secrets of all accounts, or of one, oldest first, including ended ones.
     pub async fn callback_secrets(
         &self,
         account: Option<AccountId>,

@@ -1,7 +1,7 @@
-//! Backups of an embedded installation, and what is made of them.
+//! Backups of an embedded installation, and their restore.
 //!
-//! A backup is a whole database in one file, as it was at one moment. What is written here bears its name only once
-//! it is whole, sound and on the disk: whatever has the name can be relied on.
+//! A backup is a whole database in one file, as of one moment. The file gets its name only once it
+//! is complete, verified and synced, so a file with that name is reliable.
 
 mod partial;
 
@@ -12,36 +12,36 @@ use partial::Partial;
 use std::io;
 use std::path::Path;
 
-/// Files of a database, of which none may be in the directory that a backup is restored into.
+/// Files of a database. None may exist in the directory into which a backup is restored.
 const DATABASE: [&str; 4] = [FILE, "ogene.db-wal", "ogene.db-shm", "ogene.db-journal"];
 
-/// Why there is no backup, or nothing made of one.
+/// The reason why a backup or a restore failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The database failed, or a newer release made it.
     #[error(transparent)]
     Store(#[from] Error),
-    /// A file is in the way.
+    /// A file with this name exists.
     #[error(
         "{0} is there already, and nothing is overwritten: move it away, or name another place"
     )]
     Exists(String),
-    /// Another process writes the same.
+    /// Another process writes the same file.
     #[error("another ogene is writing {0}")]
     Busy(String),
     /// A file cannot be written.
     #[error("{path} cannot be written: {source}")]
     File {
-        /// Which.
+        /// The path.
         path: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: io::Error,
     },
-    /// It is something else.
+    /// The file is not a database of Ogene.
     #[error("it is no database of ogene")]
     Foreign,
-    /// It has been changed by others.
+    /// The schema was changed by others.
     #[error("it {0}, which no release of ogene made: restore a file as `ogene backup` wrote it")]
     Altered(String),
     /// The books do not add up.
@@ -49,7 +49,7 @@ pub enum BackupError {
         "its books do not add up, {count} invariants are violated (see `ogene verify`): {first}"
     )]
     Unsound {
-        /// How many violations were named.
+        /// The number of violations listed.
         count: usize,
         /// The first of them.
         first: String,
@@ -59,8 +59,8 @@ pub enum BackupError {
 type Outcome<T> = std::result::Result<T, BackupError>;
 
 impl Store {
-    /// Writes all of an embedded database into a new file, as it is at one moment, whoever works with it. Gives
-    /// what was counted in the backup once that is verified and on the disk.
+    /// Writes an embedded database into a new file, as of one moment, while it is in use. Returns
+    /// the counts of the backup once it is verified and synced.
     pub async fn backup(&self, file: &Path) -> Outcome<Verification> {
         let from = self.db.connect_to_copy()?;
         let partial = Partial::begin(file)?;
@@ -70,12 +70,14 @@ impl Store {
         Ok(verification)
     }
 
-    /// Makes the database of a directory from a backup, with the schema of this release. Gives what was counted in
-    /// it. Where it fails or is interrupted there is no database, and it can be repeated.
+    /// Makes the database of a directory from a backup, with the schema of this release. Returns
+    /// the counts of the backup. After a failure or an interruption there is no database, and the
+    /// restore can be repeated.
     pub async fn restore(backup: &Path, directory: &Path) -> Outcome<Verification> {
         let from = copy::open_copy(backup, &SCHEMA)?.ok_or(BackupError::Foreign)?;
         prepare_directory(directory)?;
-        // Whoever opens the directory meanwhile waits: it would make an empty database.
+        // Another process that opens the directory meanwhile waits. It would make an empty
+        // database.
         let _turn = take_turn(directory).await?;
         for file in DATABASE {
             partial::is_free(&directory.join(file))?;

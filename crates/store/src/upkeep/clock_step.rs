@@ -1,4 +1,4 @@
-//! What follows a clock that is set: duplicate windows, and the marks of how far sweeps have come.
+//! Clock steps: after the clock was set, duplicate windows and the marks of sweeps follow it.
 
 use crate::{Store, messages::duplicates, upkeep::retention, upkeep::sweep};
 use database::{Change, Result, Tx};
@@ -17,7 +17,7 @@ impl Change for FollowClock {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let windows = &self.store.windows;
         duplicates::follow(tx, windows, self.bucket, self.now_ms, self.set_by_ms).await?;
-        // What is accepted from now on must not lie before a mark when its time has come.
+        // A message accepted from now on must not lie before a mark when it expires.
         let mut marks = sweep::expired_marks(self.bucket);
         marks.push(retention::texts_mark(self.bucket));
         sweep::lower_marks(tx, &marks, self.now_ms).await
@@ -25,8 +25,8 @@ impl Change for FollowClock {
 }
 
 impl Store {
-    /// The clock was set by so many milliseconds, negative where it was set back, and tells `now_ms` since: the
-    /// duplicate windows that are open go with it.
+    /// Adjusts the database after the clock was set by some milliseconds (negative for back) and
+    /// shows `now_ms`. Open duplicate windows move with the clock.
     pub async fn follow_clock(&self, now_ms: i64, set_by_ms: i64) -> Result<()> {
         for bucket in self.buckets() {
             let change = FollowClock {
@@ -37,7 +37,7 @@ impl Store {
             };
             let followed = self.db.change(change).await;
             if followed.is_err() {
-                // What was read of the windows meanwhile may be where they would have moved to.
+                // Windows read meanwhile may be cached with the shifted times, which were rolled back.
                 self.windows.forget();
             }
             followed?;

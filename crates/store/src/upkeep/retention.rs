@@ -1,10 +1,10 @@
-//! Old data goes in small steps: first the texts of messages, later whole messages with all that belongs to
-//! them. Ledger, wallets and accounts stay.
+//! Retention: old data is removed in small steps, first the texts of messages, later whole messages
+//! with all their rows. Ledger, wallets and accounts stay.
 //!
-//! A message goes when it is settled, whatever its age: every recipient has a final status, no batch of it is
-//! left, and no callback of it waits. What is settled stays so, since batches and callbacks come from
-//! recipients without a final status alone. So it is looked up beside the writer, recipients first, and the
-//! transaction that removes need not look again.
+//! A message is removed once it is settled, whatever its age: every recipient has a final status,
+//! no batch is left, and no callback waits. A settled message stays settled, since only recipients
+//! without a final status make batches and callbacks. So the check runs outside the writer,
+//! recipients first, and the transaction that removes need not repeat it.
 
 mod keys;
 mod sandbox;
@@ -20,32 +20,32 @@ use database::{Change, Db, Result, Tx, bulk, query, value};
 use domain::{Bucket, MessageId};
 use std::collections::HashSet;
 
-/// Most messages looked at in one step.
+/// Messages read in one step at most.
 const MOST_MESSAGES: i64 = 250;
-/// Most deliveries, and attempts at callbacks, removed in one transaction. A message with more of them goes over
-/// several.
+/// Deliveries, and callback attempts, removed in one transaction at most. A message with more of
+/// them takes several.
 const MOST_DELIVERIES: i64 = 500;
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Removed<C> {
-    /// How many went: messages, texts or rows.
+    /// The number removed: messages, texts or rows.
     pub count: u64,
-    /// Where the next step begins; `None` at the end.
+    /// The start of the next step. It is `None` at the end.
     pub next: Option<C>,
 }
 
-/// A message beyond its age.
+/// A message past its retention period.
 struct Old {
     message: MessageId,
-    /// Most deliveries that it can have; 0 when its removal has begun.
+    /// An upper bound of its deliveries. It is 0 once its removal has begun.
     recipients: i64,
 }
 
 impl Store {
-    /// Removes some settled messages that were due before a time, with their deliveries. Returns how many are
-    /// gone. One with very many deliveries goes over several steps: its list is emptied first, by which it
-    /// is known as one that is being removed.
+    /// Removes some settled messages that were due before a time, with their deliveries. Returns
+    /// how many are gone. One with very many deliveries takes several steps: its list is emptied
+    /// first, which marks it as under removal.
     pub async fn remove_messages(
         &self,
         bucket: Bucket,
@@ -53,7 +53,7 @@ impl Store {
         after: Option<MessageId>,
     ) -> Result<Removed<MessageId>> {
         let after = after.unwrap_or(MessageId::lowest_at(0));
-        // Readers are few, and the writer may be busy: it is asked when they have been given back.
+        // The readers are few, and the writer may be busy, so they are released before the change.
         let (taken, open) = Db::in_time(async {
             let mut tx = self.db.read().await?;
             let mut taken = old_messages(&mut tx, bucket, after, before_ms).await?;
@@ -91,14 +91,14 @@ impl Store {
     }
 }
 
-/// Returns messages that were due before a time, those accepted first before the others.
+/// Returns messages that were due before a time, in the order of acceptance.
 async fn old_messages(
     tx: &mut Tx,
     bucket: Bucket,
     after: MessageId,
     before_ms: i64,
 ) -> Result<Vec<Old>> {
-    // Seven octets a number, see `domain::recipient_list`.
+    // A list has seven bytes a number, see `domain::recipient_list`.
     let rows: Vec<(Vec<u8>, i64)> = tx
         .fetch_all(
             query(
@@ -124,8 +124,8 @@ async fn old_messages(
         .collect()
 }
 
-/// How many of these messages one transaction can remove: those whose deliveries are few enough together, or
-/// the first alone.
+/// Returns how many of these messages one transaction can remove: the ones whose deliveries
+/// together are few enough, or the first alone.
 fn fitting(found: &[Old]) -> usize {
     let mut deliveries = 0;
     let fitting = found.iter().take_while(|old| {
@@ -139,8 +139,8 @@ fn fitting(found: &[Old]) -> usize {
     fitting.count().max(1).min(found.len())
 }
 
-/// Those of these messages to which something is still to happen. The order of the questions matters: a
-/// recipient that was open may have ended since, and left a callback.
+/// Returns the messages that are not settled. The order of the queries matters: an open recipient
+/// may end meanwhile and leave a callback.
 async fn open(
     tx: &mut Tx,
     bucket: Bucket,
@@ -153,7 +153,7 @@ async fn open(
     let mut open: Vec<(Vec<u8>,)> = tx.fetch_each(bulk("select distinct message_id from deliveries
          where message_id = $1 and bucket = $2 and status in ('sent', 'in_doubt')", "select distinct message_id from deliveries
          where message_id in (select * from unnest($1::bytea[])) and bucket = $2 and status in ('sent', 'in_doubt')").rows(messages, |message| [value(id_bytes(message))]).bind(bucket.0)).await?;
-    // Neither has an index by message; of messages this old hardly any is left.
+    // Neither table has an index by message, but hardly any rows of such old messages are left.
     for sql in [
         "select distinct message_id from batches where bucket = $1 and message_id < $2",
         "select distinct subject from outbox
@@ -174,19 +174,19 @@ async fn open(
 struct RemoveMessages {
     bucket: Bucket,
     messages: Vec<MessageId>,
-    /// Of the sandbox, with the callbacks that are still to be made or are dead.
+    /// `true` for the sandbox: waiting and dead callbacks are removed too.
     with_callbacks: bool,
 }
 
 impl Change for RemoveMessages {
-    /// How many are gone.
+    /// The number of removed messages.
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         if self.with_callbacks
             && let (Some(first), Some(last)) = (self.messages.first(), self.messages.last())
         {
-            // By the index of those of the sandbox, along which the messages came.
+            // The delete uses the index of sandbox callbacks, along which the messages were found.
             tx.execute(
                 query(
                     "delete from outbox

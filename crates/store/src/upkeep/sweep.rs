@@ -1,4 +1,4 @@
-//! What time does: recipients expire, windows close, old parked receipts go.
+//! Sweeps: recipients expire, duplicate windows close, and old parked receipts are removed.
 
 use crate::deliveries::CaseOrFault;
 use crate::deliveries::settle::{self, Case, Planner, Settled, Terrain};
@@ -8,27 +8,28 @@ use database::{Change, Result, Tx, bulk, locking, query, value};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 use std::collections::BTreeMap;
 
-/// Most recipients expired in one transaction.
+/// Recipients expired in one transaction at most.
 const MOST_EXPIRED: usize = 500;
-/// Most rows tidied in one transaction, but for those that closed with the last of them.
+/// Rows removed in one transaction at most, plus any that closed together with the last of them.
 const MOST_TIDIED: i64 = 2_000;
-/// A sweep looks again at messages that were due this long before what was swept: they may have been in flight then.
+/// Overlap of sweeps. A message due this long before the mark is read again, because it may have
+/// been in flight.
 const OVERLAP_MS: i64 = 60_000;
-/// How far a sweep goes before that is written down; what is swept twice is found settled.
+/// Progress after which a sweep writes its mark. Messages swept twice are already settled.
 const MARK_EVERY_MS: i64 = 60_000;
-/// How long a receipt without a submit is kept for it.
+/// Time for which a receipt without a submit is kept.
 const PARKED_FOR_MS: i64 = 6 * 3_600_000;
 
-/// Asks for the recipients of a gateway's messages to be expired that have no outcome in time.
+/// A request to expire a gateway's recipients that have no outcome in time.
 #[derive(Clone)]
 pub struct Expiry {
-    /// Which gateway.
+    /// The gateway.
     pub gateway: Gateway,
-    /// Messages that were due before this have had their time, Unix milliseconds.
+    /// Messages due before this have expired, Unix milliseconds.
     pub over_before_ms: i64,
     /// Now, Unix milliseconds.
     pub now_ms: i64,
-    /// Makes second legs (none are made here, but settling asks for it).
+    /// The planner of second legs. None are made here, but settling requires it.
     pub planner: Planner,
 }
 
@@ -39,7 +40,7 @@ struct Expire {
 }
 
 impl Change for Expire {
-    /// What was settled, and whether more remains.
+    /// The settled recipients, and `true` if more remain.
     type Output = (Settled, bool);
 
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, bool)> {
@@ -47,15 +48,15 @@ impl Change for Expire {
         let until = self.expiry.over_before_ms;
         let mut from = read_mark(tx, &mark).await?;
         if from > until {
-            // The clock was set back. A message that is due from now on must not lie before the mark when its
-            // time has come.
+            // The clock was set back. A message that is due from now on must not lie before the
+            // mark when it expires.
             write_mark(tx, &mark, until).await?;
             from = until;
         }
         let (mut cases, is_full) = self.due_when_accepted(tx, from, until).await?;
         let last = cases.last().map(|case| case.message.accepted_at_ms());
         let (scheduled, is_scheduled_full) = self.due_later(tx, from, until).await?;
-        // Where none can be read the next step would find the same.
+        // If no row can be read, the next step would find the same rows.
         let (more, more_scheduled) = (
             is_full && !cases.is_empty(),
             is_scheduled_full && !scheduled.is_empty(),
@@ -67,7 +68,7 @@ impl Change for Expire {
         };
         let more = more || more_scheduled;
         cases.extend(scheduled);
-        // Before the wallets of those that are refunded: others lock them in this order.
+        // The mark is locked before the wallets that get refunds, as everywhere.
         if more || swept - from > MARK_EVERY_MS {
             write_mark(tx, &mark, swept).await?;
         }
@@ -77,7 +78,8 @@ impl Change for Expire {
 }
 
 impl Expire {
-    /// Returns some open recipients of messages that were accepted, and so due, in this time, and whether there may be more.
+    /// Returns some open recipients of messages that were accepted, and so due, in this time, and
+    /// whether there may be more.
     async fn due_when_accepted(
         &self,
         tx: &mut Tx,
@@ -108,8 +110,8 @@ impl Expire {
         Ok(readable(rows))
     }
 
-    /// Returns some open recipients of messages that were due in this time and accepted before, and whether there may be
-    /// more.
+    /// Returns some open recipients of messages that were due in this time and accepted before, and
+    /// whether there may be more.
     async fn due_later(&self, tx: &mut Tx, from: i64, until: i64) -> Result<(Vec<Case>, bool)> {
         let sql = locking!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
@@ -136,19 +138,19 @@ impl Expire {
     }
 }
 
-/// Returns the rows that can be read, and whether there may be more rows.
+/// Returns the readable rows, and whether there may be more rows.
 fn readable(rows: Vec<CaseOrFault>) -> (Vec<Case>, bool) {
     let is_full = rows.len() == MOST_EXPIRED;
     let cases = rows.into_iter().filter_map(|row| row.told().ok());
     (cases.collect(), is_full)
 }
 
-/// How far recipients of a gateway's messages have been expired.
+/// Returns the name of the mark up to which recipients of a gateway's messages are expired.
 fn expired_mark(gateway: Gateway, bucket: Bucket) -> String {
     format!("expired-{}-{}", gateway.as_str(), bucket.0)
 }
 
-/// How far those of each gateway have been.
+/// Returns the names of the marks of all gateways.
 pub(crate) fn expired_marks(bucket: Bucket) -> Vec<String> {
     let gateways = Gateway::ALL.iter();
     gateways
@@ -178,8 +180,8 @@ async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) 
     Ok(settled)
 }
 
-/// Lets the sweeps begin again at messages that were due then, where they have passed them: only now some of their
-/// recipients are in flight. No sweep has passed the youngest messages.
+/// Sets the sweeps back to messages that were due at a time, if they have passed it. Some
+/// recipients of these are in flight only now. No sweep has passed the latest messages.
 pub(crate) async fn look_back(
     tx: &mut Tx,
     due: impl Iterator<Item = (Bucket, i64)>,
@@ -196,7 +198,7 @@ pub(crate) async fn look_back(
     Ok(())
 }
 
-/// Takes back those of these marks that have come further than this.
+/// Lowers these marks if they are higher than this.
 pub(crate) async fn lower_marks(tx: &mut Tx, names: &[String], to: i64) -> Result<()> {
     tx.execute_each(
         bulk(
@@ -253,8 +255,8 @@ impl Change for Tidy {
 }
 
 impl Store {
-    /// Expires some recipients of a bucket that have no outcome in time. Gives what was settled, and whether
-    /// more remain: then call again.
+    /// Expires some recipients of a bucket that have no outcome in time. Returns the settled
+    /// recipients, and `true` if more remain. The caller then repeats the call.
     pub async fn expire(&self, bucket: Bucket, expiry: &Expiry) -> Result<(Settled, bool)> {
         let change = Expire {
             store: self.clone(),
@@ -264,8 +266,8 @@ impl Store {
         self.db.change(change).await
     }
 
-    /// Forgets closed duplicate windows and old parked receipts of a bucket, in small steps; whether more
-    /// remain.
+    /// Removes closed duplicate windows and old parked receipts of a bucket, in small steps.
+    /// Returns `true` if more remain.
     pub async fn tidy(&self, bucket: Bucket, now_ms: i64) -> Result<bool> {
         self.db.change(Tidy { bucket, now_ms }).await
     }

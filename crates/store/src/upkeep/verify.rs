@@ -1,38 +1,40 @@
-//! Recomputes every balance from the ledger and checks what must always hold.
+//! Verification: it recomputes every balance from the ledger and checks the invariants.
 
 use crate::Store;
 use database::{Error, FromRow, Result, Row, Tx, query};
 
-/// What was looked at, and what was found wrong.
+/// The counts of checked rows, and the violations.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Verification {
-    /// Wallets.
+    /// Wallets checked.
     pub wallets: i64,
-    /// Ledger entries.
+    /// Ledger entries checked.
     pub entries: i64,
-    /// Messages.
+    /// Messages checked.
     pub messages: i64,
-    /// Deliveries.
+    /// Deliveries checked.
     pub deliveries: i64,
-    /// One sentence for each thing that is wrong, some of each kind at most.
+    /// One sentence for each violation, with a limit for each kind.
     pub violations: Vec<String>,
 }
 
-/// A query that finds nothing when all is well; the text says what a row means, `{}` is its first column.
+/// A query that returns no row if all is well. The text describes a row, with its first column as
+/// `{}`.
 struct Check {
     sentence: &'static str,
     sql: &'static str,
 }
 
-/// What must always hold; at most 20 rows of a kind are named. Old messages are gone, and those with an empty
-/// list are going: their entries stay, and only the sums of these can be judged.
+/// The invariants. At most 20 violations of a kind are listed. Old messages are gone, and messages
+/// with an empty list are being removed. Their ledger entries stay, and only the sums of these can
+/// be checked.
 ///
-/// A message is looked up once and not for each of its recipients: SQLite reads a row as far as its list to find
-/// it, which is 700 KB where there are 100,000 of them. So messages come first (a cross join keeps its order), or
-/// after what belongs to one is grouped.
+/// A message is read once and not for each of its recipients. SQLite reads a row up to its list,
+/// which is 700 KB for 100,000 recipients. So messages come first (a cross join keeps its order),
+/// or the rows of a message are grouped before.
 ///
-/// Whose time is over is told by how far the sweeps have come, not by a clock: while the service stands still nobody is
-/// given up, and that is sound.
+/// Expiry is judged by the marks of the sweeps, not by a clock. While the service stands still no
+/// recipient expires, and that is correct.
 const CHECKS: [Check; 21] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
@@ -235,7 +237,7 @@ const CHECKS: [Check; 21] = [
     },
 ];
 
-/// A query for those of the tables that are only added to whose rows no trigger keeps.
+/// Returns the query for append-only tables whose rows no trigger protects.
 fn unguarded(tx: &Tx) -> &'static str {
     match tx {
         Tx::Sqlite(_) => {
@@ -244,7 +246,7 @@ fn unguarded(tx: &Tx) -> &'static str {
              select distinct name from v where not exists (select 1 from sqlite_master
                  where tbl_name = v.name and sql like '%before ' || event || ' on %raise(abort,%')"
         }
-        // Of each row (1), before (2) it is removed (8) or changed (16).
+        // The bits of a trigger are: for each row (1), before (2), on delete (8), on update (16).
         Tx::Postgres(_) => {
             "select name from (values ('ledger'), ('audit')) v (name) where not exists (
                  select 1 from pg_trigger where tgrelid = cast(v.name as regclass)
@@ -254,8 +256,8 @@ fn unguarded(tx: &Tx) -> &'static str {
 }
 
 impl Store {
-    /// Checks everything; reads all messages, so it takes its time on a large database. What is checked is the
-    /// database at one moment, whatever goes on meanwhile.
+    /// Checks all invariants. It reads all messages, which takes long on a large database. It sees
+    /// the database as of one moment, whatever changes meanwhile.
     pub async fn verify(&self) -> Result<Verification> {
         let mut tx = self.db.read().await?;
         tx.begin_snapshot().await?;
@@ -280,7 +282,7 @@ impl FromRow for Subject {
     }
 }
 
-/// Checks everything that a connection reads.
+/// Checks all rows that a connection reads.
 pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
     let mut verification = Verification::default();
     for (count, sql) in [

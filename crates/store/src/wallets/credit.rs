@@ -1,4 +1,4 @@
-//! Credit from outside.
+//! Credits from outside.
 
 use super::{LedgerEntry, Movement, add, enter, lock};
 use crate::Store;
@@ -9,33 +9,33 @@ use domain::{Bucket, Component, Money, Purse, redact};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// What a credit did.
+/// The result of a credit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Credited {
-    /// The wallet has it now.
+    /// The wallet was credited.
     New,
-    /// This reference was credited before, with this amount and component; nothing changed.
+    /// This reference was used before, with this amount and component. Nothing changed.
     Before {
-        /// The amount of then.
+        /// The earlier amount.
         amount: Money,
-        /// The component of then.
+        /// The earlier component.
         component: Component,
     },
-    /// There is no such account.
+    /// The account does not exist.
     NoAccount,
-    /// The component holds less than is to be taken back; nothing changed.
+    /// The component holds less than the debit. Nothing changed.
     TooLittle {
-        /// What it holds.
+        /// The balance of the component.
         held: Money,
     },
 }
 
 struct CreditWallet {
     bucket: Bucket,
-    /// With a negative amount it takes back.
+    /// The entry. A negative amount is a debit.
     entry: LedgerEntry,
     by: By,
-    /// Why it is taken back.
+    /// The reason of a debit.
     reason: Option<String>,
 }
 
@@ -121,7 +121,7 @@ impl Change for CreditWallet {
 }
 
 impl Store {
-    /// Adds credit from outside. The entry's reference credits once per account.
+    /// Adds credit from outside. A reference credits once for each account.
     pub async fn credit(&self, entry: LedgerEntry, by: By) -> Result<Credited> {
         let bucket = self.bucket_of(entry.account);
         let credit = CreditWallet {
@@ -133,8 +133,8 @@ impl Store {
         self.db.change(credit).await
     }
 
-    /// Takes back credit, never more than the component holds. The entry has a negative amount, and its reference, which a
-    /// credit of the account cannot have had, counts once.
+    /// Takes back credit, never more than the component holds. The entry has a negative amount. Its
+    /// reference counts once, and no credit of the account may have used it.
     pub async fn debit(&self, entry: LedgerEntry, reason: String, by: By) -> Result<Credited> {
         let bucket = self.bucket_of(entry.account);
         let debit = CreditWallet {

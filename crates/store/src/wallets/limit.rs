@@ -1,5 +1,5 @@
-//! What accounts may spend in a day. What they spend is counted on the wallet, with a limit or without: whoever charges changes
-//! it anyhow, and a limit that is set finds the count and need not add up what was charged today.
+//! Daily spending limits. The wallet counts the spending of a day, with a limit or without. A
+//! charge changes the wallet anyway, and a new limit needs no sum over the charges of the day.
 
 use super::{Owner, lock};
 use crate::Store;
@@ -11,7 +11,8 @@ use serde_json::json;
 
 const VERB: &str = "account.limit";
 
-/// What the ledger says that an account was charged on that day. On SQLite this reads the day of all accounts.
+/// Returns the charges of an account on a day, from the ledger. On SQLite this reads the day of all
+/// accounts.
 async fn charged(tx: &mut Tx, (bucket, account): Owner, day: i64) -> Result<Money> {
     // Ids of messages grow with time.
     let [first, end] = [day, day + 1].map(|day| MessageId::lowest_at(day_begins_at(day)));
@@ -46,7 +47,8 @@ impl Change for SetLimit {
         let Some(wallet) = lock(tx, &[owner]).await?.remove(&owner) else {
             return Ok(false);
         };
-        // A clock that was ahead would keep the account from sending until that day has come.
+        // A count from a clock that was ahead would keep the account from sending until that day
+        // has come.
         let mut spending = wallet.spending;
         if spending.is_ahead_of(self.by.at_ms) {
             spending.day = lagos_day(self.by.at_ms);
@@ -84,7 +86,8 @@ impl Change for SetLimit {
 }
 
 impl Store {
-    /// Limits what an account may spend in a day, or takes the limit away; `false` when there is no such account.
+    /// Sets or removes the daily limit of an account. It returns `false` if the account does not
+    /// exist.
     pub async fn set_daily_limit(
         &self,
         account: AccountId,
@@ -100,7 +103,7 @@ impl Store {
         self.db.change(set).await
     }
 
-    /// What an account may spend in a day, and spent on the last one.
+    /// Returns the daily limit of an account, and its spending on the last day.
     pub async fn spending(&self, account: AccountId) -> Result<Option<Spending>> {
         let row = self.wallet_row(account).await?;
         Ok(row.map(|row| row.spending()))

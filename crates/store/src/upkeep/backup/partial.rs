@@ -1,4 +1,4 @@
-//! A file in the making.
+//! A partial file, which is still being written.
 
 use super::{BackupError, Outcome};
 use database::{MODE, give_away, sync_directory};
@@ -8,25 +8,26 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A file that has another name until it is whole and on the disk. Where it does not come to that it is removed, or
-/// taken up by the next attempt if the process was killed.
+/// A file with a temporary name until it is complete and synced. After a failure it is removed. If
+/// the process was killed, the next attempt reuses it.
 pub(super) struct Partial {
     name: PathBuf,
     path: PathBuf,
-    /// Locked: of two processes one writes.
+    /// The locked file, so that only one of two processes writes.
     file: File,
 }
 
 impl Partial {
-    /// An empty file beside the one that it is to become, which must not be there.
+    /// Makes an empty file beside the final one, which must not exist.
     pub(super) fn begin(name: &Path) -> Outcome<Self> {
-        // SQLite takes a relative `file:…` for an address.
+        // SQLite treats a relative `file:…` as a URI.
         let name = std::path::absolute(name).map_err(|source| fault(name, source))?;
         is_free(&name)?;
         let path = beside(&name, ".partial");
         remove_abandoned(&name, &path)?;
         let mut options = OpenOptions::new();
-        // Nothing that is there is opened, and no link followed: in a directory of others it may lead anywhere.
+        // No existing file is opened and no link followed: in a directory of other users it may
+        // lead anywhere.
         let made = options.create_new(true).write(true).mode(MODE).open(&path);
         let file = made.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => BackupError::Busy(name.display().to_string()),
@@ -34,13 +35,13 @@ impl Partial {
         })?;
         lock(&file, &name, &path)?;
         let partial = Self { name, path, file };
-        // The other process may have come to its end just now: then this is the file that it made.
+        // The other process may have finished just now. Then this is the file that it made.
         is_free(&partial.name)?;
         partial.empty().map_err(|source| partial.fault(source))?;
         Ok(partial)
     }
 
-    /// Whatever an attempt that was killed has left is no part of this one.
+    /// Removes the data of an attempt that was killed.
     fn empty(&self) -> io::Result<()> {
         match fs::remove_file(self.journal()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -48,7 +49,7 @@ impl Partial {
         }
     }
 
-    /// Leaves the file to the owner of the directory that it is made for.
+    /// Gives the file to the owner of the directory that it is made for.
     pub(super) fn give_to(&self, directory: &Path) -> Outcome<()> {
         give_away(&self.file, directory).map_err(|source| self.fault(source))
     }
@@ -61,7 +62,7 @@ impl Partial {
         &self.path
     }
 
-    /// Gives the file its name, which stays with it whatever happens to the machine.
+    /// Renames the file to its final name, and syncs the directory.
     pub(super) fn finish(self) -> Outcome<()> {
         let finished = self.file.sync_all().and_then(|()| {
             fs::rename(&self.path, &self.name)?;
@@ -77,13 +78,13 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // Nothing is there under this name once it is finished.
+        // The temporary name no longer exists once the file is finished.
         let _ = fs::remove_file(&self.path);
         let _ = fs::remove_file(self.journal());
     }
 }
 
-/// Removes the file of an attempt that was killed. What is no file of ours stays, and is refused.
+/// Removes the file of an attempt that was killed. A file that is not ours stays, and is refused.
 fn remove_abandoned(name: &Path, path: &Path) -> Outcome<()> {
     let exists = || BackupError::Exists(path.display().to_string());
     let found = match fs::symlink_metadata(path) {
@@ -96,7 +97,8 @@ fn remove_abandoned(name: &Path, path: &Path) -> Outcome<()> {
     let opened = OpenOptions::new().write(true).open(path);
     let file = opened.map_err(|source| fault(path, source))?;
     lock(&file, name, path)?;
-    // Under the lock this is the only process that removes it; another may have before, or put a link in its place.
+    // Under the lock only this process removes it. Another one may have removed it before, or put a
+    // link in its place.
     let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     let (locked, named) = (file.metadata(), fs::symlink_metadata(path));
     match (locked.map(id), named.map(id)) {
@@ -107,7 +109,7 @@ fn remove_abandoned(name: &Path, path: &Path) -> Outcome<()> {
     }
 }
 
-/// Locks a file in the making, or finds that another process does.
+/// Locks a partial file, or returns an error if another process holds the lock.
 fn lock(file: &File, name: &Path, path: &Path) -> Outcome<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
@@ -116,7 +118,7 @@ fn lock(file: &File, name: &Path, path: &Path) -> Outcome<()> {
     }
 }
 
-/// Refuses where something has this name.
+/// Returns an error if a file has this name.
 pub(super) fn is_free(name: &Path) -> Outcome<()> {
     match fs::symlink_metadata(name) {
         Ok(_) => Err(BackupError::Exists(name.display().to_string())),
@@ -125,7 +127,7 @@ pub(super) fn is_free(name: &Path) -> Outcome<()> {
     }
 }
 
-/// The same name with more behind it.
+/// Returns the name with a suffix.
 fn beside(name: &Path, more: &str) -> PathBuf {
     let mut name = OsString::from(name);
     name.push(more);

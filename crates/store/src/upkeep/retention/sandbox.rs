@@ -1,5 +1,5 @@
-//! What the sandbox simulated goes by its age alone, with the callbacks that are still to be made of it: nobody paid for
-//! it, and a carrier that simulates has no late receipts.
+//! Retention of the sandbox. Its messages are removed by age alone, together with their waiting
+//! callbacks: they cost nothing, and the simulated carrier sends no late receipts.
 
 use super::{MOST_MESSAGES, Old, RemoveMessages, Removed, fitting};
 use crate::Store;
@@ -9,8 +9,8 @@ use domain::{Bucket, MessageId};
 use std::collections::HashSet;
 
 impl Store {
-    /// Removes some messages of the sandbox that were due before a time. Returns how many are gone. Those that
-    /// `carrier`, which simulates, has not taken yet stay until it has.
+    /// Removes some messages of the sandbox that were due before a time. Returns how many are gone.
+    /// A message that the simulated carrier `carrier` has not accepted yet stays until it has.
     pub async fn remove_simulated(
         &self,
         bucket: Bucket,
@@ -22,7 +22,8 @@ impl Store {
         let before = MessageId::lowest_at(before_ms);
         let (taken, untaken) = Db::in_time(async {
             let mut tx = self.db.read().await?;
-            // By the index of those of the sandbox. Seven octets a number, see `domain::recipient_list`.
+            // The query uses the index of sandbox messages. A list has seven bytes a number, see
+            // `domain::recipient_list`.
             let next = query(
                 "select message_id, cast(length(recipients) / 7 as bigint) from messages
                  where bucket = $1 and sandbox and message_id > $2 and message_id < $3
