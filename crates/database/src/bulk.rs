@@ -1,8 +1,9 @@
 //! One statement over many rows.
 //!
-//! A statement has two texts. `one` changes or finds one row, and `many` takes each column as an array. SQLite runs
-//! `one` for each row: that takes less time there than a statement over many. PostgreSQL runs `many`, in one round
-//! trip. For a single row PostgreSQL runs `one`, and so does Citus for each row, since `one` names its bucket.
+//! A statement has two texts. `one` changes or finds one row, and `many` takes each column as an
+//! array. SQLite runs `one` for each row, which is faster there than a statement over many.
+//! PostgreSQL runs `many` in one round trip. For a single row PostgreSQL runs `one`, and so does
+//! Citus for each row, since `one` names its bucket.
 
 use crate::db::Tx;
 use crate::error::Result;
@@ -10,7 +11,8 @@ use crate::query::{FromRow, Query, Sql, Value, query};
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// Rows of one statement on PostgreSQL. A statement is one step of its connection, and is not to be a long one.
+/// Rows of one statement on PostgreSQL at most. A statement blocks its connection, so it must not
+/// be long.
 const MAX_ROWS: usize = 1_024;
 
 /// A statement over many rows, with the values of all of them.
@@ -18,19 +20,19 @@ const MAX_ROWS: usize = 1_024;
 pub struct Bulk<'q> {
     one: Sql,
     many: Many,
-    /// Values of a row.
+    /// The number of values in a row.
     width: usize,
     values: Vec<Value<'q>>,
-    /// Values behind those of the row.
+    /// Values after the ones of the row.
     rest: Vec<Value<'q>>,
 }
 
-/// How PostgreSQL finds many rows.
+/// The text for many rows on PostgreSQL.
 #[derive(Clone, Copy, Debug)]
 enum Many {
-    /// By a text over arrays.
+    /// The text takes arrays.
     Arrays(&'static str),
-    /// By their whole keys.
+    /// The text names the whole keys.
     Keys(Keys),
 }
 
@@ -42,15 +44,16 @@ struct Keys {
     after: &'static str,
 }
 
-/// A statement with a text for one row and a text for many. `many` has the same placeholders, and takes an array for
-/// each value of the row. Only `many` returns what tells the changed rows apart, for [`Tx::changed_each`].
+/// Returns a statement with a text for one row and a text for many. `many` has the same
+/// placeholders, and takes an array for each value of the row. For [`Tx::changed_each`], `many`
+/// also returns the keys of the changed rows.
 pub fn bulk<'q>(one: impl Into<Sql>, many: &'static str) -> Bulk<'q> {
     Bulk::new(one.into(), Many::Arrays(many))
 }
 
-/// A statement on rows of a queue. On PostgreSQL its text is `before`, the keys as `(a=$1 and b=$2 or a=$3 and b=$4)`,
-/// and `after`. Beside arrays PostgreSQL may read all of a queue that it takes for empty, which took seconds. With each
-/// key in the text it has no other way than the index.
+/// Returns a statement on rows of a queue. On PostgreSQL its text is `before`, the keys as `(a=$1
+/// and b=$2 or a=$3 and b=$4)`, and `after`. With arrays PostgreSQL may scan a whole queue that it
+/// takes for empty, which took seconds. With each key in the text it must use the index.
 pub fn by_whole_keys<'q>(
     one: impl Into<Sql>,
     before: &'static str,
@@ -65,7 +68,7 @@ pub fn by_whole_keys<'q>(
     Bulk::new(one.into(), Many::Keys(keys))
 }
 
-/// A value of a row.
+/// Returns a value of a row.
 pub fn value<'q>(value: impl Into<Value<'q>>) -> Value<'q> {
     value.into()
 }
@@ -81,7 +84,7 @@ impl<'q> Bulk<'q> {
         }
     }
 
-    /// Gives the statement its rows.
+    /// Sets the rows of the statement.
     #[must_use]
     pub fn rows<R, const WIDTH: usize>(
         mut self,
@@ -93,14 +96,15 @@ impl<'q> Bulk<'q> {
         self
     }
 
-    /// Binds the value of the next placeholder behind those of the row. It is the same for all rows.
+    /// Binds the value of the next placeholder after the ones of the row. It is the same for all
+    /// rows.
     #[must_use]
     pub fn bind(mut self, value: impl Into<Value<'q>>) -> Self {
         self.rest.push(value.into());
         self
     }
 
-    /// The statements that PostgreSQL runs, and how many rows each has.
+    /// Returns the statements that PostgreSQL runs, each with its number of rows.
     fn on_postgres(&self, is_citus: bool) -> impl Iterator<Item = (Query<'q>, usize)> {
         let most = match self.many {
             _ if is_citus => 1,
@@ -120,10 +124,10 @@ impl<'q> Bulk<'q> {
 }
 
 impl Keys {
-    /// Keys of one statement.
+    /// Keys of one statement at most.
     const MAX_ROWS: usize = 64;
 
-    /// The text for so many keys.
+    /// Returns the text for a number of keys.
     fn text(self, rows: usize) -> String {
         let key = |row: usize| {
             let numbers = row * self.columns.len() + 1..;
@@ -136,14 +140,14 @@ impl Keys {
     }
 }
 
-/// The values of some rows as one array for each column.
+/// Returns the values of some rows as one array for each column.
 fn arrays<'q>(values: &[Value<'q>], width: usize) -> Vec<Value<'q>> {
     let column = |at: usize| Value::Array(values.iter().skip(at).step_by(width).cloned().collect());
     (0..width).map(column).collect()
 }
 
 impl Tx {
-    /// Runs a statement over many rows; returns how many it changed.
+    /// Runs a statement over many rows, and returns how many it changed.
     pub async fn execute_each(&mut self, bulk: Bulk<'_>) -> Result<u64> {
         if let Self::Sqlite(connection) = self {
             let mut changed = 0;
@@ -161,8 +165,8 @@ impl Tx {
         Ok(changed)
     }
 
-    /// Runs a statement that changes no more than one row for each of many. Returns whether it changed one, in their
-    /// order. `keys` are what `many` returns for each of them.
+    /// Runs a statement that changes at most one row for each of many. For each it returns `true`
+    /// if a row was changed. `keys` are the values that `many` returns for them.
     pub async fn changed_each<K: FromRow + Eq + Hash + Send>(
         &mut self,
         bulk: Bulk<'_>,
@@ -193,7 +197,7 @@ impl Tx {
         Ok(changed)
     }
 
-    /// Returns the rows that a statement finds for each of many. A key that is asked for twice may be found twice.
+    /// Returns the rows that a statement finds for each of many. A repeated key may be found twice.
     pub async fn fetch_each<T: FromRow>(&mut self, bulk: Bulk<'_>) -> Result<Vec<T>> {
         if let Self::Sqlite(connection) = self {
             return connection.fetch_each(&bulk);
@@ -208,7 +212,7 @@ impl Tx {
 }
 
 impl Bulk<'_> {
-    /// The text for one row, the values of each row, and those behind them.
+    /// Returns the text for one row, the values of each row, and the values after them.
     pub(crate) fn each_row(
         &self,
     ) -> (

@@ -1,7 +1,7 @@
 //! The two databases of Ogene: connections, transactions, and statements over one row or many.
 //!
-//! One SQL text serves SQLite and PostgreSQL. All changes are transactions ([`Change`]); on SQLite, changes that
-//! arrive together share a commit.
+//! One SQL text serves SQLite and PostgreSQL. All changes are transactions ([`Change`]). On SQLite,
+//! changes that arrive together share a commit.
 
 mod bulk;
 mod db;

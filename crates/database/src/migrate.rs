@@ -1,4 +1,4 @@
-//! The migrations that make the tables, and those that a database has had.
+//! The migrations that make the tables, and the record of applied ones.
 
 use crate::error::{Error, Failure, Result};
 use crate::query::{Value, query};
@@ -18,15 +18,15 @@ pub struct Schema {
 /// One step of a schema. It is never edited once it is released.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
-    /// Its number, from 1.
+    /// The version, from 1.
     pub version: i64,
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its statements.
+    /// The statements.
     pub sql: &'static str,
 }
 
-/// A migration that a database has had: its version and its checksum.
+/// An applied migration: its version and its checksum.
 pub(crate) type Applied = (i64, Vec<u8>);
 
 /// The table of applied migrations.
@@ -37,7 +37,7 @@ const APPLIED: &str = "select version, checksum from _migrations order by versio
 const NOTE: &str = "insert into _migrations (version, name, checksum) values ($1, $2, $3)";
 
 impl Migration {
-    /// The checksum of its statements.
+    /// Returns the checksum of the statements.
     pub(crate) fn checksum(&self) -> Vec<u8> {
         Sha256::digest(self.sql.as_bytes()).to_vec()
     }
@@ -51,8 +51,8 @@ impl Migration {
     }
 }
 
-/// The migrations that are due. It is an error if a newer release made the database, or if a migration was applied in
-/// another form.
+/// Returns the migrations that are due. It is an error if a newer release made the database, or if
+/// an applied migration differs from ours.
 pub(crate) fn due<'s>(known: &'s [Migration], applied: &[Applied]) -> Result<&'s [Migration]> {
     let newest = known.last().map_or(0, |migration| migration.version);
     if let Some((found, _)) = applied.iter().find(|(version, _)| *version > newest) {
@@ -90,7 +90,7 @@ pub(crate) fn sqlite(connection: &mut Connection, known: &[Migration]) -> Result
             .and_then(|()| connection.execute(NOTE, &migration.values()))
             .and_then(|_| connection.command("commit"));
         if let Err(error) = made {
-            // Some failures have ended the transaction already.
+            // Some failures have already ended the transaction, so the rollback may fail.
             let _ = connection.command("rollback");
             return Err(as_migration(error));
         }
@@ -98,7 +98,7 @@ pub(crate) fn sqlite(connection: &mut Connection, known: &[Migration]) -> Result
     Ok(())
 }
 
-/// Brings the schema of a server up to date. The connection is not to be used further after an error.
+/// Brings the schema of a server up to date. After an error the connection must not be used again.
 pub(crate) async fn postgres(connection: &mut PgConnection, known: &[Migration]) -> Result<()> {
     let lock = sqlx::query("select pg_advisory_lock($1)").bind(LOCK);
     lock.execute(&mut *connection).await?;
@@ -121,7 +121,7 @@ pub(crate) async fn postgres(connection: &mut PgConnection, known: &[Migration])
     Ok(())
 }
 
-/// The migrations that a server has had.
+/// Returns the migrations applied to a server.
 pub(crate) async fn applied(connection: &mut PgConnection) -> sqlx::Result<Vec<Applied>> {
     sqlx::query_as(APPLIED).fetch_all(connection).await
 }

@@ -1,5 +1,5 @@
-//! Rate-limits the log for operations that are retried while the database is away: the first failure, then one line a
-//! minute, then one on recovery.
+//! Rate-limits the log for operations that are retried while the database is away. It logs the
+//! first failure, then one line a minute, then one on recovery.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -38,7 +38,7 @@ pub struct Query<'q> {
     values: Vec<Value<'q>>,
 }
 
-/// A statement of this text.
+/// Returns a statement with this text.
 pub fn query<'q>(text: impl Into<Text>) -> Query<'q> {
     Query {
         text: text.into(),
@@ -116,7 +116,7 @@ impl<'q> Query<'q> {
 }
 
 impl Tx {
-    /// Runs a statement; returns how many rows it changed.
+    /// Runs a statement, and returns how many rows it changed.
     pub async fn execute(&mut self, query: Query<'_>) -> Result<u64> {
         match self {
             Self::Sqlite(connection) => connection.execute(query.text.sqlite(), &query.values),
@@ -133,7 +133,7 @@ impl Tx {
         self.fetch_with(query, T::from_row).await
     }
 
-    /// Returns all rows of a statement, each as `read` reads it.
+    /// Returns all rows of a statement, each converted by `read`.
     pub async fn fetch_with<T>(
         &mut self,
         query: Query<'_>,
@@ -173,8 +173,8 @@ impl Tx {
     }
 }
 
-/// A statement that locks rows. On PostgreSQL the clause behind the semicolon is added; SQLite has one writer, which
-/// needs no locks.
+/// A statement that locks rows. On PostgreSQL the clause after the semicolon is added. SQLite has
+/// one writer and needs no locks.
 #[macro_export]
 macro_rules! locking {
     ($text:expr; $lock:literal) => {
@@ -186,7 +186,7 @@ macro_rules! locking {
 }
 
 impl Db {
-    /// Runs a statement outside of a transaction, as the maintenance of PostgreSQL needs it.
+    /// Runs a statement outside a transaction, as maintenance of PostgreSQL requires.
     pub async fn execute(&self, query: Query<'_>) -> Result<u64> {
         Self::in_time(async { self.read().await?.execute(query).await }).await
     }

@@ -1,7 +1,7 @@
 //! SQLite, where a statement is a function call.
 //!
-//! A statement runs where it is awaited (decision 0010). The writer has a thread of its own; those who read step aside
-//! for other tasks while they do.
+//! A statement runs on the thread that awaits it (decision 0010). The writer has a thread of its
+//! own. A worker that reads hands its other tasks over meanwhile.
 
 mod connection;
 mod failure;

@@ -1,8 +1,9 @@
 //! The outbox: events for customers that wait, are in flight, or are dead.
 //!
-//! A row has an event id, an account, a kind, a subject, a payload, a destination, a due time, attempts and a state. The
-//! final status of a recipient is the first kind. Its subject is the message, its payload the status, and its destination
-//! the origin of the callback URL. The message has the URL and the reference of the customer.
+//! A row has an event id, an account, a kind, a subject, a payload, a destination, a due time,
+//! attempts and a state. The final status of a recipient is the first kind. Its subject is the
+//! message, its payload the status, and its destination the origin of the callback URL. The message
+//! has the URL and the reference of the customer.
 
 mod attempts;
 mod dead;

@@ -4,25 +4,26 @@ use super::Db;
 use crate::error::{Error, Result};
 use sqlx::postgres::PgListener;
 
-/// Receives what is notified on a channel.
+/// A listener on a channel.
 #[derive(Debug)]
 pub struct Listener(PgListener);
 
 impl Listener {
-    /// The next notification. A lost connection is made anew, and the error then means that notifications may have been
-    /// missed.
+    /// Returns the next notification. It replaces a lost connection. An error means that
+    /// notifications may have been missed.
     pub async fn next(&mut self) -> Result<String> {
         Ok(self.0.recv().await?.payload().to_owned())
     }
 }
 
 impl Db {
-    /// Listens on a channel. `None` for an embedded database, which has no other node.
+    /// Listens on a channel. It returns `None` for an embedded database, which has no other node.
     pub async fn listen(&self, channel: &str) -> Result<Option<Listener>> {
         let Self::Postgres { pool } = self else {
             return Ok(None);
         };
-        // A connection of its own: a dead one would keep its place among the others.
+        // The listener has a connection of its own, because a dead one would occupy a place in the
+        // pool.
         let own = pool.connections.options().clone();
         let own = own
             .max_connections(1)

@@ -1,4 +1,4 @@
-//! SQLite in memory.
+//! Databases in memory, on SQLite.
 
 use super::{Db, readers};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::sqlite::Options;
 use crate::writer::Writer;
 
 impl Db {
-    /// Opens the database of this name, and makes its tables where it is new.
+    /// Opens the database of this name, and makes its tables if it is new.
     pub fn in_memory(name: &str, disk: Disk, schema: &Schema) -> Result<Self> {
         let options = Options::in_memory(name);
         let mut writer = options.connect()?;

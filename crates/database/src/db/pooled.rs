@@ -13,10 +13,11 @@ use tokio::time::{Instant, timeout};
 /// for ever.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Timeouts of the attempts to get a connection before the last one, which lasts as long as the pool waits.
+/// Timeouts of the attempts to get a connection before the last one, which lasts as long as the
+/// pool waits.
 ///
-/// A proxy keeps a connection for seconds while its primary is lost, though the next one may reach the new primary:
-/// `HAProxy` tries the server that refused it three times more, a second apart.
+/// A proxy keeps a connection for seconds while its primary is lost, though the next one may reach
+/// the new primary. `HAProxy` retries the server that refused it three times, a second apart.
 const ATTEMPT_TIMEOUTS: [Duration; 3] = [
     Duration::from_millis(500),
     Duration::from_millis(500),
@@ -32,7 +33,7 @@ pub struct Pool {
 }
 
 /// A connection on loan from the pool. It returns to the pool if it is at rest, and is closed
-/// otherwise: in an abandoned transaction, the next user would begin in the middle of it.
+/// otherwise. In an abandoned transaction, the next user would begin in the middle of it.
 #[derive(Debug)]
 pub struct Pooled {
     connection: PoolConnection<Postgres>,

@@ -27,12 +27,12 @@ pub trait FromRow: Sized {
 }
 
 impl Row<'_> {
-    /// The value of the column at this place, from 0.
+    /// Returns the value of the column at this place, from 0.
     pub fn get<T: Column>(&self, at: usize) -> Result<T> {
         T::read(self, at)
     }
 
-    /// The place of the column of this name; `guess` is looked at first.
+    /// Returns the place of the column of this name. `guess` is checked first.
     pub fn place(&self, name: &str, guess: usize) -> Result<usize> {
         if self.name(guess) == Some(name) {
             return Ok(guess);
@@ -44,7 +44,7 @@ impl Row<'_> {
             .ok_or_else(|| Error::Unreadable(format!("rows have no column {name}")))
     }
 
-    /// The name of the column at this place, from 0.
+    /// Returns the name of the column at this place, from 0.
     fn name(&self, at: usize) -> Option<&str> {
         match self {
             Self::Sqlite(row) => row.as_ref().column_name(at).ok(),
@@ -53,7 +53,7 @@ impl Row<'_> {
     }
 }
 
-/// Reads the type of a column in both databases. `$kind` is how SQLite keeps it.
+/// Implements `Column` for a type in both databases. `$kind` is its storage type in SQLite.
 macro_rules! columns {
     ($($type:ty as $kind:ident: |$kept:ident| $value:expr;)*) => {$(
         impl Column for $type {
@@ -124,7 +124,8 @@ tuples! {
     A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9;
 }
 
-/// Reads a struct from a row: each field from the column of its name, which is looked for at the field's place first.
+/// Reads a struct from a row: each field from the column of its name. The column at the field's
+/// place is checked first.
 #[macro_export]
 macro_rules! from_row {
     ($type:ident { $($field:ident),+ $(,)? }) => {

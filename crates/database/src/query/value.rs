@@ -1,4 +1,4 @@
-//! Values that a statement takes.
+//! Values of a statement's placeholders.
 
 use crate::error::Result;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -6,12 +6,12 @@ use sqlx::Arguments;
 use sqlx::postgres::PgArguments;
 use std::borrow::Cow;
 
-/// A value of a placeholder. Null keeps its type, which PostgreSQL asks for.
+/// A value of a placeholder. A null keeps its type, which PostgreSQL requires.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'q> {
     /// A whole number.
     Integer(Option<i64>),
-    /// Yes or no.
+    /// A truth value.
     Bool(Option<bool>),
     /// A text.
     Text(Option<Cow<'q, str>>),
@@ -22,7 +22,7 @@ pub enum Value<'q> {
 }
 
 impl Value<'_> {
-    /// Binds the value behind those that a statement for PostgreSQL has.
+    /// Appends the value to the arguments of a statement for PostgreSQL.
     pub(crate) fn add_to(&self, arguments: &mut PgArguments) -> Result<()> {
         match self {
             Self::Integer(number) => arguments.add(*number),
@@ -54,7 +54,7 @@ impl ToSql for Value<'_> {
     }
 }
 
-/// Makes values of these types, and of them where they may be missing.
+/// Converts these types, and options of them, into values.
 macro_rules! values {
     ($($type:ty as $kind:ident: |$given:ident| $value:expr;)*) => {$(
         impl<'q> From<$type> for Value<'q> {
@@ -93,7 +93,7 @@ fn add_array(
     values: &[Value<'_>],
     arguments: &mut PgArguments,
 ) -> std::result::Result<(), sqlx::error::BoxDynError> {
-    /// The values, each of this kind.
+    /// Collects the values, each of this kind.
     macro_rules! all {
         ($kind:ident as $type:ty: |$kept:ident| $value:expr) => {{
             let all = values.iter().map(|value| match value {

@@ -4,14 +4,14 @@ use crate::error::Failure;
 use rusqlite::ffi;
 use std::fmt;
 
-/// The answer of SQLite: its extended code and its message.
+/// An error of SQLite: its extended code and its message.
 #[derive(Debug)]
 pub struct SqliteFailure {
     pub(crate) code: i32,
     message: String,
 }
 
-/// A failure of SQLite as a failure of the database.
+/// Converts an error of SQLite into a failure of the database.
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
 pub(crate) fn failure(error: rusqlite::Error) -> Failure {
     let (answer, message) = match &error {
@@ -28,7 +28,7 @@ pub(crate) fn failure(error: rusqlite::Error) -> Failure {
     })
 }
 
-/// Returns `true` if a sync has failed, of a file or of its directory.
+/// Returns `true` if a sync of a file or its directory has failed.
 pub(crate) fn is_unsynced(error: &Failure) -> bool {
     let Failure::Sqlite(SqliteFailure { code, .. }) = error else {
         return false;

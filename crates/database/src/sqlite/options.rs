@@ -1,4 +1,4 @@
-//! How a database file is opened.
+//! Options for opening a database file.
 
 use super::connection::{Connection, apart};
 use super::failure::failure;
@@ -8,10 +8,11 @@ use rusqlite::config::DbConfig;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Prepared statements kept by a connection: set-based texts come in some lengths each.
+/// Prepared statements that a connection keeps. A statement over a set exists once for each of some
+/// lengths.
 const STATEMENTS: usize = 1_000;
 
-/// How a database file is opened, and what it is told then.
+/// The options for opening a database file, and its pragmas.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     file: PathBuf,
@@ -21,19 +22,19 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Opens a file that is there, to read and write it.
+    /// Returns options that open an existing file for reading and writing.
     pub(crate) fn new(file: &Path, busy: Duration) -> Self {
         Self {
             file: file.to_owned(),
-            // A connection is used by one thread at a time; which one, changes.
+            // One thread at a time uses a connection, but the thread may change.
             flags: OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
             busy,
             pragmas: vec![("foreign_keys", "on")],
         }
     }
 
-    /// Opens or makes a database in memory. It has no log: a transaction that is rolled back finds what was in
-    /// memory as well.
+    /// Returns options that open or make a database in memory. It has no log: a rollback also
+    /// restores from memory.
     pub(crate) fn in_memory(name: &str) -> Self {
         let file = PathBuf::from(format!("file:/{name}?vfs=memdb"));
         let mut options = Self::new(&file, Duration::ZERO).create();
@@ -43,7 +44,7 @@ impl Options {
             .pragma("temp_store", "memory")
     }
 
-    /// Makes the file where it is not there.
+    /// Makes the file if it is missing.
     pub(crate) fn create(mut self) -> Self {
         self.flags |= OpenFlags::SQLITE_OPEN_CREATE;
         self
@@ -56,7 +57,7 @@ impl Options {
         self
     }
 
-    /// Sets a pragma; the last value counts.
+    /// Sets a pragma. The last value of a name counts.
     pub(crate) fn pragma(mut self, name: &'static str, value: &'static str) -> Self {
         self.pragmas.retain(|(set, _)| *set != name);
         self.pragmas.push((name, value));
@@ -73,8 +74,9 @@ impl Options {
         let raw = rusqlite::Connection::open_with_flags(&self.file, self.flags)?;
         raw.busy_timeout(self.busy)?;
         raw.set_prepared_statement_cache_capacity(STATEMENTS);
-        // The plan of a statement does not depend on the values bound to it. Without this SQLite prepares a statement
-        // again whenever a value that it looked at is bound anew, as that of `limit ?`.
+        // The plan of a statement must not depend on its values. Otherwise SQLite prepares a
+        // statement again whenever a value that it examined, such as the one of `limit ?`, is bound
+        // anew.
         raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         for (name, value) in &self.pragmas {
             raw.execute_batch(&format!("pragma {name} = {value}"))?;

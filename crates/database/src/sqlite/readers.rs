@@ -1,4 +1,4 @@
-//! Connections that only read, opened as they are needed and lent one at a time.
+//! A pool of connections that only read, opened on demand.
 
 use super::{Connection, Options};
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-/// Time that a caller waits for a connection.
+/// Timeout of a wait for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A pool of connections to one database file.
@@ -25,17 +25,18 @@ struct Pool {
     idle: Mutex<Vec<Connection>>,
 }
 
-/// A connection of the pool, which gets it back.
+/// A connection on loan, which returns to the pool.
 #[derive(Debug)]
 pub struct PooledReader {
-    /// `None` once it is given back.
+    /// `None` once the connection is returned.
     connection: Option<Connection>,
     pool: Readers,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Readers {
-    /// A pool of at most so many connections. It opens the first one now, so that a fault is found.
+    /// Returns a pool with a maximum size. It opens the first connection now, so that a fault is
+    /// found.
     pub(crate) fn new(options: Options, most: u32) -> Result<Self> {
         let first = options.connect()?;
         Ok(Self(Arc::new(Pool {
@@ -46,14 +47,14 @@ impl Readers {
         })))
     }
 
-    /// How its connections are opened.
+    /// Returns the options of its connections.
     pub(crate) fn options(&self) -> &Options {
         &self.0.options
     }
 
     /// Waits for a connection.
     pub(crate) async fn acquire(&self) -> Result<PooledReader> {
-        // A statement never waits, so a loop of reads would keep other futures of its task from running.
+        // A statement never waits, so a loop of reads would block the other futures of its task.
         yield_now().await;
         let permits = Arc::clone(&self.0.permits);
         let permit = timeout(ACQUIRE_TIMEOUT, permits.acquire_owned()).await;
@@ -70,7 +71,7 @@ impl Readers {
 
     /// Waits for all connections and closes them.
     pub(crate) async fn close(&self) {
-        // An error means that it is closed already.
+        // An error means that the pool is already closed.
         let all = self.0.permits.acquire_many(self.0.most).await;
         if all.is_ok() {
             self.0.permits.close();
@@ -81,7 +82,7 @@ impl Readers {
 
 impl Drop for PooledReader {
     fn drop(&mut self) {
-        // In a transaction that was given up, the next one would read what was there when that began.
+        // In an abandoned transaction, the next user would read its old snapshot.
         let rests = |connection: &Connection| connection.is_at_rest();
         if let Some(connection) = self.connection.take().filter(rests) {
             self.pool.0.idle.lock().push(connection);

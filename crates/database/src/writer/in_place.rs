@@ -1,5 +1,5 @@
-//! The writer of a database in memory: a task of the runtime that asked for it. While it works nothing else does,
-//! so a runtime whose time is paused sees no time pass, and what happens next follows from what happened before.
+//! The writer of a database in memory: a task of the calling runtime. No other task runs while it
+//! works. In a runtime with paused time no time passes, so tests are deterministic.
 
 use super::{Fate, MOST_CHANGES, QUEUE, Writer, answer, close, group, make};
 use crate::db::{SqliteTx, Tx};
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 impl Writer {
-    /// Starts a writer in this runtime, whose commits go as `disk` says.
+    /// Starts a writer in this runtime. `disk` decides the result of each commit.
     pub(crate) fn start_in_place(connection: sqlite::Connection, disk: Disk) -> Self {
         let (queue, mut orders) = mpsc::channel(QUEUE);
         tokio::spawn(async move {

@@ -6,9 +6,10 @@ use domain::Environment;
 use domain::rate::{RateKey, Reservation, Reserved, Window};
 use std::collections::HashMap;
 
-/// How long a window is kept after its newest count: long enough to be empty by the clock of every node.
+/// Time for which a window is kept after its latest count: long enough to be empty by the clock of
+/// every node.
 const KEPT_MS: i64 = 120_000;
-/// Most windows tidied in one transaction.
+/// Windows removed in one transaction at most.
 const MOST_TIDIED: i64 = 2_000;
 
 struct Reserve {
@@ -39,7 +40,7 @@ impl Change for Reserve {
             }
             answers.push(reserved);
         }
-        // Where another node wrote one first, this change is run again and finds it.
+        // If another node inserts a window first, this change is run again and finds it.
         let insert = bulk(
             "insert into rates (account_id, sandbox, kind, newest_ms, counts)
              values ($1, $2, $3, $4, $5)",
@@ -70,7 +71,7 @@ fn row(key: &RateKey) -> Row {
     (key.account.0, sandbox, key.kind.as_str().to_owned())
 }
 
-/// Reads windows and keeps others from changing them until the commit.
+/// Reads windows, and locks them until the commit.
 async fn lock(tx: &mut Tx, asked: &[(RateKey, Reservation)]) -> Result<HashMap<Row, Window>> {
     let one = locking!(
         "select account_id, sandbox, kind, newest_ms, counts from rates
@@ -139,13 +140,15 @@ impl Change for TidyRates {
 }
 
 impl Store {
-    /// Reserves permits from windows that all nodes share, each of another key, and gives back unused ones; the answers
-    /// are in the order of what is asked. A crash of the database may forget what was reserved in its last second.
+    /// Reserves permits from rate windows that nodes share, each with its own key, and returns
+    /// unused ones. The answers are in the order of the requests. A crash of the database may lose
+    /// the reservations of its last second.
     pub async fn reserve(&self, asked: Vec<(RateKey, Reservation)>) -> Result<Vec<Reserved>> {
         self.db.change(Reserve { asked }).await
     }
 
-    /// Forgets windows in which nothing was counted for more than a minute, in small steps; whether more remain.
+    /// Removes windows without a count for more than a minute, in small steps. Returns `true` if
+    /// more remain.
     pub async fn tidy_rates(&self, now_ms: i64) -> Result<bool> {
         self.db.change(TidyRates { now_ms }).await
     }

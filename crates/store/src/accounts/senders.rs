@@ -116,7 +116,8 @@ impl Change for SetSenderStatus {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let approved_at_ms = (self.status == SenderStatus::Approved).then_some(self.by.at_ms);
-        // Before anything is read: whoever changes the same at this moment waits for this row.
+        // The row is locked before anything is read, so a concurrent change of the same account
+        // waits.
         touch(tx).await?;
         let before: Option<(String, String)> = tx
             .fetch_optional(
@@ -160,7 +161,7 @@ impl Change for SetSenderStatus {
 }
 
 impl Store {
-    /// Keeps a new sender ID; `false` when the account has one that compares equal.
+    /// Adds a sender ID. It returns `false` if the account has one that compares equal.
     pub async fn add_sender(&self, account: AccountId, sender: SenderId, by: By) -> Result<bool> {
         let add = AddSender {
             account,
@@ -170,7 +171,7 @@ impl Store {
         self.db.change(add).await
     }
 
-    /// Changes where a sender ID stands; `false` when the account has none of that name.
+    /// Changes the status of a sender ID. It returns `false` if the account has none of that name.
     pub async fn set_sender_status(
         &self,
         account: AccountId,
@@ -191,7 +192,7 @@ impl Store {
             .await
     }
 
-    /// All sender IDs, or those of one account, in the order of their registration.
+    /// Returns all sender IDs, or the ones of one account, in the order of their registration.
     pub async fn senders(&self, account: Option<AccountId>) -> Result<Vec<(AccountId, SenderId)>> {
         let (first, last) = span(account);
         let rows: Vec<SenderRow> = self

@@ -150,9 +150,8 @@ struct Portions {
 impl Store {
     /// Records a report and settles its recipients durably. Returns the places of the receipts that
     /// found no recipient and were parked. Settled recipients are added to `settled`, even if the
-    /// rest fails: they stay settled, their callbacks are claimed, and a retry does not find them
+    /// rest fails. They stay settled, their callbacks are claimed, and a retry does not find them
     /// again.
-    /// settled, its callbacks are in hand, and the next try finds nothing of it.
     pub async fn report(
         &self,
         report: Arc<CarrierReport>,

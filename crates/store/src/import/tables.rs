@@ -5,7 +5,8 @@ use super::table::{Bucketed, Table};
 
 const CHUNK: i64 = 2_000;
 
-/// In an order in which what is referred to comes first, and what makes a node work comes last.
+/// The tables in the order of the import. A referenced table comes first, and the tables that let a
+/// node work come last.
 pub(super) const TABLES: [Table; 17] = [
     Table {
         name: "accounts",

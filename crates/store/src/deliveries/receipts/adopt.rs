@@ -264,8 +264,8 @@ impl Portion {
 }
 
 impl Case {
-    /// Returns the first page of a leg in doubt with a carrier, which is a guess: a receipt without
-    /// its response does not name its page.
+    /// Returns the first page of a leg in doubt with a carrier. It is a guess, because a receipt
+    /// without its response does not name its page.
     fn doubted_page(&self, carrier: &str) -> Option<(Leg, i64)> {
         let mut legs = Leg::ALL.into_iter();
         legs.find_map(|leg| {

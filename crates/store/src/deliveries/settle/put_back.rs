@@ -1,4 +1,4 @@
-//! Second legs that were claimed, and go back unsent.
+//! Second legs that were claimed and are put back unsent.
 
 use super::{Case, Owed, decide_all, messages, refund};
 use crate::batches::Batch;
@@ -6,8 +6,8 @@ use crate::deliveries::{set_leg, stored};
 use database::{Result, Tx};
 use domain::{DeliveryEvent, Leg};
 
-/// Notes that they were not submitted after all: they may be claimed again. Gives what is owed for those that came to
-/// their end meanwhile; that end stays as it is, with its time and its carrier.
+/// Records that second legs were not submitted, so that they may be claimed again. Returns the
+/// refunds for recipients that ended meanwhile. Their end keeps its time and its carrier.
 pub(crate) async fn put_back(tx: &mut Tx, second_legs: &[&Batch]) -> Result<Vec<Owed>> {
     if second_legs.is_empty() {
         return Ok(Vec::new());

@@ -1,5 +1,5 @@
-//! Rows without an index by message are swept along their primary key. Dead callbacks go by the age of their message,
-//! and pages by the hour in which they were submitted.
+//! Retention by primary key, for rows without an index by message. Dead callbacks are removed by
+//! the age of their message, and pages by the hour of their submission.
 
 use super::Removed;
 use crate::Store;
@@ -11,7 +11,7 @@ use domain::{Bucket, MessageId};
 /// Keys read in one step, and most rows removed in it.
 const KEYS: i64 = 2_000;
 
-/// How far a sweep of pages came.
+/// The progress of a sweep over pages.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PartKey {
     carrier: String,
@@ -25,7 +25,7 @@ database::from_row!(PartKey {
     submitted_hour_ms
 });
 
-/// How far a sweep of dead callbacks came.
+/// The progress of a sweep over dead callbacks.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DeadKey {
     account_id: i64,
@@ -44,8 +44,8 @@ database::from_row!(DeadKey {
 });
 
 impl Store {
-    /// Removes the rows of pages, among the next ones by their key, that were submitted in an hour that ended before a
-    /// time, of one carrier or of all. Returns how many it removed.
+    /// Removes old pages among the next rows by key, of one carrier or of all. A page is old if its
+    /// hour of submission ended before a time. Returns how many were removed.
     pub async fn remove_parts(
         &self,
         bucket: Bucket,
@@ -82,7 +82,7 @@ impl Store {
                 next: None,
             });
         };
-        // Most are young: the writer is not asked for nothing.
+        // Most rows are young, so the writer is only used if one is old.
         if !any_old {
             return Ok(Removed {
                 count: 0,
@@ -101,8 +101,8 @@ impl Store {
         })
     }
 
-    /// Removes the dead callbacks, among the next ones by their key, of messages that were due before a time. Returns how
-    /// many it removed.
+    /// Removes the dead callbacks, among the next ones by key, of messages that were due before a
+    /// time. Returns how many were removed.
     pub async fn remove_dead_callbacks(
         &self,
         bucket: Bucket,

@@ -1,4 +1,5 @@
-//! The texts of messages go first: a sweep along the ids, with a mark of how far it came.
+//! Retention of texts, which are removed before their messages: a sweep along the ids, with a mark
+//! of its progress.
 
 use super::{MOST_MESSAGES, Removed, open};
 use crate::Store;
@@ -7,17 +8,17 @@ use crate::upkeep::sweep::{read_mark, write_mark};
 use database::{Change, Db, Result, Tx, bulk, query, value};
 use domain::{Bucket, MessageId};
 
-/// A text that cannot go because its message is not settled is looked for again for so long. After that it goes with
+/// Time for which a text of an unsettled message is searched again. After that it is removed with
 /// the message.
 const OPEN_FOR_MS: i64 = 86_400_000;
 
-/// How far the removal of texts came.
+/// The progress of the removal of texts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TextCursor {
     after: MessageId,
     /// The due time and the id of the last message that is due later than it was accepted.
     after_scheduled: (i64, MessageId),
-    /// When the first message was due that was passed over because it is open.
+    /// The earliest due time of a message that was skipped because it is open.
     open_at_ms: Option<i64>,
 }
 
@@ -35,7 +36,8 @@ impl Store {
             let cursor = if let Some(cursor) = cursor {
                 cursor
             } else {
-                // A clock that was set back is followed, or texts of then would never be found.
+                // The mark follows a clock that was set back. Otherwise texts of that time would
+                // never be found.
                 let from_ms = read_mark(&mut tx, &mark).await?.min(before_ms);
                 TextCursor {
                     after: MessageId::lowest_at(from_ms),
@@ -70,7 +72,7 @@ impl Store {
     }
 }
 
-/// How far texts have been removed.
+/// Returns the name of the mark up to which texts are removed.
 pub(crate) fn texts_mark(bucket: Bucket) -> String {
     format!("texts-removed-{}", bucket.0)
 }
@@ -117,7 +119,7 @@ impl TextCursor {
         })
     }
 
-    /// Goes on behind the messages that were found. Returns whether they are the last ones.
+    /// Advances behind the messages found. Returns `true` if they are the last ones.
     fn advance(&mut self, found: &WithText) -> bool {
         self.after = found.accepted.last().copied().unwrap_or(self.after);
         let last = found.scheduled.last().copied();
@@ -127,7 +129,7 @@ impl TextCursor {
     }
 }
 
-/// Messages that have a text and are old.
+/// Old messages with a text.
 struct WithText {
     accepted: Vec<MessageId>,
     /// The messages that were due later than they were accepted, with their due times.
@@ -146,7 +148,7 @@ impl WithText {
 struct RemoveTexts {
     bucket: Bucket,
     messages: Vec<MessageId>,
-    /// Up to where nothing has to be looked for any more, at the end of a pass.
+    /// The mark at the end of a pass: no earlier message has to be searched again.
     mark: Option<(String, i64)>,
 }
 

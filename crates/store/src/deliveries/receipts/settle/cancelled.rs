@@ -1,11 +1,11 @@
-//! Batches that are not to be sent any more.
+//! Cancelled batches.
 
 use super::Case;
 use super::cases::case;
 use crate::batches::Progress;
 use domain::DeliveryEvent;
 
-/// The cases of a batch that is not to be sent any more.
+/// Returns the cases of a cancelled batch.
 pub(crate) fn cancelled(progress: &Progress) -> impl Iterator<Item = Case> {
     let leg = progress.batch.leg;
     let recipients = progress.batch.recipients.iter();

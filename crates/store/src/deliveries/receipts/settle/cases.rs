@@ -16,8 +16,8 @@ pub(super) fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
     answered(progress).chain(doubted)
 }
 
-/// Returns the cases of a batch that this node had lost. An answer of the carrier ends the doubt in which its recipients
-/// are now. Another node looks after those without an answer.
+/// Returns the cases of a batch that this node had lost. A response of the carrier ends the doubt
+/// of its recipients. Another node handles recipients without a response.
 pub(super) fn late_cases(progress: &Progress) -> impl Iterator<Item = Case> {
     answered(progress).map(|case| Case {
         stored: true,
@@ -32,8 +32,8 @@ fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
     let submitted = progress.submitted.iter().map(move |&(recipient, _)| {
         case(progress, recipient, DeliveryEvent::Submitted { leg }, None)
     });
-    // Where the copy of a page in doubt is refused, the first one may be on its way nevertheless. A receipt ends the
-    // doubt, or its time does.
+    // If the copy of a page in doubt is refused, the first one may still be delivered. A receipt or
+    // the expiry ends the doubt.
     let is_told = batch.kind != BatchKind::Resend;
     let ended = progress.ended.iter().filter(move |_| is_told);
     let ended = ended.map(move |ended| {
