@@ -290,7 +290,7 @@ impl Store {
                     CLAIMS.worked();
                     claimed.extend(more);
                 }
-                // An error is returned only if nothing is claimed yet: claimed batches must not be lost.
+                // The error is returned only if nothing is claimed yet: claims must not be lost.
                 Err(error) if claimed.is_empty() => return Err(error),
                 Err(error) => {
                     CLAIMS.failed(&error);

@@ -160,7 +160,8 @@ impl Store {
         Ok(Settled::default())
     }
 
-    /// Applies the holds of a bucket to batches that were held since, or left by an interrupted run.
+    /// Applies the holds of a bucket to batches that were held since, or that an interrupted run
+    /// left.
     pub async fn settle_held(&self, bucket: Bucket, now_ms: i64) -> Result<Settled> {
         let mut settled = Settled::default();
         let held = self.held_accounts(bucket).await?;

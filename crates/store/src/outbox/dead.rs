@@ -24,7 +24,7 @@ pub struct DeadOrigin {
     pub origin: String,
     /// The number of callbacks.
     pub callbacks: i64,
-    /// The oldest last due time, Unix milliseconds.
+    /// The due time of the oldest one, Unix milliseconds.
     pub oldest_ms: i64,
 }
 

@@ -37,7 +37,7 @@ impl Store {
             };
             let followed = self.db.change(change).await;
             if followed.is_err() {
-                // Windows read meanwhile may be cached with the shifted times, which were rolled back.
+                // Windows read meanwhile may be cached with the shifted times, now rolled back.
                 self.windows.forget();
             }
             followed?;
