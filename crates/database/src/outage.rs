@@ -56,9 +56,9 @@ impl Outage {
 
     /// Records a failure and logs it if due.
     pub fn failed(&self, error: &dyn Display) {
-        let what = self.what;
+        let attempt = self.what;
         if let Some(unlogged) = self.is_to_log() {
-            tracing::error!(%error, unlogged, "{what}; retrying, logged at most once a minute");
+            tracing::error!(%error, unlogged, "{attempt}; retrying, logged at most once a minute");
         }
     }
 
@@ -78,9 +78,9 @@ impl Outage {
         if !was_failing || !self.is_failing.swap(false, Ordering::Relaxed) {
             return;
         }
-        let what = self.what;
+        let attempt = self.what;
         if self.log().line(false, Instant::now()) == Some(Line::Over) {
-            tracing::info!("over: {what}");
+            tracing::info!("over: {attempt}");
         }
     }
 

@@ -139,7 +139,7 @@ impl fmt::Debug for CarrierSettings {
     }
 }
 
-/// What an operator can set.
+/// The settings of callbacks that an operator can change.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CallbackSettings {
     /// `true` if addresses outside the public internet may be called.

@@ -76,7 +76,7 @@ impl Accounts {
         })
     }
 
-    /// What becomes of what an account has queued; nothing is said of those of which all goes out.
+    /// Returns the fate of an account's queued recipients, or `None` if all of them are sent.
     pub async fn queued(self, id: AccountId) -> Result<Option<Queued>> {
         Ok(self.store.holds().await?.remove(&id))
     }
@@ -99,7 +99,7 @@ impl Accounts {
         found.then_some(()).ok_or(OperationError::NoAccount(id))
     }
 
-    /// What an account may spend in a day, and has spent.
+    /// Returns the amount that an account may spend in a day, and the amount that it has spent.
     pub async fn spending(self, id: AccountId) -> Result<Spending> {
         self.store
             .spending(id)

@@ -38,7 +38,7 @@ impl Callbacks {
         Ok(self.store.callback_attempts(id, message, limit).await?)
     }
 
-    /// Has dead callbacks made again from their first attempt on; gives how many.
+    /// Queues dead callbacks again, with all their attempts before them. Returns their number.
     pub async fn replay(self, which: &Replay) -> Result<u64> {
         let is_meant = |dead: &DeadOrigin| {
             which.account.is_none_or(|account| account == dead.account)
@@ -61,7 +61,7 @@ impl Callbacks {
         Ok(replayed)
     }
 
-    /// Has the callbacks of an account signed from now on.
+    /// Creates a secret, which signs the callbacks of an account from now on.
     pub async fn create_secret(self, id: AccountId) -> Result<CallbackSecret> {
         account(&self.store, id).await?;
         let by = self.actor.now();

@@ -54,7 +54,7 @@ impl Wallets {
     }
 }
 
-/// What a credit did.
+/// The result of a credit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Credit {
     /// False when this reference was credited before with the same amount: then nothing changed.

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_audit_says_whose_changes_are_where_it_has_one_for_each_and_not_too_many() {
+    fn the_audit_names_the_changed_accounts_unless_there_are_many() {
         let revision = |server, number, audited| Revision {
             server,
             number,

@@ -1,7 +1,4 @@
 //! The rules of prose, checked over every text of the repository that a person reads.
-//!
-//! `OGENE_PROSE=PATH cargo nextest run -p testkit --test tidy prose --no-capture` prints the faults
-//! of one file. `OGENE_PROSE=left` prints the paths of all files with a fault.
 
 mod comments;
 mod documents;
@@ -9,7 +6,6 @@ mod rules;
 mod rust;
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -83,38 +79,17 @@ fn files_below(folder: &Path, found: &mut BTreeSet<String>) {
 
 #[test]
 fn prose_keeps_its_rules() {
-    let asked = env::var("OGENE_PROSE").unwrap_or_default();
     let mut files = BTreeSet::new();
     files_below(&root(), &mut files);
     assert!(files.len() > 300, "the files were not found");
-    let left = include_str!("prose_left.txt");
-    let left: BTreeSet<&str> = left.lines().collect();
-
-    let (mut wrong, mut failing) = (Vec::new(), BTreeSet::new());
+    let mut wrong = Vec::new();
     for path in &files {
         let Ok(source) = fs::read_to_string(root().join(path)) else {
             continue;
         };
-        let faults = faults(path, &source);
-        if faults.is_empty() {
-            continue;
-        }
-        failing.insert(path.as_str());
-        if *path == asked || !left.contains(path.as_str()) {
-            let shown = faults.iter().map(|fault| format!("{path}:{fault}"));
-            wrong.extend(shown);
-        }
+        let shown = faults(path, &source).into_iter();
+        wrong.extend(shown.map(|fault| format!("{path}:{fault}")));
     }
-    if asked == "left" {
-        let paths: Vec<&str> = failing.iter().copied().collect();
-        println!("{}", paths.join("\n"));
-    } else if !asked.is_empty() {
-        let prefix = format!("{asked}:");
-        wrong.retain(|fault| fault.starts_with(&prefix));
-        panic!("{} faults\n{}", wrong.len(), wrong.join("\n"));
-    }
-    let done = left.difference(&failing);
-    wrong.extend(done.map(|path| format!("{path}: no fault is left: remove it from the list")));
     assert!(
         wrong.is_empty(),
         "{} faults\n{}",
