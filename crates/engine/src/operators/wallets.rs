@@ -28,7 +28,7 @@ impl Wallets {
         outcome(&self.store, id, amount, component, credited).await
     }
 
-    /// Takes back credit, never more than the component holds. A reference counts once, as with [`credit`].
+    /// Takes back credit, never more than the component holds. A reference counts once, as with [`Self::credit`].
     pub async fn debit(
         self,
         id: AccountId,

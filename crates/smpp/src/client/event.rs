@@ -81,7 +81,7 @@ pub enum Event {
         /// The outcome.
         outcome: SubmitOutcome,
     },
-    /// A message or a receipt came; answer it with [`Session::answer`] once its effect is durable.
+    /// A message or a receipt came; answer it with [`crate::Session::answer`] once its effect is durable.
     Deliver {
         /// Names it in the answer.
         sequence: u32,

@@ -31,7 +31,7 @@ pub struct BindOptions {
     pub enquire_link: Duration,
     /// How long a response, also to a probe, is waited for.
     pub response_timeout: Duration,
-    /// How long the response to the bind is waited for, and by [`connect`] the connection before it.
+    /// How long the response to the bind is waited for, and by [`crate::connect`] the connection before it.
     pub bind_timeout: Duration,
     /// Send optional parameters also to a peer that does not announce version 3.4.
     pub always_send_tlvs: bool,

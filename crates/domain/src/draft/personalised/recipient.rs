@@ -12,7 +12,7 @@ pub struct PersonalisedRecipient {
     pub recipient: Recipient,
     /// The row, from 1.
     pub row: u32,
-    /// Index of the preferred carrier in [`Rulebook::carriers`].
+    /// Index of the preferred carrier in [`crate::Rulebook::carriers`].
     pub carrier: usize,
     /// `true` if the sender ID is added to the text.
     pub suffixed: bool,
