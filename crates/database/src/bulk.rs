@@ -105,20 +105,25 @@ impl<'q> Bulk<'q> {
     }
 
     /// Returns the statements that PostgreSQL runs, each with its number of rows.
-    fn on_postgres(&self, is_citus: bool) -> impl Iterator<Item = (Query<'q>, usize)> {
+    fn on_postgres(self, is_citus: bool) -> impl Iterator<Item = (Query<'q>, usize)> {
         let most = match self.many {
             _ if is_citus => 1,
             Many::Arrays(_) => MAX_ROWS,
             Many::Keys(_) => Keys::MAX_ROWS,
         };
-        self.values.chunks(most * self.width).map(|values| {
-            let rows = values.len() / self.width;
+        let mut left = self.values.len() / self.width;
+        let mut values = self.values.into_iter();
+        std::iter::from_fn(move || {
+            let rows = left.min(most);
+            left -= rows;
+            let values = values.by_ref().take(rows * self.width);
             let statement = match self.many {
-                _ if rows == 1 => query(self.one).with(values.to_vec()),
-                Many::Arrays(many) => query(many).with(arrays(values, self.width)),
-                Many::Keys(keys) => query(keys.text(rows)).with(values.to_vec()),
+                _ if rows == 0 => return None,
+                _ if rows == 1 => query(self.one).with(values),
+                Many::Arrays(many) => query(many).with(arrays(values, self.width, rows)),
+                Many::Keys(keys) => query(keys.text(rows)).with(values),
             };
-            (statement.with(self.rest.clone()), rows)
+            Some((statement.with(self.rest.iter().cloned()), rows))
         })
     }
 }
@@ -141,9 +146,16 @@ impl Keys {
 }
 
 /// Returns the values of some rows as one array for each column.
-fn arrays<'q>(values: &[Value<'q>], width: usize) -> Vec<Value<'q>> {
-    let column = |at: usize| Value::Array(values.iter().skip(at).step_by(width).cloned().collect());
-    (0..width).map(column).collect()
+fn arrays<'q>(
+    values: impl Iterator<Item = Value<'q>>,
+    width: usize,
+    rows: usize,
+) -> impl Iterator<Item = Value<'q>> {
+    let mut columns: Vec<_> = (0..width).map(|_| Vec::with_capacity(rows)).collect();
+    for (at, value) in values.enumerate() {
+        columns[at % width].push(value);
+    }
+    columns.into_iter().map(Value::Array)
 }
 
 impl Tx {

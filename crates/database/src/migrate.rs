@@ -131,7 +131,7 @@ async fn apply(connection: &mut PgConnection, migration: &Migration) -> Result<(
     sqlx::raw_sql(migration.sql)
         .execute(&mut *connection)
         .await?;
-    let note = query(NOTE).with(migration.values().into());
+    let note = query(NOTE).with(migration.values());
     note.for_postgres()?.execute(&mut *connection).await?;
     sqlx::raw_sql("commit").execute(connection).await?;
     Ok(())

@@ -100,7 +100,7 @@ impl<'q> Query<'q> {
     }
 
     /// Binds further values.
-    pub(crate) fn with(mut self, values: Vec<Value<'q>>) -> Self {
+    pub(crate) fn with(mut self, values: impl IntoIterator<Item = Value<'q>>) -> Self {
         self.values.extend(values);
         self
     }
