@@ -1,18 +1,18 @@
 //! From the raw fields of a request to a valid draft of a message, or to the first refusal.
 
 mod classes;
+mod fields;
 mod send;
 
 pub use classes::Class;
+pub(crate) use fields::flag;
+pub use fields::{Customer, MAX_REFERENCE_CHARACTERS, SendFields};
 pub(crate) mod personalised;
 mod quote;
 
 pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
 pub use quote::{NetworkCost, OTHER_NETWORK, Quote};
-pub(crate) use send::flag;
-pub use send::{
-    Adjustments, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, SendFields, draft,
-};
+pub use send::{Adjustments, Draft, Fingerprint, draft};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

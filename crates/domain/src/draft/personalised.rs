@@ -8,12 +8,10 @@ mod recipient;
 
 pub use recipient::PersonalisedRecipient;
 
-use super::send::{
-    Adjustments, Customer, Fingerprint, SendFields, approved_sender, check_sender,
-    checked_callback, checked_reference, chosen_gateway, flag, without_nul,
-};
+use super::fields::{Choices, Customer, SendFields, choices, present};
+use super::send::{Adjustments, Fingerprint, check_sender, cut, some_valid};
 use crate::account::Environment;
-use crate::gateway::{AppendSender, Gateway, Priority, Rulebook};
+use crate::gateway::{Gateway, Priority, Rulebook};
 use crate::ids::AccountId;
 use crate::money::Money;
 use crate::number::recipient::Recipient;
@@ -95,31 +93,26 @@ pub fn draft_personalised(
     rules: &Rulebook,
     prohibited: &Prohibited,
 ) -> Result<PersonalisedDraft, Refusal> {
-    let present = |field: Option<String>| field.filter(|text| !text.trim().is_empty());
     if present(fields.to.take()).is_some() {
         fields.ignored.push("to".to_owned());
     }
-    let from = present(fields.from).ok_or(Refusal::FromMissing)?;
+    let from = present(fields.from.take()).ok_or(Refusal::FromMissing)?;
     if rows.is_empty() {
         return Err(Refusal::ToMissing);
     }
-    let body = present(fields.body);
+    let body = present(fields.body.take());
     if body.is_none() && rows.iter().all(|row| row.body().is_none()) {
         return Err(Refusal::BodyMissing);
     }
-    let sender = approved_sender(&from, customer)?;
-    let gateway = chosen_gateway(
-        fields.gateway.as_deref(),
-        fields.dnd.as_deref(),
-        environment,
-        rules,
-    )?;
-    let unicode = flag("unicode", fields.unicode.as_deref())?;
-    let append = AppendSender::parse(fields.append_sender.as_deref().unwrap_or_default())?;
-    let callback_url = checked_callback(present(fields.callback_url), rules)?;
-    let customer_reference = checked_reference(present(fields.customer_reference))?;
-    without_nul("callback_url", callback_url.as_deref())?;
-    without_nul("customer_reference", customer_reference.as_deref())?;
+    fields.customer_reference = present(fields.customer_reference.take());
+    let Choices {
+        sender,
+        gateway,
+        unicode,
+        append,
+        callback_url,
+        customer_reference,
+    } = choices(&from, &mut fields, customer, environment, rules)?;
     let template = body.as_deref().map(template_of).transpose()?;
     let chosen = choose(rows, gateway.gateway, environment, rules.max_recipients)?;
     check_sender(gateway, environment, sender, rules)?;
@@ -219,11 +212,7 @@ pub(crate) fn choose(
             None => invalid.add_invalid(row.to().trim()),
         }
     }
-    match (places.len(), invalid.invalid_count) {
-        (0, 1) => return Err(Refusal::RecipientInvalid),
-        (0, _) => return Err(Refusal::NoValidRecipient),
-        _ => {}
-    }
+    some_valid(places.len(), invalid.invalid_count)?;
     let mut is_repeated = vec![false; rows.len()];
     let mut sorted = places.clone();
     sorted.sort_unstable();
@@ -261,9 +250,7 @@ fn fingerprint(
         hash.update(text.len().to_be_bytes());
         hash.update(text);
     }
-    let mut fingerprint = Fingerprint::default();
-    fingerprint.copy_from_slice(&hash.finalize()[..16]);
-    fingerprint
+    cut(hash)
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ pub(super) fn customer() -> Customer {
 }
 
 /// Fields from `name=value` lines.
-pub(super) fn fields(text: &str) -> SendFields {
+pub(crate) fn fields(text: &str) -> SendFields {
     let mut fields = SendFields::default();
     for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
         let value = Some(value.to_owned());
@@ -122,6 +122,7 @@ pub(super) fn fields(text: &str) -> SendFields {
             "append" => fields.append_sender = value,
             "url" => fields.callback_url = value,
             "reference" => fields.customer_reference = value,
+            "ignored" => fields.ignored.extend(value),
             _ => panic!("{name}"),
         }
     }

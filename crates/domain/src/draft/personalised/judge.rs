@@ -2,7 +2,8 @@
 
 use super::recipient::PersonalisedRecipient;
 use crate::draft::classes::{Route, charge, route};
-use crate::draft::send::{Adjustments, Customer, MAX_REFERENCE_CHARACTERS};
+use crate::draft::fields::{Customer, MAX_REFERENCE_CHARACTERS};
+use crate::draft::send::Adjustments;
 use crate::gateway::{AppendSender, GatewayRules, Rulebook};
 use crate::ids::AccountId;
 use crate::money::Money;

@@ -1,31 +1,10 @@
 //! Requests that are the same, and requests that are not.
 
 use super::*;
+use crate::draft::tests::fields;
 use crate::otp::OtpFields;
 use crate::personalised::read_csv;
 use proptest::prelude::*;
-
-/// Fields from `name=value` pairs.
-fn fields(text: &str) -> SendFields {
-    let mut fields = SendFields::default();
-    for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
-        let value = Some(value.to_owned());
-        match name {
-            "from" => fields.from = value,
-            "to" => fields.to = value,
-            "body" => fields.body = value,
-            "gateway" => fields.gateway = value,
-            "dnd" => fields.dnd = value,
-            "unicode" => fields.unicode = value,
-            "append" => fields.append_sender = value,
-            "url" => fields.callback_url = value,
-            "reference" => fields.customer_reference = value,
-            "ignored" => fields.ignored.extend(value),
-            _ => panic!("{name}"),
-        }
-    }
-    fields
-}
 
 fn send(text: &str) -> Option<RequestFingerprint> {
     let times = SendTimes::default();
