@@ -81,16 +81,16 @@ impl Callbacks {
     }
 
     /// Waits until so many recipients were told of, and gives when the last was.
-    pub(crate) async fn wait_for(&self, recipients: u64, patience: Duration) -> Result<Instant> {
+    pub(crate) async fn wait_for(&self, recipients: u64, timeout: Duration) -> Result<Instant> {
         let began = Instant::now();
         loop {
             let count = self.count();
             if count.recipients >= recipients {
                 return count.last.context("no callback came");
             }
-            if began.elapsed() > patience {
+            if began.elapsed() > timeout {
                 anyhow::bail!(
-                    "{} callbacks of {recipients} in {patience:?}",
+                    "{} callbacks of {recipients} in {timeout:?}",
                     count.recipients
                 );
             }

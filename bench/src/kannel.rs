@@ -6,14 +6,15 @@
 
 mod boxes;
 
-use crate::Load;
 use crate::callbacks::Callbacks;
 use crate::database::REPOSITORY;
 use crate::figures::{Figures, medians, summary};
 use crate::load::{Request, closed_loop_on, open};
 use crate::measure::{configuration, describe, progress};
+use crate::plan::Plan;
+use crate::scenario::Scenario;
+use crate::scenario::checks::SETTLE_TIMEOUT;
 use crate::scenario::single::{WARM_UP, whole_life};
-use crate::scenario::{SETTLE_PATIENCE, Scenario};
 use crate::site::Setup;
 use anyhow::{Context, Result, bail};
 use boxes::Boxes;
@@ -26,7 +27,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// How long a run may take.
-const PATIENCE: Duration = Duration::from_mins(6);
+const TIMEOUT: Duration = Duration::from_mins(6);
 /// The compared figures: key, label, and `true` if more is better.
 const COMPARED: [(&str, &str, bool); 6] = [
     ("messages_per_s", "messages a second, whole life", true),
@@ -38,16 +39,16 @@ const COMPARED: [(&str, &str, bool); 6] = [
 ];
 
 /// Measures both, prints a table, and gives whether everything added up.
-pub(crate) async fn beside(setup: &Setup, load: Load, json: Option<&Path>) -> Result<bool> {
+pub(crate) async fn beside(setup: &Setup, plan: Plan, json: Option<&Path>) -> Result<bool> {
     install()?;
     let machine = describe(setup)?;
     let (mut ogene, mut kannel) = (Vec::new(), Vec::new());
-    for run in 1..=load.runs {
-        let figures = Scenario::Single.run(setup, load).await;
-        ogene.push(shown("ogene", run, load.runs, figures));
-        let figures = tokio::time::timeout(PATIENCE, measure(setup)).await;
+    for run in 1..=plan.runs {
+        let figures = Scenario::Single.run(setup, plan).await;
+        ogene.push(shown("ogene", run, plan.runs, figures));
+        let figures = tokio::time::timeout(TIMEOUT, measure(setup)).await;
         let figures = figures.context("it takes too long").flatten();
-        kannel.push(shown("kannel", run, load.runs, figures));
+        kannel.push(shown("kannel", run, plan.runs, figures));
     }
     let clean = [&ogene, &kannel]
         .iter()
@@ -56,7 +57,7 @@ pub(crate) async fn beside(setup: &Setup, load: Load, json: Option<&Path>) -> Re
     let document = json!({
         "clean": clean,
         "machine": machine,
-        "configuration": configuration(setup, load),
+        "configuration": configuration(setup, plan),
         "ogene": summary(&ogene, &[], setup.database),
         "kannel": summary(&kannel, &[], setup.database),
         "ratios": ratios,
@@ -100,12 +101,12 @@ async fn measure(setup: &Setup) -> Result<Figures> {
     // Kept from the beginning: it is slow to let so many in once more.
     let mut streams = open(&[boxes.http], setup.connections).await?;
     closed_loop_on(&mut streams, &request, 0..WARM_UP, Duration::MAX).await?;
-    callbacks.wait_for(WARM_UP, SETTLE_PATIENCE).await?;
+    callbacks.wait_for(WARM_UP, SETTLE_TIMEOUT).await?;
 
     let before = boxes.usage()?;
     let numbers = WARM_UP..all;
     let load = closed_loop_on(&mut streams, &request, numbers, Duration::MAX).await?;
-    let last = callbacks.wait_for(all, SETTLE_PATIENCE).await?;
+    let last = callbacks.wait_for(all, SETTLE_TIMEOUT).await?;
     let mut figures = whole_life(&load, last, [&before, &boxes.usage()?], messages);
     let told = callbacks.count();
     figures.expect("callbacks of a delivery", all, told.delivered);

@@ -5,7 +5,7 @@
 //! | part | file |
 //! |---|---|
 //! | the measurements and their checks | `scenario`, one file each |
-//! | runs and their document; the table of all goals; beside Kannel | `measure`, `table`, `kannel` |
+//! | how much is measured; runs and their document; the table of all goals; beside Kannel | `plan`, `measure`, `table`, `kannel` |
 //! | the service, its carrier and its customer, set up and taken down | `site`, `database`, `process`, `quota` |
 //! | what takes too long to bring about by sending | `copies` |
 //! | the customer's side: sends, callbacks | `load`, `http`, `callbacks` |
@@ -21,6 +21,7 @@ mod kannel;
 mod load;
 mod machine;
 mod measure;
+mod plan;
 mod process;
 mod quota;
 mod scenario;
@@ -32,6 +33,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use database::Kind;
 use measure::progress;
+use plan::Plan;
 use scenario::Scenario;
 use site::Setup;
 use std::path::PathBuf;
@@ -166,28 +168,21 @@ async fn choose(options: &Options) -> Result<bool> {
                 [] => Scenario::value_variants(),
                 named => named,
             };
-            measure::some(&setup, scenarios, conduct.load(1)).await
+            measure::some(&setup, scenarios, conduct.plan(1)).await
         }
         Some(Command::Table { conduct, target }) => {
-            let load = conduct.load(conduct.usual_runs());
-            table::all(&conduct.setup(Kind::Postgres)?, load, target).await
+            let plan = conduct.plan(conduct.usual_runs());
+            table::all(&conduct.setup(Kind::Postgres)?, plan, target).await
         }
         Some(Command::Kannel {
             database,
             json,
             conduct,
         }) => {
-            let load = conduct.load(conduct.usual_runs());
-            kannel::beside(&conduct.setup(*database)?, load, json.as_deref()).await
+            let plan = conduct.plan(conduct.usual_runs());
+            kannel::beside(&conduct.setup(*database)?, plan, json.as_deref()).await
         }
     }
-}
-
-/// How much, and how often.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Load {
-    pub(crate) quick: bool,
-    pub(crate) runs: u32,
 }
 
 impl Conduct {
@@ -196,8 +191,8 @@ impl Conduct {
         if self.quick { 1 } else { SEVERAL_RUNS }
     }
 
-    fn load(&self, usual_runs: u32) -> Load {
-        Load {
+    fn plan(&self, usual_runs: u32) -> Plan {
+        Plan {
             quick: self.quick,
             runs: self.runs.unwrap_or(usual_runs),
         }

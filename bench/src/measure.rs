@@ -1,8 +1,8 @@
 //! Runs scenarios, and what becomes of their figures: a document.
 
-use crate::Load;
 use crate::figures::{self, Figures};
 use crate::machine::{self, Processors};
+use crate::plan::Plan;
 use crate::scenario::Scenario;
 use crate::site::Setup;
 use anyhow::Result;
@@ -13,14 +13,14 @@ use std::io::{self, Write};
 pub(crate) type Results = Vec<(Scenario, Vec<Figures>)>;
 
 /// Measures some of it on one database, and prints the document; gives whether everything added up.
-pub(crate) async fn some(setup: &Setup, scenarios: &[Scenario], load: Load) -> Result<bool> {
+pub(crate) async fn some(setup: &Setup, scenarios: &[Scenario], plan: Plan) -> Result<bool> {
     let machine = describe(setup)?;
-    let results = run_all(setup, scenarios, load).await;
+    let results = run_all(setup, scenarios, plan).await;
     let clean = are_clean(&results);
     let document = json!({
         "clean": clean,
         "machine": machine,
-        "configuration": configuration(setup, load),
+        "configuration": configuration(setup, plan),
         "scenarios": summaries(setup, &results),
     });
     writeln!(io::stdout(), "{document:#}")?;
@@ -49,10 +49,10 @@ pub(crate) fn summaries(setup: &Setup, results: &Results) -> Map<String, Value> 
         .collect()
 }
 
-pub(crate) fn configuration(setup: &Setup, load: Load) -> Value {
+pub(crate) fn configuration(setup: &Setup, plan: Plan) -> Value {
     json!({
-        "quick": load.quick,
-        "runs": load.runs,
+        "quick": plan.quick,
+        "runs": plan.runs,
         "connections": setup.connections,
         "binds": setup.binds,
         "window": setup.window,
@@ -68,16 +68,16 @@ pub(crate) fn configuration(setup: &Setup, load: Load) -> Value {
 
 /// Runs take turns, so that a machine that slows down slows all scenarios alike. A run that fails is a fault, and
 /// the others go on.
-pub(crate) async fn run_all(setup: &Setup, scenarios: &[Scenario], load: Load) -> Results {
+pub(crate) async fn run_all(setup: &Setup, scenarios: &[Scenario], plan: Plan) -> Results {
     let mut results: Vec<_> = scenarios.iter().map(|&it| (it, Vec::new())).collect();
-    for run in 1..=load.runs {
+    for run in 1..=plan.runs {
         for (scenario, runs) in &mut results {
-            let turns = scenario.turns(load.runs);
+            let turns = scenario.turns(plan.runs);
             if run > turns {
                 continue;
             }
             let before = Processors::now();
-            let ran = scenario.run(setup, load).await;
+            let ran = scenario.run(setup, plan).await;
             let mut figures = ran.unwrap_or_else(|error| Figures::failed(&error));
             figures.set("stolen_share", Processors::now().stolen_since(&before));
             let (name, shown) = (scenario.name(), Value::from(figures.values()));

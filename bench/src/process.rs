@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a child may take to end after SIGTERM.
-const STOP_PATIENCE: Duration = Duration::from_secs(12);
+const STOP_TIMEOUT: Duration = Duration::from_secs(12);
 /// How often a condition is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Linux counts CPU time in hundredths of a second, whatever its own clock.
@@ -89,7 +89,7 @@ impl Process {
         Command::new("kill").args(["-TERM", &pid]).status()?;
         let mut ended: Option<ExitStatus> = None;
         let name = self.name;
-        until(STOP_PATIENCE, || {
+        until(STOP_TIMEOUT, || {
             ended = self.child.try_wait().ok().flatten();
             ended.is_some()
         })
@@ -154,11 +154,11 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Waits until a condition holds; gives the time that took.
-pub(crate) async fn until(patience: Duration, mut holds: impl FnMut() -> bool) -> Result<Duration> {
+pub(crate) async fn until(timeout: Duration, mut holds: impl FnMut() -> bool) -> Result<Duration> {
     let began = Instant::now();
     while !holds() {
-        if began.elapsed() > patience {
-            bail!("not within {patience:?}");
+        if began.elapsed() > timeout {
+            bail!("not within {timeout:?}");
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

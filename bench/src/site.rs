@@ -1,10 +1,12 @@
 //! The measured site: the service, its carrier, and one customer, in a directory that goes with it.
 
 mod configuration;
+mod setup;
 
 pub(crate) use configuration::{HELD, LIMITS, OTP};
+pub(crate) use setup::Setup;
 
-use crate::database::{Database, Kind};
+use crate::database::Database;
 use crate::http::Connection;
 use crate::process::{Process, Usage, until};
 use crate::quota::Quota;
@@ -18,7 +20,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// How long a process may take until it takes connections.
-pub(crate) const START_PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often `/metrics` is read while something is waited for: often enough for a figure, seldom enough to
 /// cost the service nothing.
 const METRICS_EVERY: Duration = Duration::from_millis(25);
@@ -28,36 +30,6 @@ pub(crate) const NODES: [&str; 4] = ["serve", "serve-2", "serve-3", "serve-4"];
 const CREDIT: &str = "900000000.00";
 /// The sender ID of every message.
 pub(crate) const SENDER_ID: &str = "AdaFoods";
-
-/// The settings that all scenarios of a run share.
-#[derive(Clone, Debug)]
-pub(crate) struct Setup {
-    /// The release binary.
-    pub(crate) ogene: PathBuf,
-    /// Where the directories of the scenarios are made.
-    pub(crate) target: PathBuf,
-    /// HTTP connections, in the scenario `single`.
-    pub(crate) connections: usize,
-    pub(crate) binds: u32,
-    pub(crate) window: u32,
-    /// The limit of each carrier.
-    pub(crate) max_per_second: Option<u32>,
-    /// All at the same SMSC; the numbers are shared out evenly among them.
-    pub(crate) carriers: usize,
-    pub(crate) response_delay: String,
-    pub(crate) receipt_delay: String,
-    pub(crate) database: Kind,
-    /// Processes of the service; more than one only on PostgreSQL.
-    pub(crate) nodes: usize,
-    /// That each of them may use.
-    pub(crate) cores: Option<f64>,
-    /// Settled messages in the scenario that is about them.
-    pub(crate) stored: u64,
-    /// Single messages that are sent, where nothing else says how many.
-    pub(crate) messages: u64,
-    /// The section `[limits]`.
-    pub(crate) limits: &'static str,
-}
 
 /// One customer's service, and how to reach it.
 pub(crate) struct Site {
@@ -187,8 +159,8 @@ impl Site {
         for (service, &http) in self.services.iter_mut().zip(&self.http) {
             while !is_ready(http).await {
                 service.check()?;
-                if began.elapsed() > START_PATIENCE {
-                    bail!("the service is not ready within {START_PATIENCE:?}");
+                if began.elapsed() > START_TIMEOUT {
+                    bail!("the service is not ready within {START_TIMEOUT:?}");
                 }
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -213,7 +185,7 @@ impl Site {
     /// Waits until all binds are up.
     pub(crate) async fn wait_until_bound(&self) -> Result<()> {
         let binds = u64::from(self.setup.binds) * self.setup.carriers as u64;
-        self.wait_for("ogene_binds", binds, START_PATIENCE).await?;
+        self.wait_for("ogene_binds", binds, START_TIMEOUT).await?;
         Ok(())
     }
 
@@ -223,7 +195,7 @@ impl Site {
         &self,
         metric: &str,
         least: u64,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<f64> {
         let mut connections = Vec::with_capacity(self.http.len());
         for &http in &self.http {
@@ -238,11 +210,11 @@ impl Site {
             if found >= crate::figures::float(least) {
                 return Ok(found);
             }
-            if began.elapsed() > patience {
+            if began.elapsed() > timeout {
                 let all = self.services.iter().chain(&self.smsc);
                 let logs: Vec<_> = all.map(Process::last_lines).collect();
                 bail!(
-                    "{metric} is {found} and not {least} after {patience:?}: {}",
+                    "{metric} is {found} and not {least} after {timeout:?}: {}",
                     logs.join(" | ")
                 );
             }
@@ -251,11 +223,7 @@ impl Site {
     }
 
     /// Waits until the SMSC has sent so many receipts, and has an answer to each.
-    pub(crate) async fn wait_until_answered(
-        &self,
-        receipts: u64,
-        patience: Duration,
-    ) -> Result<()> {
+    pub(crate) async fn wait_until_answered(&self, receipts: u64, timeout: Duration) -> Result<()> {
         let smsc = self.smsc.as_ref().context("the SMSC runs")?;
         let answered = || {
             // It shows its figures once a second; the last line is the newest, and may be half written.
@@ -265,7 +233,7 @@ impl Site {
                 .find_map(|line| serde_json::from_str::<Value>(line).ok()?["answered"].as_u64())
                 .is_some_and(|answered| answered >= receipts)
         };
-        until(patience, answered)
+        until(timeout, answered)
             .await
             .context("receipts are missing")?;
         Ok(())
@@ -320,7 +288,7 @@ pub(crate) async fn start_smsc(setup: &Setup, address: SocketAddr, dir: &Path) -
     command.args(["--response-delay", &setup.response_delay]);
     command.args(["--receipt-delay", &setup.receipt_delay]);
     let mut smsc = Process::start("smsc", &mut command, dir)?;
-    until(START_PATIENCE, || TcpStream::connect(address).is_ok())
+    until(START_TIMEOUT, || TcpStream::connect(address).is_ok())
         .await
         .context("the SMSC takes no connections")?;
     smsc.check()?;

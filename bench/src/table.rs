@@ -1,17 +1,18 @@
 //! All goals at once: every scenario on SQLite and on PostgreSQL, as JSON and as Markdown.
 
 mod markdown;
+mod rows;
 
-use crate::Load;
 use crate::database::Kind;
-use crate::figures::{Goal, medians};
+use crate::figures::medians;
 use crate::measure::{self, Results, are_clean};
+use crate::plan::Plan;
 use crate::scenario::Scenario;
 use crate::site::Setup;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use rows::Medians;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -32,203 +33,6 @@ pub(crate) struct Target {
     markdown: Option<PathBuf>,
 }
 
-/// A line of the table: what one figure of a scenario means to the reader.
-struct Row {
-    what: &'static str,
-    scenario: Scenario,
-    figure: &'static str,
-}
-
-const fn row(what: &'static str, scenario: Scenario, figure: &'static str) -> Row {
-    Row {
-        what,
-        scenario,
-        figure,
-    }
-}
-
-/// In the order in which a reader asks.
-const ROWS: [Row; 35] = [
-    row(
-        "one recipient a request, 256 connections, receipts and callbacks, whole life: messages a second",
-        Scenario::Single,
-        "messages_per_s",
-    ),
-    row(
-        "the same: CPU seconds of the service per 1,000 messages",
-        Scenario::Single,
-        "cpu_s_per_1000",
-    ),
-    row(
-        "accepts a second, nothing else running",
-        Scenario::Accept,
-        "accepts_per_s",
-    ),
-    row(
-        "accept at 500 a second: p50, ms",
-        Scenario::Latency,
-        "accept_p50_ms",
-    ),
-    row(
-        "accept at 500 a second: p99, ms",
-        Scenario::Latency,
-        "accept_p99_ms",
-    ),
-    row(
-        "accepted to `submit_sm` at 500 a second: p50, ms",
-        Scenario::Latency,
-        "accepted_to_submit_p50_ms",
-    ),
-    row(
-        "accepted to `submit_sm` at 500 a second: p99, ms",
-        Scenario::Latency,
-        "accepted_to_submit_p99_ms",
-    ),
-    row(
-        "1,000 recipients a request, receipts, whole life: recipients a second",
-        Scenario::Bulk,
-        "recipients_per_s",
-    ),
-    row(
-        "one request of 100,000 recipients: answered within, ms",
-        Scenario::Large,
-        "answered_longest_ms",
-    ),
-    row(
-        "settled messages stored: share of the empty rate",
-        Scenario::Stored,
-        "share_of_empty_rate",
-    ),
-    row(
-        "report page of a message of 10,000 under load: p99, ms",
-        Scenario::Reports,
-        "report_of_100_p99_ms",
-    ),
-    row(
-        "an SMSC 50 ms away, window 100, one bind: submits a second",
-        Scenario::Distant,
-        "submits_per_s",
-    ),
-    row(
-        "an OTP with 1,000,000 recipients queued: due to the wire, p99, ms",
-        Scenario::Overtake,
-        "otp_due_to_submit_p99_ms",
-    ),
-    row(
-        "callbacks to a receiver that is well, beside 1,000 dead ones: share of the rate alone",
-        Scenario::DeadReceivers,
-        "share_of_rate_alone",
-    ),
-    row(
-        "9,000 connections that ask for ten times the sustained rate, for a minute: share of it settled",
-        Scenario::Overload,
-        "goodput_share",
-    ),
-    row("memory meanwhile, MB", Scenario::Overload, "peak_mb"),
-    row(
-        "all as before after it, s",
-        Scenario::Overload,
-        "recovery_s",
-    ),
-    row(
-        "ten times the campaigns that are sustained, for a minute: share of the rate settled",
-        Scenario::OverloadCampaigns,
-        "goodput_share",
-    ),
-    row(
-        "memory meanwhile, MB",
-        Scenario::OverloadCampaigns,
-        "peak_mb",
-    ),
-    row(
-        "all as before after it, s",
-        Scenario::OverloadCampaigns,
-        "recovery_s",
-    ),
-    row("memory idle, MB", Scenario::Queued, "idle_mb"),
-    row(
-        "memory with 1,000,000 recipients queued, MB",
-        Scenario::Queued,
-        "queued_mb",
-    ),
-    row(
-        "ready after SIGKILL with 1,000,000 recipients queued, s",
-        Scenario::Queued,
-        "ready_after_kill_s",
-    ),
-    row(
-        "disk per single message, just settled, over 500,000, bytes",
-        Scenario::Disk,
-        "stored_bytes_per_recipient",
-    ),
-    row(
-        "disk per single message, for good, bytes",
-        Scenario::Disk,
-        "lasting_bytes_per_recipient",
-    ),
-    row(
-        "disk per single message, just settled, over 50,000, bytes",
-        Scenario::Single,
-        "stored_bytes_per_recipient",
-    ),
-    row(
-        "disk per bulk recipient, just settled, bytes",
-        Scenario::Bulk,
-        "stored_bytes_per_recipient",
-    ),
-    row(
-        "disk per bulk recipient, for good, bytes",
-        Scenario::Bulk,
-        "lasting_bytes_per_recipient",
-    ),
-    row(
-        "decode and encode a `submit_sm` of 200 octets, ns",
-        Scenario::Codec,
-        "decode_and_encode_ns",
-    ),
-    row(
-        "CPU per message, 10,000 accounts to 1",
-        Scenario::Accounts,
-        "cpu_growth",
-    ),
-    row(
-        "CPU per message, of 10,000 accounts, one made each second to none",
-        Scenario::Changes,
-        "cpu_growth",
-    ),
-    row(
-        "CPU per message, 1,000,000 recipients queued to none",
-        Scenario::Backlog,
-        "cpu_growth",
-    ),
-    row(
-        "CPU per message, 50 carriers to 1",
-        Scenario::Carriers,
-        "cpu_growth",
-    ),
-    row(
-        "bulk: CPU seconds per 1,000 recipients",
-        Scenario::Bulk,
-        "cpu_s_per_1000",
-    ),
-    row(
-        "an OTP while the campaign drains at full speed: due to the wire, p99, ms",
-        Scenario::Overtake,
-        "otp_while_draining_due_to_submit_p99_ms",
-    ),
-];
-
-impl Row {
-    /// Returns its goal.
-    fn goal(&self) -> Option<Goal> {
-        let mut goals = self.scenario.goals().iter();
-        goals.find(|goal| goal.figure() == self.figure).copied()
-    }
-}
-
-/// The medians of a database, by scenario and figure.
-type Medians = BTreeMap<String, BTreeMap<String, f64>>;
-
 /// The figures so far, by database.
 #[derive(Default)]
 struct Found {
@@ -238,7 +42,7 @@ struct Found {
 }
 
 /// Measures everything; gives whether everything added up.
-pub(crate) async fn all(setup: &Setup, load: Load, target: &Target) -> Result<bool> {
+pub(crate) async fn all(setup: &Setup, plan: Plan, target: &Target) -> Result<bool> {
     let scenarios = match target.only.as_slice() {
         [] => Scenario::value_variants(),
         named => named,
@@ -258,13 +62,13 @@ pub(crate) async fn all(setup: &Setup, load: Load, target: &Target) -> Result<bo
             nodes,
             ..setup.clone()
         };
-        let results = measure::run_all(&setup, scenarios, load).await;
+        let results = measure::run_all(&setup, scenarios, plan).await;
         found.add(&setup, &results);
         // Also after the first one: hours of measuring are not to be lost.
-        found.write(&setup, load, &machine, target)?;
+        found.write(&setup, plan, &machine, target)?;
     }
     if target.markdown.is_none() {
-        let head = markdown::head(&machine, load);
+        let head = markdown::head(&machine, plan);
         write!(io::stdout(), "{head}{}", markdown::tables(&found.medians))?;
     }
     Ok(found.clean)
@@ -283,8 +87,8 @@ impl Found {
             .insert(setup.database.name().to_owned(), summaries.into());
     }
 
-    fn write(&self, setup: &Setup, load: Load, machine: &Value, target: &Target) -> Result<()> {
-        let mut configuration = measure::configuration(setup, load);
+    fn write(&self, setup: &Setup, plan: Plan, machine: &Value, target: &Target) -> Result<()> {
+        let mut configuration = measure::configuration(setup, plan);
         configuration["database"] = "both".into();
         let document = json!({
             "clean": self.clean,
@@ -297,7 +101,7 @@ impl Found {
                 .with_context(|| format!("{}", path.display()))?;
         }
         if let Some(path) = &target.markdown {
-            let head = markdown::head(machine, load);
+            let head = markdown::head(machine, plan);
             fs::write(path, head + &markdown::tables(&self.medians))
                 .with_context(|| format!("{}", path.display()))?;
         }

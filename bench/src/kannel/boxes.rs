@@ -1,7 +1,7 @@
 //! Kannel's two processes and its SMSC, in a directory that goes with them.
 
 use crate::process::{Process, Usage, until};
-use crate::site::{START_PATIENCE, Setup, free_address, start_smsc};
+use crate::site::{START_TIMEOUT, Setup, free_address, start_smsc};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::fs;
@@ -64,7 +64,7 @@ impl Boxes {
             Err(error)
         })?;
         let binds = u64::from(setup.binds);
-        until(START_PATIENCE, || bound(&smsc) >= binds)
+        until(START_TIMEOUT, || bound(&smsc) >= binds)
             .await
             .context("Kannel does not bind")?;
         Ok(Self {
@@ -93,7 +93,7 @@ impl Boxes {
 }
 
 async fn listens(address: SocketAddr) -> Result<()> {
-    until(START_PATIENCE, || TcpStream::connect(address).is_ok())
+    until(START_TIMEOUT, || TcpStream::connect(address).is_ok())
         .await
         .context("Kannel takes no connections")?;
     Ok(())

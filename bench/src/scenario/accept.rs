@@ -1,6 +1,6 @@
 //! How many sends are accepted a second, each durable, when nothing else happens.
 
-use super::{spent, verify};
+use super::checks::{spent, verify};
 use crate::figures::Figures;
 use crate::load::{Request, closed_loop};
 use crate::site::{Setup, Site};

@@ -1,7 +1,7 @@
 //! The cost of a message when more and more recipients are queued: held by quiet hours, for the same carrier.
 
+use super::checks::{SETTLE_TIMEOUT, stop, verify};
 use super::curve::{self, Side};
-use super::{SETTLE_PATIENCE, stop, verify};
 use crate::figures::Figures;
 use crate::load::{Request, closed_loop};
 use crate::site::{HELD, Setup, Site};
@@ -29,7 +29,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let mut figures = Figures::default();
     curve::compare(&mut figures, &mut sides, quick).await?;
     for (queued, Side { mut site, sent, .. }) in sides {
-        site.wait_for("ogene_settled_total", sent, SETTLE_PATIENCE)
+        site.wait_for("ogene_settled_total", sent, SETTLE_TIMEOUT)
             .await?;
         stop(&mut figures, &mut site, sent).await?;
         verify(&mut figures, &site, sent + queued / RECIPIENTS, sent, sent)?;

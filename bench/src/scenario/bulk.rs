@@ -1,6 +1,6 @@
 //! Campaigns: many recipients per request, from the first request to the last settled receipt.
 
-use super::{SETTLE_PATIENCE, close, spent};
+use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::Figures;
 use crate::load::{Request, closed_loop};
 use crate::site::{Setup, Site};
@@ -26,7 +26,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
         Duration::MAX,
     )
     .await?;
-    site.wait_for("ogene_settled_total", recipients, SETTLE_PATIENCE)
+    site.wait_for("ogene_settled_total", recipients, SETTLE_TIMEOUT)
         .await?;
     let time = load.began.elapsed();
     let after = site.usage()?;

@@ -3,7 +3,7 @@
 //! There is a site in each of these states, and the sites take turns: how fast a shared machine is may change by half
 //! from one minute to the next.
 
-use super::{SETTLE_PATIENCE, close};
+use super::checks::{SETTLE_TIMEOUT, close};
 use crate::callbacks::Callbacks;
 use crate::figures::{Figures, float, median};
 use crate::load::{Request, closed_loop};
@@ -89,7 +89,7 @@ pub(super) async fn measure(
     let told = callbacks.count().recipients + messages;
     let before = site.usage()?;
     let load = closed_loop(&site.http, &request, CONNECTIONS, numbers, Duration::MAX).await?;
-    let last = callbacks.wait_for(told, SETTLE_PATIENCE).await?;
+    let last = callbacks.wait_for(told, SETTLE_TIMEOUT).await?;
     let cpu_s = site.usage()?.cpu_s - before.cpu_s;
     Ok(Point {
         messages_per_s: float(messages) / (last - load.began).as_secs_f64(),

@@ -1,7 +1,8 @@
 //! The rate of single messages to a receiver that is well, alone and beside 1,000 that are dead: half of these refuse
 //! connections, the others take them and never answer.
 
-use super::{SETTLE_PATIENCE, close, curve};
+use super::checks::{SETTLE_TIMEOUT, close};
+use super::curve;
 use crate::callbacks::Callbacks;
 use crate::figures::Figures;
 use crate::load::{Request, closed_loop_on, open};
@@ -49,7 +50,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
         closed_loop_on(&mut streams, &request, sent(TO_EACH), Duration::MAX).await?;
     }
     let settled = sent(0).end;
-    site.wait_for("ogene_settled_total", settled, SETTLE_PATIENCE)
+    site.wait_for("ogene_settled_total", settled, SETTLE_TIMEOUT)
         .await?;
     let beside = curve::measure(&site, &callbacks, sent(messages)).await?;
 

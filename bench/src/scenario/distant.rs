@@ -1,7 +1,7 @@
 //! An SMSC whose responses take 50 ms, on one connection with a window of 100: no more than 2,000 a second can
 //! go there, and the pages must not leave the window idle.
 
-use super::{SETTLE_PATIENCE, close, spent};
+use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::{Figures, float};
 use crate::load::{Request, closed_loop};
 use crate::site::{Setup, Site};
@@ -39,20 +39,18 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
 
     // Responses are counted: a submit counts when it is made, before the window has room.
     let responses = "ogene_responses_total";
-    let first = site.wait_for(responses, WARM_UP, SETTLE_PATIENCE).await?;
+    let first = site.wait_for(responses, WARM_UP, SETTLE_TIMEOUT).await?;
     let began = Instant::now();
     // The last ones do not fill the window any more.
     let nearly_all = recipients - u64::from(WINDOW);
-    let last = site
-        .wait_for(responses, nearly_all, SETTLE_PATIENCE)
-        .await?;
+    let last = site.wait_for(responses, nearly_all, SETTLE_TIMEOUT).await?;
     let time = began.elapsed();
 
     let mut figures = Figures::default();
     // The end of the load, which is slower, is left out.
     let counted = last.min(float(nearly_all)) - first;
     figures.set("submits_per_s", counted / time.as_secs_f64());
-    site.wait_for("ogene_settled_total", recipients, SETTLE_PATIENCE)
+    site.wait_for("ogene_settled_total", recipients, SETTLE_TIMEOUT)
         .await?;
     spent(&mut figures, &before, &site.usage()?, recipients);
     close(&mut figures, site, requests, recipients).await?;

@@ -1,6 +1,6 @@
 //! The largest request: how soon it is answered, each sent when all of the one before is settled.
 
-use super::{SETTLE_PATIENCE, close, spent};
+use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::{Figures, Latencies};
 use crate::http::Connection;
 use crate::load::Request;
@@ -33,7 +33,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
         answers.record(time);
         longest = longest.max(time);
         let settled = recipients * (number + 1);
-        site.wait_for("ogene_settled_total", settled, SETTLE_PATIENCE)
+        site.wait_for("ogene_settled_total", settled, SETTLE_TIMEOUT)
             .await?;
         lives += at.elapsed();
     }

@@ -3,7 +3,7 @@
 //! Accepted is when the whole 200 was read here. A `submit_sm` that left before that counts as 0; what the
 //! customer waited in all, from when the request was due, stands beside it.
 
-use super::{SETTLE_PATIENCE, close, spent};
+use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::{Figures, Latencies};
 use crate::load::{Load, Request, closed_loop, open_loop};
 use crate::process::until;
@@ -54,7 +54,7 @@ async fn close_after(
     before: crate::process::Usage,
     all: u64,
 ) -> Result<()> {
-    site.wait_for("ogene_settled_total", all, SETTLE_PATIENCE)
+    site.wait_for("ogene_settled_total", all, SETTLE_TIMEOUT)
         .await?;
     spent(figures, &before, &site.usage()?, all - WARM_UP);
     close(figures, site, all, all).await
@@ -72,7 +72,7 @@ pub(super) async fn compare(
             .iter()
             .all(|moments| tap.of(moments.number).is_some())
     };
-    until(SETTLE_PATIENCE, passed)
+    until(SETTLE_TIMEOUT, passed)
         .await
         .context("accepted sends never reach the wire")?;
     let (mut accepted, mut due) = (Latencies::new()?, Latencies::new()?);

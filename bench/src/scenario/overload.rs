@@ -5,7 +5,7 @@
 //! it could not offer. How much was offered in fact is one of the figures: of single messages the load, which has the
 //! same cores, could not even write ten times as many. It can with campaigns.
 
-use super::{SETTLE_PATIENCE, finish, spent};
+use super::checks::{SETTLE_TIMEOUT, finish, spent};
 use crate::figures::{Figures, Latencies, float};
 use crate::http::Connection;
 use crate::load::{self, Request, closed_loop};
@@ -33,7 +33,7 @@ const LITTLE_MS: f64 = 5.0;
 const MOST_SECONDS: u32 = 30;
 const LATE: Duration = Duration::from_secs(1);
 /// Ten minutes' work may be accepted in one.
-const ALL_PATIENCE: Duration = Duration::from_mins(30);
+const ALL_TIMEOUT: Duration = Duration::from_mins(30);
 
 /// Who asks, and for what.
 pub(super) struct Callers {
@@ -83,7 +83,7 @@ pub(super) async fn run(setup: &Setup, quick: bool, callers: &Callers) -> Result
     let request = Request::new(&site, usize::try_from(recipients)?, None);
     let warm_up = few as u64;
     closed_loop(&site.http, &request, few, 0..warm_up, Duration::MAX).await?;
-    site.wait_for(SETTLED, warm_up * recipients, SETTLE_PATIENCE)
+    site.wait_for(SETTLED, warm_up * recipients, SETTLE_TIMEOUT)
         .await?;
     let short = Duration::from_secs(short);
     let sustain = Duration::from_secs(callers.seconds.min(long));
@@ -96,9 +96,9 @@ pub(super) async fn run(setup: &Setup, quick: bool, callers: &Callers) -> Result
     let before = site.usage()?;
     let well = crowd.offer(few, per_s * WELL, short).await?;
     let over = Duration::from_secs(long);
-    let settled = site.wait_for(SETTLED, 0, SETTLE_PATIENCE).await?;
+    let settled = site.wait_for(SETTLED, 0, SETTLE_TIMEOUT).await?;
     let overloaded = crowd.offer(callers.many, per_s * TIMES, over).await?;
-    let settled = site.wait_for(SETTLED, 0, SETTLE_PATIENCE).await? - settled;
+    let settled = site.wait_for(SETTLED, 0, SETTLE_TIMEOUT).await? - settled;
     let usual_ms = if callers.are_behind {
         sustained.p99_ms
     } else {
@@ -107,7 +107,7 @@ pub(super) async fn run(setup: &Setup, quick: bool, callers: &Callers) -> Result
     let (recovered_s, after) = crowd.recover(per_s * WELL, usual_ms).await?;
     let during = well.accepted + overloaded.accepted + after;
     accepted += during;
-    site.wait_for(SETTLED, accepted * recipients, ALL_PATIENCE)
+    site.wait_for(SETTLED, accepted * recipients, ALL_TIMEOUT)
         .await?;
     spent(&mut figures, &before, &site.usage()?, during * recipients);
 
@@ -151,7 +151,7 @@ impl Sustained {
         let began = Instant::now();
         let load = closed_loop(&site.http, request, callers.few, next..MOST, time).await?;
         let all = (accepted + load.accepted) * callers.recipients;
-        site.wait_for(SETTLED, all, SETTLE_PATIENCE).await?;
+        site.wait_for(SETTLED, all, SETTLE_TIMEOUT).await?;
         Ok(Self {
             accepted: load.accepted,
             per_s: float(load.accepted) / began.elapsed().as_secs_f64(),

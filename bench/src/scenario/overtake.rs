@@ -1,7 +1,8 @@
 //! One-time passwords while a campaign is queued: they go first. Measured twice: behind a carrier that takes
 //! 2,000 a second, so that the campaign stays queued, and while it drains as fast as it can.
 
-use super::{SETTLE_PATIENCE, finish, latency};
+use super::checks::{SETTLE_TIMEOUT, finish};
+use super::latency;
 use crate::figures::Figures;
 use crate::load::{Load, Request, closed_loop, open_loop};
 use crate::site::{OTP, Setup, Site, free_address};
@@ -58,7 +59,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     sent += load.accepted;
     let all = campaign + sent;
     // Two processes of the service have counted what they settled; the SMSC has counted all.
-    site.wait_until_answered(all, SETTLE_PATIENCE).await?;
+    site.wait_until_answered(all, SETTLE_TIMEOUT).await?;
     latency::compare(&mut figures, "otp_while_draining_", &load, &tap).await?;
     figures.expect("submits on the wire", all, tap.count());
     finish(&mut figures, site, requests + sent, all, 0).await?;

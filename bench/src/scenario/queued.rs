@@ -1,6 +1,6 @@
 //! A million recipients queued while the SMSC is away, a SIGKILL, a start, and the SMSC comes back.
 
-use super::{MILLION, SETTLE_PATIENCE, close};
+use super::checks::{MILLION, SETTLE_TIMEOUT, close};
 use crate::figures::Figures;
 use crate::load::{Request, closed_loop};
 use crate::process::until;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const CONNECTIONS: usize = 4;
 const RECIPIENTS: usize = 1_000;
 /// The pause between two attempts to bind grows to a minute.
-const BIND_PATIENCE: Duration = Duration::from_secs(90);
+const BIND_TIMEOUT: Duration = Duration::from_secs(90);
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let requests = if quick { 100 } else { 1_000 };
@@ -58,12 +58,12 @@ async fn drain(figures: &mut Figures, site: &mut Site, recipients: u64) -> Resul
     site.start_smsc(behind_tap).await?;
     let up = Instant::now();
     let tap = Tap::listen(site.carrier, behind_tap).await?;
-    until(BIND_PATIENCE, || tap.first().is_some())
+    until(BIND_TIMEOUT, || tap.first().is_some())
         .await
         .context("nothing is submitted")?;
     let first = tap.first().context("nothing is submitted")?;
     figures.set("first_submit_after_smsc_s", (first - up).as_secs_f64());
-    site.wait_for("ogene_settled_total", recipients, SETTLE_PATIENCE)
+    site.wait_for("ogene_settled_total", recipients, SETTLE_TIMEOUT)
         .await?;
     figures.rate("drained_recipients_per_s", recipients, first.elapsed());
     figures.set(

@@ -1,6 +1,6 @@
 //! Reports of a message of 10,000 recipients, page by page, while others send.
 
-use super::{SETTLE_PATIENCE, close, spent};
+use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::{Figures, Latencies};
 use crate::http::Connection;
 use crate::load::{Request, open_loop, pace};
@@ -24,7 +24,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let mut site = Site::prepare(setup)?;
     site.start().await?;
     let message = send(&site).await?;
-    site.wait_for("ogene_settled_total", RECIPIENTS, SETTLE_PATIENCE)
+    site.wait_for("ogene_settled_total", RECIPIENTS, SETTLE_TIMEOUT)
         .await?;
 
     let mut figures = Figures::default();
@@ -42,7 +42,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
         sent += load?.accepted;
     }
     let all = RECIPIENTS + sent;
-    site.wait_for("ogene_settled_total", all, SETTLE_PATIENCE)
+    site.wait_for("ogene_settled_total", all, SETTLE_TIMEOUT)
         .await?;
     spent(&mut figures, &before, &site.usage()?, sent);
     close(&mut figures, site, sent + 1, all).await?;

@@ -1,6 +1,6 @@
 //! The whole life of single messages: request, SMSC, receipt, callback.
 
-use super::{SETTLE_PATIENCE, close, spent};
+use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::callbacks::Callbacks;
 use crate::figures::Figures;
 use crate::load::{Load, Request, closed_loop};
@@ -20,12 +20,12 @@ pub(super) async fn run(setup: &Setup, messages: u64) -> Result<Figures> {
     let all = WARM_UP + messages;
     let connections = setup.connections;
     closed_loop(&site.http, &request, connections, 0..WARM_UP, Duration::MAX).await?;
-    callbacks.wait_for(WARM_UP, SETTLE_PATIENCE).await?;
+    callbacks.wait_for(WARM_UP, SETTLE_TIMEOUT).await?;
 
     let before = site.usage()?;
     let numbers = WARM_UP..all;
     let load = closed_loop(&site.http, &request, connections, numbers, Duration::MAX).await?;
-    let last = callbacks.wait_for(all, SETTLE_PATIENCE).await?;
+    let last = callbacks.wait_for(all, SETTLE_TIMEOUT).await?;
     let mut figures = whole_life(&load, last, [&before, &site.usage()?], messages);
     close(&mut figures, site, all, all).await?;
     let told = callbacks.count();

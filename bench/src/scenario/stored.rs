@@ -1,8 +1,8 @@
 //! The rate of single messages with millions of settled ones stored, as a share of that without: two services, one
 //! of them with the store, take turns. The store is copied from real messages; see `copies`.
 
+use super::checks::{MILLION, SETTLE_TIMEOUT, close, finish};
 use super::curve::{Point, Side};
-use super::{SETTLE_PATIENCE, close, finish};
 use crate::copies;
 use crate::figures::Figures;
 use crate::site::{Setup, Site};
@@ -43,11 +43,11 @@ pub(super) async fn run(setup: &Setup, quick: bool, rounds: u32) -> Result<Figur
         figures.set(&format!("{name}_cpu_s_per_1000"), side.median(cost));
     }
     let peak = full.site.usage()?.peak_resident_bytes;
-    figures.set("peak_mb", peak / super::MILLION);
+    figures.set("peak_mb", peak / MILLION);
     close(&mut figures, empty.site, empty.sent, empty.sent).await?;
     // This service was started twice, so it is the SMSC that knows when all is settled.
     let Side { site, sent, .. } = full;
-    site.wait_until_answered(sent, SETTLE_PATIENCE).await?;
+    site.wait_until_answered(sent, SETTLE_TIMEOUT).await?;
     finish(&mut figures, site, sent, sent, copies * ORIGINALS).await?;
     Ok(figures)
 }

@@ -1,6 +1,6 @@
 //! The configuration of the service: defaults, but for what a scenario is about.
 
-use super::Setup;
+use super::setup::Setup;
 use crate::database::Database;
 use crate::machine::unix_time;
 use std::fmt::Write;

@@ -1,8 +1,8 @@
 //! The table as Markdown, and beside it what each scenario cost and how the curves run.
 
-use super::{Medians, ROWS};
-use crate::Load;
+use super::rows::{Medians, ROWS};
 use crate::database::Kind;
+use crate::plan::Plan;
 use crate::scenario::Scenario;
 use clap::ValueEnum;
 use serde_json::Value;
@@ -22,7 +22,7 @@ const CURVES: [Scenario; 4] = [
 ];
 
 /// Where it was measured, and how.
-pub(super) fn head(machine: &Value, load: Load) -> String {
+pub(super) fn head(machine: &Value, plan: Plan) -> String {
     let text = |name: &str| machine[name].as_str().unwrap_or("?").to_owned();
     format!(
         "{} cores of {}, kernel {}, commit {}, medians of {} runs{}.\n\n",
@@ -30,8 +30,8 @@ pub(super) fn head(machine: &Value, load: Load) -> String {
         text("cpu_model"),
         text("kernel"),
         text("commit"),
-        load.runs,
-        if load.quick {
+        plan.runs,
+        if plan.quick {
             ", a tenth of the load"
         } else {
             ""

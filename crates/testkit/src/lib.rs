@@ -9,9 +9,20 @@
 mod json;
 mod need;
 mod postgres;
+mod root;
 mod schema;
 
 pub use json::indented;
 pub use need::{Need, is_left_out};
 pub use postgres::postgres_url;
 pub use schema::{Schema, sql};
+
+/// Leaves the test out where one of the programs that it needs is missing, and prints the reason.
+#[macro_export]
+macro_rules! needs {
+    ($($need:ident),+ $(,)?) => {
+        if $crate::is_left_out(&[$($crate::Need::$need),+]) {
+            return;
+        }
+    };
+}

@@ -1,8 +1,9 @@
 //! Programs that a test needs and a machine may lack.
 
 use crate::postgres;
+use crate::root::root;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A program that is not part of the build.
 #[derive(Clone, Copy, Debug)]
@@ -56,16 +57,6 @@ impl Need {
     }
 }
 
-/// Leaves the test out where one of the programs that it needs is missing, and prints the reason.
-#[macro_export]
-macro_rules! needs {
-    ($($need:ident),+ $(,)?) => {
-        if $crate::is_left_out(&[$($crate::Need::$need),+]) {
-            return;
-        }
-    };
-}
-
 /// Returns `true` if a needed program is missing. The reason goes to the terminal, past the capture of the test runner.
 /// `OGENE_TEST_NEEDS=none` leaves out every test that needs one; `all` makes a missing one a failure.
 #[must_use]
@@ -86,10 +77,6 @@ pub fn is_left_out(needs: &[Need]) -> bool {
     // A terminal that is gone leaves nobody to read it.
     let _ = std::io::stderr().write_all(line.as_bytes());
     true
-}
-
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn installed(variable: &str, default: &str) -> PathBuf {

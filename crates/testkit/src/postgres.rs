@@ -1,6 +1,6 @@
 //! The PostgreSQL server that the tests of a process share.
 
-use crate::need::root;
+use crate::root::root;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};

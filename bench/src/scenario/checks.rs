@@ -1,0 +1,102 @@
+//! The end of each scenario: the figures of its cost, and the checks that nothing was lost.
+
+use crate::figures::{Figures, float};
+use crate::process::Usage;
+use crate::site::Site;
+use anyhow::Result;
+use std::time::Duration;
+
+/// How long the rest of a load may take after its last request.
+pub(crate) const SETTLE_TIMEOUT: Duration = Duration::from_mins(3);
+/// One million, and one million bytes.
+pub(super) const MILLION: f64 = 1e6;
+
+/// Sets the CPU time and writes that recipients cost between two moments.
+pub(crate) fn spent(figures: &mut Figures, before: &Usage, after: &Usage, recipients: u64) {
+    let thousands = float(recipients) / 1e3;
+    figures.set("cpu_s_per_1000", (after.cpu_s - before.cpu_s) / thousands);
+    let written = after.written_bytes - before.written_bytes;
+    figures.set("written_bytes_per_recipient", written / float(recipients));
+    figures.set("peak_mb", after.peak_resident_bytes / MILLION);
+}
+
+/// Waits until all is settled, and then as [`finish`].
+pub(super) async fn close(
+    figures: &mut Figures,
+    site: Site,
+    messages: u64,
+    recipients: u64,
+) -> Result<()> {
+    site.wait_for("ogene_settled_total", recipients, SETTLE_TIMEOUT)
+        .await?;
+    finish(figures, site, messages, recipients, 0).await
+}
+
+/// Stops everything, and checks that every message went to the SMSC once, had its receipt, and that the books
+/// are right, also with messages of one recipient that were copied into the database.
+pub(super) async fn finish(
+    figures: &mut Figures,
+    mut site: Site,
+    messages: u64,
+    recipients: u64,
+    copied: u64,
+) -> Result<()> {
+    stop(figures, &mut site, recipients).await?;
+    let recipients = recipients + copied;
+    verify(figures, &site, messages + copied, recipients, recipients)
+}
+
+/// Stops everything; the SMSC must have had so many recipients, each once.
+pub(super) async fn stop(figures: &mut Figures, site: &mut Site, recipients: u64) -> Result<()> {
+    let stop = site.stop_service().await?;
+    figures.set("stop_s", stop.as_secs_f64());
+    let carrier = site.stop_smsc().await?;
+    for figure in ["submits", "accepted", "answered"] {
+        let found = carrier[figure].as_u64().unwrap_or(0);
+        figures.expect(&format!("{figure} of the SMSC"), recipients, found);
+    }
+    Ok(())
+}
+
+/// `ogene verify`, and what it must have counted.
+pub(super) fn verify(
+    figures: &mut Figures,
+    site: &Site,
+    messages: u64,
+    recipients: u64,
+    deliveries: u64,
+) -> Result<()> {
+    sizes(figures, site, recipients)?;
+    let report = site.ogene(&["verify"])?;
+    let count = |name: &str| report[name].as_u64().unwrap_or(0);
+    figures.expect("messages in the database", messages, count("messages"));
+    figures.expect(
+        "deliveries in the database",
+        deliveries,
+        count("deliveries"),
+    );
+    Ok(())
+}
+
+/// The tables that grow with every message. In the others rows stay for as long as they wait, for a duplicate window, or,
+/// as the carriers' ids of pages, for 8 days; what they leave is filled again.
+const LASTING: [&str; 3] = ["messages", "deliveries", "ledger"];
+
+/// Sets the bytes per recipient: the database, each table, and the tables that grow with every message.
+fn sizes(figures: &mut Figures, site: &Site, recipients: u64) -> Result<()> {
+    let each = |bytes: u64| float(bytes) / float(recipients);
+    figures.set("stored_bytes_per_recipient", each(site.stored_bytes()?));
+    if !site.database.is_sqlite() {
+        figures.set("logged_bytes_per_recipient", each(site.logged_bytes()?));
+    }
+    let tables = site.database.table_bytes()?;
+    let lasting = LASTING.iter().filter_map(|table| tables.get(*table)).sum();
+    figures.set("lasting_bytes_per_recipient", each(lasting));
+    for (table, bytes) in tables {
+        if bytes >= recipients {
+            let name = format!("stored_bytes_of_{table}_per_recipient");
+            figures.set(&name, each(bytes));
+        }
+    }
+    Ok(())
+}
