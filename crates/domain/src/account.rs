@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 
 named_enum! {
     /// The rights of an account.
-    AccountStatus {
+    pub enum AccountStatus {
         /// Everything.
         Active = "active",
         /// The sandbox only.
@@ -22,7 +22,7 @@ named_enum! {
 
 named_enum! {
     /// The end of an account's queued messages, once it may not send any more.
-    Queued {
+    pub enum Queued {
         /// It waits until the account is active again.
         Hold = "hold",
         /// It ends as failed, and is given back.
@@ -47,7 +47,7 @@ impl AccountStatus {
 
 named_enum! {
     /// How far the operator knows who stands behind an account.
-    Verification {
+    pub enum Verification {
         /// Not at all.
         Unverified = "unverified",
         /// The contact address is confirmed.
@@ -59,7 +59,7 @@ named_enum! {
 
 named_enum! {
     /// Where a sender ID stands.
-    SenderStatus {
+    pub enum SenderStatus {
         /// Waiting for the operator.
         Pending = "pending",
         /// May be used.
@@ -73,7 +73,7 @@ named_enum! {
 
 named_enum! {
     /// Which world a request belongs to.
-    Environment {
+    pub enum Environment {
         /// Real carriers, real money.
         Live = "live",
         /// Simulated: nothing is delivered, nothing charged.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 named_enum! {
     /// The caller's choice of route and price.
-    Gateway {
+    pub enum Gateway {
         /// Ordinary: refunded when not delivered.
         DirectRefund = "direct-refund",
         /// Approved corporate: no refund after submission, transactional text allowed.

@@ -3,7 +3,10 @@
 /// Writes an enum whose values have one name in the interface, the database and the commands.
 #[macro_export]
 macro_rules! named_enum {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }
+    ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum $name { $($(#[$doc])* $variant,)+ }

@@ -22,7 +22,7 @@ use crate::named_enum;
 
 named_enum! {
     /// The kinds of requests that are counted apart.
-    RateKind {
+    pub enum RateKind {
         /// Sends.
         Send = "send",
         /// Delivery reports.

@@ -15,7 +15,7 @@ mod gateway;
 mod http;
 mod limits;
 pub(crate) mod log;
-mod restart;
+pub mod restart;
 mod retention;
 mod sandbox;
 mod secret;

@@ -27,7 +27,7 @@ pub const WAITING: i64 = 0;
 
 domain::named_enum! {
     /// The reason for a batch, which decides the recipients that are still sent.
-    BatchKind {
+    pub enum BatchKind {
         /// The recipients have no delivery yet. Recipients that have one (of a backup leg that
         /// overtook this batch) are left out.
         First = "first",

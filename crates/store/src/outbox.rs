@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 domain::named_enum! {
     /// The kinds of events.
-    EventKind {
+    pub enum EventKind {
         /// The final status of one recipient of a message.
         DeliveryStatus = "delivery_status",
     }

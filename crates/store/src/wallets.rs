@@ -19,7 +19,7 @@ pub(crate) type Owner = (Bucket, AccountId);
 
 domain::named_enum! {
     /// The reason of a ledger entry.
-    EntryKind {
+    pub enum EntryKind {
         /// Money was added from outside.
         Credit = "credit",
         /// A send was accepted.

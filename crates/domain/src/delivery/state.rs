@@ -6,7 +6,7 @@ use crate::page_set::PageSet;
 
 named_enum! {
     /// Where the delivery to a recipient stands, as stored.
-    DeliveryStatus {
+    pub enum DeliveryStatus {
         /// Taken by the carrier; no final outcome yet.
         Sent = "sent",
         /// Written to a connection, without a known response.

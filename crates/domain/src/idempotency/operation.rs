@@ -4,7 +4,7 @@ use crate::named_enum;
 
 named_enum! {
     /// An operation that honours a key. An alias and another method are the same operation.
-    Operation {
+    pub enum Operation {
         /// `/sms`, its aliases, and a send by GET.
         Send = "sms",
         /// `/api/v1/sms/create`, whose answer has another shape.

@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 
 named_enum! {
     /// The characters of which a code is made.
-    CodeKind {
+    pub enum CodeKind {
         /// Digits.
         Numeric = "numeric",
         /// Digits and capital letters without 0, O, 1 and I, which look alike.

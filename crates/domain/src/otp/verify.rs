@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 
 named_enum! {
     /// The state of a one-time password.
-    OtpState {
+    pub enum OtpState {
         /// A code may be given.
         Pending = "pending",
         /// The right code was given in time.
@@ -29,7 +29,7 @@ named_enum! {
 
 named_enum! {
     /// Why a code was not verified.
-    Reason {
+    pub enum Reason {
         /// It is another code.
         Wrong = "wrong",
         /// Its time is over.

@@ -9,7 +9,7 @@ const MAX_NAME_CHARACTERS: usize = 64;
 
 named_enum! {
     /// Why a row cannot be sent, as `reason` in `error.details`.
-    Reason {
+    pub enum Reason {
         /// Other rows have the variable, and this one has not.
         Missing = "missing",
         /// No row has a variable of this name.

@@ -4,7 +4,7 @@ use crate::named_enum;
 
 named_enum! {
     /// The state of a message.
-    MessageState {
+    pub enum MessageState {
         /// Nothing was handed to a carrier, as its time has not come.
         Scheduled = "scheduled",
         /// Some recipients have no outcome yet.

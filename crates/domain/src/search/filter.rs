@@ -42,7 +42,7 @@ pub struct FilterFields {
 
 named_enum! {
     /// The status of a recipient, as a filter and an answer name it.
-    StatusFilter {
+    pub enum StatusFilter {
         /// Without an outcome.
         Pending = "sent awaiting status",
         /// Delivered.
@@ -69,7 +69,7 @@ impl StatusFilter {
 
 named_enum! {
     /// The kind of an entry of the wallet.
-    EntryKind {
+    pub enum EntryKind {
         /// A send.
         Charge = "charge",
         /// A recipient that is given back.
@@ -87,7 +87,7 @@ named_enum! {
 
 named_enum! {
     /// The groups of a usage report.
-    UsageBy {
+    pub enum UsageBy {
         /// Hours in Lagos.
         Hour = "hour",
         /// Days in Lagos.

@@ -4,7 +4,7 @@
 use super::certificate::{Certificate, Look};
 use super::files;
 use super::settings::http_settings;
-use crate::config::{Config, Fault};
+use crate::config::{Config, Fault, restart};
 use crate::http;
 use arc_swap::ArcSwap;
 use engine::{Engine, Reloaded};
@@ -85,7 +85,7 @@ impl Reloading {
                 return;
             }
         };
-        let kept = config.keep(&self.running);
+        let kept = restart::keep(&mut config, &self.running);
         let mut fitting = config.clone();
         files::fit(&mut fitting);
         let reloaded = match self.engine.reload(fitting.settings()).await {

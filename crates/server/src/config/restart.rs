@@ -19,51 +19,50 @@ impl Kept {
     }
 }
 
-impl Config {
-    /// Takes over from the running configuration whatever only a start can change; gives the keys and sections that differ
-    /// there. Each field is named here, so that a new one is put on one side or the other.
-    pub fn keep(&mut self, running: &Self) -> Vec<&'static str> {
-        let Self {
-            file: _,
-            data_dir,
-            database,
-            http,
-            limits,
-            callbacks,
-            retention,
-            velocity: _,
-            log,
-            carriers: _,
-            carrier_rules: _,
-            gateways: _,
-            plan: _,
-            code_words: _,
-            prohibited: _,
-            notes: _,
-        } = self;
-        let mut kept = Kept(Vec::new());
-        kept.keep("data_dir", data_dir, &running.data_dir);
-        let named = |config: &Option<Database>| {
-            let named = config.as_ref();
-            named.map(|database| (database.url.clone(), database.connections))
-        };
-        let (new, old) = (named(database), named(&running.database));
-        if new.as_ref().map(|(url, _)| url) != old.as_ref().map(|(url, _)| url) {
-            kept.0.push("database_url");
-        } else if new != old {
-            kept.0.push("database_connections");
-        }
-        database.clone_from(&running.database);
-        keep_http(&mut kept, http, &running.http);
-        keep_limits(&mut kept, limits, &running.limits);
-        if callbacks != &running.callbacks {
-            // How long data is kept at least follows from how long callbacks are tried.
-            kept.keep("retention", retention, &running.retention);
-        }
-        kept.keep("callbacks", callbacks, &running.callbacks);
-        kept.keep("log", log, &running.log);
-        kept.0
+/// Keeps the running value of each key that only a start can change, and returns the keys and
+/// sections that differ there. Each field is named here, so that a new one is put on one side or
+/// the other.
+pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
+    let Config {
+        file: _,
+        data_dir,
+        database,
+        http,
+        limits,
+        callbacks,
+        retention,
+        velocity: _,
+        log,
+        carriers: _,
+        carrier_rules: _,
+        gateways: _,
+        plan: _,
+        code_words: _,
+        prohibited: _,
+        notes: _,
+    } = config;
+    let mut kept = Kept(Vec::new());
+    kept.keep("data_dir", data_dir, &running.data_dir);
+    let named = |config: &Option<Database>| {
+        let named = config.as_ref();
+        named.map(|database| (database.url.clone(), database.connections))
+    };
+    let (new, old) = (named(database), named(&running.database));
+    if new.as_ref().map(|(url, _)| url) != old.as_ref().map(|(url, _)| url) {
+        kept.0.push("database_url");
+    } else if new != old {
+        kept.0.push("database_connections");
     }
+    database.clone_from(&running.database);
+    keep_http(&mut kept, http, &running.http);
+    keep_limits(&mut kept, limits, &running.limits);
+    if callbacks != &running.callbacks {
+        // How long data is kept at least follows from how long callbacks are tried.
+        kept.keep("retention", retention, &running.retention);
+    }
+    kept.keep("callbacks", callbacks, &running.callbacks);
+    kept.keep("log", log, &running.log);
+    kept.0
 }
 
 fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {

@@ -72,7 +72,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
             let written = self.write(cx, now);
             self.publish();
             if let Some(reason) = self.link.ended(self.drained, now) {
-                self.finish(reason);
+                finish(self, reason);
                 let _ = Pin::new(&mut self.stream).poll_shutdown(cx);
                 return Poll::Ready(());
             }
@@ -184,23 +184,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
     }
 }
 
-impl<S> Task<S> {
-    fn finish(&mut self, reason: CloseReason) {
-        self.ended = true;
-        self.link.abandon();
-        let counters = self.link.counters;
-        tracing::info!(
-            smpp.reason = %reason,
-            smpp.submits = counters.submits,
-            smpp.responses = counters.responses,
-            smpp.delivers = counters.delivers,
-            smpp.odd_pdus = counters.odd_pdus,
-            smpp.timeouts = counters.timeouts,
-            "the SMPP session ended"
-        );
-        self.mailbox.publish(&mut self.link, 0);
-        self.mailbox.finish(reason);
-    }
+/// Ends a session, and records its counters.
+fn finish<S>(task: &mut Task<S>, reason: CloseReason) {
+    task.ended = true;
+    task.link.abandon();
+    let counters = task.link.counters;
+    tracing::info!(
+        smpp.reason = %reason,
+        smpp.submits = counters.submits,
+        smpp.responses = counters.responses,
+        smpp.delivers = counters.delivers,
+        smpp.odd_pdus = counters.odd_pdus,
+        smpp.timeouts = counters.timeouts,
+        "SMPP session: ended"
+    );
+    task.mailbox.publish(&mut task.link, 0);
+    task.mailbox.finish(reason);
 }
 
 /// Every submit has its outcome even when the runtime ends before the session does.
@@ -211,7 +210,7 @@ impl<S> Drop for Task<S> {
             for submit in &submits {
                 self.link.give_back(submit);
             }
-            self.finish(CloseReason::Aborted);
+            finish(self, CloseReason::Aborted);
         }
     }
 }

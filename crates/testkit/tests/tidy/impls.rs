@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// Crates that still cut a type over several `impl` blocks. The list only shrinks.
-const SEVERAL_LEFT: [&str; 5] = ["database", "domain", "server", "smpp", "store"];
+const SEVERAL_LEFT: [&str; 2] = ["database", "store"];
 
 /// The name of the type that a line begins an `impl` block of, if it is not one of a trait.
 fn implemented(line: &str) -> Option<&str> {
@@ -63,7 +63,8 @@ fn a_struct_has_one_impl_block() {
             if let Some(name) = implemented(line) {
                 counts.entry(name).or_default().0 += 1;
             }
-            if let Some(name) = defined(line) {
+            // The macro of named enums takes the definition indented.
+            if let Some(name) = defined(line.trim_start()) {
                 counts.entry(name).or_default().1 += 1;
             }
         }

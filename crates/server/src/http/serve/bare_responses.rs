@@ -27,7 +27,7 @@ pub(crate) struct CompletedStream<S> {
     instead: Bytes,
 }
 
-impl<S> CompletedStream<S> {
+impl<S: AsyncWrite + Unpin> CompletedStream<S> {
     pub(crate) fn new(stream: S, codes: Codes) -> Self {
         Self {
             stream,
@@ -35,10 +35,8 @@ impl<S> CompletedStream<S> {
             instead: Bytes::new(),
         }
     }
-}
 
-impl<S: AsyncWrite + Unpin> CompletedStream<S> {
-    /// Writes what is to be written instead.
+    /// Writes the replacement of a bare answer.
     fn poll_instead(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.instead.is_empty() {
             let written = ready!(Pin::new(&mut self.stream).poll_write(context, &self.instead))?;
