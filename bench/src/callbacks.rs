@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 /// How often the count is looked at while callbacks are waited for.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The callbacks that were received.
 #[derive(Default)]
@@ -94,7 +94,7 @@ impl Callbacks {
                     count.recipients
                 );
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(LOOK_INTERVAL).await;
         }
     }
 }

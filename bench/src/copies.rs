@@ -101,10 +101,10 @@ fn copied(database: &Database, table: &str, column: &str) -> String {
             Database::Postgres(_) => format!("c.stamp || substr(t.{column}, 7)"),
         },
         // No receipt comes for them, so only how they are spread matters.
-        "bucket" if table == "parts" && !database.is_sqlite() => {
+        "bucket" if table == "carrier_ids" && !database.is_sqlite() => {
             format!("(t.bucket + c.k) % {BUCKETS}")
         }
-        "stem" => "c.tag || substr(t.stem, 7)".to_owned(),
+        "prefix" => "c.tag || substr(t.prefix, 7)".to_owned(),
         time if time.ends_with("_at_ms") => format!("t.{time} - c.back_ms"),
         time if time.ends_with("_at_s") => format!("t.{time} - c.back_ms / 1000"),
         other => format!("t.{other}"),

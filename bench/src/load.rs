@@ -27,7 +27,7 @@ const STEP: u64 = 61_803_399;
 const APART: u64 = 6_180_331;
 
 /// The pause after each connection that is opened, before anything is measured.
-const OPEN_EVERY: Duration = Duration::from_millis(4);
+const OPEN_INTERVAL: Duration = Duration::from_millis(4);
 
 /// A send request, whose recipients and number are filled in each time.
 #[derive(Clone)]
@@ -307,7 +307,7 @@ pub(crate) async fn open(addresses: &[SocketAddr], connections: usize) -> Result
     let mut streams = Vec::with_capacity(connections);
     for &address in addresses.iter().cycle().take(connections) {
         streams.push(Connection::open(address).await?);
-        tokio::time::sleep(OPEN_EVERY).await;
+        tokio::time::sleep(OPEN_INTERVAL).await;
     }
     Ok(streams)
 }

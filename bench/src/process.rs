@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// How long a child may take to end after SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(12);
 /// How often a condition is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 /// Linux counts CPU time in hundredths of a second, whatever its own clock.
 const TICKS_PER_S: f64 = 100.0;
 
@@ -160,7 +160,7 @@ pub(crate) async fn until(timeout: Duration, mut holds: impl FnMut() -> bool) ->
         if began.elapsed() > timeout {
             bail!("not within {timeout:?}");
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(LOOK_INTERVAL).await;
     }
     Ok(began.elapsed())
 }

@@ -23,7 +23,7 @@ use tempfile::TempDir;
 pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often `/metrics` is read while something is waited for: often enough for a figure, seldom enough to
 /// cost the service nothing.
-const METRICS_EVERY: Duration = Duration::from_millis(25);
+const METRICS_INTERVAL: Duration = Duration::from_millis(25);
 /// The names of the processes of the service.
 pub(crate) const NODES: [&str; 4] = ["serve", "serve-2", "serve-3", "serve-4"];
 /// Naira, enough for every scenario.
@@ -218,7 +218,7 @@ impl Site {
                     logs.join(" | ")
                 );
             }
-            tokio::time::sleep(METRICS_EVERY).await;
+            tokio::time::sleep(METRICS_INTERVAL).await;
         }
     }
 

@@ -30,7 +30,7 @@ const WELL: f64 = 0.5;
 const AS_BEFORE: f64 = 2.0;
 const LITTLE_MS: f64 = 5.0;
 /// How long that is waited for.
-const MOST_SECONDS: u32 = 30;
+const MAX_SECONDS: u32 = 30;
 const LATE: Duration = Duration::from_secs(1);
 /// Ten minutes' work may be accepted in one.
 const ALL_TIMEOUT: Duration = Duration::from_mins(30);
@@ -281,7 +281,7 @@ impl Crowd {
     /// Offers what goes well until sends are as fast as before: after how many seconds, and how many were accepted.
     async fn recover(&mut self, per_s: f64, usual_ms: f64) -> Result<(f64, u64)> {
         let (began, mut accepted) = (Instant::now(), 0);
-        for _ in 0..MOST_SECONDS {
+        for _ in 0..MAX_SECONDS {
             let at_s = began.elapsed().as_secs_f64();
             let second = Duration::from_secs(1);
             let offered = self.offer(self.few, per_s, second).await?;
@@ -291,6 +291,6 @@ impl Crowd {
                 return Ok((at_s, accepted));
             }
         }
-        bail!("it is not as before after {MOST_SECONDS} s");
+        bail!("it is not as before after {MAX_SECONDS} s");
     }
 }

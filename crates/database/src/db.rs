@@ -50,7 +50,7 @@ const READERS: u32 = 3;
 /// How long another process (a command) may hold SQLite's write lock.
 pub(crate) const BUSY: Duration = Duration::from_secs(10);
 /// Timeout of a transaction or a query. A connection that takes longer is treated as lost.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 /// Page size of a new file. A commit writes every touched page whole, and one message touches a
 /// dozen.
 const PAGE_BYTES: &str = "2048";
@@ -206,7 +206,7 @@ impl Db {
     /// Runs a read with the timeout of the database.
     pub fn in_time<T>(reading: impl Future<Output = Result<T>>) -> impl Future<Output = Result<T>> {
         // The box keeps the future of each caller small.
-        let reading = timeout(PATIENCE, Box::pin(reading));
+        let reading = timeout(TIMEOUT, Box::pin(reading));
         async { reading.await.unwrap_or(Err(Error::TimedOut)) }
     }
 

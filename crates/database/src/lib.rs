@@ -21,7 +21,7 @@ pub use db::{
     take_turn,
 };
 pub use error::{Error, Failure, Result};
-pub use memory::{Commit, Disk, Verdict};
+pub use memory::{Commit, CommitVerdict, Disk};
 pub use migrate::{Migration, Schema};
 pub use outage::Outage;
 pub use query::{Column, FromRow, Query, Row, Sql, Text, Value, query};

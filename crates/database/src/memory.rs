@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The result of a commit on the simulated disk.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Verdict {
+pub enum CommitVerdict {
     /// The commit succeeds.
     #[default]
     Made,
@@ -21,7 +21,7 @@ pub struct Commit {
     /// The delay before the commit.
     pub before: Duration,
     /// The result of the commit.
-    pub verdict: Verdict,
+    pub verdict: CommitVerdict,
     /// The delay between the commit and its answer.
     pub after: Duration,
 }

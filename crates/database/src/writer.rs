@@ -26,7 +26,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 /// Changes in one commit at most.
-const MOST_CHANGES: usize = 64;
+const MAX_CHANGES: usize = 64;
 /// Time from the start of the last commit after which deferrable changes are committed alone.
 const DISTANCE: Duration = Duration::from_millis(5);
 /// Pages after which an idle writer checkpoints the write-ahead log. The number is small, so that
@@ -149,14 +149,14 @@ impl Writer {
 fn run(connection: sqlite::Connection, mut orders: mpsc::Receiver<Order>, runtime: &Handle) {
     let _entered = runtime.enter();
     let mut tx = Tx::Sqlite(Box::new(SqliteTx::Writer(connection)));
-    let mut received = Vec::with_capacity(MOST_CHANGES);
+    let mut received = Vec::with_capacity(MAX_CHANGES);
     let mut closing = None;
     let mut began = Instant::now();
     let mut in_log = 0;
-    while closing.is_none() && orders.blocking_recv_many(&mut received, MOST_CHANGES) > 0 {
+    while closing.is_none() && orders.blocking_recv_many(&mut received, MAX_CHANGES) > 0 {
         let early = DISTANCE.saturating_sub(began.elapsed());
         if !early.is_zero() && received.iter().all(Order::is_deferrable) {
-            runtime.block_on(company(&mut orders, &mut received, early));
+            runtime.block_on(wait_for_urgent(&mut orders, &mut received, early));
         }
         began = Instant::now();
         let group = group(&mut received, &mut closing);
@@ -201,10 +201,14 @@ fn close(tx: Tx, closing: Option<oneshot::Sender<()>>) {
 }
 
 /// Waits for an urgent change, at most this long.
-async fn company(orders: &mut mpsc::Receiver<Order>, received: &mut Vec<Order>, most: Duration) {
+async fn wait_for_urgent(
+    orders: &mut mpsc::Receiver<Order>,
+    received: &mut Vec<Order>,
+    most: Duration,
+) {
     let arrival = async {
-        while received.len() < MOST_CHANGES && received.iter().all(Order::is_deferrable) {
-            let room = MOST_CHANGES - received.len();
+        while received.len() < MAX_CHANGES && received.iter().all(Order::is_deferrable) {
+            let room = MAX_CHANGES - received.len();
             if orders.recv_many(received, room).await == 0 {
                 return;
             }
@@ -221,24 +225,26 @@ fn commit(tx: &mut Tx, mut group: Vec<Box<dyn Pending>>) -> bool {
 }
 
 /// The result of a group: the failures of single changes, and the failure of the whole.
-type Made = (Vec<Option<Error>>, Option<Fate>);
+type Made = (Vec<Option<Error>>, Option<GroupFailure>);
 
 fn make(tx: &mut Tx, group: &mut [Box<dyn Pending>]) -> Made {
     let mut failures = Vec::with_capacity(group.len());
-    let fate = apply(tx, group, &mut failures).err().map(Fate::new);
-    if fate.is_some() {
+    let group_failure = apply(tx, group, &mut failures).err().map(GroupFailure::new);
+    if group_failure.is_some() {
         // Some failures have already ended the transaction, so the rollback may fail.
         let _ = command(tx, "rollback");
     }
-    (failures, fate)
+    (failures, group_failure)
 }
 
 /// Answers the callers. Returns `true` if the writer can go on.
-fn answer(group: Vec<Box<dyn Pending>>, (failures, mut fate): Made) -> bool {
-    let is_sound = fate.as_ref().is_none_or(|fate| fate.kind != Kind::Unknown);
+fn answer(group: Vec<Box<dyn Pending>>, (failures, mut group_failure): Made) -> bool {
+    let is_sound = group_failure
+        .as_ref()
+        .is_none_or(|group_failure| group_failure.kind != FailureKind::Unknown);
     let failures = failures.into_iter().chain(repeat_with(|| None));
     for (change, failure) in group.into_iter().zip(failures) {
-        change.answer(failure.or_else(|| fate.as_mut().map(Fate::share)));
+        change.answer(failure.or_else(|| group_failure.as_mut().map(GroupFailure::share)));
     }
     is_sound
 }
@@ -300,28 +306,28 @@ fn attempt(tx: &mut Tx, change: &mut dyn Pending) -> Result<Option<Error>> {
 }
 
 /// The failure of a whole group, which each of its changes receives.
-struct Fate {
+struct GroupFailure {
     first: Option<Error>,
-    kind: Kind,
+    kind: FailureKind,
     text: String,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Kind {
+enum FailureKind {
     Passing,
     Unknown,
     Other,
 }
 
-impl Fate {
+impl GroupFailure {
     fn new(error: Error) -> Self {
         let kind = if error.is_unknown() {
             tracing::error!(%error, "nothing more is committed");
-            Kind::Unknown
+            FailureKind::Unknown
         } else if error.is_unavailable() {
-            Kind::Passing
+            FailureKind::Passing
         } else {
-            Kind::Other
+            FailureKind::Other
         };
         Self {
             kind,
@@ -334,9 +340,9 @@ impl Fate {
         self.first.take().unwrap_or_else(|| {
             let text = self.text.clone();
             match self.kind {
-                Kind::Passing => Error::Database(Failure::Io(std::io::Error::other(text))),
-                Kind::Unknown => Error::Unsynced(Failure::Other(text)),
-                Kind::Other => Error::Database(Failure::Other(text)),
+                FailureKind::Passing => Error::Database(Failure::Io(std::io::Error::other(text))),
+                FailureKind::Unknown => Error::Unsynced(Failure::Other(text)),
+                FailureKind::Other => Error::Database(Failure::Other(text)),
             }
         })
     }
@@ -402,13 +408,13 @@ mod tests {
             queue.send(order).await.unwrap();
         }
         let start = tokio::time::Instant::now();
-        company(&mut orders, &mut received, DISTANCE).await;
+        wait_for_urgent(&mut orders, &mut received, DISTANCE).await;
         (start.elapsed(), received.len())
     }
 
-    struct Fault;
+    struct Planted;
 
-    impl Change for Fault {
+    impl Change for Planted {
         type Output = ();
 
         async fn apply(&self, _tx: &mut Tx) -> Result<()> {
@@ -423,7 +429,7 @@ mod tests {
             crate::sqlite::Options::new(&directory.path().join("test.db"), DISTANCE).create();
         for _ in 0..2_000 {
             let writer = Writer::start(options.connect().unwrap()).unwrap();
-            let faulty = writer.change(Fault);
+            let faulty = writer.change(Planted);
             let others = (0..4).map(|_| {
                 let writer = writer.clone();
                 tokio::spawn(async move {

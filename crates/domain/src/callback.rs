@@ -28,7 +28,7 @@ pub enum Attempt<'a> {
 
 /// The meaning of an attempt for the callback.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Verdict {
+pub enum AttemptVerdict {
     /// It has arrived.
     Accepted,
     /// It may work later.
@@ -44,7 +44,7 @@ pub enum Verdict {
 
 /// The next step of a callback.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Next {
+pub enum AfterAttempt {
     /// It is done and can be forgotten.
     Done,
     /// It is due again.
@@ -62,23 +62,23 @@ pub enum Next {
 pub const MAX_RETRY_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Judges an attempt (docs/spec/delivery.md, section 4).
-pub fn verdict(attempt: Attempt<'_>, now_ms: i64) -> Verdict {
+pub fn verdict(attempt: Attempt<'_>, now_ms: i64) -> AttemptVerdict {
     match attempt {
-        Attempt::Unanswered => Verdict::Retry {
+        Attempt::Unanswered => AttemptVerdict::Retry {
             not_before_ms: None,
         },
         Attempt::Answered {
             status,
             retry_after,
         } => match status {
-            200..=299 => Verdict::Accepted,
-            410 => Verdict::Gone,
-            408 | 425 | 429 | 500..=599 => Verdict::Retry {
+            200..=299 => AttemptVerdict::Accepted,
+            410 => AttemptVerdict::Gone,
+            408 | 425 | 429 | 500..=599 => AttemptVerdict::Retry {
                 not_before_ms: retry_after
                     .and_then(|text| retry_after::read(text, now_ms))
                     .map(|at_ms| at_ms.min(now_ms.saturating_add(MAX_RETRY_AFTER_MS))),
             },
-            _ => Verdict::Refused,
+            _ => AttemptVerdict::Refused,
         },
     }
 }
@@ -87,16 +87,22 @@ pub fn verdict(attempt: Attempt<'_>, now_ms: i64) -> Verdict {
 ///
 /// `waits_ms` are the waits after the first, second, … attempt; each is stretched or shortened by up to a
 /// fifth, as `random` (any number) says, so that callbacks that failed together do not come back together.
-pub fn next(attempts: usize, waits_ms: &[i64], verdict: Verdict, random: u32, now_ms: i64) -> Next {
+pub fn next(
+    attempts: usize,
+    waits_ms: &[i64],
+    verdict: AttemptVerdict,
+    random: u32,
+    now_ms: i64,
+) -> AfterAttempt {
     match verdict {
-        Verdict::Accepted => Next::Done,
-        Verdict::Refused => Next::Dead,
-        Verdict::Gone => Next::EndMessage,
-        Verdict::Retry { not_before_ms } => match waits_ms.get(attempts.saturating_sub(1)) {
-            None => Next::Dead,
+        AttemptVerdict::Accepted => AfterAttempt::Done,
+        AttemptVerdict::Refused => AfterAttempt::Dead,
+        AttemptVerdict::Gone => AfterAttempt::EndMessage,
+        AttemptVerdict::Retry { not_before_ms } => match waits_ms.get(attempts.saturating_sub(1)) {
+            None => AfterAttempt::Dead,
             Some(&delay_ms) => {
                 let at_ms = now_ms.saturating_add(spread(delay_ms, random));
-                Next::Retry {
+                AfterAttempt::Retry {
                     at_ms: at_ms.max(not_before_ms.unwrap_or(at_ms)),
                 }
             }
@@ -173,11 +179,11 @@ mod tests {
     const NOW: i64 = 1_795_000_000_000;
     const RECIPIENT: Recipient = Recipient::from_digits(2_348_031_234_567);
     const DELAYS: [i64; 3] = [5_000, 30_000, 120_000];
-    const RETRY: Verdict = Verdict::Retry {
+    const RETRY: AttemptVerdict = AttemptVerdict::Retry {
         not_before_ms: None,
     };
 
-    fn answered(status: u16, retry_after: Option<&str>) -> Verdict {
+    fn answered(status: u16, retry_after: Option<&str>) -> AttemptVerdict {
         verdict(
             Attempt::Answered {
                 status,
@@ -190,7 +196,7 @@ mod tests {
     #[test]
     fn each_answer_is_judged_by_its_status() {
         for status in [200, 201, 202, 204, 299] {
-            assert_eq!(answered(status, None), Verdict::Accepted, "{status}");
+            assert_eq!(answered(status, None), AttemptVerdict::Accepted, "{status}");
         }
         for status in [408, 425, 429, 500, 502, 503, 504, 599] {
             assert_eq!(answered(status, None), RETRY, "{status}");
@@ -198,15 +204,15 @@ mod tests {
         for status in [
             101, 301, 302, 307, 308, 400, 401, 403, 404, 405, 422, 600, 999,
         ] {
-            assert_eq!(answered(status, None), Verdict::Refused, "{status}");
+            assert_eq!(answered(status, None), AttemptVerdict::Refused, "{status}");
         }
-        assert_eq!(answered(410, None), Verdict::Gone);
+        assert_eq!(answered(410, None), AttemptVerdict::Gone);
         assert_eq!(verdict(Attempt::Unanswered, NOW), RETRY);
     }
 
     #[test]
     fn retry_after_is_honoured_up_to_a_day() {
-        let not_before = |after_ms| Verdict::Retry {
+        let not_before = |after_ms| AttemptVerdict::Retry {
             not_before_ms: Some(NOW + after_ms),
         };
         assert_eq!(answered(429, Some("120")), not_before(120_000));
@@ -216,27 +222,27 @@ mod tests {
             not_before(MAX_RETRY_AFTER_MS)
         );
         assert_eq!(answered(429, Some("soon")), RETRY);
-        assert_eq!(answered(404, Some("120")), Verdict::Refused);
+        assert_eq!(answered(404, Some("120")), AttemptVerdict::Refused);
     }
 
     #[test]
     fn a_callback_is_retried_after_each_delay_and_then_dead() {
         let middle = u32::MAX / 2 + 1;
         let after = |attempts| next(attempts, &DELAYS, RETRY, middle, NOW);
-        assert_eq!(after(1), Next::Retry { at_ms: NOW + 5_000 });
+        assert_eq!(after(1), AfterAttempt::Retry { at_ms: NOW + 5_000 });
         assert_eq!(
             after(2),
-            Next::Retry {
+            AfterAttempt::Retry {
                 at_ms: NOW + 30_000
             }
         );
         assert_eq!(
             after(3),
-            Next::Retry {
+            AfterAttempt::Retry {
                 at_ms: NOW + 120_000
             }
         );
-        assert_eq!(after(4), Next::Dead);
+        assert_eq!(after(4), AfterAttempt::Dead);
     }
 
     #[test]
@@ -245,7 +251,7 @@ mod tests {
             next(
                 1,
                 &DELAYS,
-                Verdict::Retry {
+                AttemptVerdict::Retry {
                     not_before_ms: Some(not_before_ms),
                 },
                 0,
@@ -254,11 +260,11 @@ mod tests {
         };
         assert_eq!(
             at(NOW + 60_000),
-            Next::Retry {
+            AfterAttempt::Retry {
                 at_ms: NOW + 60_000
             }
         );
-        assert_eq!(at(NOW), Next::Retry { at_ms: NOW + 4_000 });
+        assert_eq!(at(NOW), AfterAttempt::Retry { at_ms: NOW + 4_000 });
     }
 
     #[test]
@@ -269,9 +275,18 @@ mod tests {
 
     #[test]
     fn everything_else_ends_the_callback() {
-        assert_eq!(next(1, &DELAYS, Verdict::Accepted, 0, NOW), Next::Done);
-        assert_eq!(next(1, &DELAYS, Verdict::Refused, 0, NOW), Next::Dead);
-        assert_eq!(next(1, &DELAYS, Verdict::Gone, 0, NOW), Next::EndMessage);
+        assert_eq!(
+            next(1, &DELAYS, AttemptVerdict::Accepted, 0, NOW),
+            AfterAttempt::Done
+        );
+        assert_eq!(
+            next(1, &DELAYS, AttemptVerdict::Refused, 0, NOW),
+            AfterAttempt::Dead
+        );
+        assert_eq!(
+            next(1, &DELAYS, AttemptVerdict::Gone, 0, NOW),
+            AfterAttempt::EndMessage
+        );
     }
 
     #[test]

@@ -100,12 +100,16 @@ mod tests {
             (at(DAY, last), 3, None, 10),
             (at(DAY + 3, 0), 10, None, 10),
         ] {
-            let told = spending.spend(Money::from_naira(cost), now_ms);
-            let told = told.err().map(|refusal| match refusal {
+            let left_or_refusal = spending.spend(Money::from_naira(cost), now_ms);
+            let left_or_refusal = left_or_refusal.err().map(|refusal| match refusal {
                 Refusal::DailyLimit { left, .. } => left,
                 other => panic!("{other}"),
             });
-            assert_eq!(told, left.map(Money::from_naira), "{now_ms} {cost}");
+            assert_eq!(
+                left_or_refusal,
+                left.map(Money::from_naira),
+                "{now_ms} {cost}"
+            );
             assert_eq!(spending.spent_by(now_ms), Money::from_naira(spent));
         }
     }

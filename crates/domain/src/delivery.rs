@@ -443,8 +443,8 @@ mod tests {
             })
         };
         let page = |leg, page| E::PageDelivered { leg, page };
-        let heard = end(&[SENT, page(Leg::First, 1), SENT_2, page(Leg::Second, 3)]);
-        assert_eq!(heard.delivered_pages, [PageSet(0b001), PageSet(0b100)]);
+        let both_legs = end(&[SENT, page(Leg::First, 1), SENT_2, page(Leg::Second, 3)]);
+        assert_eq!(both_legs.delivered_pages, [PageSet(0b001), PageSet(0b100)]);
         assert_eq!(end(&[SENT, UNDELIV]).failed_legs, 0b01);
         assert_eq!(end(&[SENT, SENT_2, REJECTD_2]).failed_legs, 0b10);
     }

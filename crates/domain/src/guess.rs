@@ -62,7 +62,7 @@ mod tests {
 
     const LIMIT: u32 = 3;
 
-    fn told(guesses: &mut Guesses, client: &str, now_ms: i64) -> Option<u64> {
+    fn wait_s(guesses: &mut Guesses, client: &str, now_ms: i64) -> Option<u64> {
         match guesses.unknown(client.parse().unwrap(), LIMIT, now_ms) {
             Refusal::TokenInvalid => None,
             Refusal::TokensGuessed { retry_after_s } => Some(retry_after_s),
@@ -84,7 +84,7 @@ mod tests {
         ];
         for (client, now_ms, expected) in table {
             assert_eq!(
-                told(&mut guesses, client, now_ms),
+                wait_s(&mut guesses, client, now_ms),
                 expected,
                 "{client} {now_ms}"
             );
@@ -95,10 +95,10 @@ mod tests {
     fn one_ipv6_network_is_one_address() {
         let mut guesses = Guesses::default();
         for host in 1..=LIMIT {
-            assert_eq!(told(&mut guesses, &format!("2a00::{host:x}"), 0), None);
+            assert_eq!(wait_s(&mut guesses, &format!("2a00::{host:x}"), 0), None);
         }
-        assert_eq!(told(&mut guesses, "2a00::ffff:0:0:1", 0), Some(60));
-        assert_eq!(told(&mut guesses, "2a00:0:0:1::1", 0), None);
+        assert_eq!(wait_s(&mut guesses, "2a00::ffff:0:0:1", 0), Some(60));
+        assert_eq!(wait_s(&mut guesses, "2a00:0:0:1::1", 0), None);
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(guesses.counts.len(), MAX_ADDRESSES);
         assert_eq!(guesses.others, 5);
         // One that has its place keeps it.
-        assert_eq!(told(&mut guesses, "0.0.0.1", 0), None);
-        assert!(told(&mut guesses, "8.8.8.8", 0).is_some());
+        assert_eq!(wait_s(&mut guesses, "0.0.0.1", 0), None);
+        assert!(wait_s(&mut guesses, "8.8.8.8", 0).is_some());
     }
 }

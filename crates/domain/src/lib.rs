@@ -73,7 +73,7 @@ pub use page_set::PageSet;
 pub use prohibited::{Prohibited, phrase};
 pub use redact::redact;
 pub use refusal::{Refusal, Simulated};
-pub use retry::{Next, SubmitFault, after_fault};
+pub use retry::{RetryStep, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use share::{Share, share};
 pub use text::{

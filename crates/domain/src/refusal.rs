@@ -382,9 +382,9 @@ mod tests {
             (1_536 << 10, "1536 KiB"),
             (100_000, "100000 bytes"),
         ] {
-            let told = Refusal::BodyTooLarge { limit_bytes }.to_string();
+            let message = Refusal::BodyTooLarge { limit_bytes }.to_string();
             let expected = format!("The request body is larger than {size}. ");
-            assert!(told.starts_with(&expected), "{told}");
+            assert!(message.starts_with(&expected), "{message}");
         }
     }
 }

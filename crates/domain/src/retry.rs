@@ -25,7 +25,7 @@ pub enum SubmitFault {
 
 /// The next step of the recipient.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Next {
+pub enum RetryStep {
     /// Try the same carrier again after so many milliseconds.
     Again {
         /// Milliseconds.
@@ -50,17 +50,17 @@ const MAX_DELAY_MS: i64 = 60_000;
 /// The classes and delays are those of Kannel and Jasmin in the field, made finite: a queue that stays full and a
 /// recipient that stays throttled are tried until the message expires, with a delay that grows so that others are sent
 /// to meanwhile; everything else a few times.
-pub fn after_fault(fault: SubmitFault, tries: i64, another_carrier: bool) -> Next {
+pub fn after_fault(fault: SubmitFault, tries: i64, another_carrier: bool) -> RetryStep {
     let tries = usize::try_from(tries).unwrap_or(0);
     let onwards = |ended| {
         if another_carrier {
-            Next::NextCarrier
+            RetryStep::NextCarrier
         } else {
-            Next::Ended(ended)
+            RetryStep::Ended(ended)
         }
     };
     let again_or = |delays: &[i64], otherwise| match delays.get(tries) {
-        Some(&delay_ms) => Next::Again { delay_ms },
+        Some(&delay_ms) => RetryStep::Again { delay_ms },
         None => otherwise,
     };
     match fault {
@@ -69,16 +69,16 @@ pub fn after_fault(fault: SubmitFault, tries: i64, another_carrier: bool) -> Nex
         SubmitFault::Temporary => again_or(&TEMPORARY_DELAYS_MS, onwards(DeliveryStatus::Failed)),
         SubmitFault::Ambiguous => again_or(&AMBIGUOUS_DELAYS_MS, onwards(DeliveryStatus::Failed)),
         SubmitFault::RecipientRejected | SubmitFault::OurFault => {
-            Next::Ended(DeliveryStatus::Rejected)
+            RetryStep::Ended(DeliveryStatus::Rejected)
         }
         SubmitFault::SenderRejected => onwards(DeliveryStatus::Rejected),
     }
 }
 
 /// The first delay, doubled with each try.
-fn doubled(first_ms: i64, tries: usize) -> Next {
+fn doubled(first_ms: i64, tries: usize) -> RetryStep {
     let delay_ms = (first_ms << tries.min(6)).min(MAX_DELAY_MS);
-    Next::Again { delay_ms }
+    RetryStep::Again { delay_ms }
 }
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn each_fault_is_answered_by_its_class() {
         use SubmitFault as F;
-        let again = |delay_ms| Next::Again { delay_ms };
+        let again = |delay_ms| RetryStep::Again { delay_ms };
         let table = [
             (F::NotBound, 0, true, again(1_000)),
             (F::NotBound, 9, true, again(60_000)),
@@ -100,24 +100,39 @@ mod tests {
             (F::QueueFull, 2, true, again(8_000)),
             (F::QueueFull, 50, true, again(60_000)),
             (F::Temporary, 0, true, again(5_000)),
-            (F::Temporary, 3, true, Next::NextCarrier),
-            (F::Temporary, 3, false, Next::Ended(DeliveryStatus::Failed)),
+            (F::Temporary, 3, true, RetryStep::NextCarrier),
+            (
+                F::Temporary,
+                3,
+                false,
+                RetryStep::Ended(DeliveryStatus::Failed),
+            ),
             (F::Ambiguous, 0, false, again(10_000)),
-            (F::Ambiguous, 1, false, Next::Ended(DeliveryStatus::Failed)),
+            (
+                F::Ambiguous,
+                1,
+                false,
+                RetryStep::Ended(DeliveryStatus::Failed),
+            ),
             (
                 F::RecipientRejected,
                 0,
                 true,
-                Next::Ended(DeliveryStatus::Rejected),
+                RetryStep::Ended(DeliveryStatus::Rejected),
             ),
-            (F::SenderRejected, 0, true, Next::NextCarrier),
+            (F::SenderRejected, 0, true, RetryStep::NextCarrier),
             (
                 F::SenderRejected,
                 0,
                 false,
-                Next::Ended(DeliveryStatus::Rejected),
+                RetryStep::Ended(DeliveryStatus::Rejected),
             ),
-            (F::OurFault, 0, true, Next::Ended(DeliveryStatus::Rejected)),
+            (
+                F::OurFault,
+                0,
+                true,
+                RetryStep::Ended(DeliveryStatus::Rejected),
+            ),
         ];
         for (fault, tries, another, next) in table {
             assert_eq!(

@@ -18,7 +18,7 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// The limits of an operator; nothing is limited where nothing is set.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Limits {
+pub struct VelocityLimits {
     /// Messages of an account to one number.
     pub per_recipient: Option<u32>,
     /// Messages of an account to the numbers of one block.
@@ -27,7 +27,7 @@ pub struct Limits {
     pub pause_ms: i64,
 }
 
-impl Limits {
+impl VelocityLimits {
     /// Returns whether anything is limited.
     pub fn are_set(&self) -> bool {
         self.per_recipient.is_some() || self.per_block.is_some()
@@ -36,7 +36,7 @@ impl Limits {
 
 /// The decision on a send.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Verdict {
+pub enum VelocityVerdict {
     /// It may go, and is counted.
     Goes,
     /// It may not.
@@ -52,7 +52,7 @@ pub struct Velocity {
     recipients: HashMap<(AccountId, Recipient), u32>,
     blocks: HashMap<(AccountId, Block), u32>,
     /// Who was told of for what goes to one number.
-    told: HashSet<AccountId>,
+    reported: HashSet<AccountId>,
     /// Until when.
     paused: HashMap<(AccountId, Block), i64>,
 }
@@ -63,17 +63,17 @@ impl Velocity {
         &mut self,
         account: AccountId,
         recipients: &[Recipient],
-        limits: &Limits,
+        limits: &VelocityLimits,
         now_ms: i64,
-    ) -> Verdict {
-        self.turn(now_ms);
+    ) -> VelocityVerdict {
+        self.begin_hour(now_ms);
         let mut blocks: BTreeMap<Block, u32> = BTreeMap::new();
         for &recipient in recipients {
             *blocks.entry(Block::of(recipient)).or_default() += 1;
         }
         for &block in blocks.keys() {
             if let Some(refusal) = self.pause_of(account, block, now_ms) {
-                return Verdict::Refused(refusal);
+                return VelocityVerdict::Refused(refusal);
             }
         }
         if let Some(limit) = limits.per_block {
@@ -81,13 +81,13 @@ impl Velocity {
             let is_over =
                 |&(&block, &more): &(&Block, &u32)| more > limit.saturating_sub(sent(block));
             if let Some((&block, _)) = blocks.iter().find(is_over) {
-                return Verdict::Pause(block);
+                return VelocityVerdict::Pause(block);
             }
         }
         if let Some(limit) = limits.per_recipient {
             let sent = |to: &Recipient| self.recipients.get(&(account, *to)).copied().unwrap_or(0);
             if let Some(&recipient) = recipients.iter().find(|to| sent(to) >= limit) {
-                return Verdict::Refused(Refusal::RecipientTooOften {
+                return VelocityVerdict::Refused(Refusal::RecipientTooOften {
                     limit,
                     block: Block::of(recipient),
                     retry_after_s: seconds(HOUR_MS - now_ms.rem_euclid(HOUR_MS)),
@@ -102,7 +102,7 @@ impl Velocity {
                 count(&mut self.blocks, (account, block), more);
             }
         }
-        Verdict::Goes
+        VelocityVerdict::Goes
     }
 
     /// Takes back what was counted for a send that was refused after all.
@@ -120,8 +120,8 @@ impl Velocity {
     /// Returns whether that account is to be reported for its messages to one number: once in an hour. There is nothing to
     /// pause:
     /// until the hour is over, the number gets nothing more.
-    pub fn tell(&mut self, account: AccountId) -> bool {
-        self.told.insert(account)
+    pub fn report_once(&mut self, account: AccountId) -> bool {
+        self.reported.insert(account)
     }
 
     /// Says which blocks are paused, and until when. One that is not any more is counted from nothing.
@@ -133,13 +133,13 @@ impl Velocity {
     }
 
     /// Begins to count anew where another hour has begun.
-    fn turn(&mut self, now_ms: i64) {
+    fn begin_hour(&mut self, now_ms: i64) {
         let hour = now_ms.div_euclid(HOUR_MS);
         if hour != self.hour {
             self.hour = hour;
             self.recipients.clear();
             self.blocks.clear();
-            self.told.clear();
+            self.reported.clear();
         }
     }
 

@@ -95,7 +95,7 @@ impl Context {
     /// Tells all nodes that batches of a carrier wait in the database.
     pub(crate) fn arrived(&self, carrier: &Carrier) {
         carrier.arrived();
-        self.nodes.ring(&carrier.name);
+        self.nodes.hint(&carrier.name);
     }
 
     /// Makes second legs that go out now.

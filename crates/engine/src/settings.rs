@@ -27,7 +27,7 @@ pub struct GuardSettings {
     /// The phrases that no text may hold, beside the rules in the database.
     pub prohibited: domain::Prohibited,
     /// How much may go to one number, and to one block of them.
-    pub velocity: domain::velocity::Limits,
+    pub velocity: domain::velocity::VelocityLimits,
 }
 
 /// How long old data is kept, in milliseconds from acceptance; for ever where nothing is set.

@@ -29,9 +29,9 @@ mod velocity;
 
 pub use database::Database;
 pub use defaults::DEFAULT;
-pub use fault::{Fault, Place};
+pub use fault::{ConfigFault, Origin};
 pub use http::{Http, Metrics};
-pub use limits::Limits;
+pub use limits::LimitsSection;
 pub use log::{Log, LogFormat};
 pub use secret::Secret;
 pub use tls::Tls;
@@ -61,13 +61,13 @@ pub struct Config {
     /// The API's address.
     pub http: Http,
     /// How much is taken at once.
-    pub limits: Limits,
+    pub limits: LimitsSection,
     /// Targets, retries and concurrency of callbacks.
     pub callbacks: engine::CallbackSettings,
     /// How long old data is kept.
     pub retention: engine::Retention,
     /// How much may go to one number, and to one block of them.
-    pub velocity: domain::velocity::Limits,
+    pub velocity: domain::velocity::VelocityLimits,
     /// How the log is written.
     pub log: Log,
     /// The SMSC accounts.
@@ -94,7 +94,7 @@ impl Config {
     pub fn load(
         path: Option<&Path>,
         variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, Vec<Fault>> {
+    ) -> Result<Self, Vec<ConfigFault>> {
         let Some(path) = path.or_else(|| first_of(&FILES)) else {
             return Self::read("", FILES[0], variables);
         };
@@ -107,8 +107,8 @@ impl Config {
                 _ => "",
             };
             let text = format!("cannot be read: {error}{hint}");
-            let (place, key) = (Place::File(name.clone()), String::new());
-            vec![Fault { place, key, text }]
+            let (place, key) = (Origin::File(name.clone()), String::new());
+            vec![ConfigFault { place, key, text }]
         })?;
         let mut config = Self::read(&text, &name, variables)?;
         config.notes.extend(access::notes(path, &text));
@@ -126,10 +126,10 @@ impl Config {
         text: &str,
         name: &str,
         variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, Vec<Fault>> {
+    ) -> Result<Self, Vec<ConfigFault>> {
         let faults = Faults::default();
-        let mut table = tree::parse(DEFAULT, |_| Place::Default, &faults);
-        let place = |line| Place::Line(name.to_owned(), line);
+        let mut table = tree::parse(DEFAULT, |_| Origin::Default, &faults);
+        let place = |line| Origin::Line(name.to_owned(), line);
         tree::merge(&mut table, tree::parse(text, place, &faults));
         let unknown = variables::overlay(&mut table, variables);
         // After a fault of TOML every later fault is a guess.
@@ -213,7 +213,7 @@ impl Config {
             data_dir: root.require("data_dir").unwrap_or_default(),
             database,
             http: Http::read(root.section("http")),
-            limits: Limits::read(root.section("limits"), sandbox),
+            limits: LimitsSection::read(root.section("limits"), sandbox),
             callbacks,
             retention,
             velocity,

@@ -17,7 +17,7 @@ pub use context::{Settings, State};
 pub use docs::document::Document;
 pub use docs::installation::Installation;
 pub use extract::body::memory::BodyMemory;
-pub use extract::body::{Limits as BodyLimits, read_send};
+pub use extract::body::{BodyLimits, read_send};
 pub use respond::codes::Codes;
 pub use serve::{ConnectionLimits, serve};
 

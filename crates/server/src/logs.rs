@@ -6,7 +6,7 @@
 mod buffer;
 mod limit;
 
-pub(crate) use limit::{LineLimit, Verdict};
+pub(crate) use limit::{LineFate, LineLimit};
 
 use crate::config::log::{Log, LogFormat};
 use buffer::LineBuffer;

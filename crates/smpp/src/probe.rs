@@ -37,7 +37,7 @@ impl Probe {
     }
 
     /// Records a sign of life.
-    pub(crate) fn heard(&mut self, now: Instant) {
+    pub(crate) fn note_received(&mut self, now: Instant) {
         self.heard_at = now;
         self.deadline = None;
     }

@@ -21,7 +21,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Recipients of a batch at most.
-pub const MOST_RECIPIENTS: usize = 500;
+pub const MAX_RECIPIENTS: usize = 500;
 /// The value of `claimed_by` for a waiting batch or callback.
 pub const WAITING: i64 = 0;
 
@@ -341,7 +341,7 @@ impl BatchRow {
 }
 
 /// Batches read in one claim at most.
-const MOST_BATCHES: usize = 256;
+const MAX_BATCHES: usize = 256;
 /// Batches that a claim reads first. The batches of a campaign soon fill a window. Further rows are
 /// read in vain, and on PostgreSQL they stay locked for other nodes.
 const FIRST_BATCHES: usize = 8;

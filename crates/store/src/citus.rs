@@ -28,7 +28,7 @@ const DISTRIBUTED: [&str; 10] = [
     "messages",
     "batches",
     "deliveries",
-    "parts",
+    "carrier_ids",
     "parked_receipts",
     "outbox",
     "callback_attempts",

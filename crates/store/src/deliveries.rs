@@ -6,7 +6,7 @@ pub(crate) mod receipts;
 pub(crate) mod settle;
 
 use crate::deliveries::doubts::Doubts;
-use crate::deliveries::settle::Case;
+use crate::deliveries::settle::PendingSettlement;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
 use database::{FromRow, Outage, Result, Row, Tx, bulk, locking, value};
 use domain::{Bucket, Delivery, DeliveryStatus, Leg, MessageId, Money, PageSet, Recipient};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The columns of a delivery that settling needs.
-struct CaseRow {
+struct SettlementRow {
     bucket: i16,
     message_id: Vec<u8>,
     recipient: i64,
@@ -33,7 +33,7 @@ struct CaseRow {
     doubts: Option<String>,
 }
 
-database::from_row!(CaseRow {
+database::from_row!(SettlementRow {
     bucket,
     message_id,
     recipient,
@@ -51,16 +51,16 @@ database::from_row!(CaseRow {
     doubts
 });
 
-impl CaseRow {
+impl SettlementRow {
     /// Returns the stored case, without events.
-    fn case(self) -> Result<Case> {
+    fn case(self) -> Result<PendingSettlement> {
         let (doubted_pages, doubts) = Doubts::from_text(self.doubts.as_deref())?;
         let status = named(DeliveryStatus::from_name, &self.status)?;
         // A delivery with the usual course stores no more.
         let usual = status == DeliveryStatus::Delivered && (self.leg, self.pages) == (1, 1);
         let delivered_first = self.delivered_first.or(usual.then_some(1));
         let delivered = [delivered_first, self.delivered_second];
-        Ok(Case {
+        Ok(PendingSettlement {
             bucket: Bucket(self.bucket.into()),
             message: message_id(&self.message_id)?,
             recipient: recipient(self.recipient),
@@ -108,26 +108,28 @@ database::from_row!(KeyRow {
 
 /// A delivery, or the reason why it cannot be read. A damaged row must not block the rows beside
 /// it.
-pub(crate) struct CaseOrFault {
+pub(crate) struct SettlementOrFault {
     key: Option<(MessageId, Recipient)>,
-    case: Result<Case>,
+    case: Result<PendingSettlement>,
 }
 
-impl FromRow for CaseOrFault {
+impl FromRow for SettlementOrFault {
     fn from_row(row: &Row<'_>) -> Result<Self> {
         let key = KeyRow::from_row(row).ok();
         let key =
             key.and_then(|key| Some((message_id(&key.message_id).ok()?, recipient(key.recipient))));
         Ok(Self {
             key,
-            case: CaseRow::from_row(row).and_then(CaseRow::case),
+            case: SettlementRow::from_row(row).and_then(SettlementRow::case),
         })
     }
 }
 
-impl CaseOrFault {
+impl SettlementOrFault {
     /// Returns the case, or the key of an unreadable row. The log entry shows no phone number.
-    pub(crate) fn told(self) -> std::result::Result<Case, Option<(MessageId, Recipient)>> {
+    pub(crate) fn settlement(
+        self,
+    ) -> std::result::Result<PendingSettlement, Option<(MessageId, Recipient)>> {
         self.case.map_err(|error| {
             UNREADABLE.fetch_add(1, Ordering::Relaxed);
             let message = self.key.map(|(message, _)| message.to_string());
@@ -141,7 +143,7 @@ impl CaseOrFault {
 
 /// The stored deliveries of some keys.
 pub(crate) struct Stored {
-    pub(crate) cases: BTreeMap<(MessageId, Recipient), Case>,
+    pub(crate) cases: BTreeMap<(MessageId, Recipient), PendingSettlement>,
     /// Keys of deliveries that exist and cannot be read.
     pub(crate) unreadable: BTreeSet<(MessageId, Recipient)>,
 }
@@ -167,10 +169,10 @@ pub(crate) async fn stored(tx: &mut Tx, keys: &[(Bucket, MessageId, Recipient)])
             value(number(key.2)),
         ]
     });
-    let rows: Vec<CaseOrFault> = tx.fetch_each(read).await?;
+    let rows: Vec<SettlementOrFault> = tx.fetch_each(read).await?;
     let (mut cases, mut unreadable) = (BTreeMap::new(), BTreeSet::new());
     for row in rows {
-        match row.told() {
+        match row.settlement() {
             Ok(case) => drop(cases.insert((case.message, case.recipient), case)),
             Err(key) => unreadable.extend(key),
         }

@@ -22,13 +22,13 @@ pub use accounts::paused_blocks::PausedBlock;
 pub use accounts::revision::Revision;
 pub use accounts::tokens::TokenInfo;
 pub use batches::{
-    Batch, BatchKind, Claim, Claimed, Content, Ended, HELD, MOST_RECIPIENTS, Progress, WAITING,
+    Batch, BatchKind, Claim, Claimed, Content, Ended, HELD, MAX_RECIPIENTS, Progress, WAITING,
 };
 pub use citus::citus;
 pub use cluster::hints::Hints;
 pub use cluster::nodes::{Bind, NodeBeat};
-pub use deliveries::receipts::{CarrierReport, Receipt, ReceiptWord};
-pub use deliveries::settle::{CallbackRoom, Planner, SecondLeg, Settled, Settling};
+pub use deliveries::receipts::{CarrierReport, Receipt, ReceiptStatus};
+pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Settled};
 pub use deliveries::unreadable_deliveries;
 pub use import::{ImportError, ImportStep, Imported, Standing, Watch};
 pub use messages::accept::{Accepted, NewMessage};
@@ -36,11 +36,11 @@ pub use messages::reports::{MessageReport, StatusCounts};
 pub use operators::audit::{AuditEntry, By};
 pub use operators::content::ContentRule;
 pub use outbox::{
-    Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret, DeadOrigin, DueOrigins,
-    EventKind, Finished, OriginKey, Outcome,
+    AttemptOutcome, Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret,
+    DeadOrigin, DueOrigins, EventKind, Finished, OriginKey,
 };
 pub use upkeep::backup::BackupError;
-pub use upkeep::retention::{DeadKey, PartKey, Removed, TextCursor};
+pub use upkeep::retention::{CarrierIdKey, DeadKey, Removed, TextCursor};
 pub use upkeep::sweep::Expiry;
 pub use upkeep::verify::Verification;
 pub use wallets::{Credited, EntryKind, LedgerEntry};
@@ -69,7 +69,7 @@ static SCHEMA: Schema = Schema {
 #[derive(Clone)]
 pub struct Store {
     db: Db,
-    windows: Arc<messages::duplicates::Remembered>,
+    windows: Arc<messages::duplicates::OpenWindows>,
     counted: Arc<messages::reports::Counted>,
 }
 
@@ -147,13 +147,13 @@ impl Store {
         if self.db.is_embedded() {
             return Ok(None);
         }
-        let told: i64 = self
+        let reported: i64 = self
             .db
             .fetch_one(query(
                 "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
             ))
             .await?;
-        Ok(Some(told))
+        Ok(Some(reported))
     }
 
     /// Returns `true` if several nodes may work on this database at the same time.

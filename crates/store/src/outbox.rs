@@ -93,7 +93,7 @@ pub enum Finished {
 
 /// A claimed callback with its result.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Outcome {
+pub struct AttemptOutcome {
     /// The callback.
     pub callback: Callback,
     /// The result.
@@ -102,7 +102,7 @@ pub struct Outcome {
     pub attempted: Option<Attempted>,
 }
 
-impl Outcome {
+impl AttemptOutcome {
     /// Returns an outcome without an attempt to log.
     pub fn new(callback: Callback, finished: Finished) -> Self {
         Self {

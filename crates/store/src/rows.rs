@@ -79,7 +79,7 @@ pub(crate) fn bucket_of(account: AccountId, embedded: bool) -> Bucket {
     }
 }
 
-/// Returns the bucket of rows that are keyed by a carrier's id alone: pages, by the stem of the id,
+/// Returns the bucket of rows that are keyed by a carrier's id alone: pages, by the prefix of the id,
 /// and parked receipts. It must never change for an id, so the hash is our own (FNV-1a).
 pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
     if embedded {

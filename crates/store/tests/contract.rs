@@ -28,6 +28,7 @@ mod contract {
     mod nodes;
     mod outbox;
     mod plans;
+    mod prefixes;
     mod properties;
     mod rates;
     mod receipts;
@@ -38,7 +39,6 @@ mod contract {
     mod severed;
     mod sources;
     mod spread;
-    mod stems;
     mod storm;
     mod sweeps;
     mod vacuum;

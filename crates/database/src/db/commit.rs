@@ -2,7 +2,7 @@
 //! connection is lost is looked up until its result is known.
 
 use super::pooled::{Pool, Pooled};
-use super::{Change, PATIENCE, Tx};
+use super::{Change, TIMEOUT, Tx};
 use crate::error::{Error, Failure, Result};
 use crate::outage::Outage;
 use sqlx::Row;
@@ -13,9 +13,9 @@ use tokio::time::{sleep, timeout};
 /// and a row that another node wrote meanwhile (the next run finds it).
 const RUN_AGAIN: [&str; 4] = ["40001", "40P01", "55P03", "23505"];
 /// Runs of one change at most.
-const MOST_RUNS: usize = 10;
+const MAX_RUNS: usize = 10;
 /// Interval between lookups of a commit that the server did not acknowledge.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+const ASK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Log limiter for commits whose connection was lost: a failing server loses all open ones at once.
 static LOST: Outage = Outage::of("connections are lost in commits");
@@ -42,8 +42,8 @@ pub(super) async fn change<C: Change>(pool: &Pool, change: &C) -> Result<C::Outp
     loop {
         match run(pool, change).await {
             Run::Done(output) => return Ok(output),
-            Run::Failed(error) if runs < MOST_RUNS && asks_again(&error) => runs += 1,
-            Run::Stale(_) if runs < MOST_RUNS => runs += 1,
+            Run::Failed(error) if runs < MAX_RUNS && asks_again(&error) => runs += 1,
+            Run::Stale(_) if runs < MAX_RUNS => runs += 1,
             Run::Failed(error) | Run::Stale(error) => return Err(error),
             Run::Unknown(output, transaction) => {
                 if LOST.is_to_log().is_some() {
@@ -74,7 +74,7 @@ async fn run<C: Change>(pool: &Pool, change: &C) -> Run<C::Output> {
         Err(error) => return Run::Failed(error),
     };
     let (mut begun, mut asked) = (None, None);
-    let ended = timeout(PATIENCE, attempt(&mut tx, change, &mut begun, &mut asked)).await;
+    let ended = timeout(TIMEOUT, attempt(&mut tx, change, &mut begun, &mut asked)).await;
     let Err(error) = ended.unwrap_or(Err(Error::TimedOut)) else {
         return asked.map_or(Run::Failed(Error::Closed), Run::Done);
     };
@@ -143,12 +143,9 @@ async fn give_up(tx: Tx, error: &Error) {
         Error::Database(Failure::Postgres(sqlx::Error::Database(_)))
     ) || !matches!(error, Error::Database(_) | Error::TimedOut);
     let rolled_back = answered
-        && timeout(
-            PATIENCE,
-            sqlx::raw_sql("rollback").execute(&mut *connection),
-        )
-        .await
-        .is_ok_and(|result| result.is_ok());
+        && timeout(TIMEOUT, sqlx::raw_sql("rollback").execute(&mut *connection))
+            .await
+            .is_ok_and(|result| result.is_ok());
     if rolled_back {
         connection.rests();
     } else {
@@ -168,7 +165,7 @@ async fn stood<C: Change>(pool: &Pool, change: &C, output: &C::Output, transacti
             Ok(None) => {}
             Err(error) => UNKNOWN.failed(&error),
         }
-        sleep(ASK_EVERY).await;
+        sleep(ASK_INTERVAL).await;
     }
 }
 
@@ -195,7 +192,7 @@ async fn ask<C: Change>(
         }
         Ok(Some(change.is_committed(&mut tx, output).await?))
     };
-    let asked = timeout(PATIENCE, asked)
+    let asked = timeout(TIMEOUT, asked)
         .await
         .unwrap_or(Err(Error::TimedOut));
     if let Err(error) = &asked {

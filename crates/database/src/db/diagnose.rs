@@ -12,12 +12,12 @@ use std::{fmt, io};
 pub struct Unusable {
     // The box keeps every error small.
     server: Box<Server>,
-    fault: Fault,
+    fault: Diagnosis,
 }
 
 /// The fault of a server. A `String` is the reason that the server or the system returned.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum Diagnosis {
     /// The server does not answer.
     Unreachable(String),
     /// The server runs, but accepts no connection at the moment.
@@ -81,7 +81,7 @@ impl fmt::Display for Unusable {
 impl std::error::Error for Unusable {}
 
 impl Unusable {
-    pub(super) fn fault(&self) -> &Fault {
+    pub(super) fn fault(&self) -> &Diagnosis {
         &self.fault
     }
 
@@ -89,60 +89,58 @@ impl Unusable {
         let server = format!("PostgreSQL at {}", self.server);
         let (role, database) = (self.server.role(), self.server.database());
         match &self.fault {
-            Fault::Unreachable(reason) => format!("{server} cannot be reached ({reason})"),
-            Fault::NotReady => format!("{server} is starting or stopping"),
-            Fault::Full(reason) => format!("{server} has no connection left ({reason})"),
-            Fault::Password => format!("{server} refuses the role {role} with this password"),
-            Fault::Role(reason) => format!("{server} does not let {role} log in ({reason})"),
-            Fault::NotAdmitted(reason) => format!("{server} does not admit {role} ({reason})"),
-            Fault::TlsRequired(reason) => {
+            Diagnosis::Unreachable(reason) => format!("{server} cannot be reached ({reason})"),
+            Diagnosis::NotReady => format!("{server} is starting or stopping"),
+            Diagnosis::Full(reason) => format!("{server} has no connection left ({reason})"),
+            Diagnosis::Password => format!("{server} refuses the role {role} with this password"),
+            Diagnosis::Role(reason) => format!("{server} does not let {role} log in ({reason})"),
+            Diagnosis::NotAdmitted(reason) => format!("{server} does not admit {role} ({reason})"),
+            Diagnosis::TlsRequired(reason) => {
                 format!("{server} does not admit {role} without TLS ({reason})")
             }
-            Fault::Tls(reason) => format!("TLS with {server} failed ({reason})"),
-            Fault::NoDatabase => format!("there is no database {database} on {server}"),
-            Fault::TooOld(found) => {
+            Diagnosis::Tls(reason) => format!("TLS with {server} failed ({reason})"),
+            Diagnosis::NoDatabase => format!("there is no database {database} on {server}"),
+            Diagnosis::TooOld(found) => {
                 format!("{server} is version {found}, and ogene needs {OLDEST_MAJOR} or newer")
             }
-            Fault::Encoding(found) => {
+            Diagnosis::Encoding(found) => {
                 format!(
                     "the database {database} is encoded in {found}, which lacks most characters"
                 )
             }
-            Fault::Standby => format!("{server} is a standby, where nothing can be written"),
-            Fault::ReadOnly => format!("{server} lets the role {role} only read"),
-            Fault::NotDurable(setting) => {
+            Diagnosis::Standby => format!("{server} is a standby, where nothing can be written"),
+            Diagnosis::ReadOnly => format!("{server} lets the role {role} only read"),
+            Diagnosis::NotDurable(setting) => {
                 format!("{server} has `{setting}` off, and a crash could lose what was accepted")
             }
-            Fault::NoSchema => {
+            Diagnosis::NoSchema => {
                 format!(
                     "the role {role} has no schema to make tables in on the database {database}"
                 )
             }
-            Fault::MayNotCreate { schema } => {
+            Diagnosis::MayNotCreate { schema } => {
                 format!("the role {role} may not make tables in the schema {schema} of {database}")
             }
-            Fault::MayNotWrite { schema, tables } => format!(
+            Diagnosis::MayNotWrite { schema, tables } => format!(
                 "the role {role} may not read and write {} in the schema {schema} of {database}",
                 tables.join(", ")
             ),
-            Fault::Right(reason) => format!("{server} refuses the role {role} ({reason})"),
-            Fault::ClientCertificate(reason) => {
+            Diagnosis::Right(reason) => format!("{server} refuses the role {role} ({reason})"),
+            Diagnosis::ClientCertificate(reason) => {
                 format!("{server} asks {role} for a client certificate ({reason})")
             }
-            Fault::File { path, reason, .. } => {
+            Diagnosis::File { path, reason, .. } => {
                 format!("the file {path} cannot be read ({reason})")
             }
-            Fault::TransactionPool => {
-                format!(
-                    "what answers at {} is a pooler in transaction mode",
-                    self.server
-                )
+            Diagnosis::TransactionPool => {
+                let server = &self.server;
+                format!("what answers at {server} is a pooler in transaction mode")
             }
-            Fault::DropsSettings(found) => format!(
+            Diagnosis::DropsSettings(found) => format!(
                 "what answers at {} is a pooler that drops settings (`{}` is {found} after it was set to {})",
                 self.server, READ_BACK.0, READ_BACK.1
             ),
-            Fault::Startup(reason) => {
+            Diagnosis::Startup(reason) => {
                 format!("{server} refuses how a connection begins ({reason})")
             }
         }
@@ -151,55 +149,57 @@ impl Unusable {
     fn remedy(&self) -> String {
         let (role, database) = (self.server.role(), self.server.database());
         let remedy = match &self.fault {
-            Fault::Unreachable(_) => {
+            Diagnosis::Unreachable(_) => {
                 "see that it runs and that `database_url` names its host and port"
             }
-            Fault::NotReady => "try again when it runs",
-            Fault::Full(_) => "raise that limit, or lower `database_connections`",
-            Fault::Password => "correct them in `database_url`",
-            Fault::Role(_) => "create the role, or name another in `database_url`",
-            Fault::NotAdmitted(_) => "add a line for it to the server's pg_hba.conf",
-            Fault::TlsRequired(_) => "put `sslmode=require` into `database_url`",
-            Fault::Tls(_) => {
+            Diagnosis::NotReady => "try again when it runs",
+            Diagnosis::Full(_) => "raise that limit, or lower `database_connections`",
+            Diagnosis::Password => "correct them in `database_url`",
+            Diagnosis::Role(_) => "create the role, or name another in `database_url`",
+            Diagnosis::NotAdmitted(_) => "add a line for it to the server's pg_hba.conf",
+            Diagnosis::TlsRequired(_) => "put `sslmode=require` into `database_url`",
+            Diagnosis::Tls(_) => {
                 "correct TLS at the server, or `sslmode` and `sslrootcert` in `database_url`"
             }
-            Fault::NoDatabase => {
+            Diagnosis::NoDatabase => {
                 return format!(
                     "create it (`create database {database} owner {role}`), or name another in \
                      `database_url`"
                 );
             }
-            Fault::TooOld(_) => "upgrade it",
-            Fault::Encoding(_) => {
+            Diagnosis::TooOld(_) => "upgrade it",
+            Diagnosis::Encoding(_) => {
                 "name one in `database_url` that was created with `encoding 'UTF8'`"
             }
-            Fault::Standby => "name the primary in `database_url`",
-            Fault::ReadOnly => {
+            Diagnosis::Standby => "name the primary in `database_url`",
+            Diagnosis::ReadOnly => {
                 "turn `default_transaction_read_only` off, for the role, the database and the server"
             }
-            Fault::NotDurable("synchronous_commit") => {
+            Diagnosis::NotDurable("synchronous_commit") => {
                 "turn it on, for the role, the database and the server"
             }
-            Fault::NotDurable(_) => "turn it on in its postgresql.conf",
-            Fault::NoSchema => {
+            Diagnosis::NotDurable(_) => "turn it on in its postgresql.conf",
+            Diagnosis::NoSchema => {
                 return format!("create one that its search path names, and let {role} own it");
             }
-            Fault::MayNotCreate { schema } => {
+            Diagnosis::MayNotCreate { schema } => {
                 return format!("`grant create on schema {schema} to {role}`");
             }
-            Fault::MayNotWrite { schema, .. } => {
+            Diagnosis::MayNotWrite { schema, .. } => {
                 let rights = "select, insert, update, delete on all tables";
                 return format!("`grant {rights} in schema {schema} to {role}`");
             }
-            Fault::Right(_) => "grant it what it lacks",
-            Fault::ClientCertificate(_) => "name one with `sslcert` and `sslkey` in `database_url`",
-            Fault::File { parameter, .. } => {
+            Diagnosis::Right(_) => "grant it what it lacks",
+            Diagnosis::ClientCertificate(_) => {
+                "name one with `sslcert` and `sslkey` in `database_url`"
+            }
+            Diagnosis::File { parameter, .. } => {
                 return format!("correct `{parameter}` in `database_url`");
             }
-            Fault::TransactionPool | Fault::DropsSettings(_) => {
+            Diagnosis::TransactionPool | Diagnosis::DropsSettings(_) => {
                 "name the server itself, or a pool in session mode"
             }
-            Fault::Startup(_) => {
+            Diagnosis::Startup(_) => {
                 "name the server itself, or leave out of `database_url` what it does not take"
             }
         };
@@ -286,7 +286,7 @@ impl Facts {
             exists (select 1 from pg_extension where extname = 'citus') as is_citus";
 
     /// Returns the first fault that keeps Ogene from using the server.
-    pub(super) fn fault(self) -> Option<Fault> {
+    pub(super) fn fault(self) -> Option<Diagnosis> {
         let off = [
             ("synchronous_commit", self.synchronous_commit),
             ("fsync", self.fsync),
@@ -294,33 +294,33 @@ impl Facts {
         ];
         let off = off.into_iter().find(|(_, value)| value == "off");
         if self.version_number / 10_000 < OLDEST_MAJOR {
-            return Some(Fault::TooOld(self.version));
+            return Some(Diagnosis::TooOld(self.version));
         }
         if self.encoding != "UTF8" {
-            return Some(Fault::Encoding(self.encoding));
+            return Some(Diagnosis::Encoding(self.encoding));
         }
         if self.is_standby {
-            return Some(Fault::Standby);
+            return Some(Diagnosis::Standby);
         }
         if self.is_read_only {
-            return Some(Fault::ReadOnly);
+            return Some(Diagnosis::ReadOnly);
         }
         if let Some((setting, _)) = off {
-            return Some(Fault::NotDurable(setting));
+            return Some(Diagnosis::NotDurable(setting));
         }
         let Some(schema) = self.schema else {
-            return Some(Fault::NoSchema);
+            return Some(Diagnosis::NoSchema);
         };
         if !self.barred.is_empty() {
             let tables = self.barred;
-            return Some(Fault::MayNotWrite { schema, tables });
+            return Some(Diagnosis::MayNotWrite { schema, tables });
         }
-        (self.is_due && !self.may_create).then_some(Fault::MayNotCreate { schema })
+        (self.is_due && !self.may_create).then_some(Diagnosis::MayNotCreate { schema })
     }
 }
 
 impl Server {
-    pub(super) fn unusable(&self, fault: Fault) -> Error {
+    pub(super) fn unusable(&self, fault: Diagnosis) -> Error {
         let server = Box::new(self.clone());
         Error::Unusable(Unusable { server, fault })
     }
@@ -332,15 +332,15 @@ impl Server {
             sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
                 tls(error.to_string())
             }
-            sqlx::Error::Io(error) => Fault::Unreachable(error.to_string()),
+            sqlx::Error::Io(error) => Diagnosis::Unreachable(error.to_string()),
             sqlx::Error::Tls(error) => tls(error.to_string()),
-            sqlx::Error::Protocol(reason) => Fault::Unreachable(not_postgres(reason)),
+            sqlx::Error::Protocol(reason) => Diagnosis::Unreachable(not_postgres(reason)),
             sqlx::Error::Database(error) => {
-                let said = error.try_downcast_ref::<PgDatabaseError>().map(|said| {
-                    let reason = said.message().to_owned();
-                    refused(said.code(), said.routine(), reason, self.is_plain())
+                let refusal = error.try_downcast_ref::<PgDatabaseError>().map(|refusal| {
+                    let reason = refusal.message().to_owned();
+                    refused(refusal.code(), refusal.routine(), reason, self.is_plain())
                 });
-                match said.flatten() {
+                match refusal.flatten() {
                     Some(fault) => fault,
                     None => return sqlx::Error::Database(error).into(),
                 }
@@ -352,11 +352,11 @@ impl Server {
 }
 
 /// Diagnoses a failure of TLS. A server may ask for a certificate before PostgreSQL answers.
-fn tls(reason: String) -> Fault {
+fn tls(reason: String) -> Diagnosis {
     if reason.contains("CertificateRequired") {
-        Fault::ClientCertificate(reason)
+        Diagnosis::ClientCertificate(reason)
     } else {
-        Fault::Tls(reason)
+        Diagnosis::Tls(reason)
     }
 }
 
@@ -372,24 +372,26 @@ fn not_postgres(reason: String) -> String {
 
 /// Diagnoses a refusal. Its text is in the server's language, so the code and the name of the
 /// server's function decide.
-fn refused(code: &str, routine: Option<&str>, reason: String, is_plain: bool) -> Option<Fault> {
+fn refused(code: &str, routine: Option<&str>, reason: String, is_plain: bool) -> Option<Diagnosis> {
     Some(match code {
-        UNREACHABLE => Fault::Unreachable(reason),
-        NO_TLS => Fault::Tls(reason),
-        "28P01" => Fault::Password,
-        "28000" if routine == Some("InitializeSessionUserId") => Fault::Role(reason),
+        UNREACHABLE => Diagnosis::Unreachable(reason),
+        NO_TLS => Diagnosis::Tls(reason),
+        "28P01" => Diagnosis::Password,
+        "28000" if routine == Some("InitializeSessionUserId") => Diagnosis::Role(reason),
         // This is the only text that is compared: its code and routine are shared with other
         // errors.
-        "28000" if reason.contains("valid client certificate") => Fault::ClientCertificate(reason),
-        "28000" if is_plain => Fault::TlsRequired(reason),
-        "28000" => Fault::NotAdmitted(reason),
-        "3D000" => Fault::NoDatabase,
-        "08P01" => Fault::Startup(reason),
+        "28000" if reason.contains("valid client certificate") => {
+            Diagnosis::ClientCertificate(reason)
+        }
+        "28000" if is_plain => Diagnosis::TlsRequired(reason),
+        "28000" => Diagnosis::NotAdmitted(reason),
+        "3D000" => Diagnosis::NoDatabase,
+        "08P01" => Diagnosis::Startup(reason),
         // Two sessions shared one connection.
-        "42P05" | "26000" => Fault::TransactionPool,
-        "42501" => Fault::Right(reason),
-        "53300" => Fault::Full(reason),
-        "57P03" => Fault::NotReady,
+        "42P05" | "26000" => Diagnosis::TransactionPool,
+        "42501" => Diagnosis::Right(reason),
+        "53300" => Diagnosis::Full(reason),
+        "57P03" => Diagnosis::NotReady,
         _ => return None,
     })
 }
@@ -431,7 +433,7 @@ mod tests {
                 ..good()
             };
             let schema = "public".to_owned();
-            let fault = is_fault.then_some(Fault::MayNotCreate { schema });
+            let fault = is_fault.then_some(Diagnosis::MayNotCreate { schema });
             assert_eq!(facts.fault(), fault, "due: {is_due}, may: {may_create}");
         }
     }
@@ -450,7 +452,7 @@ mod tests {
                 version_number,
                 ..good()
             };
-            let fault = is_old.then(|| Fault::TooOld(version.to_owned()));
+            let fault = is_old.then(|| Diagnosis::TooOld(version.to_owned()));
             assert_eq!(facts.fault(), fault, "{version}");
         }
     }
@@ -462,7 +464,7 @@ mod tests {
             ("local", None),
             ("remote_write", None),
             ("remote_apply", None),
-            ("off", Some(Fault::NotDurable("synchronous_commit"))),
+            ("off", Some(Diagnosis::NotDurable("synchronous_commit"))),
         ] {
             let synchronous_commit = value.to_owned();
             let facts = Facts {
@@ -477,35 +479,40 @@ mod tests {
     fn a_refusal_is_told_by_its_code_and_the_servers_own_function() {
         let reason = || "no".to_owned();
         let table = [
-            ("28P01", "auth_failed", false, Some(Fault::Password)),
+            ("28P01", "auth_failed", false, Some(Diagnosis::Password)),
             (
                 "28000",
                 "InitializeSessionUserId",
                 true,
-                Some(Fault::Role(reason())),
+                Some(Diagnosis::Role(reason())),
             ),
             (
                 "28000",
                 "ClientAuthentication",
                 false,
-                Some(Fault::NotAdmitted(reason())),
+                Some(Diagnosis::NotAdmitted(reason())),
             ),
             (
                 "28000",
                 "ClientAuthentication",
                 true,
-                Some(Fault::TlsRequired(reason())),
+                Some(Diagnosis::TlsRequired(reason())),
             ),
-            ("3D000", "InitPostgres", false, Some(Fault::NoDatabase)),
-            ("53300", "InitProcess", false, Some(Fault::Full(reason()))),
+            ("3D000", "InitPostgres", false, Some(Diagnosis::NoDatabase)),
+            (
+                "53300",
+                "InitProcess",
+                false,
+                Some(Diagnosis::Full(reason())),
+            ),
             (
                 "57P03",
                 "ProcessStartupPacket",
                 false,
-                Some(Fault::NotReady),
+                Some(Diagnosis::NotReady),
             ),
-            ("08P01", "", false, Some(Fault::Startup(reason()))),
-            ("42P05", "", false, Some(Fault::TransactionPool)),
+            ("08P01", "", false, Some(Diagnosis::Startup(reason()))),
+            ("42P05", "", false, Some(Diagnosis::TransactionPool)),
             ("XX000", "elog", false, None),
         ];
         for (code, routine, is_plain, fault) in table {
@@ -519,24 +526,24 @@ mod tests {
 
     #[test]
     fn a_certificate_that_is_asked_for_is_told_from_other_refusals() {
-        let told = "connection requires a valid client certificate".to_owned();
-        let fault = refused("28000", Some("ClientAuthentication"), told.clone(), false);
-        assert_eq!(fault, Some(Fault::ClientCertificate(told)));
+        let reason = "connection requires a valid client certificate".to_owned();
+        let fault = refused("28000", Some("ClientAuthentication"), reason.clone(), false);
+        assert_eq!(fault, Some(Diagnosis::ClientCertificate(reason)));
         let alert = "received fatal alert: CertificateRequired".to_owned();
-        assert_eq!(tls(alert.clone()), Fault::ClientCertificate(alert));
+        assert_eq!(tls(alert.clone()), Diagnosis::ClientCertificate(alert));
         let other = "invalid peer certificate: UnknownIssuer".to_owned();
-        assert_eq!(tls(other.clone()), Fault::Tls(other));
+        assert_eq!(tls(other.clone()), Diagnosis::Tls(other));
     }
 
     #[test]
     fn a_sentence_says_what_is_wrong_and_what_to_do() {
         let server = Server::new("postgres://ada:hush@db.example.ng/ogene", 8).expect("a URL");
         let sentence = |fault| server.unusable(fault).to_string();
-        insta::assert_snapshot!(sentence(Fault::TooOld("14.22".to_owned())), @"PostgreSQL at db.example.ng:5432 is version 14.22, and ogene needs 15 or newer: upgrade it");
-        insta::assert_snapshot!(sentence(Fault::NotReady), @"PostgreSQL at db.example.ng:5432 is starting or stopping: try again when it runs");
-        insta::assert_snapshot!(sentence(Fault::TransactionPool), @"what answers at db.example.ng:5432 is a pooler in transaction mode: name the server itself, or a pool in session mode");
-        insta::assert_snapshot!(sentence(Fault::DropsSettings("0".to_owned())), @"what answers at db.example.ng:5432 is a pooler that drops settings (`lock_timeout` is 0 after it was set to 3s): name the server itself, or a pool in session mode");
-        insta::assert_snapshot!(sentence(Fault::ClientCertificate("no".to_owned())), @"PostgreSQL at db.example.ng:5432 asks ada for a client certificate (no): name one with `sslcert` and `sslkey` in `database_url`");
-        insta::assert_snapshot!(sentence(Fault::Unreachable(not_postgres("unexpected response from SSLRequest: 0x00 (at a line)".to_owned()))), @"PostgreSQL at db.example.ng:5432 cannot be reached (it closed the connection without a word, as a proxy does that has no server): see that it runs and that `database_url` names its host and port");
+        insta::assert_snapshot!(sentence(Diagnosis::TooOld("14.22".to_owned())), @"PostgreSQL at db.example.ng:5432 is version 14.22, and ogene needs 15 or newer: upgrade it");
+        insta::assert_snapshot!(sentence(Diagnosis::NotReady), @"PostgreSQL at db.example.ng:5432 is starting or stopping: try again when it runs");
+        insta::assert_snapshot!(sentence(Diagnosis::TransactionPool), @"what answers at db.example.ng:5432 is a pooler in transaction mode: name the server itself, or a pool in session mode");
+        insta::assert_snapshot!(sentence(Diagnosis::DropsSettings("0".to_owned())), @"what answers at db.example.ng:5432 is a pooler that drops settings (`lock_timeout` is 0 after it was set to 3s): name the server itself, or a pool in session mode");
+        insta::assert_snapshot!(sentence(Diagnosis::ClientCertificate("no".to_owned())), @"PostgreSQL at db.example.ng:5432 asks ada for a client certificate (no): name one with `sslcert` and `sslkey` in `database_url`");
+        insta::assert_snapshot!(sentence(Diagnosis::Unreachable(not_postgres("unexpected response from SSLRequest: 0x00 (at a line)".to_owned()))), @"PostgreSQL at db.example.ng:5432 cannot be reached (it closed the connection without a word, as a proxy does that has no server): see that it runs and that `database_url` names its host and port");
     }
 }

@@ -1,6 +1,6 @@
 //! Opening PostgreSQL, and bringing the schema of either database up to date.
 
-use super::diagnose::{Facts, Fault};
+use super::diagnose::{Diagnosis, Facts};
 use super::pooled::Pool;
 use super::relay::{self, Relay};
 use super::server::{READ_BACK, Server};
@@ -27,7 +27,7 @@ pub const STARTED: &str =
 /// Connects to the server, checks that it can be used, and brings the schema up to date.
 pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
     if let Some((parameter, path, reason)) = server.unreadable_file() {
-        return Err(server.unusable(Fault::File {
+        return Err(server.unusable(Diagnosis::File {
             parameter,
             path,
             reason,
@@ -72,13 +72,13 @@ pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
 /// Opens the first connection. It also returns a relay if we trust the server's certificate and
 /// sqlx does not.
 pub(super) async fn connect(server: &Server) -> Result<(PgConnection, Option<Relay>)> {
-    let late = |_| server.unusable(Fault::Unreachable("no answer".to_owned()));
+    let late = |_| server.unusable(Diagnosis::Unreachable("no answer".to_owned()));
     match timeout(BUSY, server.options.connect())
         .await
         .map_err(late)?
     {
         Err(error) if relay::is_needed(server, &error) => {
-            let fault = |error: io::Error| server.unusable(Fault::Tls(error.to_string()));
+            let fault = |error: io::Error| server.unusable(Diagnosis::Tls(error.to_string()));
             let relay = Relay::start(server).map_err(fault)?;
             let connecting = relay.through(*server.options.clone());
             let connected = timeout(BUSY, connecting.connect()).await.map_err(late)?;
@@ -107,7 +107,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
     let read = sqlx::query_scalar("select current_setting($1)").bind(setting);
     let found: String = read.fetch_one(&mut *connection).await.map_err(judge)?;
     if found != wanted {
-        return Err(server.unusable(Fault::DropsSettings(found)));
+        return Err(server.unusable(Diagnosis::DropsSettings(found)));
     }
     let facts = sqlx::query(Facts::SQL)
         .bind(tables(schema))

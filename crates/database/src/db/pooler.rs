@@ -1,7 +1,7 @@
 //! Detection of a pooler in transaction mode before PostgreSQL.
 
 use super::BUSY;
-use super::diagnose::{Fault, Unusable};
+use super::diagnose::{Diagnosis, Unusable};
 use super::open::connect;
 use super::server::Server;
 use crate::error::{Error, Result};
@@ -24,13 +24,13 @@ pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<
     };
     let Ok(compared) = timeout(BUSY, is_shared(first, &mut second)).await else {
         let reason = "a second session was not given one".to_owned();
-        return Err(server.unusable(Fault::Full(reason)));
+        return Err(server.unusable(Diagnosis::Full(reason)));
     };
     let is_shared = compared.map_err(|error| server.judge(error))?;
     // Closing the session ends its transaction.
     second.close().await.map_err(|error| server.judge(error))?;
     if is_shared {
-        return Err(server.unusable(Fault::TransactionPool));
+        return Err(server.unusable(Diagnosis::TransactionPool));
     }
     Ok(())
 }
@@ -52,6 +52,6 @@ async fn backend(session: &mut PgConnection) -> sqlx::Result<String> {
 
 impl Unusable {
     fn is_full(&self) -> bool {
-        matches!(self.fault(), Fault::Full(_))
+        matches!(self.fault(), Diagnosis::Full(_))
     }
 }

@@ -1,10 +1,10 @@
 //! The writer of a database in memory: a task of the calling runtime. No other task runs while it
 //! works. In a runtime with paused time no time passes, so tests are deterministic.
 
-use super::{Fate, MOST_CHANGES, QUEUE, Writer, answer, close, group, make};
+use super::{GroupFailure, MAX_CHANGES, QUEUE, Writer, answer, close, group, make};
 use crate::db::{SqliteTx, Tx};
 use crate::error::{Error, Failure, Result};
-use crate::memory::{Commit, Disk, Verdict};
+use crate::memory::{Commit, CommitVerdict, Disk};
 use crate::sqlite;
 use std::io;
 use tokio::sync::mpsc;
@@ -16,9 +16,9 @@ impl Writer {
         let (queue, mut orders) = mpsc::channel(QUEUE);
         tokio::spawn(async move {
             let mut tx = Tx::Sqlite(Box::new(SqliteTx::Writer(connection)));
-            let mut received = Vec::with_capacity(MOST_CHANGES);
+            let mut received = Vec::with_capacity(MAX_CHANGES);
             let mut closing = None;
-            while closing.is_none() && orders.recv_many(&mut received, MOST_CHANGES).await > 0 {
+            while closing.is_none() && orders.recv_many(&mut received, MAX_CHANGES).await > 0 {
                 let mut group = group(&mut received, &mut closing);
                 if group.is_empty() {
                     continue;
@@ -27,7 +27,7 @@ impl Writer {
                 sleep(commit.before).await;
                 let made = match prepare(&mut tx, &commit) {
                     Ok(()) => make(&mut tx, &mut group),
-                    Err(error) => (Vec::new(), Some(Fate::new(error))),
+                    Err(error) => (Vec::new(), Some(GroupFailure::new(error))),
                 };
                 sleep(commit.after).await;
                 if !answer(group, made) {
@@ -42,9 +42,9 @@ impl Writer {
 
 fn prepare(tx: &mut Tx, commit: &Commit) -> Result<()> {
     let is_full = match commit.verdict {
-        Verdict::Made => false,
-        Verdict::Full => true,
-        Verdict::Failed => {
+        CommitVerdict::Made => false,
+        CommitVerdict::Full => true,
+        CommitVerdict::Failed => {
             let error = io::Error::other("the disk failed, as it was told to");
             return Err(Error::Database(Failure::Io(error)));
         }

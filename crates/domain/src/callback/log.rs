@@ -1,14 +1,14 @@
 //! Which attempts are kept for the operator, and what of an answer is.
 
-use super::Next;
+use super::AfterAttempt;
 use std::fmt::Write;
 
 /// How much is kept of the start of an answer, bytes.
 pub const MAX_ANSWER_BYTES: usize = 256;
 
 /// Returns whether an attempt is kept, by its number (from 1) and the next step: a success at once is not.
-pub const fn is_kept(attempt: i64, next: Next) -> bool {
-    attempt > 1 || !matches!(next, Next::Done)
+pub const fn is_kept(attempt: i64, next: AfterAttempt) -> bool {
+    attempt > 1 || !matches!(next, AfterAttempt::Done)
 }
 
 /// The start of an answer as a line that no terminal takes for anything but text.
@@ -38,13 +38,13 @@ mod tests {
 
     #[test]
     fn what_went_well_at_once_is_not_kept_and_everything_else_is() {
-        let retry = Next::Retry { at_ms: 7 };
+        let retry = AfterAttempt::Retry { at_ms: 7 };
         for (attempt, next, kept) in [
-            (1, Next::Done, false),
-            (2, Next::Done, true),
+            (1, AfterAttempt::Done, false),
+            (2, AfterAttempt::Done, true),
             (1, retry, true),
-            (1, Next::Dead, true),
-            (1, Next::EndMessage, true),
+            (1, AfterAttempt::Dead, true),
+            (1, AfterAttempt::EndMessage, true),
         ] {
             assert_eq!(is_kept(attempt, next), kept, "{attempt} {next:?}");
         }

@@ -275,9 +275,12 @@ fn a_gateway_gives_up_when_its_time_is_over() {
 #[test]
 fn an_unknown_dnd_is_told_which_there_are() {
     let fault = judge(&format!("{GOOD}&dnd=9")).unwrap_err();
-    let told = fault.to_string();
-    assert!(matches!(fault, Refusal::UnknownGateway { .. }), "{told}");
-    assert!(told.contains("`dnd` is 1 for direct-refund, 2,"), "{told}");
+    let message = fault.to_string();
+    assert!(matches!(fault, Refusal::UnknownGateway { .. }), "{message}");
+    assert!(
+        message.contains("`dnd` is 1 for direct-refund, 2,"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -287,17 +290,20 @@ fn an_international_sender_needs_the_international_gateway() {
         matches!(fault, Refusal::InternationalSender { .. }),
         "{fault:?}"
     );
-    let told = fault.to_string();
-    assert!(told.contains("No gateway for it is open here."), "{told}");
+    let message = fault.to_string();
+    assert!(
+        message.contains("No gateway for it is open here."),
+        "{message}"
+    );
 }
 
 #[test]
 fn transactional_text_is_carried_where_it_is_allowed() {
     let text = "from=Ogene&to=2348031234567&body=Your OTP is 482913";
-    let told = judge(text).unwrap_err().to_string();
+    let message = judge(text).unwrap_err().to_string();
     assert!(
-        told.contains("Send it over `direct-corporate` or `otp`."),
-        "{told}"
+        message.contains("Send it over `direct-corporate` or `otp`."),
+        "{message}"
     );
     assert!(judge(&format!("{text}&gateway=otp")).is_ok());
     assert!(judge(&format!("{text}&gateway=2")).is_ok());

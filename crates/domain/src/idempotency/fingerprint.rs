@@ -8,7 +8,7 @@ pub type RequestFingerprint = [u8; 16];
 
 /// The kind of a value, as the octet before it.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ValueKind {
     Absent = 0,
     Text = 1,
     Integer = 2,
@@ -34,27 +34,27 @@ impl FingerprintWriter {
     /// Writes a text.
     pub fn text(&mut self, name: &str, value: Option<&str>) {
         match value {
-            Some(value) => self.value(name, Kind::Text, value.as_bytes()),
-            None => self.value(name, Kind::Absent, &[]),
+            Some(value) => self.value(name, ValueKind::Text, value.as_bytes()),
+            None => self.value(name, ValueKind::Absent, &[]),
         }
     }
 
     /// Writes a whole number, an amount in its smallest unit, or a time in milliseconds.
     pub fn integer(&mut self, name: &str, value: Option<i64>) {
         match value {
-            Some(value) => self.value(name, Kind::Integer, &value.to_be_bytes()),
-            None => self.value(name, Kind::Absent, &[]),
+            Some(value) => self.value(name, ValueKind::Integer, &value.to_be_bytes()),
+            None => self.value(name, ValueKind::Absent, &[]),
         }
     }
 
     /// Writes a boolean.
     pub fn flag(&mut self, name: &str, value: bool) {
-        self.value(name, Kind::Flag, &[u8::from(value)]);
+        self.value(name, ValueKind::Flag, &[u8::from(value)]);
     }
 
     /// Writes the number of items that follow.
     pub fn count(&mut self, name: &str, items: usize) {
-        self.value(name, Kind::Count, &(items as u64).to_be_bytes());
+        self.value(name, ValueKind::Count, &(items as u64).to_be_bytes());
     }
 
     /// Ends the request.
@@ -64,7 +64,7 @@ impl FingerprintWriter {
         fingerprint
     }
 
-    fn value(&mut self, name: &str, kind: Kind, value: &[u8]) {
+    fn value(&mut self, name: &str, kind: ValueKind, value: &[u8]) {
         self.0.update((name.len() as u64).to_be_bytes());
         self.0.update(name);
         self.0.update([kind as u8]);

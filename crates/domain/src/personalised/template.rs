@@ -30,7 +30,7 @@ pub enum TemplateFault {
 
 /// A piece of a template.
 #[derive(Clone, Debug, Eq, PartialEq)]
-enum Part {
+enum Segment {
     /// Characters that every text has, as a range of [`Template::literals`].
     Literal(Range<usize>),
     /// The value of a variable, by its place in [`Template::names`].
@@ -41,7 +41,7 @@ enum Part {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Template {
     literals: String,
-    parts: Vec<Part>,
+    parts: Vec<Segment>,
     names: Vec<String>,
     placeholders: usize,
 }
@@ -92,8 +92,8 @@ impl Template {
         self.literals.push_str(text);
         let end = self.literals.len();
         match self.parts.last_mut() {
-            Some(Part::Literal(last)) => last.end = end,
-            _ => self.parts.push(Part::Literal(start..end)),
+            Some(Segment::Literal(last)) => last.end = end,
+            _ => self.parts.push(Segment::Literal(start..end)),
         }
     }
 
@@ -107,7 +107,7 @@ impl Template {
             self.names.push(name.to_owned());
             self.names.len() - 1
         });
-        self.parts.push(Part::Variable(index));
+        self.parts.push(Segment::Variable(index));
         Ok(())
     }
 }
@@ -147,8 +147,8 @@ impl Bound<'_> {
         let start = text.len();
         for part in &self.template.parts {
             let piece = match part {
-                Part::Literal(range) => &self.template.literals[range.clone()],
-                Part::Variable(index) => self.value(*index, row),
+                Segment::Literal(range) => &self.template.literals[range.clone()],
+                Segment::Variable(index) => self.value(*index, row),
             };
             if text.len() - start + piece.len() > MAX_RENDERED_BYTES {
                 faults.note(row.number(), "body", Reason::TooLong);

@@ -28,7 +28,7 @@ static BY_CHARACTER: LazyLock<Vec<(char, &'static str)>> = LazyLock::new(|| {
 });
 
 /// The treatment of one character.
-enum Fate {
+enum Treatment {
     /// It is plain already, or plain once its style is dropped.
     Is(char),
     /// Others are written for it.
@@ -64,19 +64,19 @@ pub(super) fn made_plain(body: &str, mut changed: impl FnMut(char, &str)) -> (St
             plain.gap();
             continue;
         }
-        match fate(character) {
-            Fate::Is(plain_character) => {
+        match treatment(character) {
+            Treatment::Is(plain_character) => {
                 if plain_character != character {
                     changed(character, plain_character.encode_utf8(&mut [0; 4]));
                 }
                 plain.push(plain_character);
             }
-            Fate::Becomes(equivalent) => {
+            Treatment::Becomes(equivalent) => {
                 changed(character, equivalent);
                 plain.push_str(equivalent);
             }
-            Fate::Vanishes => changed(character, ""),
-            Fate::Goes => {
+            Treatment::Vanishes => changed(character, ""),
+            Treatment::Goes => {
                 removed += 1;
                 changed(character, "");
                 plain.gap();
@@ -132,20 +132,20 @@ impl Plain {
     }
 }
 
-fn fate(character: char) -> Fate {
+fn treatment(character: char) -> Treatment {
     if is_plain(character) {
-        return Fate::Is(character);
+        return Treatment::Is(character);
     }
     if let Some(letter) = unstyled(character).filter(|&letter| is_plain(letter)) {
-        return Fate::Is(letter);
+        return Treatment::Is(letter);
     }
     if let Ok(at) = BY_CHARACTER.binary_search_by_key(&character, |pair| pair.0) {
-        return Fate::Becomes(BY_CHARACTER[at].1);
+        return Treatment::Becomes(BY_CHARACTER[at].1);
     }
     if is_unseen(character) {
-        Fate::Vanishes
+        Treatment::Vanishes
     } else {
-        Fate::Goes
+        Treatment::Goes
     }
 }
 

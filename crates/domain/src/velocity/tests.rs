@@ -2,7 +2,7 @@ use super::*;
 
 const ACCOUNT: AccountId = AccountId(7);
 const PAUSE_MS: i64 = 600_000;
-const LIMITS: Limits = Limits {
+const LIMITS: VelocityLimits = VelocityLimits {
     per_recipient: Some(2),
     per_block: Some(5),
     pause_ms: PAUSE_MS,
@@ -20,7 +20,7 @@ fn block() -> Block {
 }
 
 fn goes(velocity: &mut Velocity, recipients: &[Recipient], now_ms: i64) -> bool {
-    velocity.judge(ACCOUNT, recipients, &LIMITS, now_ms) == Verdict::Goes
+    velocity.judge(ACCOUNT, recipients, &LIMITS, now_ms) == VelocityVerdict::Goes
 }
 
 #[test]
@@ -30,14 +30,14 @@ fn a_number_gets_its_messages_of_an_hour_and_no_more() {
     assert!(goes(&mut velocity, &to, HOUR_MS));
     assert!(goes(&mut velocity, &to, HOUR_MS + 1));
     let refused = velocity.judge(ACCOUNT, &to, &LIMITS, 2 * HOUR_MS - 90_000);
-    let Verdict::Refused(refusal) = refused else {
+    let VelocityVerdict::Refused(refusal) = refused else {
         panic!("{refused:?}")
     };
     insta::assert_snapshot!(refusal, @"At most 2 messages an hour may go to one number, and one of 2348031234*** has had them from this account. Nothing was sent or charged; leave it out, or retry after 90 s.");
     let other = AccountId(8);
     assert_eq!(
         velocity.judge(other, &to, &LIMITS, HOUR_MS + 2),
-        Verdict::Goes
+        VelocityVerdict::Goes
     );
     assert!(goes(&mut velocity, &to, 2 * HOUR_MS));
 }
@@ -45,14 +45,14 @@ fn a_number_gets_its_messages_of_an_hour_and_no_more() {
 #[test]
 fn an_account_is_told_of_once_in_an_hour() {
     let mut velocity = Velocity::default();
-    let tell = |velocity: &mut Velocity, account, now_ms| {
+    let report_once = |velocity: &mut Velocity, account, now_ms| {
         velocity.judge(account, &numbers(0..1), &LIMITS, now_ms);
-        velocity.tell(account)
+        velocity.report_once(account)
     };
-    assert!(tell(&mut velocity, ACCOUNT, 0));
-    assert!(!tell(&mut velocity, ACCOUNT, HOUR_MS - 1));
-    assert!(tell(&mut velocity, AccountId(8), HOUR_MS - 1));
-    assert!(tell(&mut velocity, ACCOUNT, HOUR_MS));
+    assert!(report_once(&mut velocity, ACCOUNT, 0));
+    assert!(!report_once(&mut velocity, ACCOUNT, HOUR_MS - 1));
+    assert!(report_once(&mut velocity, AccountId(8), HOUR_MS - 1));
+    assert!(report_once(&mut velocity, ACCOUNT, HOUR_MS));
 }
 
 #[test]
@@ -60,13 +60,13 @@ fn a_block_that_gets_more_than_its_messages_is_to_be_paused() {
     let mut velocity = Velocity::default();
     assert!(goes(&mut velocity, &numbers(0..5), 0));
     let more = velocity.judge(ACCOUNT, &numbers(5..6), &LIMITS, 1);
-    assert_eq!(more, Verdict::Pause(block()));
+    assert_eq!(more, VelocityVerdict::Pause(block()));
     let elsewhere = [Recipient::from_digits(2_348_031_235_000)];
     assert!(goes(&mut velocity, &elsewhere, 1));
     // At once, and what is refused is not counted.
     let mut velocity = Velocity::default();
     let many = velocity.judge(ACCOUNT, &numbers(0..6), &LIMITS, 0);
-    assert_eq!(many, Verdict::Pause(block()));
+    assert_eq!(many, VelocityVerdict::Pause(block()));
     assert!(goes(&mut velocity, &numbers(0..5), 0));
 }
 
@@ -83,7 +83,7 @@ fn a_paused_block_is_refused_until_its_end_or_release() {
     .concat();
     assert_eq!(
         velocity.judge(ACCOUNT, &mixed, &LIMITS, PAUSE_MS - 1_500),
-        Verdict::Refused(Refusal::BlockPaused {
+        VelocityVerdict::Refused(Refusal::BlockPaused {
             block: block(),
             retry_after_s: 2
         })
@@ -112,10 +112,10 @@ fn what_was_refused_after_all_is_not_counted() {
 #[test]
 fn what_is_not_set_limits_nothing_and_is_not_counted() {
     let mut velocity = Velocity::default();
-    assert!(!Limits::default().are_set());
+    assert!(!VelocityLimits::default().are_set());
     for _ in 0..10 {
-        let verdict = velocity.judge(ACCOUNT, &numbers(0..9), &Limits::default(), 0);
-        assert_eq!(verdict, Verdict::Goes);
+        let verdict = velocity.judge(ACCOUNT, &numbers(0..9), &VelocityLimits::default(), 0);
+        assert_eq!(verdict, VelocityVerdict::Goes);
     }
     assert!(velocity.blocks.is_empty() && velocity.recipients.is_empty());
 }

@@ -24,7 +24,7 @@ pub(crate) async fn run(
     let mut received = Vec::with_capacity(MAX_SENDS);
     let mut left: VecDeque<Waiting> = VecDeque::new();
     // The turn of the carriers that campaigns let pass.
-    let mut turn: Option<JoinHandle<()>> = None;
+    let mut commit_task: Option<JoinHandle<()>> = None;
     let mut lap: Option<Lap> = None;
     loop {
         if left.is_empty() && queue.is_empty() {
@@ -41,14 +41,14 @@ pub(crate) async fn run(
         }
         left.extend(received.drain(..));
         let now = Instant::now();
-        turn = turn.filter(|turn| !turn.is_finished());
-        if turn.is_none() {
+        commit_task = commit_task.filter(|commit_task| !commit_task.is_finished());
+        if commit_task.is_none() {
             pace.learn(lap.take(), now);
         }
-        let group = group(&mut left, now, turn.is_none());
+        let group = group(&mut left, now, commit_task.is_none());
         if group.is_empty() {
-            if let Some(passing) = turn.take_if(|_| !left.is_empty()) {
-                turn = until(passing, &mut queue, &mut received).await;
+            if let Some(passing) = commit_task.take_if(|_| !left.is_empty()) {
+                commit_task = until(passing, &mut queue, &mut received).await;
             }
             continue;
         }
@@ -65,7 +65,7 @@ pub(crate) async fn run(
             if full {
                 passing.await;
             } else if campaigns {
-                turn = Some(tokio::spawn(passing));
+                commit_task = Some(tokio::spawn(passing));
             }
         }
     }
@@ -79,18 +79,18 @@ async fn let_pass(context: Arc<Context>) {
 
 /// Waits for the end of a turn, or for a send to a few, which does not wait for it. Gives the turn that has not ended.
 async fn until(
-    mut turn: JoinHandle<()>,
+    mut commit_task: JoinHandle<()>,
     queue: &mut mpsc::Receiver<Waiting>,
     received: &mut Vec<Waiting>,
 ) -> Option<JoinHandle<()>> {
     loop {
         tokio::select! {
             biased;
-            _ = &mut turn => return None,
+            _ = &mut commit_task => return None,
             1.. = queue.recv_many(received, MAX_SENDS) => {}
         }
         if received.iter().any(|one| !one.is_campaign()) {
-            return Some(turn);
+            return Some(commit_task);
         }
     }
 }

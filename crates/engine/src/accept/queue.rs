@@ -206,9 +206,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn sends_wait_as_long_as_there_is_room_for_their_recipients() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = AcceptQueue::new(queue);
+        let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), live(), None, oneshot::channel().0)
+            accepting
+                .admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
         for _ in 0..10 {
@@ -216,7 +217,7 @@ mod tests {
         }
         assert!(!admitted(FEW_RECIPIENTS + 1));
         assert!(admitted(FEW_RECIPIENTS));
-        let refused = door.send(draft(100), live(), None).await;
+        let refused = accepting.send(draft(100), live(), None).await;
         assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
         drop(waiting.recv().await);
         assert!(admitted(MAX_WAITING / 10));
@@ -226,9 +227,10 @@ mod tests {
     #[test]
     fn a_send_with_more_recipients_than_room_is_not_admitted() {
         let (queue, _waiting) = mpsc::channel(3);
-        let door = AcceptQueue::new(queue);
+        let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), live(), None, oneshot::channel().0)
+            accepting
+                .admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
         assert!(admitted(MAX_WAITING - 100));
@@ -241,29 +243,30 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_full_queue_refuses_at_once_before_it_moves() {
         let (queue, _waiting) = mpsc::channel(1);
-        let door = AcceptQueue::new(queue);
-        assert_eq!(door.check_room(), Ok(()));
-        let first = door.admit(draft(1), live(), None, oneshot::channel().0);
+        let accepting = AcceptQueue::new(queue);
+        assert_eq!(accepting.check_room(), Ok(()));
+        let first = accepting.admit(draft(1), live(), None, oneshot::channel().0);
         assert!(first.is_some());
-        assert_eq!(door.check_room(), Err(UNAVAILABLE));
+        assert_eq!(accepting.check_room(), Err(UNAVAILABLE));
         let began = Instant::now();
-        let refused = refusal(door.send(draft(1), live(), None).await);
+        let refused = refusal(accepting.send(draft(1), live(), None).await);
         assert_eq!((refused, began.elapsed()), (UNAVAILABLE, Duration::ZERO));
     }
 
     #[test]
     fn campaigns_find_no_room_behind_more_than_are_accepted_in_time() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = AcceptQueue::new(queue);
+        let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
-            door.admit(draft(recipients), live(), None, oneshot::channel().0)
+            accepting
+                .admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
         // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
         let now = Instant::now();
         let lap = Lap::with(None, now, MANY_RECIPIENTS);
         for _ in 0..20 {
-            door.pace.learn(lap, now + Duration::from_millis(100));
+            accepting.pace.learn(lap, now + Duration::from_millis(100));
         }
         assert!(admitted(70_000));
         assert!(admitted(100_000));
@@ -276,13 +279,13 @@ mod tests {
     #[tokio::test]
     async fn a_few_do_not_wait_for_the_campaigns_before_them() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = AcceptQueue::new(queue);
+        let accepting = AcceptQueue::new(queue);
         let mut answers = Vec::new();
         for (number, recipients) in [2_000, 2_000, 2_000, 10, 11, 1].into_iter().enumerate() {
             let (answer, asked) = oneshot::channel();
             let mut draft = draft(recipients);
             draft.fingerprint[0] = u8::try_from(number).unwrap();
-            assert!(door.admit(draft, live(), None, answer).is_some());
+            assert!(accepting.admit(draft, live(), None, answer).is_some());
             answers.push(asked);
         }
         let mut left = VecDeque::new();
@@ -302,14 +305,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_has_waited_too_long_is_refused_and_not_begun() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = AcceptQueue::new(queue);
+        let accepting = AcceptQueue::new(queue);
         let (late, mut refused) = oneshot::channel();
-        assert!(door.admit(draft(1), live(), None, late).is_some());
+        assert!(accepting.admit(draft(1), live(), None, late).is_some());
         advance(TURN_TIMEOUT).await;
         let (soon, mut begun) = oneshot::channel();
         let mut other = draft(2);
         other.fingerprint[0] = 1;
-        assert!(door.admit(other, live(), None, soon).is_some());
+        assert!(accepting.admit(other, live(), None, soon).is_some());
         let mut left: VecDeque<_> =
             [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
         let now = Instant::now() + Duration::from_millis(1);
@@ -336,50 +339,51 @@ mod tests {
                 .await
         };
         let (queue, mut waiting) = mpsc::channel(1);
-        let door = AcceptQueue::new(queue);
+        let accepting = AcceptQueue::new(queue);
         let (answer, client) = oneshot::channel();
         let counted = Some(count().await.unwrap());
-        assert!(door.admit(draft(1), live(), counted, answer).is_some());
+        assert!(accepting.admit(draft(1), live(), counted, answer).is_some());
         assert!(count().await.is_err(), "it may be accepted yet");
         drop(client);
         let mut left: VecDeque<_> = [waiting.try_recv().unwrap()].into();
         assert!(group(&mut left, Instant::now(), true).is_empty());
 
         let (answer, _client) = oneshot::channel();
-        assert!(door.admit(draft(1), live(), None, answer).is_some());
+        assert!(accepting.admit(draft(1), live(), None, answer).is_some());
         let counted = Some(count().await.unwrap());
         let (answer, _client) = oneshot::channel();
-        assert!(door.admit(draft(1), live(), counted, answer).is_none());
+        assert!(accepting.admit(draft(1), live(), counted, answer).is_none());
         assert!(count().await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_send_that_may_stand_is_not_refused_when_the_process_ends() {
         let (answer, result) = oneshot::channel::<Result<(), Error>>();
-        let turn = CommitRace::default();
-        assert!(turn.begin(message()));
+        let race = CommitRace::default();
+        assert!(race.begin(message()));
         drop(answer);
         let began = Instant::now();
-        let told = timeout(2 * SEND_TIMEOUT, in_time(result, &turn)).await;
-        assert_eq!(refusal(told.unwrap()), may_stand());
+        let answer_of_send = timeout(2 * SEND_TIMEOUT, in_time(result, &race)).await;
+        assert_eq!(refusal(answer_of_send.unwrap()), may_stand());
         assert_eq!(began.elapsed(), SEND_TIMEOUT, "not before its time is over");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_late_send_is_refused_unless_its_commit_began() {
         let (queue, mut waiting) = mpsc::channel(100);
-        let door = AcceptQueue::new(queue);
+        let accepting = AcceptQueue::new(queue);
         let committing = async {
             let slow = waiting.recv().await.unwrap();
             assert!(slow.race.begin(message()));
             advance(SEND_TIMEOUT + Duration::from_secs(1)).await;
             slow
         };
-        let (told, _slow) = tokio::join!(door.send(draft(1), live(), None), committing);
-        assert_eq!(refusal(told), may_stand());
+        let (answer_of_send, _slow) =
+            tokio::join!(accepting.send(draft(1), live(), None), committing);
+        assert_eq!(refusal(answer_of_send), may_stand());
 
-        let told = refusal(door.send(draft(1), live(), None).await);
-        assert_eq!(told, UNAVAILABLE, "no commit began");
+        let answer_of_send = refusal(accepting.send(draft(1), live(), None).await);
+        assert_eq!(answer_of_send, UNAVAILABLE, "no commit began");
         let late = waiting.recv().await.unwrap();
         assert!(!late.race.begin(message()), "nor does one any more");
     }

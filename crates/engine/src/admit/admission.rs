@@ -31,7 +31,7 @@ impl Guards {
         tasks: &mut Vec<JoinHandle<()>>,
     ) -> database::Result<Self> {
         let store = &context.store;
-        tell(context, &settings, &context.live().plan.rules).await?;
+        log_rules(context, &settings, &context.live().plan.rules).await?;
         let phrases = Content::load(store, settings.prohibited).await?;
         let velocity =
             Velocity::load(store, settings.velocity, &context.clock, context.node).await?;
@@ -56,7 +56,7 @@ impl Guards {
         rules: &Rulebook,
     ) -> database::Result<Option<JoinHandle<()>>> {
         let (store, limits) = (&context.store, settings.velocity);
-        tell(context, &settings, rules).await?;
+        log_rules(context, &settings, rules).await?;
         let held = self.velocity.load_full();
         let added = match (&held, limits.are_set()) {
             (None, true) => Velocity::load(store, limits, &context.clock, context.node).await?,
@@ -92,7 +92,7 @@ impl Guards {
 }
 
 /// Tells the audit what is set.
-async fn tell(
+async fn log_rules(
     context: &Context,
     settings: &GuardSettings,
     rules: &Rulebook,

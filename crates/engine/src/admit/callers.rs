@@ -18,7 +18,7 @@ use store::{Revision, Store};
 use tokio::sync::watch;
 
 /// How often the revision is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 /// Tokens remembered, good and bad; when there are more, the bad ones are forgotten, and then the good ones too.
 const MAX_TOKENS: usize = 100_000;
 
@@ -176,7 +176,7 @@ impl Callers {
 
     /// Forgets what has changed whenever the revision has. Runs until the engine ends.
     pub(crate) async fn follow(self: Arc<Self>) {
-        let mut looks = tokio::time::interval(LOOK_EVERY);
+        let mut looks = tokio::time::interval(LOOK_INTERVAL);
         let outage = Outage::of("the revision of accounts cannot be read");
         loop {
             looks.tick().await;

@@ -19,20 +19,20 @@ use store::Store;
 use tokio::sync::oneshot;
 
 /// How often permits are looked for that nobody uses.
-const GIVE_BACK_EVERY: Duration = Duration::from_millis(250);
+const GIVE_BACK_INTERVAL: Duration = Duration::from_millis(250);
 /// How often keys are looked for that nobody uses, all of them.
-const FORGET_EVERY: Duration = Duration::from_secs(10);
+const FORGET_INTERVAL: Duration = Duration::from_secs(10);
 /// Most keys in one transaction.
 const MAX_KEYS: usize = 512;
 
 /// The permits of this node.
 pub(crate) struct Reservations {
     store: Store,
-    desk: Mutex<Desk>,
+    state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct Desk {
+struct State {
     /// Only keys that had a request in the last minutes.
     entries: HashMap<RateKey, Entry>,
     /// Keys for which more was reserved than used at once, with the time, in the order of that.
@@ -68,14 +68,14 @@ struct NetworkFuture {
 /// A request that found no permit.
 struct Waiting {
     now_ms: i64,
-    tell: oneshot::Sender<Result<Rate, Error>>,
+    answer: oneshot::Sender<Result<Rate, Error>>,
 }
 
 impl Reservations {
     pub(crate) fn new(store: Store) -> Self {
         Self {
             store,
-            desk: Mutex::default(),
+            state: Mutex::default(),
         }
     }
 
@@ -87,28 +87,29 @@ impl Reservations {
         nodes: usize,
         now_ms: i64,
     ) -> Result<Rate, Error> {
-        let told = {
-            let mut desk = self.desk();
-            let entry = desk.entries.entry(key).or_default();
+        let answered = {
+            let mut state = self.state();
+            let entry = state.entries.entry(key).or_default();
             // Who comes while others wait does not overtake them, nor is let in while the window is being told who was.
             if entry.waiting.is_empty()
                 && let Some(rate) = entry.permits.answer(limit, nodes, now_ms)
             {
                 return Ok(rate);
             }
-            let (tell, told) = oneshot::channel();
+            let (answer, answered) = oneshot::channel();
             let is_first = entry.waiting.is_empty();
-            entry.waiting.push(Waiting { now_ms, tell });
+            entry.waiting.push(Waiting { now_ms, answer });
             if is_first {
-                desk.wanted.push_back(Wanted { key, limit, nodes });
+                state.wanted.push_back(Wanted { key, limit, nodes });
             }
-            if !std::mem::replace(&mut desk.reserving, true) {
+            if !std::mem::replace(&mut state.reserving, true) {
                 // In a task of its own: a caller who hangs up must not end a transaction half way.
                 tokio::spawn(Arc::clone(self).reserve());
             }
-            told
+            answered
         };
-        told.await
+        answered
+            .await
             .unwrap_or_else(|_| Err(database::Error::Closed.into()))
     }
 
@@ -149,7 +150,7 @@ impl Reservations {
             match self.store.reserve(reservations).await {
                 Ok(reserved) => {
                     for (asked, reserved) in asked.iter().zip(reserved) {
-                        self.desk().tell(asked, Ok(reserved));
+                        self.state().answer(asked, Ok(reserved));
                     }
                 }
                 Err(error) if asked.len() > 1 && !error.is_unavailable() => {
@@ -160,7 +161,7 @@ impl Reservations {
                 Err(error) => {
                     let error = Error::from(error);
                     for asked in &asked {
-                        self.desk().tell(asked, Err(error.clone()));
+                        self.state().answer(asked, Err(error.clone()));
                     }
                 }
             }
@@ -171,17 +172,17 @@ impl Reservations {
     async fn reserve_alone(&self, asked: &NetworkFuture) {
         let reserved = self.store.reserve(vec![asked.reservation()]).await;
         let reserved = reserved.and_then(|all| all.first().copied().ok_or(database::Error::Closed));
-        self.desk().tell(asked, reserved.map_err(Error::from));
+        self.state().answer(asked, reserved.map_err(Error::from));
     }
 
     /// The permits to ask for on behalf of those that wait.
     fn next(&self) -> Option<Vec<NetworkFuture>> {
-        let mut desk = self.desk();
-        let many = desk.wanted.len().min(MAX_KEYS);
-        let wanted: Vec<Wanted> = desk.wanted.drain(..many).collect();
-        desk.reserving = !wanted.is_empty();
+        let mut state = self.state();
+        let many = state.wanted.len().min(MAX_KEYS);
+        let wanted: Vec<Wanted> = state.wanted.drain(..many).collect();
+        state.reserving = !wanted.is_empty();
         let asked = wanted.into_iter().filter_map(|wanted| {
-            let entry = desk.entries.get_mut(&wanted.key)?;
+            let entry = state.entries.get_mut(&wanted.key)?;
             let Wanted { limit, nodes, .. } = wanted;
             let now_ms = entry.waiting.iter().map(|waiting| waiting.now_ms).max()?;
             let asked = entry.permits.ask(entry.waiting.len(), limit, nodes, now_ms);
@@ -193,8 +194,8 @@ impl Reservations {
 
     /// Gives back what is not used, and forgets who is gone. Runs until the engine ends.
     pub(crate) async fn follow(&self, clock: &Clock) {
-        let mut looks = tokio::time::interval(GIVE_BACK_EVERY);
-        let mut forgets = tokio::time::interval(FORGET_EVERY);
+        let mut looks = tokio::time::interval(GIVE_BACK_INTERVAL);
+        let mut forgets = tokio::time::interval(FORGET_INTERVAL);
         let outage = Outage::of("permits cannot be given back, and are past in a minute");
         loop {
             tokio::select! {
@@ -209,7 +210,7 @@ impl Reservations {
 
     /// Gives back the permits of keys without a recent request.
     async fn give_back(&self, now_ms: i64) -> database::Result<()> {
-        let idle = self.desk().idle(now_ms);
+        let idle = self.state().idle(now_ms);
         for some in idle.chunks(MAX_KEYS) {
             self.store.reserve(some.to_vec()).await?;
         }
@@ -220,11 +221,11 @@ impl Reservations {
     fn forget(&self, now_ms: i64) {
         let is_used =
             |entry: &mut Entry| !entry.waiting.is_empty() || !entry.permits.is_over(now_ms);
-        self.desk().entries.retain(|_, entry| is_used(entry));
+        self.state().entries.retain(|_, entry| is_used(entry));
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock()
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
     }
 }
 
@@ -234,15 +235,15 @@ impl NetworkFuture {
     }
 }
 
-impl Desk {
+impl State {
     /// Answers those who wait for a key; for whom it is not enough, it is wanted again.
-    fn tell(&mut self, asked: &NetworkFuture, reserved: Result<Reserved, Error>) {
+    fn answer(&mut self, asked: &NetworkFuture, reserved: Result<Reserved, Error>) {
         let &NetworkFuture { wanted, asked } = asked;
         let entry = self.entries.entry(wanted.key).or_default();
         match reserved {
             Ok(reserved) => {
                 entry.permits.take(reserved, asked.now_ms);
-                entry.tell(wanted, asked.now_ms);
+                entry.answer(wanted, asked.now_ms);
                 if entry.permits.unused() > 0 {
                     self.held.push_back((asked.now_ms, wanted.key));
                 }
@@ -276,11 +277,11 @@ impl Desk {
 
 impl Entry {
     /// Tells all that can be answered now, those first that came first.
-    fn tell(&mut self, Wanted { limit, nodes, .. }: Wanted, now_ms: i64) {
+    fn answer(&mut self, Wanted { limit, nodes, .. }: Wanted, now_ms: i64) {
         for waiting in std::mem::take(&mut self.waiting) {
             match self.permits.answer(limit, nodes, now_ms) {
                 // Who has hung up is counted all the same: the request was made.
-                Some(rate) => drop(waiting.tell.send(Ok(rate))),
+                Some(rate) => drop(waiting.answer.send(Ok(rate))),
                 None => self.waiting.push(waiting),
             }
         }
@@ -291,7 +292,7 @@ impl Entry {
     fn fail(&mut self, error: &Error) {
         self.permits.fail();
         for waiting in self.waiting.drain(..) {
-            drop(waiting.tell.send(Err(error.clone())));
+            drop(waiting.answer.send(Err(error.clone())));
         }
     }
 }

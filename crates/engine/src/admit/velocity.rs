@@ -7,7 +7,7 @@ use crate::context::read_at_last;
 use crate::error::Error;
 use crate::error::within;
 use database::Outage;
-use domain::velocity::{Block, Limits, Velocity as Counts, Verdict, paused};
+use domain::velocity::{Block, Velocity as Counts, VelocityLimits, VelocityVerdict, paused};
 use domain::{AccountId, Fingerprint, Recipient, Refusal};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::collections::HashMap;
@@ -18,13 +18,13 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// How often pauses are read that nobody has changed.
-const READ_EVERY: Duration = Duration::from_mins(1);
+const READ_INTERVAL: Duration = Duration::from_mins(1);
 /// Pauses of blocks, tried by each send over the limit.
 static PAUSES: Outage = Outage::of("blocks of numbers cannot be paused");
 
 /// The recent sends, and the paused blocks.
 pub(crate) struct Velocity {
-    limits: RwLock<Limits>,
+    limits: RwLock<VelocityLimits>,
     counts: Mutex<Counts>,
     store: Store,
     clock: Clock,
@@ -58,7 +58,7 @@ impl Velocity {
     /// `None` where an operator has limited nothing: then nothing is counted, and no pause holds.
     pub(crate) async fn load(
         store: &Store,
-        limits: Limits,
+        limits: VelocityLimits,
         clock: &Clock,
         node: i64,
     ) -> database::Result<Option<Arc<Self>>> {
@@ -88,22 +88,22 @@ impl Velocity {
         let limits = self.limits();
         let verdict = self.counts().judge(account, recipients, &limits, now_ms);
         match verdict {
-            Verdict::Goes => Ok(Counted {
+            VelocityVerdict::Goes => Ok(Counted {
                 velocity: Arc::clone(self),
                 account,
                 recipients: recipients.to_vec(),
             }),
             // Boxed, and the pause as well, as sends that go would have room for it too.
-            Verdict::Refused(_) | Verdict::Pause(_)
+            VelocityVerdict::Refused(_) | VelocityVerdict::Pause(_)
                 if Box::pin(self.is_repeat(account, fingerprint, now_ms)).await =>
             {
                 Err(Refusal::Duplicate.into())
             }
-            Verdict::Refused(refusal) => {
-                self.tell(account, &refusal);
+            VelocityVerdict::Refused(refusal) => {
+                self.log_once(account, &refusal);
                 Err(refusal.into())
             }
-            Verdict::Pause(block) => {
+            VelocityVerdict::Pause(block) => {
                 let refusal = Box::pin(self.pause(account, block, now_ms)).await;
                 Err(refusal.into())
             }
@@ -141,11 +141,11 @@ impl Velocity {
     }
 
     /// Warns of an account that sends much to one number, once in an hour.
-    fn tell(&self, account: AccountId, refusal: &Refusal) {
+    fn log_once(&self, account: AccountId, refusal: &Refusal) {
         let Refusal::RecipientTooOften { block, .. } = refusal else {
             return;
         };
-        if self.counts().tell(account) {
+        if self.counts().report_once(account) {
             tracing::warn!(
                 account.id = account.0,
                 block = %block,
@@ -157,7 +157,7 @@ impl Velocity {
     /// Reads what is paused whenever something about accounts has changed, and now and then, since time ends pauses
     /// too. Ends when nobody tells of changes any more.
     pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<Revision>) {
-        while !matches!(timeout(READ_EVERY, revision.changed()).await, Ok(Err(_))) {
+        while !matches!(timeout(READ_INTERVAL, revision.changed()).await, Ok(Err(_))) {
             read_at_last("the paused blocks cannot be read", || self.read()).await;
         }
     }
@@ -173,12 +173,12 @@ impl Velocity {
         Ok(())
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> VelocityLimits {
         *self.limits.read()
     }
 
     /// Puts other limits in the place of those that hold; what was counted stays.
-    pub(crate) fn limit(&self, limits: Limits) {
+    pub(crate) fn limit(&self, limits: VelocityLimits) {
         *self.limits.write() = limits;
     }
 

@@ -10,14 +10,14 @@ use store::CALLBACK_STATES;
 /// Each node measures its own buckets: the sum over the nodes is the whole.
 pub(crate) async fn measure_all(
     context: &Arc<Context>,
-    told: &Mutex<BTreeSet<String>>,
+    published: &Mutex<BTreeSet<String>>,
 ) -> database::Result<()> {
     // Each is told of, when none is left too: also one that is not configured any more.
     let none: BTreeMap<String, i64> = {
-        let mut told = told.lock();
+        let mut published = published.lock();
         let carriers = &context.live().carriers;
-        told.extend(carriers.iter().map(|carrier| carrier.name.to_string()));
-        told.iter().map(|name| (name.clone(), 0)).collect()
+        published.extend(carriers.iter().map(|carrier| carrier.name.to_string()));
+        published.iter().map(|name| (name.clone(), 0)).collect()
     };
     let mut depths = Depths {
         queued: none.clone(),
@@ -42,7 +42,8 @@ pub(crate) async fn measure_all(
             *depths.callbacks.entry(state).or_default() += count;
         }
     }
-    told.lock()
+    published
+        .lock()
         .extend(depths.queued.keys().chain(depths.in_doubt.keys()).cloned());
     metrics::depths(depths);
     Ok(())

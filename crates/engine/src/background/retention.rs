@@ -10,45 +10,45 @@ use domain::{Bucket, MessageId};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{DeadKey, PartKey, TextCursor};
+use store::{CarrierIdKey, DeadKey, TextCursor};
 
 /// How often old data is looked for while there is some.
-const BUSY_EVERY: Duration = Duration::from_secs(2);
+const BUSY_INTERVAL: Duration = Duration::from_secs(2);
 /// How often it is while there is none.
-const IDLE_EVERY: Duration = Duration::from_mins(1);
+const IDLE_INTERVAL: Duration = Duration::from_mins(1);
 /// The pause after a step, for those who have work.
 const BREATH: Duration = Duration::from_millis(10);
 /// Most steps of a kind in a bucket before the next one's turn.
 const MAX_STEPS: usize = 40;
 /// The pause between two sweeps of dead callbacks, which cannot be found by age: each reads all of them.
-const DEAD_EVERY_MS: i64 = 3_600_000;
+const DEAD_INTERVAL_MS: i64 = 3_600_000;
 /// The same of the carriers' ids of pages, of which there are many.
-const PARTS_EVERY_MS: i64 = 86_400_000;
+const PARTS_INTERVAL_MS: i64 = 86_400_000;
 /// The same of those that were simulated.
-const SIMULATED_EVERY_MS: i64 = 3_600_000;
+const SIMULATED_INTERVAL_MS: i64 = 3_600_000;
 /// How long these are kept: no receipt means an older page (the store looks back for 7 days), and messages are kept
 /// at least as long.
-const PARTS_MS: i64 = 8 * 86_400_000;
+const CARRIER_IDS_MS: i64 = 8 * 86_400_000;
 
 /// The kinds of data that are removed, in this order.
 #[derive(Clone, Copy)]
-enum Kind {
+enum DataKind {
     Texts,
     DeadCallbacks,
     Messages,
     Simulated,
-    Parts,
-    SimulatedParts,
+    CarrierIds,
+    SimulatedCarrierIds,
 }
 
-impl Kind {
+impl DataKind {
     const ALL: [Self; 6] = [
         Self::Texts,
         Self::DeadCallbacks,
         Self::Messages,
         Self::Simulated,
-        Self::Parts,
-        Self::SimulatedParts,
+        Self::CarrierIds,
+        Self::SimulatedCarrierIds,
     ];
 
     /// How long it is kept.
@@ -57,9 +57,9 @@ impl Kind {
             Self::Texts => retention.bodies_ms,
             Self::DeadCallbacks | Self::Messages => retention.messages_ms,
             // Nobody paid for it.
-            Self::Simulated | Self::SimulatedParts => Some(retention.sandbox_ms),
+            Self::Simulated | Self::SimulatedCarrierIds => Some(retention.sandbox_ms),
             // Nobody needs them later, however long messages are kept.
-            Self::Parts => Some(PARTS_MS),
+            Self::CarrierIds => Some(CARRIER_IDS_MS),
         }
     }
 }
@@ -96,13 +96,13 @@ impl<K> Sweep<K> {
 
 /// How far the removal came in a bucket. Not kept: a new process begins from the start.
 #[derive(Default)]
-struct Place {
+struct Position {
     texts: Option<TextCursor>,
     messages: Option<MessageId>,
     simulated: Option<MessageId>,
     dead: Sweep<DeadKey>,
-    parts: Sweep<PartKey>,
-    simulated_parts: Sweep<PartKey>,
+    parts: Sweep<CarrierIdKey>,
+    simulated_parts: Sweep<CarrierIdKey>,
 }
 
 /// Runs until the engine ends.
@@ -112,8 +112,8 @@ pub(crate) async fn run(context: Arc<Context>) {
     loop {
         let retention = context.live().retention;
         let pause = match outage.note(remove(&context, retention, &mut places).await) {
-            Some(true) => BUSY_EVERY,
-            Some(false) | None => IDLE_EVERY,
+            Some(true) => BUSY_INTERVAL,
+            Some(false) | None => IDLE_INTERVAL,
         };
         tokio::time::sleep(pause).await;
     }
@@ -123,11 +123,11 @@ pub(crate) async fn run(context: Arc<Context>) {
 async fn remove(
     context: &Context,
     retention: Retention,
-    places: &mut HashMap<Bucket, Place>,
+    places: &mut HashMap<Bucket, Position>,
 ) -> database::Result<bool> {
     let mut more = false;
     for bucket in context.store.buckets() {
-        for kind in Kind::ALL {
+        for kind in DataKind::ALL {
             let Some(kept_ms) = kind.kept_ms(retention) else {
                 continue;
             };
@@ -147,31 +147,31 @@ async fn remove(
     Ok(more)
 }
 
-impl Place {
+impl Position {
     /// Takes a step; whether more are to be taken.
     async fn step(
         &mut self,
         context: &Context,
         bucket: Bucket,
-        kind: Kind,
+        kind: DataKind,
         kept_ms: i64,
     ) -> database::Result<bool> {
         let (store, now_ms) = (&context.store, context.clock.now_ms());
         let before_ms = now_ms - kept_ms;
         match kind {
-            Kind::Texts => {
+            DataKind::Texts => {
                 let cursor = self.texts.take();
                 self.texts = store.remove_texts(bucket, before_ms, cursor).await?.next;
                 Ok(self.texts.is_some())
             }
-            Kind::Messages => {
+            DataKind::Messages => {
                 let after = self.messages.take();
                 let removed = store.remove_messages(bucket, before_ms, after).await?;
                 metrics::removed(removed.count);
                 self.messages = removed.next;
                 Ok(self.messages.is_some())
             }
-            Kind::Simulated => {
+            DataKind::Simulated => {
                 let after = self.simulated.take();
                 let removed = store
                     .remove_simulated(bucket, SANDBOX, before_ms, after)
@@ -180,26 +180,28 @@ impl Place {
                 self.simulated = removed.next;
                 Ok(self.simulated.is_some())
             }
-            Kind::SimulatedParts if self.simulated_parts.rests(now_ms) => Ok(false),
-            Kind::SimulatedParts => {
+            DataKind::SimulatedCarrierIds if self.simulated_parts.rests(now_ms) => Ok(false),
+            DataKind::SimulatedCarrierIds => {
                 let after = self.simulated_parts.at.take();
                 let removed = store.remove_parts(bucket, before_ms, after, Some(SANDBOX));
                 let next = removed.await?.next;
-                Ok(self.simulated_parts.go_on(next, now_ms, SIMULATED_EVERY_MS))
+                Ok(self
+                    .simulated_parts
+                    .go_on(next, now_ms, SIMULATED_INTERVAL_MS))
             }
-            Kind::DeadCallbacks if self.dead.rests(now_ms) => Ok(false),
-            Kind::DeadCallbacks => {
+            DataKind::DeadCallbacks if self.dead.rests(now_ms) => Ok(false),
+            DataKind::DeadCallbacks => {
                 let after = self.dead.at.take();
                 let removed = store
                     .remove_dead_callbacks(bucket, before_ms, after)
                     .await?;
-                Ok(self.dead.go_on(removed.next, now_ms, DEAD_EVERY_MS))
+                Ok(self.dead.go_on(removed.next, now_ms, DEAD_INTERVAL_MS))
             }
-            Kind::Parts if self.parts.rests(now_ms) => Ok(false),
-            Kind::Parts => {
+            DataKind::CarrierIds if self.parts.rests(now_ms) => Ok(false),
+            DataKind::CarrierIds => {
                 let after = self.parts.at.take();
                 let removed = store.remove_parts(bucket, before_ms, after, None).await?;
-                Ok(self.parts.go_on(removed.next, now_ms, PARTS_EVERY_MS))
+                Ok(self.parts.go_on(removed.next, now_ms, PARTS_INTERVAL_MS))
             }
         }
     }

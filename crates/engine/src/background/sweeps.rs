@@ -17,36 +17,36 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// How often it is looked whether batches have become due.
-const DUE_EVERY: Duration = Duration::from_secs(1);
+const DUE_INTERVAL: Duration = Duration::from_secs(1);
 /// How often recipients are looked for whose time is over.
-const EXPIRE_EVERY: Duration = Duration::from_secs(10);
+const EXPIRE_INTERVAL: Duration = Duration::from_secs(10);
 /// A delivery may be committed this long after its message's time was over.
 const GRACE_MS: i64 = 60_000;
 /// How often closed windows are forgotten.
-const TIDY_EVERY: Duration = Duration::from_secs(5);
+const TIDY_INTERVAL: Duration = Duration::from_secs(5);
 /// How often receipts are looked at again that were parked on one node while another kept their response, and how long
 /// each is.
-const LOOK_AGAIN_EVERY: Duration = Duration::from_secs(1);
+const LOOK_AGAIN_INTERVAL: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_MS: i64 = 20_000;
 /// How often PostgreSQL is made to look at tables that it takes for empty: until it has, a campaign that is its first may
 /// wait a second for each thousand receipts.
-const GATHER_EVERY: Duration = Duration::from_secs(1);
+const GATHER_INTERVAL: Duration = Duration::from_secs(1);
 /// How often PostgreSQL is made to use the room again of what has left the queues.
-const VACUUM_EVERY: Duration = Duration::from_millis(500);
+const VACUUM_INTERVAL: Duration = Duration::from_millis(500);
 /// How often old attempts at callbacks are forgotten, and how long they are kept.
-const FORGET_EVERY: Duration = Duration::from_hours(1);
+const FORGET_INTERVAL: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 /// How often batches are looked for that wait for carriers which are not configured any more.
-const STRAYS_EVERY: Duration = Duration::from_secs(5);
+const STRAYS_INTERVAL: Duration = Duration::from_secs(5);
 /// How often it is looked what came to be held of accounts that may not send.
-const HELD_EVERY: Duration = Duration::from_secs(2);
+const HELD_INTERVAL: Duration = Duration::from_secs(2);
 /// How often queues are measured.
-const MEASURE_EVERY: Duration = Duration::from_secs(5);
+const MEASURE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
 pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle<()>> {
     let settling = every(
-        HELD_EVERY,
+        HELD_INTERVAL,
         Outage::of("what is queued of held accounts cannot be settled"),
         context,
         |context| async move { held_accounts::settle(&context).await },
@@ -61,34 +61,34 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
 
 fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
     let looked = Arc::new(AtomicI64::new(context.clock.now_ms()));
-    let (told, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
+    let (reported, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
     [
         every(
-            DUE_EVERY,
+            DUE_INTERVAL,
             Outage::of("it cannot be seen which batches are due"),
             context,
             |context| async move { note_due(&context).await },
         ),
         every(
-            FORGET_EVERY,
+            FORGET_INTERVAL,
             Outage::of("old attempts at callbacks cannot be forgotten"),
             context,
             |context| async move { forget_all(&context).await },
         ),
         every(
-            EXPIRE_EVERY,
+            EXPIRE_INTERVAL,
             Outage::of("recipients whose time is over cannot expire"),
             context,
             |context| async move { expire_all(&context).await },
         ),
         every(
-            TIDY_EVERY,
+            TIDY_INTERVAL,
             Outage::of("closed windows cannot be forgotten"),
             context,
             |context| async move { tidy_all(&context).await },
         ),
         every(
-            MEASURE_EVERY,
+            MEASURE_INTERVAL,
             Outage::of("queues cannot be measured"),
             context,
             move |context| {
@@ -97,19 +97,19 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
             },
         ),
         every(
-            GATHER_EVERY,
+            GATHER_INTERVAL,
             Outage::of("statistics of tables cannot be gathered"),
             context,
             |context| async move { context.store.gather_statistics().await },
         ),
         every(
-            VACUUM_EVERY,
+            VACUUM_INTERVAL,
             Outage::of("queues cannot be vacuumed"),
             context,
             |context| async move { context.store.vacuum_queues().await },
         ),
         every(
-            LOOK_AGAIN_EVERY,
+            LOOK_AGAIN_INTERVAL,
             Outage::of("parked receipts cannot be looked at"),
             context,
             move |context| {
@@ -118,12 +118,12 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
             },
         ),
         every(
-            STRAYS_EVERY,
+            STRAYS_INTERVAL,
             Outage::of("batches of carriers that are gone cannot be moved"),
             context,
             move |context| {
-                let told = Arc::clone(&told);
-                async move { move_strays(&context, &told).await }
+                let reported = Arc::clone(&reported);
+                async move { move_strays(&context, &reported).await }
             },
         ),
     ]

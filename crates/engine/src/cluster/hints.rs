@@ -15,13 +15,13 @@ const SILENCE: Duration = Duration::from_secs(30);
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Rings the other nodes. Runs until the engine ends.
-pub(crate) async fn ring(context: Arc<Context>) {
+pub(crate) async fn send(context: Arc<Context>) {
     let nodes = &context.nodes;
     loop {
-        nodes.ring.notified().await;
-        let rings = std::mem::take(&mut *nodes.rings.lock());
-        let rings: Vec<String> = rings.into_iter().collect();
-        if let Err(error) = within(context.store.ring(&rings)).await {
+        nodes.has_hints.notified().await;
+        let hinted = std::mem::take(&mut *nodes.hinted.lock());
+        let hinted: Vec<String> = hinted.into_iter().collect();
+        if let Err(error) = within(context.store.notify(&hinted)).await {
             tracing::debug!(%error, "the other nodes were not rung; they look by themselves");
         }
         sleep(RING_PAUSE).await;

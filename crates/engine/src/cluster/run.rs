@@ -23,15 +23,15 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// How often a node raises its beat and looks at the others.
-const BEAT_EVERY: Duration = Duration::from_secs(1);
+const BEAT_INTERVAL: Duration = Duration::from_secs(1);
 /// How often orphans are looked for when nobody died.
-const ORPHANS_EVERY: u32 = 15;
+const ORPHANS_INTERVAL: u32 = 15;
 /// Runs what this process does as a node, until it is aborted.
 pub(crate) fn start(context: &Arc<Context>, rates: &Arc<Rates>) -> [JoinHandle<()>; 4] {
     [
         tokio::spawn(run(Arc::clone(context), Arc::clone(rates))),
         tokio::spawn(super::takeover::run(Arc::clone(context))),
-        tokio::spawn(super::hints::ring(Arc::clone(context))),
+        tokio::spawn(super::hints::send(Arc::clone(context))),
         tokio::spawn(super::hints::listen(Arc::clone(context))),
     ]
 }
@@ -47,14 +47,14 @@ async fn run(context: Arc<Context>, rates: Arc<Rates>) {
         return;
     }
     let mut watch = Watch::default();
-    let mut beats = interval(BEAT_EVERY);
+    let mut beats = interval(BEAT_INTERVAL);
     // After a standstill one beat is enough.
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut count = 0_u32;
     let outage = Outage::of("the other nodes cannot be seen");
     loop {
         beats.tick().await;
-        match outage.note(turn(&context, &mut watch, count).await) {
+        match outage.note(beat(&context, &mut watch, count).await) {
             Some(alive) => rates.nodes.store(alive, Ordering::Relaxed),
             // While the database was away nobody could beat.
             None => watch.0.clear(),
@@ -64,7 +64,7 @@ async fn run(context: Arc<Context>, rates: Arc<Rates>) {
 }
 
 /// Beats and looks once; gives how many nodes are alive.
-async fn turn(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database::Result<usize> {
+async fn beat(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database::Result<usize> {
     let (store, nodes) = (&context.store, &context.nodes);
     let began = Instant::now();
     let known = within(store.beat(nodes.node, &nodes.name)).await?;
@@ -84,7 +84,7 @@ async fn turn(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database
     let mut all = within(store.nodes()).await?;
     let dead = watch.dead(&all, Instant::now());
     for node in dead.into_iter().filter(|seen| seen.node != nodes.node) {
-        if within(store.bury(node)).await? {
+        if within(store.remove_dead(node)).await? {
             tracing::warn!(node = node.node, "a node is dead: taking over");
         }
         all.retain(|seen| seen.node != node.node);
@@ -93,7 +93,7 @@ async fn turn(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database
     let changed = nodes.known().alive != alive;
     nodes.known().alive.clone_from(&alive);
     // At once, so that it is not lost for what fails below; and not here, as it may take longer than a beat can wait.
-    if changed || count.is_multiple_of(ORPHANS_EVERY) {
+    if changed || count.is_multiple_of(ORPHANS_INTERVAL) {
         nodes.look_for_orphans();
     }
     share_binds(context, &alive).await?;

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Most batches that are told of together, and most recipients in them: a commit costs much the same for one and
 /// for many, but its time is limited too.
 const MAX_BATCHES: usize = 200;
-const MOST_RECIPIENTS: usize = 4_000;
+const MAX_RECIPIENTS: usize = 4_000;
 
 /// Recovers what the last process left, where there is one at a time. Other nodes would wait for the beat of this one
 /// meanwhile, and its first beat asks for the same.
@@ -115,7 +115,7 @@ fn portions_by<T>(
         let mut sum = 0;
         while let Some(next) = left.next_if(|next| {
             let more = sum + recipients(next);
-            portion.is_empty() || (portion.len() < MAX_BATCHES && more <= MOST_RECIPIENTS)
+            portion.is_empty() || (portion.len() < MAX_BATCHES && more <= MAX_RECIPIENTS)
         }) {
             sum += recipients(&next);
             portion.push(next);

@@ -6,7 +6,7 @@ use domain::{DeliveryStatus, Draft, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use smpp::{CommandStatus, SubmitOutcome};
 use std::collections::{BTreeMap, HashMap};
-use store::{Batch, Receipt, ReceiptWord};
+use store::{Batch, Receipt, ReceiptStatus};
 
 /// The label that tells the simulated carrier of the sandbox from real ones.
 fn environment_of(carrier: &str) -> &'static str {
@@ -27,7 +27,7 @@ pub(crate) struct CarrierMeasures {
     unknown: Counter,
     /// By the code, those together that are neither of the protocol nor of its range for vendors.
     rejected: HashMap<Option<u32>, Counter>,
-    receipts: HashMap<ReceiptWord, Counter>,
+    receipts: HashMap<ReceiptStatus, Counter>,
     parked: Counter,
     in_doubt: Counter,
     unreadable: Option<Counter>,
@@ -96,11 +96,11 @@ impl CarrierMeasures {
     pub(crate) fn receipt(&mut self, receipt: &Receipt) {
         let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
         self.receipts
-            .entry(receipt.word)
+            .entry(receipt.status)
             .or_insert_with(|| {
-                let outcome = match receipt.word {
-                    ReceiptWord::Pending => "pending",
-                    ReceiptWord::Final(status) => status.as_str(),
+                let outcome = match receipt.status {
+                    ReceiptStatus::Pending => "pending",
+                    ReceiptStatus::Final(status) => status.as_str(),
                 };
                 counter!("ogene_receipts_total", "carrier" => carrier.clone(), "environment" => environment, "outcome" => outcome)
             })

@@ -19,8 +19,8 @@ pub(crate) struct Nodes {
     pub(crate) is_shared: bool,
     known: Mutex<Known>,
     /// Carriers for which the others are to be rung.
-    pub(crate) rings: Mutex<BTreeSet<String>>,
-    pub(crate) ring: Notify,
+    pub(crate) hinted: Mutex<BTreeSet<String>>,
+    pub(crate) has_hints: Notify,
     /// The batches of nodes that are gone are to be looked for.
     orphans: Notify,
 }
@@ -46,8 +46,8 @@ impl Nodes {
             name,
             is_shared: store.is_shared(),
             known: Mutex::new(Known { beaten, alive }),
-            rings: Mutex::default(),
-            ring: Notify::new(),
+            hinted: Mutex::default(),
+            has_hints: Notify::new(),
             orphans: Notify::new(),
         })
     }
@@ -76,11 +76,11 @@ impl Nodes {
     }
 
     /// Tells the other nodes that a carrier has work, as soon as that can be said.
-    pub(crate) fn ring(&self, carrier: &str) {
+    pub(crate) fn hint(&self, carrier: &str) {
         if self.is_shared {
-            let mut rings = self.rings.lock();
-            rings.insert(carrier.to_owned());
-            self.ring.notify_one();
+            let mut hinted = self.hinted.lock();
+            hinted.insert(carrier.to_owned());
+            self.has_hints.notify_one();
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::context::random::Numbers;
 use domain::{Draft, Environment, Gateway, InDoubt, Leg, MessageId, Recipient, Rulebook, Terms};
 use std::sync::Arc;
-use store::{Batch, BatchKind, MOST_RECIPIENTS, SecondLeg, WAITING};
+use store::{Batch, BatchKind, MAX_RECIPIENTS, SecondLeg, WAITING};
 
 /// The name of the simulated carrier, which no configured carrier may have.
 pub const SANDBOX: &str = "sandbox";
@@ -79,7 +79,7 @@ impl Plan {
                     None => continue,
                 },
             };
-            for recipients in class.recipients.chunks(MOST_RECIPIENTS) {
+            for recipients in class.recipients.chunks(MAX_RECIPIENTS) {
                 let mut recipients = recipients.to_vec();
                 // As their deliveries will lie, so that those of a commit share their pages.
                 recipients.sort_unstable();

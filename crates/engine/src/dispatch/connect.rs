@@ -116,7 +116,7 @@ mod tests {
 
     /// The event at the address of each port.
     #[derive(Clone, Copy)]
-    enum Door {
+    enum Listening {
         Silent,
         Shut,
         /// Hangs up.
@@ -124,7 +124,7 @@ mod tests {
     }
 
     /// A carrier with these addresses, or, without any, with none that is known.
-    struct Doors(&'static [Door]);
+    struct Doors(&'static [Listening]);
 
     impl Network for Doors {
         fn resolve(&self, _name: &str) -> NetworkFuture<'_, Vec<IpAddr>> {
@@ -143,9 +143,9 @@ mod tests {
 
         fn dial(&self, address: SocketAddr) -> NetworkFuture<'_, Box<dyn Transport>> {
             match self.0[usize::from(address.port())] {
-                Door::Silent => Box::pin(pending()),
-                Door::Shut => Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into()))),
-                Door::Open => {
+                Listening::Silent => Box::pin(pending()),
+                Listening::Shut => Box::pin(ready(Err(io::ErrorKind::ConnectionRefused.into()))),
+                Listening::Open => {
                     let (ours, _) = duplex(1_024);
                     Box::pin(ready(Ok(Box::new(ours) as Box<dyn Transport>)))
                 }
@@ -179,22 +179,22 @@ mod tests {
     }
 
     async fn through(
-        doors: &'static [Door],
+        servers: &'static [Listening],
         tls: Option<&TlsConnector>,
     ) -> Result<(), ConnectError> {
-        connect(&Doors(doors), &settings(), tls).await.map(drop)
+        connect(&Doors(servers), &settings(), tls).await.map(drop)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_silent_address_leaves_time_for_the_next_one() {
-        use Door::{Open, Shut, Silent};
-        for doors in [
+        use Listening::{Open, Shut, Silent};
+        for servers in [
             &[Silent, Open][..],
             &[Silent, Shut, Open],
             &[Silent, Silent, Silent, Open],
         ] {
             let start = Instant::now();
-            through(doors, None).await.unwrap();
+            through(servers, None).await.unwrap();
             assert!(start.elapsed() < TIMEOUT, "{:?}", start.elapsed());
         }
         let start = Instant::now();
@@ -214,8 +214,8 @@ mod tests {
                 .with_root_certificates(RootCertStore::empty())
                 .with_no_client_auth();
         let tls = TlsConnector::from(Arc::new(config));
-        let told = async |doors, tls| {
-            let error = through(doors, tls).await.unwrap_err();
+        let outcome = async |servers, tls| {
+            let error = through(servers, tls).await.unwrap_err();
             (error.to_string(), error.word())
         };
         let bind = |error: BindError| {
@@ -224,22 +224,22 @@ mod tests {
         };
         let refused = BindError::Refused(CommandStatus::RINVPASWD);
         assert!(ConnectError::from(refused).is_refusal());
-        for ((text, word), told) in [
+        for ((text, word), outcome) in [
             (
                 ("its host name has no address: no such name", "unresolved"),
-                told(&[], None).await,
+                outcome(&[], None).await,
             ),
             (
                 ("it takes no connection: connection refused", "refused"),
-                told(&[Door::Shut], None).await,
+                outcome(&[Listening::Shut], None).await,
             ),
             (
                 ("it takes no connection: timed out", "timed_out"),
-                told(&[Door::Silent], None).await,
+                outcome(&[Listening::Silent], None).await,
             ),
             (
                 ("no TLS session: broken pipe", "tls"),
-                told(&[Door::Open], Some(&tls)).await,
+                outcome(&[Listening::Open], Some(&tls)).await,
             ),
             (
                 (
@@ -264,7 +264,7 @@ mod tests {
                 bind(io::Error::from(io::ErrorKind::ConnectionReset).into()),
             ),
         ] {
-            assert_eq!((told.0.as_str(), told.1.as_str()), (text, word));
+            assert_eq!((outcome.0.as_str(), outcome.1.as_str()), (text, word));
         }
     }
 }

@@ -88,7 +88,7 @@ async fn move_on(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> datab
 /// ends when its time is over. The operator is told of each carrier once.
 pub(crate) async fn move_strays(
     context: &Arc<Context>,
-    told: &Mutex<BTreeSet<String>>,
+    reported: &Mutex<BTreeSet<String>>,
 ) -> database::Result<()> {
     let mut strays = BTreeSet::new();
     for bucket in context.my_buckets() {
@@ -111,7 +111,7 @@ pub(crate) async fn move_strays(
     });
     let now_ms = context.clock.now_ms();
     for name in strays {
-        let is_new = told.lock().insert(name.clone());
+        let is_new = reported.lock().insert(name.clone());
         if is_new {
             tracing::warn!(
                 carrier = &*name,

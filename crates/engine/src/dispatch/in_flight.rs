@@ -430,107 +430,108 @@ mod tests {
         };
         let pages = Pages::new(&claimed, "", Some(1_000));
         assert_eq!(pages.count(), 2);
-        let mut hand = InFlight::default();
-        hand.take(claimed, pages, true);
-        let ready = hand.next(Priority::Bulk).unwrap();
+        let mut in_flight = InFlight::default();
+        in_flight.take(claimed, pages, true);
+        let ready = in_flight.next(Priority::Bulk).unwrap();
         let second = Tag {
             page: 1,
             ..ready.tag
         };
         let message_id = "a".to_owned();
         assert_eq!(
-            hand.answered(ready.tag, SubmitOutcome::Accepted { message_id }),
+            in_flight.answered(ready.tag, SubmitOutcome::Accepted { message_id }),
             None
         );
         let full = smpp::CommandStatus::RMSGQFUL;
-        let answer = hand.answered(second, SubmitOutcome::Rejected(full));
+        let answer = in_flight.answered(second, SubmitOutcome::Rejected(full));
         assert_eq!(answer, Some(Answer::Rejected(full)));
-        assert!(hand.is_begun(second));
-        assert_eq!(hand.waits(second), 0);
-        hand.decide(second, Decision::AtTime(2_000));
-        hand.wake(1_999);
-        assert_eq!((hand.held(), hand.waiting()), (1, 0));
-        hand.wake(2_000);
-        assert_eq!((hand.held(), hand.waiting()), (0, 1));
-        let again = hand.next(Priority::Bulk).unwrap();
+        assert!(in_flight.is_begun(second));
+        assert_eq!(in_flight.waits(second), 0);
+        in_flight.decide(second, Decision::AtTime(2_000));
+        in_flight.wake(1_999);
+        assert_eq!((in_flight.held(), in_flight.waiting()), (1, 0));
+        in_flight.wake(2_000);
+        assert_eq!((in_flight.held(), in_flight.waiting()), (0, 1));
+        let again = in_flight.next(Priority::Bulk).unwrap();
         assert_eq!(again.due().collect::<Vec<_>>(), [1]);
-        assert_eq!(hand.waits(second), 1);
-        hand.decide(second, Decision::AtTime(9_000));
-        let unsent: Vec<_> = hand.unsent().iter().map(|tag| tag.recipient).collect();
+        assert_eq!(in_flight.waits(second), 1);
+        in_flight.decide(second, Decision::AtTime(9_000));
+        let unsent: Vec<_> = in_flight.unsent().iter().map(|tag| tag.recipient).collect();
         assert_eq!(unsent, [0], "they go back, too");
     }
 
     #[test]
     fn whoever_had_to_wait_goes_behind_those_who_wait() {
-        let mut hand = with_campaigns(1..=1, 3);
-        let first = hand.next(Priority::Bulk).unwrap();
-        hand.decide(first.tag, Decision::AtTime(1_000));
-        hand.wake(1_000);
-        let order = std::iter::from_fn(|| hand.next(Priority::Bulk));
+        let mut in_flight = with_campaigns(1..=1, 3);
+        let first = in_flight.next(Priority::Bulk).unwrap();
+        in_flight.decide(first.tag, Decision::AtTime(1_000));
+        in_flight.wake(1_000);
+        let order = std::iter::from_fn(|| in_flight.next(Priority::Bulk));
         let order: Vec<u16> = order.map(|ready| ready.tag.recipient).collect();
         assert_eq!(order, [1, 2, 0]);
-        assert_eq!(hand.waits(first.tag), 1);
-        hand.decide(first.tag, Decision::Submitted(vec!["1".to_owned()]));
-        assert_eq!(hand.waits(first.tag), 0, "nothing is left of it");
+        assert_eq!(in_flight.waits(first.tag), 1);
+        in_flight.decide(first.tag, Decision::Submitted(vec!["1".to_owned()]));
+        assert_eq!(in_flight.waits(first.tag), 0, "nothing is left of it");
     }
 
     /// Some campaigns in hand, each to so many.
     fn with_campaigns(ids: RangeInclusive<i64>, recipients: u64) -> InFlight {
-        let mut hand = InFlight::default();
+        let mut in_flight = InFlight::default();
         for id in ids {
             let claimed = campaign(id, recipients);
             let pages = Pages::new(&claimed, "", Some(1_000));
-            hand.take(claimed, pages, true);
+            in_flight.take(claimed, pages, true);
         }
-        hand
+        in_flight
     }
 
     #[test]
     fn updates_are_taken_out_oldest_first_up_to_a_bound() {
         let plan = plan();
-        let mut hand = with_campaigns(1..=3, 10);
-        while let Some(ready) = hand.next(Priority::Bulk) {
-            hand.decide(ready.tag, Decision::Submitted(vec!["1".to_owned()]));
+        let mut in_flight = with_campaigns(1..=3, 10);
+        while let Some(ready) = in_flight.next(Priority::Bulk) {
+            in_flight.decide(ready.tag, Decision::Submitted(vec!["1".to_owned()]));
         }
         let mut taken = |enough| {
-            let (progress, accounted) = hand.progress(&plan, 0, enough);
+            let (progress, accounted) = in_flight.progress(&plan, 0, enough);
             let ids: Vec<i64> = progress.iter().map(|one| one.batch.id).collect();
-            (ids, accounted, hand.has_updates())
+            (ids, accounted, in_flight.has_updates())
         };
         assert_eq!(taken(11), (vec![1, 2], 20, true));
         assert_eq!(taken(11), (vec![3], 10, false));
-        assert!(hand.is_empty());
+        assert!(in_flight.is_empty());
     }
 
     #[test]
     fn updates_of_a_batch_wait_for_its_rejected_fragment() {
         let plan = plan();
-        let mut hand = with_campaigns(1..=2, 3);
+        let mut in_flight = with_campaigns(1..=2, 3);
         // One of each batch at a time.
-        let tags: Vec<Tag> = std::iter::from_fn(|| hand.next(Priority::Bulk))
+        let tags: Vec<Tag> = std::iter::from_fn(|| in_flight.next(Priority::Bulk))
             .map(|ready| ready.tag)
             .collect();
-        let submit = |hand: &mut InFlight, place: u16| {
+        let submit = |in_flight: &mut InFlight, place: u16| {
             for tag in tags.iter().filter(|tag| tag.recipient == place) {
-                hand.decide(*tag, Decision::Submitted(vec!["1".to_owned()]));
+                in_flight.decide(*tag, Decision::Submitted(vec!["1".to_owned()]));
             }
         };
-        let taken = |hand: &mut InFlight| -> Vec<(i64, usize)> {
-            let (progress, _) = hand.progress(&plan, 0, 100);
-            let told = progress.iter();
-            told.map(|one| (one.batch.id, one.submitted.len()))
+        let taken = |in_flight: &mut InFlight| -> Vec<(i64, usize)> {
+            let (progress, _) = in_flight.progress(&plan, 0, 100);
+            let reported = progress.iter();
+            reported
+                .map(|one| (one.batch.id, one.submitted.len()))
                 .collect()
         };
-        submit(&mut hand, 0);
-        assert_eq!(taken(&mut hand), [(1, 1), (2, 1)]);
-        submit(&mut hand, 1);
-        hand.hold_back(1);
-        assert_eq!(taken(&mut hand), [(2, 1)]);
-        submit(&mut hand, 2);
-        assert_eq!(taken(&mut hand), [(2, 1)]);
-        assert!(!hand.has_updates() && !hand.is_empty());
-        hand.let_go(1);
-        assert_eq!(taken(&mut hand), [(1, 2)]);
-        assert!(hand.is_empty());
+        submit(&mut in_flight, 0);
+        assert_eq!(taken(&mut in_flight), [(1, 1), (2, 1)]);
+        submit(&mut in_flight, 1);
+        in_flight.hold_back(1);
+        assert_eq!(taken(&mut in_flight), [(2, 1)]);
+        submit(&mut in_flight, 2);
+        assert_eq!(taken(&mut in_flight), [(2, 1)]);
+        assert!(!in_flight.has_updates() && !in_flight.is_empty());
+        in_flight.let_go(1);
+        assert_eq!(taken(&mut in_flight), [(1, 2)]);
+        assert!(in_flight.is_empty());
     }
 }

@@ -6,13 +6,13 @@ use super::retry::{Requeue, RequeueKind};
 use crate::context::metrics::status_word;
 use crate::context::plan::Plan;
 use domain::{
-    DeliveryStatus, Next, Recipient, SubmitFault, after_fault, parse_international, truncate,
+    DeliveryStatus, Recipient, RetryStep, SubmitFault, after_fault, parse_international, truncate,
 };
 use smpp::{
     CommandStatus, DeliverSm, MAX_MESSAGE_ID_OCTETS, ReceiptIds, ReceiptState, StatusClass,
 };
 use std::sync::Arc;
-use store::{Batch, Content, Receipt, ReceiptWord};
+use store::{Batch, Content, Receipt, ReceiptStatus};
 
 /// How often a recipient that is throttled waits in hand before it waits in a row: for some seconds in all.
 const MAX_SHORT_WAITS: i64 = 3;
@@ -80,16 +80,16 @@ pub(crate) fn decision(
     let other = plan.carrier_after(content.gateway, batch.leg, recipient, &batch.carrier);
     let tries = batch.tries + waits;
     match after_fault(kind, tries, other.is_some()) {
-        Next::Again { delay_ms } if waits_in_hand(kind, asked) => {
+        RetryStep::Again { delay_ms } if waits_in_hand(kind, asked) => {
             Decision::AtTime(steady_ms + delay_ms)
         }
-        Next::Again { delay_ms } => Decision::Requeue(Requeue {
+        RetryStep::Again { delay_ms } => Decision::Requeue(Requeue {
             due_at_ms: now_ms + delay_ms,
             carrier: Arc::clone(&batch.carrier),
             tries: tries + 1,
             kind: RequeueKind::Retry,
         }),
-        Next::NextCarrier => match other {
+        RetryStep::NextCarrier => match other {
             Some(carrier) => Decision::Requeue(Requeue {
                 due_at_ms: now_ms,
                 carrier,
@@ -98,7 +98,7 @@ pub(crate) fn decision(
             }),
             None => Decision::Ended(DeliveryStatus::Failed, error_of(fault)),
         },
-        Next::Ended(status) => Decision::Ended(status, error_of(fault)),
+        RetryStep::Ended(status) => Decision::Ended(status, error_of(fault)),
     }
 }
 
@@ -176,15 +176,15 @@ pub(crate) fn receipt(
     if recipient.is_none() && !receipt.marked {
         return None;
     }
-    let word = match &receipt.state {
-        _ if receipt.intermediate => ReceiptWord::Pending,
-        ReceiptState::Enroute | ReceiptState::Accepted => ReceiptWord::Pending,
-        ReceiptState::Delivered => ReceiptWord::Final(DeliveryStatus::Delivered),
-        ReceiptState::Expired => ReceiptWord::Final(DeliveryStatus::Expired),
-        ReceiptState::Undeliverable => ReceiptWord::Final(DeliveryStatus::Undelivered),
-        ReceiptState::Rejected => ReceiptWord::Final(DeliveryStatus::Rejected),
+    let status = match &receipt.state {
+        _ if receipt.intermediate => ReceiptStatus::Pending,
+        ReceiptState::Enroute | ReceiptState::Accepted => ReceiptStatus::Pending,
+        ReceiptState::Delivered => ReceiptStatus::Final(DeliveryStatus::Delivered),
+        ReceiptState::Expired => ReceiptStatus::Final(DeliveryStatus::Expired),
+        ReceiptState::Undeliverable => ReceiptStatus::Final(DeliveryStatus::Undelivered),
+        ReceiptState::Rejected => ReceiptStatus::Final(DeliveryStatus::Rejected),
         ReceiptState::Deleted | ReceiptState::Unknown | ReceiptState::Other(_) => {
-            ReceiptWord::Final(DeliveryStatus::Failed)
+            ReceiptStatus::Final(DeliveryStatus::Failed)
         }
     };
     let carrier_id = kept_id(ids.receipt_key(&receipt.id));
@@ -196,7 +196,7 @@ pub(crate) fn receipt(
         carrier_id,
         recipient,
         sender: deliver.destination.digits.clone(),
-        word,
+        status,
         error: receipt.error.map(kept_error),
     })
 }

@@ -1,14 +1,14 @@
 //! One attempt at a callback: what is posted, and what follows from the answer.
 
 use super::client::{Answer, Client};
-use super::connect::Fault;
+use super::connect::AttemptError;
 use super::health::AttemptResult;
 use super::observe::{self, Measures};
 use super::signing::Secrets;
 use super::target::Post;
 use crate::context::clock::Clock;
 use crate::context::random::Random;
-use domain::callback::{self, Attempt, Next, Verdict, log, signature};
+use domain::callback::{self, AfterAttempt, Attempt, AttemptVerdict, log, signature};
 use store::{Attempted, Callback, Finished};
 use tokio::time::Instant;
 
@@ -55,26 +55,33 @@ impl Attempts {
         self.measures.in_flight.increment(1);
         let number = callback.attempts.saturating_add(1);
         let post = self.post(callback, number, made_at_ms);
-        let said = self.client.post(&callback.url, post).await;
+        let answer_or_error = self.client.post(&callback.url, post).await;
         self.measures.in_flight.decrement(1);
-        let next = self.next(number, &said);
+        let next = self.next(number, &answer_or_error);
         let took = started.elapsed();
-        observe::attempted(&self.measures, callback, number, &said, next, took);
+        observe::attempted(
+            &self.measures,
+            callback,
+            number,
+            &answer_or_error,
+            next,
+            took,
+        );
         let attempted = log::is_kept(number, next).then(|| Attempted {
             made_at_ms,
-            result: result(&said),
+            result: result(&answer_or_error),
             took_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
-            answer: said
+            answer: answer_or_error
                 .as_ref()
                 .map_or_else(|_| String::new(), |answer| log::shown(&answer.start)),
         });
         let finished = match next {
-            Next::Done => Finished::Done,
-            Next::Retry { at_ms } => Finished::Retry { at_ms },
-            Next::Dead => Finished::Dead,
-            Next::EndMessage => Finished::EndMessage,
+            AfterAttempt::Done => Finished::Done,
+            AfterAttempt::Retry { at_ms } => Finished::Retry { at_ms },
+            AfterAttempt::Dead => Finished::Dead,
+            AfterAttempt::EndMessage => Finished::EndMessage,
         };
-        let is_well = said.is_ok_and(|answer| answer.status < 500);
+        let is_well = answer_or_error.is_ok_and(|answer| answer.status < 500);
         Ended {
             finished,
             result: if is_well {
@@ -107,9 +114,9 @@ impl Attempts {
     }
 
     /// The consequence of the answer to the attempt of this number.
-    fn next(&self, number: i64, said: &Result<Answer, Fault>) -> Next {
+    fn next(&self, number: i64, answer_or_error: &Result<Answer, AttemptError>) -> AfterAttempt {
         let now_ms = self.clock.now_ms();
-        let attempt = match said {
+        let attempt = match answer_or_error {
             Ok(answer) => Attempt::Answered {
                 status: answer.status,
                 retry_after: answer.retry_after.as_deref(),
@@ -120,16 +127,16 @@ impl Attempts {
         let made = usize::try_from(number).unwrap_or(usize::MAX);
         // It is read only where it is used: that is a call of the system.
         let random = match verdict {
-            Verdict::Retry { .. } => self.random.small(),
-            Verdict::Accepted | Verdict::Refused | Verdict::Gone => 0,
+            AttemptVerdict::Retry { .. } => self.random.small(),
+            AttemptVerdict::Accepted | AttemptVerdict::Refused | AttemptVerdict::Gone => 0,
         };
         callback::next(made, &self.delays_ms, verdict, random, now_ms)
     }
 }
 
 /// The HTTP status, or why there was none.
-fn result(said: &Result<Answer, Fault>) -> String {
-    match said {
+fn result(answer_or_error: &Result<Answer, AttemptError>) -> String {
+    match answer_or_error {
         Ok(answer) => answer.status.to_string(),
         Err(fault) => fault.class().to_owned(),
     }

@@ -1,6 +1,6 @@
 //! One attempt: POST the body, read the head of the answer, and make the connection ready for the next.
 
-use super::connect::{Connector, Fault};
+use super::connect::{AttemptError, Connector};
 use super::pool::{Connection, Pool};
 use super::target::{Post, Target, Targets};
 use domain::callback::log::MAX_ANSWER_BYTES;
@@ -65,11 +65,11 @@ impl Client {
     }
 
     /// Posts to `url`.
-    pub(crate) async fn post(&self, url: &str, post: Post) -> Result<Answer, Fault> {
-        let target = self.targets.of(url).ok_or(Fault::Url)?;
+    pub(crate) async fn post(&self, url: &str, post: Post) -> Result<Answer, AttemptError> {
+        let target = self.targets.of(url).ok_or(AttemptError::Url)?;
         let deadline = Instant::now() + self.timeouts.attempt;
         let exchanged = timeout_at(deadline, self.exchange(&target, &post)).await;
-        let (mut answer, rest, connection) = exchanged.map_err(|_| Fault::TimedOut)??;
+        let (mut answer, rest, connection) = exchanged.map_err(|_| AttemptError::TimedOut)??;
         // The answer is known; a connection whose rest does not come in time is just not used again.
         if timeout_at(deadline, read_to_end(rest, &mut answer.start)).await == Ok(true) {
             self.pool.keep(target.receiver(), connection);
@@ -86,8 +86,8 @@ impl Client {
         &self,
         target: &Target,
         post: &Post,
-    ) -> Result<(Answer, Incoming, Connection), Fault> {
-        let request = || target.request(post).map_err(|_| Fault::Url);
+    ) -> Result<(Answer, Incoming, Connection), AttemptError> {
+        let request = || target.request(post).map_err(|_| AttemptError::Url);
         if let Some(mut kept) = self.pool.take(target.receiver()) {
             // A receiver may close a kept connection at the very moment it is used; that is not its
             // answer, so one fresh connection is tried. At worst it gets the callback twice, which the

@@ -18,7 +18,7 @@ use url::{Host, Url};
 
 /// Why no answer came.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum AttemptError {
     /// The stored text is no URL that can be called.
     #[error("the URL cannot be called")]
     Url,
@@ -42,7 +42,7 @@ pub(crate) enum Fault {
     TimedOut,
 }
 
-impl Fault {
+impl AttemptError {
     /// The word for it in metrics and logs.
     pub(crate) const fn class(&self) -> &'static str {
         match self {
@@ -87,16 +87,16 @@ impl Connector {
         &self,
         url: &Url,
         limit: Duration,
-    ) -> Result<Box<dyn Transport>, Fault> {
+    ) -> Result<Box<dyn Transport>, AttemptError> {
         let deadline = Instant::now() + limit;
         timeout_at(deadline, self.open(url, deadline))
             .await
-            .map_err(|_| Fault::TimedOut)?
+            .map_err(|_| AttemptError::TimedOut)?
     }
 
-    async fn open(&self, url: &Url, deadline: Instant) -> Result<Box<dyn Transport>, Fault> {
-        let host = url.host().ok_or(Fault::Url)?;
-        let port = url.port_or_known_default().ok_or(Fault::Url)?;
+    async fn open(&self, url: &Url, deadline: Instant) -> Result<Box<dyn Transport>, AttemptError> {
+        let host = url.host().ok_or(AttemptError::Url)?;
+        let port = url.port_or_known_default().ok_or(AttemptError::Url)?;
         let addresses = self.allowed(&host).await?;
         let addresses: Vec<_> = addresses
             .into_iter()
@@ -104,19 +104,23 @@ impl Connector {
             .collect();
         let dialled = dial_any(&*self.network, &addresses, deadline).await;
         let stream = dialled.map_err(|error| match error.kind() {
-            io::ErrorKind::TimedOut => Fault::TimedOut,
-            _ => Fault::Unreachable(error),
+            io::ErrorKind::TimedOut => AttemptError::TimedOut,
+            _ => AttemptError::Unreachable(error),
         })?;
         if url.scheme() != "https" {
             return Ok(stream);
         }
-        let name = server_name(&host).ok_or(Fault::Url)?;
-        let stream = self.tls.connect(name, stream).await.map_err(Fault::Tls)?;
+        let name = server_name(&host).ok_or(AttemptError::Url)?;
+        let stream = self
+            .tls
+            .connect(name, stream)
+            .await
+            .map_err(AttemptError::Tls)?;
         Ok(Box::new(stream))
     }
 
     /// The addresses that a host leads to and that may be called.
-    async fn allowed(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, Fault> {
+    async fn allowed(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, AttemptError> {
         let mut addresses = match *host {
             Host::Ipv4(address) => vec![address.into()],
             Host::Ipv6(address) => vec![address.into()],
@@ -124,14 +128,14 @@ impl Connector {
                 .network
                 .resolve(name)
                 .await
-                .map_err(Fault::Unresolved)?,
+                .map_err(AttemptError::Unresolved)?,
         };
         if addresses.is_empty() {
-            return Err(Fault::Unresolved(io::ErrorKind::NotFound.into()));
+            return Err(AttemptError::Unresolved(io::ErrorKind::NotFound.into()));
         }
         addresses.retain(|&address| self.allow_private || address::is_public(address));
         if addresses.is_empty() {
-            Err(Fault::Forbidden)
+            Err(AttemptError::Forbidden)
         } else {
             Ok(addresses)
         }

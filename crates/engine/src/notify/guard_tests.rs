@@ -1,7 +1,7 @@
 //! No URL, however it is spelt and wherever its name leads, makes a connection to a forbidden address.
 
 use super::client::{Client, Timeouts};
-use super::connect::{Connector, Fault};
+use super::connect::{AttemptError, Connector};
 use super::target::Post;
 use crate::context::network::{Network, NetworkFuture, Transport};
 use domain::address;
@@ -43,7 +43,11 @@ impl Network for Recording {
 }
 
 /// Posts twice to a URL; gives the last fault and whoever was dialled.
-fn dialled(url: &str, looks: Vec<Vec<IpAddr>>, allow_private: bool) -> (Fault, Vec<SocketAddr>) {
+fn dialled(
+    url: &str,
+    looks: Vec<Vec<IpAddr>>,
+    allow_private: bool,
+) -> (AttemptError, Vec<SocketAddr>) {
     let network = Recording {
         looks: Arc::new(Mutex::new(looks)),
         ..Recording::default()
@@ -314,7 +318,7 @@ fn special_ranges_are_refused_in_every_notation() {
                 let (fault, dialled) = dialled(&url, looks.clone(), false);
                 assert_eq!(dialled, [], "{url} for {address}");
                 assert!(
-                    matches!(fault, Fault::Forbidden | Fault::Url),
+                    matches!(fault, AttemptError::Forbidden | AttemptError::Url),
                     "{url}: {fault}"
                 );
                 judged += 1;
@@ -346,7 +350,7 @@ fn public_addresses_are_dialled_one_after_the_other() {
         false,
     );
     assert_eq!(seen, public.map(|ip| SocketAddr::new(ip, 443)));
-    assert!(matches!(fault, Fault::Unreachable(_)));
+    assert!(matches!(fault, AttemptError::Unreachable(_)));
     assert_eq!(
         dialled("http://134744072:81/", vec![], false).1[0],
         "8.8.8.8:81".parse().unwrap()
@@ -363,7 +367,7 @@ fn a_rebound_name_is_refused_at_the_second_look() {
         false,
     );
     assert_eq!(seen, [SocketAddr::new(public, 80)]);
-    assert!(matches!(fault, Fault::Forbidden));
+    assert!(matches!(fault, AttemptError::Forbidden));
 }
 
 #[test]
@@ -385,6 +389,6 @@ fn private_addresses_are_dialled_where_the_operator_allows_them() {
 fn a_name_without_an_address_is_unresolved() {
     assert!(matches!(
         dialled("http://nowhere.example/", vec![], false).0,
-        Fault::Unresolved(_)
+        AttemptError::Unresolved(_)
     ));
 }

@@ -46,7 +46,7 @@ impl<T: InLane> Lane<T> {
     }
 
     /// One of them is no longer in flight.
-    pub(crate) fn land(&mut self, callback: &T) {
+    pub(crate) fn release_place(&mut self, callback: &T) {
         self.in_flight = self.in_flight.saturating_sub(1);
         let was_retry = usize::from(callback.is_retry());
         self.retries = self.retries.saturating_sub(was_retry);

@@ -10,7 +10,7 @@
 
 use super::health::{AttemptResult, Flying, Health, HealthClass};
 use super::lane::{Account, Lane};
-use super::limits::{Limits, Most};
+use super::limits::{Most, WebhookLimits};
 use super::waiting::InLane;
 use domain::AccountId;
 use std::collections::{HashMap, VecDeque};
@@ -37,7 +37,7 @@ const MAX_KNOWN: usize = 100_000;
 /// The callbacks in hand.
 #[derive(Debug)]
 pub(crate) struct Lanes<T> {
-    limits: Limits,
+    limits: WebhookLimits,
     accounts: HashMap<AccountId, Account<T>>,
     /// Accounts with a lane whose turn can come, in order, by the class of the lane.
     turns: [VecDeque<AccountId>; HealthClass::ALL.len()],
@@ -57,7 +57,7 @@ pub(crate) struct Lanes<T> {
 
 /// The consequence of the end of an attempt.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Landing {
+pub(crate) struct Release {
     /// `true` if the database holds more for a lane that has run low.
     pub(crate) wants_more: bool,
     /// `true` if the receiver is only tried from now on, or no longer; `None` where that is as before.
@@ -66,7 +66,7 @@ pub(crate) struct Landing {
 
 impl<T: InLane> Lanes<T> {
     /// No callback in hand yet.
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: WebhookLimits) -> Self {
         Self {
             limits,
             accounts: HashMap::new(),
@@ -172,7 +172,7 @@ impl<T: InLane> Lanes<T> {
     pub(crate) fn next(&mut self) -> Option<T> {
         while !self.closed && self.in_flight() < self.limits.in_flight {
             let most = self.most();
-            let (class, place) = self.turn()?;
+            let (class, place) = self.next_lane()?;
             let account = self.turns[class as usize].remove(place)?;
             let owner = self.accounts.get_mut(&account)?;
             let origin = owner.turns[class as usize].pop_front()?;
@@ -201,7 +201,7 @@ impl<T: InLane> Lanes<T> {
 
     /// The class whose turn it is, and the place in its turns of the account whose turn it is: all by turns, as far as
     /// they have places left. Accounts that have as many as they may keep their turn; there are fewer than places.
-    fn turn(&self) -> Option<(HealthClass, usize)> {
+    fn next_lane(&self) -> Option<(HealthClass, usize)> {
         let free = self.limits.in_flight.saturating_sub(self.in_flight());
         let account = |class: HealthClass| {
             let may_fly = |account: &AccountId| {
@@ -218,19 +218,19 @@ impl<T: InLane> Lanes<T> {
     }
 
     /// A callback of this lane is no longer in flight.
-    pub(crate) fn finish(&mut self, callback: &T, result: AttemptResult) -> Landing {
+    pub(crate) fn finish(&mut self, callback: &T, result: AttemptResult) -> Release {
         let (account, origin) = (callback.account(), callback.origin());
         let Some(owner) = self.accounts.get_mut(&account) else {
-            return Landing::default();
+            return Release::default();
         };
         let Some((origin, _)) = owner.lanes.get_key_value(origin) else {
-            return Landing::default();
+            return Release::default();
         };
         let origin = Arc::clone(origin);
         let Some(lane) = owner.lanes.get_mut(&origin) else {
-            return Landing::default();
+            return Release::default();
         };
-        lane.land(callback);
+        lane.release_place(callback);
         let class = lane.health.class();
         self.flying.take(class, 1);
         owner.flying.take(class, 1);
@@ -242,7 +242,7 @@ impl<T: InLane> Lanes<T> {
         let after = lane.health.after(result);
         let broken = self.stand(account, &origin, after);
         self.go_on(account, &origin);
-        Landing { wants_more, broken }
+        Release { wants_more, broken }
     }
 
     /// Notes where a lane stands now; gives whether it broke or is mended.
@@ -384,7 +384,7 @@ mod tests {
     use domain::Environment;
     use proptest::prelude::*;
 
-    const LIMITS: Limits = Limits {
+    const LIMITS: WebhookLimits = WebhookLimits {
         in_flight_per_lane: 2,
         in_flight_to_proven: 2,
         in_flight: 5,
@@ -456,7 +456,7 @@ mod tests {
     #[test]
     fn flights_begin_in_portions_and_each_is_followed_by_one() {
         let mut lanes = lanes(&[(A, "x", 90), (B, "z", 90)]);
-        lanes.limits = Limits {
+        lanes.limits = WebhookLimits {
             in_flight_per_lane: 90,
             in_flight_to_proven: 90,
             in_flight: 180,
@@ -491,7 +491,7 @@ mod tests {
     fn a_receiver_that_is_well_has_more_places_while_most_are_free() {
         let mut lanes = lanes(&[(A, "x", 20), (B, "z", 20)]);
         lanes.push((A, "new", 0)).unwrap();
-        lanes.limits = Limits {
+        lanes.limits = WebhookLimits {
             in_flight_to_proven: 4,
             in_flight: 36,
             ..LIMITS
@@ -594,24 +594,24 @@ mod tests {
         let mut lanes = lanes(&[(A, "x", 20)]);
         let mut flying = drain(&mut lanes);
         assert_eq!(flying.len(), 2);
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         for result in [AttemptResult::Badly; 7]
             .into_iter()
             .chain([AttemptResult::Well])
         {
-            let landing = lanes.finish(&flying.remove(0), result);
-            told.extend(landing.broken);
+            let release = lanes.finish(&flying.remove(0), result);
+            changes.extend(release.broken);
             flying.extend(drain(&mut lanes));
             assert_eq!(
                 (flying.len(), lanes.broken()),
-                match told[..] {
+                match changes[..] {
                     [true] if flying.len() < 2 => (1, 1),
                     [true] => (2, 1),
                     _ => (2, 0),
                 }
             );
         }
-        assert_eq!(told, [true, false]);
+        assert_eq!(changes, [true, false]);
     }
 
     #[test]
@@ -716,7 +716,7 @@ mod tests {
 
     #[test]
     fn one_account_never_takes_the_last_places_however_many_origins() {
-        let limits = Limits {
+        let limits = WebhookLimits {
             in_flight: 512,
             account_parts: 3,
             waiting: 20_000,
@@ -741,7 +741,7 @@ mod tests {
 
     #[test]
     fn slow_receivers_of_an_account_leave_places_to_its_others() {
-        let mut lanes = Lanes::new(Limits {
+        let mut lanes = Lanes::new(WebhookLimits {
             in_flight: 512,
             account_parts: 3,
             waiting: 20_000,
@@ -798,7 +798,7 @@ mod tests {
         fn an_account_with_many_lanes_leaves_room_for_a_second(
             count in 1..300usize, waiting in 8..2_000usize,
         ) {
-            let mut lanes = Lanes::new(Limits { waiting, ..LIMITS });
+            let mut lanes = Lanes::new(WebhookLimits { waiting, ..LIMITS });
             let origins = origins(count);
             let first = fill_all(&mut lanes, A, &origins);
             prop_assert!(first <= waiting.div_ceil(SHARE_OF_ACCOUNT + 1), "{}", first);
@@ -810,7 +810,7 @@ mod tests {
         fn nothing_is_lost_or_given_out_twice_and_every_limit_holds(
             steps in proptest::collection::vec(step(), 0..200),
         ) {
-            const WIDE: Limits = Limits {
+            const WIDE: WebhookLimits = WebhookLimits {
                 in_flight_to_proven: 4, in_flight: 17, account_parts: 2, ..LIMITS
             };
             let origins = ["x", "y", "z"];

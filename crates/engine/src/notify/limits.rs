@@ -13,7 +13,7 @@ const SANDBOX_PARTS: usize = 8;
 
 /// How much may be in hand and in flight.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct WebhookLimits {
     /// Callbacks in flight to one origin of one account.
     pub(crate) in_flight_per_lane: usize,
     /// The same where the last attempt went well, while all such together have less than a quarter of all places.
@@ -35,7 +35,7 @@ pub(crate) struct Most {
     pub(crate) proven: usize,
 }
 
-impl Limits {
+impl WebhookLimits {
     /// The limits that an operator has set.
     pub(crate) fn of(settings: &CallbackSettings) -> Self {
         let per_lane = settings.concurrency_per_origin;

@@ -1,9 +1,9 @@
 //! The logs and metrics of callbacks: the origin only, never the URL or the recipient.
 
 use super::client::Answer;
-use super::connect::Fault;
+use super::connect::AttemptError;
 use crate::context::metrics::broken_receivers;
-use domain::callback::Next;
+use domain::callback::AfterAttempt;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use std::time::Duration;
 use store::Callback;
@@ -55,11 +55,11 @@ pub(crate) fn attempted(
     measures: &Measures,
     callback: &Callback,
     number: i64,
-    said: &Result<Answer, Fault>,
-    next: Next,
+    answer_or_error: &Result<Answer, AttemptError>,
+    next: AfterAttempt,
     took: Duration,
 ) {
-    let result = match said {
+    let result = match answer_or_error {
         Ok(answer) => match answer.status {
             200..=299 => ACCEPTED,
             300..=399 => "redirected",
@@ -73,10 +73,10 @@ pub(crate) fn attempted(
         other => counted(other).increment(1),
     }
     measures.seconds.record(took.as_secs_f64());
-    let status = said.as_ref().ok().map(|answer| answer.status);
+    let status = answer_or_error.as_ref().ok().map(|answer| answer.status);
     match next {
-        Next::Done => {}
-        Next::Retry { .. } => tracing::debug!(
+        AfterAttempt::Done => {}
+        AfterAttempt::Retry { .. } => tracing::debug!(
             account.id = callback.account.0,
             callback.origin,
             callback.attempts = number,
@@ -84,7 +84,7 @@ pub(crate) fn attempted(
             http.status = status,
             "callback failed and will be retried",
         ),
-        Next::Dead | Next::EndMessage => tracing::info!(
+        AfterAttempt::Dead | AfterAttempt::EndMessage => tracing::info!(
             account.id = callback.account.0,
             callback.origin,
             callback.attempts = number,

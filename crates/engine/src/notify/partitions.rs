@@ -2,8 +2,8 @@
 //! sandbox does, a callback that was paid for does not wait for it.
 
 use super::health::AttemptResult;
-use super::lanes::{Landing, Lanes};
-use super::limits::Limits;
+use super::lanes::{Lanes, Release};
+use super::limits::WebhookLimits;
 use super::waiting::InLane;
 use domain::{AccountId, Environment};
 use store::CallbackRoom;
@@ -17,7 +17,7 @@ pub(crate) struct Partitions<T> {
 
 impl<T: InLane> Partitions<T> {
     /// No callback in hand yet.
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: WebhookLimits) -> Self {
         Self {
             live: Lanes::new(limits.of_live()),
             sandbox: Lanes::new(limits.of_sandbox()),
@@ -62,10 +62,10 @@ impl<T: InLane> Partitions<T> {
     }
 
     /// A callback is no longer in flight. Gives what follows, and the next one of its environment, which takes its place.
-    pub(crate) fn finish(&mut self, callback: &T, result: AttemptResult) -> (Landing, Option<T>) {
+    pub(crate) fn finish(&mut self, callback: &T, result: AttemptResult) -> (Release, Option<T>) {
         let lanes = self.of_mut(callback.environment());
-        let landing = lanes.finish(callback, result);
-        (landing, lanes.next())
+        let release = lanes.finish(callback, result);
+        (release, lanes.next())
     }
 
     /// How many receivers are only tried.
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    const LIMITS: Limits = Limits {
+    const LIMITS: WebhookLimits = WebhookLimits {
         in_flight_per_lane: 8,
         in_flight_to_proven: 32,
         in_flight: 512,
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn live_and_sandbox_together_have_as_many_places_as_are_set() {
         for in_flight in [2, 7, 8, 64, 512, 5_000] {
-            let limits = Limits {
+            let limits = WebhookLimits {
                 in_flight,
                 ..LIMITS
             };

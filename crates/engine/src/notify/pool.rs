@@ -1,6 +1,6 @@
 //! Connections kept open between callbacks to the same receiver.
 
-use super::connect::Fault;
+use super::connect::AttemptError;
 use crate::context::network::Transport;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -31,13 +31,13 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Starts to speak HTTP on an open wire.
-    pub(crate) async fn start(wire: Box<dyn Transport>) -> Result<Self, Fault> {
+    pub(crate) async fn start(wire: Box<dyn Transport>) -> Result<Self, AttemptError> {
         let (requests, connection) = http1::Builder::new()
             .max_buf_size(MAX_BUFFER)
             .max_headers(MAX_HEADERS)
             .handshake(TokioIo::new(wire))
             .await
-            .map_err(Fault::Broken)?;
+            .map_err(AttemptError::Broken)?;
         let task = tokio::spawn(async move {
             // Any event that ends the connection also ends the request on it, which is where it is told.
             let _ended = connection.await;
@@ -49,12 +49,12 @@ impl Connection {
     pub(crate) async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, Fault> {
-        self.requests.ready().await.map_err(Fault::Broken)?;
+    ) -> Result<Response<Incoming>, AttemptError> {
+        self.requests.ready().await.map_err(AttemptError::Broken)?;
         self.requests
             .send_request(request)
             .await
-            .map_err(Fault::Broken)
+            .map_err(AttemptError::Broken)
     }
 }
 

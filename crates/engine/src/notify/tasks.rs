@@ -4,7 +4,7 @@ use super::worker::{Phase, WebhookWorker, reached};
 use database::Outage;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Outcome, Revision};
+use store::{AttemptOutcome, Revision};
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
@@ -72,7 +72,10 @@ pub(crate) async fn follow(worker: Arc<WebhookWorker>, revision: watch::Receiver
 }
 
 /// Commits outcomes as they come, all at once that came during the last commit.
-pub(crate) async fn commit(worker: Arc<WebhookWorker>, mut finished: mpsc::Receiver<Outcome>) {
+pub(crate) async fn commit(
+    worker: Arc<WebhookWorker>,
+    mut finished: mpsc::Receiver<AttemptOutcome>,
+) {
     let mut phase = worker.phase.subscribe();
     let mut group = Vec::new();
     loop {

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 use store::{
-    Batch, BatchKind, By, Callback, CallbackRoom, CarrierReport, Ended, Finished, MOST_RECIPIENTS,
-    NewMessage, Outcome, Progress, Revision, Settled, Store,
+    AttemptOutcome, Batch, BatchKind, By, Callback, CallbackRoom, CarrierReport, Ended, Finished,
+    MAX_RECIPIENTS, NewMessage, Progress, Revision, Settled, Store,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -190,7 +190,7 @@ const RESERVED: i64 = NOW + 86_400_000;
 
 /// The batches of a message, with the carrier.
 fn batches(bucket: Bucket, message: MessageId, recipients: &[Recipient]) -> Vec<Batch> {
-    let batches = (1..).zip(recipients.chunks(MOST_RECIPIENTS));
+    let batches = (1..).zip(recipients.chunks(MAX_RECIPIENTS));
     let batches = batches.map(|(at, recipients)| Batch {
         bucket,
         carrier: "mtn".into(),
@@ -377,7 +377,9 @@ impl Kit {
         let mut claimed = self.claim(url).await;
         for _ in 0..attempts {
             let retry = Finished::Retry { at_ms: RESERVED };
-            let tried = claimed.into_iter().map(|one| Outcome::new(one, retry));
+            let tried = claimed
+                .into_iter()
+                .map(|one| AttemptOutcome::new(one, retry));
             let tried = self.store.finish_callbacks(NODE, tried.collect());
             tried.await.unwrap();
             claimed = self.claim(url).await;

@@ -22,14 +22,14 @@ pub(crate) struct Waiting<T> {
     /// First attempts, then retries.
     queues: [VecDeque<T>; 2],
     /// From which of them the next one comes, where both have one.
-    turn: usize,
+    next_queue: usize,
 }
 
 impl<T> Default for Waiting<T> {
     fn default() -> Self {
         Self {
             queues: [VecDeque::new(), VecDeque::new()],
-            turn: 0,
+            next_queue: 0,
         }
     }
 }
@@ -57,14 +57,14 @@ impl<T: InLane> Waiting<T> {
 
     /// The next one: both kinds by turns, but first attempts where no retry may fly.
     pub(crate) fn pop(&mut self, retry_may_fly: bool) -> Option<T> {
-        let turn = if retry_may_fly { self.turn } else { 0 };
-        let kind = if self.queues[turn].is_empty() {
-            1 - turn
+        let next_queue = if retry_may_fly { self.next_queue } else { 0 };
+        let kind = if self.queues[next_queue].is_empty() {
+            1 - next_queue
         } else {
-            turn
+            next_queue
         };
         let next = self.queues[kind].pop_front()?;
-        self.turn = 1 - kind;
+        self.next_queue = 1 - kind;
         Some(next)
     }
 

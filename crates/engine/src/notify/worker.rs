@@ -3,7 +3,7 @@
 use super::attempt::{Attempts, Ended};
 use super::client::Client;
 use super::health::AttemptResult;
-use super::limits::Limits;
+use super::limits::WebhookLimits;
 use super::observe::{self, Measures};
 use super::partitions::Partitions;
 use super::signing::Secrets;
@@ -17,7 +17,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Callback, CallbackRoom, Finished, OriginKey, Outcome, Store};
+use store::{AttemptOutcome, Callback, CallbackRoom, Finished, OriginKey, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -62,9 +62,9 @@ pub(crate) struct WebhookWorker {
     /// How long a receiver that fails may keep a callback waiting for its turn, milliseconds.
     pub(crate) max_wait_ms: i64,
     pub(crate) lanes: Mutex<Partitions<PendingWebhook>>,
-    pub(crate) outcomes: mpsc::Sender<Outcome>,
+    pub(crate) outcomes: mpsc::Sender<AttemptOutcome>,
     pub(crate) due: Notify,
-    pub(crate) landed: Notify,
+    pub(crate) room_freed: Notify,
     /// No flight may begin before a pause.
     pub(crate) pause: Notify,
     pub(crate) phase: watch::Sender<Phase>,
@@ -80,8 +80,8 @@ pub(crate) struct PendingWebhook {
 
 impl PendingWebhook {
     /// It goes back as it was.
-    fn untouched(self) -> Outcome {
-        Outcome::new(self.callback, Finished::Untouched)
+    fn untouched(self) -> AttemptOutcome {
+        AttemptOutcome::new(self.callback, Finished::Untouched)
     }
 }
 
@@ -112,7 +112,7 @@ impl WebhookWorker {
         secrets: Secrets,
         system: System,
         settings: &CallbackSettings,
-        outcomes: mpsc::Sender<Outcome>,
+        outcomes: mpsc::Sender<AttemptOutcome>,
     ) -> Self {
         let delays = settings.retry_delays.iter();
         let delays_ms: Vec<i64> = delays
@@ -131,10 +131,10 @@ impl WebhookWorker {
                 measures: Measures::default(),
                 delays_ms,
             },
-            lanes: Mutex::new(Partitions::new(Limits::of(settings))),
+            lanes: Mutex::new(Partitions::new(WebhookLimits::of(settings))),
             outcomes,
             due: Notify::new(),
-            landed: Notify::new(),
+            room_freed: Notify::new(),
             pause: Notify::new(),
             phase: watch::Sender::new(Phase::Open),
             commits: Outage::of("outcomes of callbacks are not committed yet"),
@@ -142,7 +142,7 @@ impl WebhookWorker {
     }
 
     /// Puts callbacks into their lanes and starts as many as may fly; gives back those without room.
-    pub(crate) fn take(self: &Arc<Self>, callbacks: Vec<Callback>) -> Vec<Outcome> {
+    pub(crate) fn take(self: &Arc<Self>, callbacks: Vec<Callback>) -> Vec<AttemptOutcome> {
         let since_ms = self.clock.now_ms();
         let mut lanes = self.lanes();
         let without_room = callbacks
@@ -189,11 +189,11 @@ impl WebhookWorker {
 
     async fn all_landed(&self) {
         loop {
-            let landed = self.landed.notified();
+            let freed = self.room_freed.notified();
             if self.lanes().in_flight() == 0 {
                 return;
             }
-            landed.await;
+            freed.await;
         }
     }
 
@@ -236,9 +236,9 @@ impl WebhookWorker {
     }
 
     /// Hands over the outcome and takes the next callback.
-    pub(crate) async fn land(
+    pub(crate) async fn complete(
         self: &Arc<Self>,
-        landed: PendingWebhook,
+        webhook: PendingWebhook,
         Ended {
             finished,
             result,
@@ -246,22 +246,22 @@ impl WebhookWorker {
         }: Ended,
     ) -> Option<PendingWebhook> {
         if finished == Finished::EndMessage {
-            let message = landed.callback.message;
+            let message = webhook.callback.message;
             let ended = self
                 .lanes()
-                .of_mut(landed.environment())
-                .withdraw(&landed, |other| other.callback.message == message);
+                .of_mut(webhook.environment())
+                .withdraw(&webhook, |other| other.callback.message == message);
             for other in ended {
                 // Only a shutdown closes the queue, and not while this one is in flight.
-                let ended = Outcome::new(other.callback, Finished::GivenUp);
+                let ended = AttemptOutcome::new(other.callback, Finished::GivenUp);
                 let _ = self.outcomes.send(ended).await;
             }
         }
         let place = self.outcomes.reserve().await.ok();
-        let following = self.finish(&landed, result);
+        let following = self.finish(&webhook, result);
         if let Some(place) = place {
-            place.send(Outcome {
-                callback: landed.callback,
+            place.send(AttemptOutcome {
+                callback: webhook.callback,
                 finished,
                 attempted,
             });
@@ -272,27 +272,27 @@ impl WebhookWorker {
     /// Frees a callback's place in flight for the next one. A receiver that is well again gets more than that.
     pub(crate) fn finish(
         self: &Arc<Self>,
-        landed: &PendingWebhook,
+        webhook: &PendingWebhook,
         result: AttemptResult,
     ) -> Option<PendingWebhook> {
         let mut lanes = self.lanes();
-        let (landing, following) = lanes.finish(landed, result);
-        if landing.wants_more {
+        let (release, following) = lanes.finish(webhook, result);
+        if release.wants_more {
             self.due.notify_one();
         }
         if following.is_none() && lanes.in_flight() == 0 {
-            self.landed.notify_waiters();
+            self.room_freed.notify_waiters();
         }
-        if let Some(is_broken) = landing.broken {
-            observe::judged(&landed.callback, is_broken, lanes.broken());
+        if let Some(is_broken) = release.broken {
+            observe::judged(&webhook.callback, is_broken, lanes.broken());
         }
         self.start(&mut lanes);
         following
     }
 
     /// Gives back what found no room in hand, to be claimed as soon as its lane has run low.
-    pub(crate) async fn give_back(&self, rest: Vec<Outcome>) {
-        let lane = |outcome: &Outcome| {
+    pub(crate) async fn give_back(&self, rest: Vec<AttemptOutcome>) {
+        let lane = |outcome: &AttemptOutcome| {
             let callback = &outcome.callback;
             (
                 callback.environment,
@@ -312,7 +312,7 @@ impl WebhookWorker {
     }
 
     /// Commits outcomes; repeats it while the database fails and nobody wants to end.
-    pub(crate) async fn write_down(&self, outcomes: Vec<Outcome>) {
+    pub(crate) async fn write_down(&self, outcomes: Vec<AttemptOutcome>) {
         if outcomes.is_empty() {
             return;
         }
@@ -359,7 +359,7 @@ async fn fly(worker: Arc<WebhookWorker>, mut in_hand: PendingWebhook) {
             ended = worker.attempts.make(&in_hand.callback), if !is_stale => ended,
             else => Ended::UNTOUCHED,
         };
-        match worker.land(in_hand, ended).await {
+        match worker.complete(in_hand, ended).await {
             Some(following) => in_hand = following,
             None => return,
         }

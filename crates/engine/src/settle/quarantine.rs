@@ -156,7 +156,7 @@ fn log(fragment: &Fragment, ack: &PendingAck, error: &database::Error) {
 mod tests {
     use super::*;
     use domain::DeliveryStatus;
-    use store::{Receipt, ReceiptWord};
+    use store::{Receipt, ReceiptStatus};
 
     #[test]
     fn halves_keep_the_order_and_the_numbers() {
@@ -166,7 +166,7 @@ mod tests {
             other_id: None,
             recipient: None,
             sender: "AdaFoods".to_owned(),
-            word: ReceiptWord::Final(DeliveryStatus::Delivered),
+            status: ReceiptStatus::Final(DeliveryStatus::Delivered),
             error: None,
         };
         let whole = Fragment {
@@ -183,7 +183,7 @@ mod tests {
             first: 0,
         };
         let mut left = VecDeque::from([whole]);
-        let mut told = Vec::new();
+        let mut committed = Vec::new();
         while let Some(fragment) = left.pop_front() {
             if let Some(halves) = fragment.halves() {
                 halves
@@ -196,12 +196,12 @@ mod tests {
                 panic!("a fragment of {}", fragment.report.receipts.len());
             };
             let id = receipt.carrier_id.clone();
-            told.push((id, fragment.report.first_number, fragment.first));
+            committed.push((id, fragment.report.first_number, fragment.first));
         }
         let wanted = (0..5).map(|place| {
             let number = i64::try_from(place).unwrap();
             (place.to_string(), 100 + number, place)
         });
-        assert_eq!(told, wanted.collect::<Vec<_>>());
+        assert_eq!(committed, wanted.collect::<Vec<_>>());
     }
 }

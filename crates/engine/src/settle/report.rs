@@ -140,7 +140,7 @@ fn at(report: &CarrierReport, now_ms: i64) -> CarrierReport {
 mod tests {
     use super::*;
     use domain::DeliveryStatus;
-    use store::{CallbackRoom, ReceiptWord};
+    use store::{CallbackRoom, ReceiptStatus};
 
     #[test]
     fn a_report_after_an_outage_claims_from_then_on() {
@@ -171,7 +171,7 @@ mod tests {
             other_id: None,
             recipient: None,
             sender: "AdaFoods".to_owned(),
-            word: ReceiptWord::Final(DeliveryStatus::Delivered),
+            status: ReceiptStatus::Final(DeliveryStatus::Delivered),
             error: None,
         };
         let all = [("mtn", "1"), ("mtn", "2"), ("glo", "1"), ("t2", "9")];
@@ -194,8 +194,8 @@ mod tests {
             ("t2", 103, vec!["9"]),
         ] {
             let alone = of_one(&report, &carrier.into());
-            let told = alone.receipts.iter().map(|one| one.carrier_id.as_str());
-            assert_eq!(told.collect::<Vec<_>>(), ids);
+            let ids_of_report = alone.receipts.iter().map(|one| one.carrier_id.as_str());
+            assert_eq!(ids_of_report.collect::<Vec<_>>(), ids);
             assert_eq!((alone.now_ms, alone.first_number), (5, first_number));
         }
     }

@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::timeout_at;
 
 /// How often a connection looks for receipts of other connections.
-const LOOK_EVERY_MS: u64 = 200;
+const LOOK_INTERVAL_MS: u64 = 200;
 /// Receipts that may be unanswered on a connection.
 const RECEIPT_WINDOW: usize = 5;
 
@@ -32,9 +32,9 @@ pub(crate) struct Smsc {
     /// where few can wait in hand.
     pub(crate) refused: BTreeMap<u64, u32>,
     /// Receipts that are not answered.
-    pub(crate) letters: Vec<Letter>,
+    pub(crate) queued: Vec<PendingReceipt>,
     /// The answers for each recipient.
-    pub(crate) heard: BTreeMap<u64, Vec<Heard>>,
+    pub(crate) heard: BTreeMap<u64, Vec<SentReceipt>>,
     /// The copies for each recipient whose answer is on its way.
     pub(crate) pending: BTreeMap<u64, BTreeSet<u32>>,
     /// Until when it throttles, and cannot be bound to.
@@ -46,25 +46,25 @@ pub(crate) struct Smsc {
 
 /// A final receipt that was answered.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct SentReceipt {
     /// When, by the engine's clock.
     pub(crate) at_ms: i64,
     /// The page, and its copy, counted from 1.
     pub(crate) page: u8,
     pub(crate) copy: u32,
-    pub(crate) word: DeliveryStatus,
+    pub(crate) status: DeliveryStatus,
 }
 
 /// A receipt on its way.
 #[derive(Clone, Debug)]
-pub(crate) struct Letter {
+pub(crate) struct PendingReceipt {
     due_ms: u64,
     recipient: u64,
     page: u8,
     copy: u32,
     sender: Address,
     id: String,
-    word: ReceiptState,
+    status: ReceiptState,
     /// The connection that it was written on.
     on: Option<u64>,
 }
@@ -72,9 +72,9 @@ pub(crate) struct Letter {
 impl Smsc {
     /// Receipts that were written on a connection, or any, and not answered are written again.
     pub(crate) fn hang_up(&mut self, connection: Option<u64>) {
-        for letter in &mut self.letters {
-            if connection.is_none() || letter.on == connection {
-                letter.on = None;
+        for due in &mut self.queued {
+            if connection.is_none() || due.on == connection {
+                due.on = None;
             }
         }
     }
@@ -115,7 +115,7 @@ struct Line {
     /// Responses to come, by time.
     responses: Vec<(u64, u32, CommandStatus, String)>,
     /// Receipts by the sequence number that they were written with.
-    written: BTreeMap<u32, Letter>,
+    written: BTreeMap<u32, PendingReceipt>,
     sequence: u32,
 }
 
@@ -152,7 +152,7 @@ impl Line {
                 let state = self.outside.lock();
                 let now_ms = state.now_ms();
                 let next = self.responses.iter().map(|response| response.0).min();
-                let next = next.unwrap_or(u64::MAX).min(now_ms + LOOK_EVERY_MS);
+                let next = next.unwrap_or(u64::MAX).min(now_ms + LOOK_INTERVAL_MS);
                 (now_ms, state.instant(next.max(now_ms + 1)))
             };
             self.respond(now_ms);
@@ -254,17 +254,17 @@ impl Line {
         }
         let mut state = self.outside.lock();
         let room = RECEIPT_WINDOW.saturating_sub(self.written.len());
-        let letters = &mut state.smscs[self.which].letters;
-        let due = letters
+        let queued = &mut state.smscs[self.which].queued;
+        let due = queued
             .iter_mut()
-            .filter(|letter| letter.on.is_none() && letter.due_ms <= now_ms);
-        for letter in due.take(room) {
-            letter.on = Some(self.number);
+            .filter(|due| due.on.is_none() && due.due_ms <= now_ms);
+        for due in due.take(room) {
+            due.on = Some(self.number);
             self.sequence += 1;
-            let deliver = letter.deliver();
+            let deliver = due.deliver();
             let pdu = Pdu::Deliver(Sm::of(&deliver));
             encode(&mut self.out, CommandStatus::ROK, self.sequence, &pdu).unwrap();
-            self.written.insert(self.sequence, letter.clone());
+            self.written.insert(self.sequence, due.clone());
         }
     }
 
@@ -276,38 +276,36 @@ impl Line {
         let mut state = self.outside.lock();
         state.note(&format!(
             "receipt {} {:?} answered {status}",
-            answered.id, answered.word
+            answered.id, answered.status
         ));
         let at_ms = state.clock_ms();
         let smsc = &mut state.smscs[self.which];
-        let same = |letter: &Letter| {
-            letter.on == Some(self.number)
-                && letter.id == answered.id
-                && letter.word == answered.word
+        let same = |due: &PendingReceipt| {
+            due.on == Some(self.number) && due.id == answered.id && due.status == answered.status
         };
-        let at = smsc.letters.iter().position(same).unwrap();
+        let at = smsc.queued.iter().position(same).unwrap();
         if status.is_ok() {
-            smsc.letters.remove(at);
+            smsc.queued.remove(at);
             if let Some(end) = answered.end() {
                 let heard = smsc.heard.entry(answered.recipient).or_default();
                 let (page, copy) = (answered.page, answered.copy);
-                heard.push(Heard {
+                heard.push(SentReceipt {
                     at_ms,
                     page,
                     copy,
-                    word: end,
+                    status: end,
                 });
             } else {
                 let copies = smsc.pending.entry(answered.recipient).or_default();
                 copies.insert(answered.copy);
             }
         } else {
-            smsc.letters[at].on = None;
+            smsc.queued[at].on = None;
         }
     }
 }
 
-impl Letter {
+impl PendingReceipt {
     fn deliver(&self) -> DeliverSm {
         DeliverSm {
             source: Address::international(self.recipient.to_string()),
@@ -315,7 +313,7 @@ impl Letter {
             esm_class: esm_class::RECEIPT,
             tlvs: vec![
                 Tlv::new(tag::RECEIPTED_MESSAGE_ID, self.id.clone()),
-                Tlv::new(tag::MESSAGE_STATE, vec![self.word.number()]),
+                Tlv::new(tag::MESSAGE_STATE, vec![self.status.number()]),
             ],
             ..DeliverSm::default()
         }
@@ -323,7 +321,7 @@ impl Letter {
 
     /// The end that it tells of.
     fn end(&self) -> Option<DeliveryStatus> {
-        match self.word {
+        match self.status {
             ReceiptState::Delivered => Some(DeliveryStatus::Delivered),
             ReceiptState::Undeliverable => Some(DeliveryStatus::Undelivered),
             ReceiptState::Expired => Some(DeliveryStatus::Expired),

@@ -1,6 +1,6 @@
 //! The invariants at the end of a simulation.
 
-use super::carrier::{Heard, Smsc};
+use super::carrier::{SentReceipt, Smsc};
 use super::customers::{ACCOUNTS, Send};
 use super::receiver::ORIGINS;
 use super::rules::{CARRIERS, RETRIES, TIMEOUT_MS};
@@ -275,15 +275,15 @@ fn check_heard(state: &State, message: &Message, wrong: &mut Vec<String>) {
             .smscs
             .iter()
             .filter_map(|smsc| smsc.heard.get(&recipient));
-        let heard: Vec<&Heard> = heard.flatten().collect();
-        let Some(Heard { at_ms, word, .. }) = heard.first() else {
+        let heard: Vec<&SentReceipt> = heard.flatten().collect();
+        let Some(SentReceipt { at_ms, status, .. }) = heard.first() else {
             continue;
         };
-        let agree = heard.iter().all(|other| other.word == *word);
+        let agree = heard.iter().all(|other| other.status == *status);
         let in_time = *at_ms < message.id.accepted_at_ms() + TIMEOUT_MS;
         let end = message.ends.get(&recipient);
-        if taken.sum::<u32>() == 1 && agree && in_time && !state.jumped && end != Some(word) {
-            wrong.push(format!("{recipient} ended as {end:?} after {word:?}"));
+        if taken.sum::<u32>() == 1 && agree && in_time && !state.jumped && end != Some(status) {
+            wrong.push(format!("{recipient} ended as {end:?} after {status:?}"));
         }
     }
 }
@@ -309,14 +309,14 @@ fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
         };
         let copies = pages.clone().map(|page| smsc.taken.get(&(recipient, page)));
         let copies: BTreeSet<_> = copies.collect();
-        let is_last = |heard: &&Heard| copies.first() == Some(&Some(&heard.copy));
+        let is_last = |heard: &&SentReceipt| copies.first() == Some(&Some(&heard.copy));
         let last: BTreeSet<u8> = heard
             .iter()
             .filter(is_last)
             .map(|heard| heard.page)
             .collect();
         let is_good =
-            |heard: &Heard| heard.word == DeliveryStatus::Delivered && heard.at_ms < end_ms;
+            |heard: &SentReceipt| heard.status == DeliveryStatus::Delivered && heard.at_ms < end_ms;
         // A final refusal is reported.
         let refused = smsc.refused.contains_key(&recipient);
         // Where the responses of a copy are lost, a page that a receipt of the one before has named stays with that.

@@ -21,9 +21,9 @@ use tokio::time::sleep;
 const SCRIPT_MS: u64 = 30_000;
 /// How often it is looked whether all is done, how far the clock goes on then, and after how many looks it is
 /// too late.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
 const LEAP_MS: i64 = 30_000;
-const MOST_LOOKS: usize = 90;
+const MAX_LOOKS: usize = 90;
 /// Afterwards nothing may happen any more for as long as what was simulated is kept, which is a day.
 const AFTERWARDS_MS: i64 = 20 * 3_600_000;
 
@@ -210,8 +210,8 @@ impl Process {
     /// Lets time pass until nothing is left to be done, and then a lot of it.
     async fn settle(&self, store: &Store, clock: &Clock) -> Option<String> {
         let mut left = String::new();
-        for _ in 0..MOST_LOOKS {
-            sleep(LOOK_EVERY).await;
+        for _ in 0..MAX_LOOKS {
+            sleep(LOOK_INTERVAL).await;
             left = checks::left(&self.outside, store).await;
             if left.is_empty() {
                 break;

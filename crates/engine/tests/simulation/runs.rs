@@ -10,9 +10,9 @@ use std::thread;
 const SEEDS: u64 = 200;
 const MANY_SEEDS: u64 = 20_000;
 /// One seed in so many runs twice.
-const TWICE_EVERY: u64 = 10;
+const TWICE_INTERVAL: u64 = 10;
 /// How often it is told how far it has come.
-const TOLD_EVERY: u64 = 1_000;
+const TOLD_INTERVAL: u64 = 1_000;
 /// Lines of what happened that are shown of a failure.
 const TAIL: usize = 40;
 
@@ -38,7 +38,7 @@ fn whatever_goes_wrong_everything_comes_to_its_end_and_once() {
                     if seed >= first + count {
                         return;
                     }
-                    if seed > first && seed.is_multiple_of(TOLD_EVERY) {
+                    if seed > first && seed.is_multiple_of(TOLD_INTERVAL) {
                         eprintln!("seed {seed} of {}", first + count);
                     }
                     if let Some(failure) = failure(seed) {
@@ -70,7 +70,7 @@ fn failure(seed: u64) -> Option<String> {
     }
     // Tasks that wait for one end of the process are told of it in any order (`tokio::sync::watch`).
     let ordered = !ended.lines.iter().any(|line| line.ends_with(ENDING));
-    if ordered && seed.is_multiple_of(TWICE_EVERY) {
+    if ordered && seed.is_multiple_of(TWICE_INTERVAL) {
         let again = simulate(seed);
         let pairs = ended.lines.iter().zip(&again.lines);
         let differing = pairs.into_iter().find(|(first, second)| first != second);

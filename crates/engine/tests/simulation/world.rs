@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::rules::CARRIERS;
 use super::state::{Outside, State};
 use super::{carrier, receiver};
-use database::{Commit, Disk, Verdict};
+use database::{Commit, CommitVerdict, Disk};
 use engine::{Network, NetworkFuture, Transport};
 use rustls::RootCertStore;
 use std::future::{pending, ready};
@@ -107,11 +107,11 @@ fn commit(state: &mut State) -> Commit {
     let ill = state.disk.until_ms > state.now_ms();
     match state.disk.fault.filter(|_| ill && !state.well) {
         Some(Fault::DiskFull) => Commit {
-            verdict: Verdict::Full,
+            verdict: CommitVerdict::Full,
             ..Commit::default()
         },
         Some(Fault::DiskFails) if state.dice.percent(70) => Commit {
-            verdict: Verdict::Failed,
+            verdict: CommitVerdict::Failed,
             ..Commit::default()
         },
         Some(Fault::DiskSlow) => Commit {

@@ -4,7 +4,7 @@
 use super::certificate::{Certificate, Look};
 use super::files;
 use super::settings::http_settings;
-use crate::config::{Config, Fault, restart};
+use crate::config::{Config, ConfigFault, restart};
 use crate::http;
 use arc_swap::ArcSwap;
 use engine::{Engine, Reloaded};
@@ -18,7 +18,7 @@ use tokio::time::{MissedTickBehavior, interval};
 const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// A function that reads a configuration.
-type Read = dyn Fn() -> Result<Config, Vec<Fault>> + Send + Sync;
+type Read = dyn Fn() -> Result<Config, Vec<ConfigFault>> + Send + Sync;
 
 /// The place where a service reads its configuration, also again.
 pub struct Source {
@@ -29,7 +29,7 @@ pub struct Source {
 impl Source {
     /// A source that reads again when a message comes from `asked`, or when all nodes are asked.
     pub fn new(
-        read: impl Fn() -> Result<Config, Vec<Fault>> + Send + Sync + 'static,
+        read: impl Fn() -> Result<Config, Vec<ConfigFault>> + Send + Sync + 'static,
         asked: mpsc::Receiver<()>,
     ) -> Self {
         let read = Arc::new(read);

@@ -1,6 +1,6 @@
 //! The output of a command: text for people, or one JSON value for machines.
 
-use crate::config::Fault;
+use crate::config::ConfigFault;
 use crate::logs;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -80,7 +80,7 @@ impl Answer {
 #[derive(Debug)]
 pub(super) struct Failure {
     message: String,
-    faults: Vec<Fault>,
+    faults: Vec<ConfigFault>,
     exit: u8,
 }
 
@@ -109,7 +109,7 @@ impl Failure {
     }
 
     /// The configuration has these faults.
-    pub(super) fn configuration(faults: Vec<Fault>) -> Self {
+    pub(super) fn configuration(faults: Vec<ConfigFault>) -> Self {
         let message = match faults.len() {
             1 => "The configuration has a fault.".to_owned(),
             count => format!("The configuration has {count} faults."),
@@ -169,8 +169,8 @@ struct FaultJson<'a> {
     message: &'a str,
 }
 
-impl<'a> From<&'a Fault> for FaultJson<'a> {
-    fn from(fault: &'a Fault) -> Self {
+impl<'a> From<&'a ConfigFault> for FaultJson<'a> {
+    fn from(fault: &'a ConfigFault) -> Self {
         Self {
             place: fault.place.to_string(),
             key: &fault.key,

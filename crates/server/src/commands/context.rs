@@ -2,7 +2,7 @@
 
 use super::answer::Failure;
 use crate::app;
-use crate::config::{Config, Fault, our_variables};
+use crate::config::{Config, ConfigFault, our_variables};
 use clap::Args;
 use database::Target;
 use engine::Clock;
@@ -41,7 +41,8 @@ impl Context {
     /// A function that reads that configuration, any number of times.
     pub(super) fn reader(
         &self,
-    ) -> Result<impl Fn() -> Result<Config, Vec<Fault>> + Send + Sync + 'static, Failure> {
+    ) -> Result<impl Fn() -> Result<Config, Vec<ConfigFault>> + Send + Sync + 'static, Failure>
+    {
         let variables = our_variables(&self.variables).map_err(Failure::configuration)?;
         let named = variables.iter().find(|(name, _)| name == "OGENE_CONFIG");
         let path = self

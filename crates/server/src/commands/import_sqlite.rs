@@ -22,7 +22,7 @@ pub(super) const AFTER_HELP: &str = "Stop the service first; nothing may serve f
     directory.\n\nExample: ogene import-sqlite --from data   # with `database_url` in ogene.toml";
 
 /// How often progress is told.
-const TELL_EVERY: Duration = Duration::from_secs(1);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(super) struct ImportSqlite {
@@ -87,7 +87,7 @@ fn progress(json: bool) -> Watch {
     if json {
         return Arc::new(|_| {});
     }
-    let told = Mutex::new(None::<Instant>);
+    let shown_at = Mutex::new(None::<Instant>);
     Arc::new(move |step| {
         let line = match step {
             ImportStep::Source => "Verifying the books of the source".to_owned(),
@@ -95,12 +95,12 @@ fn progress(json: bool) -> Watch {
             ImportStep::Compare => "Comparing counts, wallets and ledgers".to_owned(),
             ImportStep::Target => "Verifying the books in PostgreSQL".to_owned(),
         };
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown_at = shown_at.lock().unwrap_or_else(PoisonError::into_inner);
         let is_between = matches!(step, ImportStep::Copy { done, of, .. } if done < of);
-        if is_between && told.is_some_and(|at| at.elapsed() < TELL_EVERY) {
+        if is_between && shown_at.is_some_and(|at| at.elapsed() < PROGRESS_INTERVAL) {
             return;
         }
-        *told = Some(Instant::now());
+        *shown_at = Some(Instant::now());
         // An import goes on where nobody reads.
         let _ = writeln!(io::stderr(), "{line}");
     })

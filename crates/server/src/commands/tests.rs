@@ -248,7 +248,10 @@ fn sources_below(folder: &Path) -> String {
 fn every_command_that_changes_something_has_an_audit_entry() {
     let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/src");
     let sources = sources_below(&store);
-    for (command, _) in AUDITED.iter().filter(|(_, told)| *told == Audited::Entry) {
+    for (command, _) in AUDITED
+        .iter()
+        .filter(|(_, policy)| *policy == Audited::Entry)
+    {
         assert!(sources.contains(&format!("\"{command}\"")), "{command}");
     }
 }

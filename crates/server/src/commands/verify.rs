@@ -13,14 +13,14 @@ pub(super) async fn run(context: &Context) -> Result<Answer, Failure> {
 /// The report of a verification. Sound and violated books have the same form.
 fn answer(report: &Checked) -> Result<Answer, Failure> {
     let violated = &report.violations;
-    let told = match violated.len() {
+    let summary = match violated.len() {
         0 => "All is well.".to_owned(),
         count => format!(
             "{count} invariants are violated:\n  {}",
             violated.join("\n  ")
         ),
     };
-    let answer = Answer::new(format!("{}\n{told}", counts(report)), &json_of(report))?;
+    let answer = Answer::new(format!("{}\n{summary}", counts(report)), &json_of(report))?;
     Ok(if violated.is_empty() {
         answer
     } else {
@@ -69,12 +69,12 @@ mod tests {
             });
             let answer = answer.expect("an answer");
             assert_eq!(format!("{:?}", answer.exit), format!("{exit:?}"));
-            let mut told = Vec::new();
-            answer.write(true, &mut told).expect("written");
-            let told: Value = serde_json::from_slice(&told).expect("one JSON value");
-            assert_eq!(told["ok"], ok);
-            assert_eq!(told["violations"], json!(violations));
-            assert_eq!(told["wallets"], 7);
+            let mut summary = Vec::new();
+            answer.write(true, &mut summary).expect("written");
+            let summary: Value = serde_json::from_slice(&summary).expect("one JSON value");
+            assert_eq!(summary["ok"], ok);
+            assert_eq!(summary["violations"], json!(violations));
+            assert_eq!(summary["wallets"], 7);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Where a value was set.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Place {
+pub enum Origin {
     /// In the defaults that are built in.
     Default,
     /// In a file as a whole.
@@ -16,7 +16,7 @@ pub enum Place {
     Variable(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("defaults"),
@@ -28,16 +28,16 @@ impl fmt::Display for Place {
 
 /// One fault of a configuration, in words that say what to do.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Fault {
+pub struct ConfigFault {
     /// Where it stands.
-    pub place: Place,
+    pub place: Origin,
     /// The path of the key, such as `carriers.mtn.window`; empty where no key is concerned.
     pub key: String,
     /// The fault, and the way to mend it.
     pub text: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ConfigFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.key.as_str() {
             "" => write!(f, "{}: {}", self.place, self.text),
@@ -48,12 +48,12 @@ impl fmt::Display for Fault {
 
 /// The faults found so far.
 #[derive(Debug, Default)]
-pub(super) struct Faults(RefCell<Vec<Fault>>);
+pub(super) struct Faults(RefCell<Vec<ConfigFault>>);
 
 impl Faults {
     /// Adds one.
-    pub(super) fn add(&self, place: &Place, key: impl Into<String>, text: impl Into<String>) {
-        let fault = Fault {
+    pub(super) fn add(&self, place: &Origin, key: impl Into<String>, text: impl Into<String>) {
+        let fault = ConfigFault {
             place: place.clone(),
             key: key.into(),
             text: text.into(),
@@ -67,11 +67,11 @@ impl Faults {
     }
 
     /// All of them, in the order of the file.
-    pub(super) fn into_sorted(self) -> Vec<Fault> {
+    pub(super) fn into_sorted(self) -> Vec<ConfigFault> {
         let mut faults = self.0.into_inner();
         faults.sort_by_key(|fault| match &fault.place {
-            Place::Line(_, line) => *line,
-            Place::Default | Place::File(_) | Place::Variable(_) => usize::MAX,
+            Origin::Line(_, line) => *line,
+            Origin::Default | Origin::File(_) | Origin::Variable(_) => usize::MAX,
         });
         faults
     }

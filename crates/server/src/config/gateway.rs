@@ -1,6 +1,6 @@
 //! `[gateways.NAME]`: prices, carriers and promises of what callers choose.
 
-use super::fault::{Place, closest};
+use super::fault::{Origin, closest};
 use super::section::Section;
 use super::tariff::{network, tariff, twice};
 use super::tree::{Node, Value};
@@ -143,7 +143,7 @@ fn direct(gateway: Gateway, mut section: Section<'_>, known: &Known<'_>) -> Gate
     rules
 }
 
-fn dual(mut section: Section<'_>, place: &Place, others: &[GatewayRules]) -> GatewayRules {
+fn dual(mut section: Section<'_>, place: &Origin, others: &[GatewayRules]) -> GatewayRules {
     const OF_THE_LEGS: [&str; 10] = [
         "carriers",
         "price",
@@ -189,7 +189,7 @@ fn dual(mut section: Section<'_>, place: &Place, others: &[GatewayRules]) -> Gat
 }
 
 /// The two legs, each another gateway that is configured and has no legs itself.
-fn legs(section: &mut Section<'_>, place: &Place, others: &[GatewayRules]) -> (Gateway, Gateway) {
+fn legs(section: &mut Section<'_>, place: &Origin, others: &[GatewayRules]) -> (Gateway, Gateway) {
     let default = (Gateway::DirectRefund, Gateway::DirectCorporate);
     let is_given = section.has("legs");
     let names: Vec<String> = match section.get("legs") {

@@ -14,7 +14,7 @@ const MIN_BODIES: usize = 4;
 
 /// `[limits]`
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct LimitsSection {
     /// The limits that the engine keeps.
     pub engine: engine::Limits,
     /// Recipients in a request.
@@ -25,7 +25,7 @@ pub struct Limits {
     pub body_memory_bytes: usize,
 }
 
-impl Limits {
+impl LimitsSection {
     /// Reads the section, beside the limits of `[sandbox]`.
     pub(super) fn read(mut section: Section<'_>, sandbox: engine::SandboxLimits) -> Self {
         let max_body = section

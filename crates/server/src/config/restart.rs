@@ -3,7 +3,7 @@
 use super::Config;
 use super::database::Database;
 use super::http::Http;
-use super::limits::Limits;
+use super::limits::LimitsSection;
 use crate::http::ConnectionLimits;
 
 /// Compares a configuration with the one that a process runs by.
@@ -91,8 +91,8 @@ fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
     );
 }
 
-fn keep_limits(kept: &mut Kept, limits: &mut Limits, running: &Limits) {
-    let Limits {
+fn keep_limits(kept: &mut Kept, limits: &mut LimitsSection, running: &LimitsSection) {
+    let LimitsSection {
         engine:
             engine::Limits {
                 sends_per_minute: _,

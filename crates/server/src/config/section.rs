@@ -1,6 +1,6 @@
 //! A section while it is read: what is asked for is taken out, and what is left at the end is unknown.
 
-use super::fault::{Faults, Place, closest};
+use super::fault::{Faults, Origin, closest};
 use super::secret::Secret;
 use super::tree::{Node, Table};
 use super::value::{Read, Time, table};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// A table of the configuration under its path.
 pub(super) struct Section<'a> {
     path: String,
-    place: Place,
+    place: Origin,
     table: Table,
     asked: Vec<&'static str>,
     faults: &'a Faults,
@@ -24,7 +24,7 @@ impl<'a> Section<'a> {
     pub(super) fn root(table: Table, faults: &'a Faults) -> Self {
         Self {
             path: String::new(),
-            place: Place::Default,
+            place: Origin::Default,
             table,
             asked: Vec::new(),
             faults,
@@ -172,12 +172,12 @@ impl<'a> Section<'a> {
     }
 
     /// Adds a fault of a key that was read already, at the place it had.
-    pub(super) fn fault_at(&self, place: &Place, key: &str, text: impl Into<String>) {
+    pub(super) fn fault_at(&self, place: &Origin, key: &str, text: impl Into<String>) {
         self.faults.add(place, self.key(key), text);
     }
 
     /// Where `key` is set, or this section where it is not.
-    pub(super) fn place_of(&self, key: &str) -> Place {
+    pub(super) fn place_of(&self, key: &str) -> Origin {
         self.table
             .get(key)
             .map_or(&self.place, |node| &node.place)

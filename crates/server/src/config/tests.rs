@@ -25,7 +25,7 @@ carriers = ["aggregator"]
 [gateways.dual-backup]
 "#;
 
-fn read(text: &str) -> Result<Config, Vec<Fault>> {
+fn read(text: &str) -> Result<Config, Vec<ConfigFault>> {
     Config::read(text, "ogene.toml", [])
 }
 
@@ -35,7 +35,7 @@ fn variables<const N: usize>(pairs: [(&str, &str); N]) -> [(String, String); N] 
 
 fn faults(text: &str) -> String {
     let faults = read(text).expect_err("the file has faults");
-    let lines: Vec<_> = faults.iter().map(Fault::to_string).collect();
+    let lines: Vec<_> = faults.iter().map(ConfigFault::to_string).collect();
     lines.join("\n")
 }
 
@@ -250,10 +250,10 @@ fn what_a_gateway_with_legs_has_of_its_legs_is_refused_there() {
         "in_doubt = \"hold\"",
         "in_doubt_hold = \"5s\"",
     ] {
-        let told = faults(&format!("{LIVE}{line}\n"));
+        let message = faults(&format!("{LIVE}{line}\n"));
         assert!(
-            told.ends_with("has that of its legs; leave it out here"),
-            "{told}"
+            message.ends_with("has that of its legs; leave it out here"),
+            "{message}"
         );
     }
 }
@@ -287,7 +287,7 @@ fn every_duration_has_bounds_which_the_fault_names() {
         ("gateways.dual-backup", "leg_timeout", "0s", "10ms", "7d"),
     ];
     for (section, key, value, least, most) in bounds {
-        let told = if value == "0s" { "0ms" } else { value };
+        let message = if value == "0s" { "0ms" } else { value };
         let header = format!("[{section}]\n");
         let with = |value: &str| {
             let line = format!("{header}{key} = {value:?}\n");
@@ -297,7 +297,7 @@ fn every_duration_has_bounds_which_the_fault_names() {
                 format!("{LIVE}{line}")
             }
         };
-        let expected = format!("{section}.{key}: must be from {least} to {most}, not {told}");
+        let expected = format!("{section}.{key}: must be from {least} to {most}, not {message}");
         assert!(faults(&with(value)).ends_with(&expected), "{expected}");
         for bound in [least, most] {
             assert!(read(&with(bound)).is_ok(), "{key} = {bound}");
@@ -440,7 +440,7 @@ fn old_data_is_kept_until_nothing_needs_it_any_more() {
     kept("9d", "8d", &quick).expect("a week, a day, and a day of callbacks");
     let faults = |messages, bodies, more: &str| {
         let faults = kept(messages, bodies, more).expect_err("faults");
-        let lines: Vec<_> = faults.iter().map(Fault::to_string).collect();
+        let lines: Vec<_> = faults.iter().map(ConfigFault::to_string).collect();
         lines.join("\n")
     };
     insta::assert_snapshot!(faults("7d", "2d", ""), @r"
@@ -632,7 +632,7 @@ fn whatever_a_key_is_given_the_fault_names_it() {
             given[at] = format!("{key} = {odd}");
             if let Err(faults) = read(&given.join("\n")) {
                 let is_of_key =
-                    |fault: &Fault| fault.key.starts_with(&section) && !fault.text.is_empty();
+                    |fault: &ConfigFault| fault.key.starts_with(&section) && !fault.text.is_empty();
                 assert!(
                     faults.iter().any(is_of_key),
                     "{section}.{key} = {odd}: {faults:?}"

@@ -1,6 +1,6 @@
 //! The values of a configuration before they mean anything, each with the place it came from.
 
-use super::fault::{Faults, Place};
+use super::fault::{Faults, Origin};
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -14,7 +14,7 @@ pub(super) struct Node {
     /// The value.
     pub(super) value: Value,
     /// Where it was set.
-    pub(super) place: Place,
+    pub(super) place: Origin,
 }
 
 /// A value of TOML. Numbers keep their text, so that money never passes through a float.
@@ -51,7 +51,7 @@ impl Value {
 }
 
 /// Reads TOML. `place` maps a line to its place. Text that is no TOML becomes a fault.
-pub(super) fn parse(text: &str, place: impl Fn(usize) -> Place, faults: &Faults) -> Table {
+pub(super) fn parse(text: &str, place: impl Fn(usize) -> Origin, faults: &Faults) -> Table {
     let place_of = |offset: usize| place(line_of(text, offset));
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
@@ -107,7 +107,7 @@ pub(super) fn set(table: &mut Table, path: &[&str], node: Node) {
     }
 }
 
-fn table(table: &DeTable<'_>, place: &impl Fn(usize) -> Place) -> Table {
+fn table(table: &DeTable<'_>, place: &impl Fn(usize) -> Origin) -> Table {
     table
         .iter()
         .map(|(key, value)| {
@@ -117,7 +117,7 @@ fn table(table: &DeTable<'_>, place: &impl Fn(usize) -> Place) -> Table {
         .collect()
 }
 
-fn node(value: &Spanned<DeValue<'_>>, offset: usize, place: &impl Fn(usize) -> Place) -> Node {
+fn node(value: &Spanned<DeValue<'_>>, offset: usize, place: &impl Fn(usize) -> Origin) -> Node {
     let item = |item: &Spanned<DeValue<'_>>| node(item, item.span().start, place);
     let value = match value.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),

@@ -1,6 +1,6 @@
 //! From a value to what a key means: durations, sizes, money, addresses, lists.
 
-use super::fault::{Faults, Place};
+use super::fault::{Faults, Origin};
 use super::tree::{Node, Table, Value, parse};
 use domain::Money;
 use domain::client::{AddressRange, NotRange};
@@ -238,7 +238,7 @@ fn collected<T, C: FromIterator<T>>(
 }
 
 /// The items of a variable that holds a list: TOML, or texts with commas between them.
-fn listed(text: &str, place: &Place) -> Result<Vec<Node>, String> {
+fn listed(text: &str, place: &Origin) -> Result<Vec<Node>, String> {
     if text.trim_start().starts_with('[') {
         return match toml_value(text, place)?.value {
             Value::List(items) => Ok(items),
@@ -257,7 +257,7 @@ fn listed(text: &str, place: &Place) -> Result<Vec<Node>, String> {
         .collect())
 }
 
-fn toml_value(text: &str, place: &Place) -> Result<Node, String> {
+fn toml_value(text: &str, place: &Origin) -> Result<Node, String> {
     let faults = Faults::default();
     let mut table = parse(&format!("value = {text}"), |_| place.clone(), &faults);
     match (faults.into_sorted().first(), table.remove("value")) {

@@ -1,7 +1,7 @@
 //! Environment variables that go before the file: `OGENE_` and the key in capitals.
 
 use super::defaults::DEFAULT;
-use super::fault::{Fault, Faults, Place};
+use super::fault::{ConfigFault, Faults, Origin};
 use super::tree::{Node, Table, Value, parse, set};
 use domain::Gateway;
 use std::collections::BTreeSet;
@@ -13,14 +13,16 @@ const OTHERS: [&str; 1] = ["OGENE_CONFIG"];
 
 /// Our variables among those of the system, or a fault for each that is no text. To pass over such a one would leave the
 /// default in force. Variables of other programs do not matter.
-pub(crate) fn ours(all: &[(OsString, OsString)]) -> Result<Vec<(String, String)>, Vec<Fault>> {
+pub(crate) fn ours(
+    all: &[(OsString, OsString)],
+) -> Result<Vec<(String, String)>, Vec<ConfigFault>> {
     let (mut ours, mut faults) = (Vec::new(), Vec::new());
     let is_ours = |name: &OsString| name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
     for (name, text) in all.iter().filter(|(name, _)| is_ours(name)) {
         match (name.to_str(), text.to_str()) {
             (Some(name), Some(text)) => ours.push((name.to_owned(), text.to_owned())),
-            _ => faults.push(Fault {
-                place: Place::Variable(name.to_string_lossy().into_owned()),
+            _ => faults.push(ConfigFault {
+                place: Origin::Variable(name.to_string_lossy().into_owned()),
                 key: String::new(),
                 text: "is not UTF-8".to_owned(),
             }),
@@ -57,7 +59,7 @@ pub(super) fn overlay(
                 let path: Vec<_> = path.iter().map(String::as_str).collect();
                 let node = Node {
                     value: Value::Variable(text),
-                    place: Place::Variable(variable),
+                    place: Origin::Variable(variable),
                 };
                 set(table, &path, node);
             }
@@ -90,7 +92,7 @@ struct Keys {
 
 impl Keys {
     fn of_default() -> Self {
-        let mut root = parse(&uncommented(), |_| Place::Default, &Faults::default());
+        let mut root = parse(&uncommented(), |_| Origin::Default, &Faults::default());
         let mut inner = |key: &str| -> BTreeSet<String> {
             let sections = root.remove(key).map(|node| node.value);
             let Some(Value::Table(sections)) = sections else {

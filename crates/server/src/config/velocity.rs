@@ -2,14 +2,14 @@
 
 use super::gateway::millis;
 use super::section::Section;
-use domain::velocity::Limits;
+use domain::velocity::VelocityLimits;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 const MOST: u32 = 1_000_000_000;
 const PAUSE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(365 * 24);
 
-pub(super) fn read(mut section: Section<'_>) -> Limits {
+pub(super) fn read(mut section: Section<'_>) -> VelocityLimits {
     let mut limit = |key| {
         section
             .has(key)
@@ -19,7 +19,7 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
     let (per_recipient, per_block) = (limit("per_recipient_per_hour"), limit("per_block_per_hour"));
     let pause = section.time("pause", PAUSE).unwrap_or_default();
     section.finish();
-    Limits {
+    VelocityLimits {
         per_recipient,
         per_block,
         pause_ms: millis(pause),

@@ -1,7 +1,7 @@
 //! The state that handlers share.
 
 use super::docs::document::Document;
-use super::extract::body::Limits as BodyLimits;
+use super::extract::body::BodyLimits;
 use super::extract::body::memory::BodyMemory;
 use super::respond::codes::Codes;
 use super::respond::error::Shape;

@@ -206,11 +206,11 @@ mod tests {
 
     fn start(buffer: &'static LineBuffer) -> Script {
         let (step, steps) = channel();
-        let (tell, written) = channel();
+        let (notify, written) = channel();
         thread::spawn(move || {
             let mut sink = Scripted {
                 steps,
-                written: tell,
+                written: notify,
             };
             buffer.write_to(&mut sink, |lost| format!("lost {lost}"));
         });

@@ -22,7 +22,7 @@ const MAX_KINDS: usize = 10_000;
 
 /// The fate of a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Verdict {
+pub(crate) enum LineFate {
     /// It is written; so many of its kind were left out before it.
     Written { left_out: u64 },
     /// It is left out.
@@ -62,16 +62,16 @@ impl Window {
         now.saturating_duration_since(self.since) >= WINDOW
     }
 
-    fn count(&mut self, max: u32, now: Instant) -> Verdict {
+    fn count(&mut self, max: u32, now: Instant) -> LineFate {
         if self.is_past(now) {
             (self.since, self.lines) = (now, 0);
         }
         if self.lines >= max {
             self.left_out += 1;
-            return Verdict::LeftOut;
+            return LineFate::LeftOut;
         }
         self.lines += 1;
-        Verdict::Written {
+        LineFate::Written {
             left_out: mem::take(&mut self.left_out),
         }
     }
@@ -79,7 +79,7 @@ impl Window {
 
 impl<K: Eq + Hash> LineLimit<K> {
     /// Counts a line of this kind, of which at most `max` are written in a minute.
-    pub(crate) fn count(&self, kind: K, max: u32, now: Instant) -> Verdict {
+    pub(crate) fn count(&self, kind: K, max: u32, now: Instant) -> LineFate {
         let mut windows = self.windows.lock();
         if windows.len() >= MAX_KINDS {
             windows.retain(|_, window| !window.is_past(now));
@@ -112,12 +112,12 @@ impl<S: Subscriber> Layer<S> for Limited {
         };
         let kind = event.metadata().callsite();
         match self.lines.count(kind, max, Instant::now()) {
-            Verdict::Written { left_out: 0 } => true,
-            Verdict::Written { left_out } => {
+            LineFate::Written { left_out: 0 } => true,
+            LineFate::Written { left_out } => {
                 (self.record)(left_out, event.metadata().target());
                 true
             }
-            Verdict::LeftOut => false,
+            LineFate::LeftOut => false,
         }
     }
 }
@@ -144,16 +144,16 @@ mod tests {
     #[test]
     fn lines_above_the_limit_are_counted_in_the_next_minute() {
         let (limit, begun) = (LineLimit::default(), Instant::now());
-        let written = |left_out| Verdict::Written { left_out };
+        let written = |left_out| LineFate::Written { left_out };
         let table = [
             ("a", 0, written(0)),
             ("a", 1, written(0)),
-            ("a", 2, Verdict::LeftOut),
+            ("a", 2, LineFate::LeftOut),
             ("b", 2, written(0)),
-            ("a", 59, Verdict::LeftOut),
+            ("a", 59, LineFate::LeftOut),
             ("a", 60, written(2)),
             ("a", 61, written(0)),
-            ("a", 61, Verdict::LeftOut),
+            ("a", 61, LineFate::LeftOut),
             ("a", 600, written(1)),
         ];
         for (kind, second, expected) in table {

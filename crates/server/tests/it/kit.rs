@@ -37,9 +37,9 @@ pub(crate) const GLO: &str = "2348051234567";
 /// The carrier of an installation that asks for nothing else.
 pub(crate) const CARRIER: &str = "mtn";
 /// How long a condition is waited for. Far more than anything takes on a machine that does nothing else.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 /// How often it is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// Messages that a simulator remembers.
 const RECORD: usize = 50_000;
 
@@ -661,13 +661,13 @@ impl Drop for Ogene {
 
 /// Waits for a condition, within bounds.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         if let Some(found) = look().await {
             return found;
         }
         assert!(Instant::now() < end, "waited in vain until {what}");
-        sleep(LOOK_EVERY).await;
+        sleep(LOOK_INTERVAL).await;
     }
 }
 

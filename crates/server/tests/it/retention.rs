@@ -174,19 +174,20 @@ async fn a_carrier_id_is_kept_eight_days_and_its_message_longer() {
     })
     .await;
     store.close().await;
-    assert_eq!(ogene.sql("select count(*) from parts"), "2");
+    assert_eq!(ogene.sql("select count(*) from carrier_ids"), "2");
     // An id is kept for eight days from the hour of its submission.
     let earlier = 9 * DAY_MS;
     ogene.sql(&format!(
-        "update parts set submitted_hour_ms = submitted_hour_ms - {earlier} where stem = 'long-ag'"
+        "update carrier_ids set submitted_hour_ms = submitted_hour_ms - {earlier} where prefix = 'long-ag'"
     ));
 
     ogene.serve().await;
     until("the old id is gone", async || {
-        (ogene.sql("select count(*) from parts where stem = 'long-ag'") == "0").then_some(())
+        (ogene.sql("select count(*) from carrier_ids where prefix = 'long-ag'") == "0")
+            .then_some(())
     })
     .await;
-    assert_eq!(ogene.sql("select count(*) from parts"), "1");
+    assert_eq!(ogene.sql("select count(*) from carrier_ids"), "1");
     assert_eq!(ogene.statuses(&young).await, ["delivrd"]);
     // Its receipt never came: that it is given up has nothing to do with its age in the database.
     assert_eq!(ogene.statuses(&id).await.len(), 1);

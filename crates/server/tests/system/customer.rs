@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a condition is waited for.
 const LONG: Duration = Duration::from_mins(1);
 
@@ -81,7 +81,7 @@ impl Client {
         Self {
             address: address.to_owned(),
             token: token.to_owned(),
-            patience: PATIENCE,
+            patience: TIMEOUT,
             connection: None,
         }
     }

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a line is waited for.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Most warnings that are told of a failure, which they should not hide.
-const MOST_WARNINGS: usize = 8;
+const MAX_WARNINGS: usize = 8;
 
 /// A running `ogene`, killed when the test ends without it having ended.
 pub(super) struct Process {
@@ -54,7 +54,7 @@ impl Process {
 
     /// Reads standard error up to and with a line that holds `text`.
     pub(super) fn lines_until(&mut self, text: &str) -> Vec<String> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         let mut read = Vec::new();
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -113,7 +113,7 @@ impl Drop for Process {
         if thread::panicking() {
             let warnings = self.err.iter().filter(|line| !line.contains("INFO"));
             let warnings: Vec<String> = warnings.collect();
-            let told = warnings.len().min(MOST_WARNINGS);
+            let told = warnings.len().min(MAX_WARNINGS);
             let id = self.child.id();
             eprintln!("{id}: the last {told} of {} warnings", warnings.len());
             for line in &warnings[warnings.len() - told..] {

@@ -89,8 +89,8 @@ impl Link {
     }
 
     /// Any octet is a sign of life.
-    pub(super) fn heard(&mut self, now: Instant) {
-        self.probe.heard(now);
+    pub(super) fn note_received(&mut self, now: Instant) {
+        self.probe.note_received(now);
     }
 
     /// Nothing was read for that long, by our own choice: the peer shall not pay for it.

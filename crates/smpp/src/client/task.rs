@@ -103,7 +103,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
             Poll::Ready(Ok(0)) => self.stop(CloseReason::PeerClosed, now),
             Poll::Ready(Err(error)) => self.stop(CloseReason::Io(error.kind()), now),
             Poll::Ready(Ok(_)) => {
-                self.link.heard(now);
+                self.link.note_received(now);
                 self.handle_frames(now);
                 true
             }

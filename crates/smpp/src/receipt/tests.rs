@@ -26,7 +26,7 @@ fn receipt(text: &str) -> Receipt {
 }
 
 /// Id, state, error, submit date, done date; a dash for what is missing.
-fn told(receipt: &Receipt) -> String {
+fn summary(receipt: &Receipt) -> String {
     let or_dash = |field: &Option<String>| field.clone().unwrap_or_else(|| "-".into());
     format!(
         "{} {:?} {} {} {}",
@@ -156,7 +156,7 @@ const DIALECTS: &[(&str, &str, &str)] = &[
 #[test]
 fn every_dialect_is_understood() {
     for (dialect, text, expected) in DIALECTS {
-        assert_eq!(told(&receipt(text)), *expected, "{dialect}");
+        assert_eq!(summary(&receipt(text)), *expected, "{dialect}");
     }
 }
 
@@ -342,7 +342,7 @@ fn the_text_is_read_in_any_alphabet() {
             };
             let receipt = parse(&message).expect(alphabet);
             let expected = "0123456789 Delivered 000 2611201200 2611201201";
-            assert_eq!(told(&receipt), expected, "{alphabet}");
+            assert_eq!(summary(&receipt), expected, "{alphabet}");
         }
     }
 }
@@ -397,7 +397,7 @@ fn of_a_receipt_that_lacks_a_part_only_whole_words_count() {
     let [_, mut second] = cut(USUAL, 20);
     second.tlvs = vec![id("77"), state(&[2])];
     assert_eq!(
-        told(&parse(&join(&[second])).unwrap()),
+        summary(&parse(&join(&[second])).unwrap()),
         "77 Delivered - - -"
     );
 }
@@ -423,7 +423,7 @@ fn parameters_alone_are_enough() {
         // Some links leave esm_class zero.
         for esm_class in [0x04, 0x00] {
             let receipt = parse(&deliver(esm_class, "", tlvs.clone())).unwrap();
-            assert_eq!(told(&receipt), expected);
+            assert_eq!(summary(&receipt), expected);
         }
     }
     assert_eq!(parse(&deliver(0x04, "", vec![id])), None, "no state");
@@ -508,7 +508,7 @@ proptest! {
         let label = |word: &str| if capitals { word.to_ascii_uppercase() } else { word.to_owned() } + &sign;
         let fields = [("id", id.as_str()), ("done date", "2611201201"), ("stat", "DELIVRD"), ("err", "0x1f")];
         let text = fields.map(|(word, value)| label(word) + value).join(&between);
-        prop_assert_eq!(told(&receipt(&text)), format!("{id} Delivered 0x1f - 2611201201"));
+        prop_assert_eq!(summary(&receipt(&text)), format!("{id} Delivered 0x1f - 2611201201"));
     }
 
     #[test]

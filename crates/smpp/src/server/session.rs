@@ -59,7 +59,7 @@ impl<T> ServerSession<T> {
         if !self.is_open() {
             return None;
         }
-        self.probe.heard(now);
+        self.probe.note_received(now);
         let header = frame.header;
         let request = Request::of(header);
         let event = match codec::decode(header.command, frame.body) {

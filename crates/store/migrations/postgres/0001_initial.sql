@@ -217,13 +217,13 @@ create index deliveries_in_doubt on deliveries (recipient) where doubts is not n
 
 -- The carrier's ids of pages, by which receipts find their recipients. Ids that differ in the last character and were
 -- submitted in the same hour share a row. `store/src/deliveries/carrier_ids/stored.rs` defines the bytes of `pages`.
-create table parts (
+create table carrier_ids (
     submitted_hour_ms bigint not null,
     bucket smallint not null,
     carrier text not null,
-    stem text not null,
+    prefix text not null,
     pages bytea not null,
-    primary key (bucket, carrier, stem, submitted_hour_ms)
+    primary key (bucket, carrier, prefix, submitted_hour_ms)
 ) with (fillfactor = 90);
 
 -- The receipts that match no page, such as those that came before their response. A receipt may name two ids.

@@ -218,13 +218,13 @@ create index deliveries_in_doubt on deliveries (recipient) where doubts is not n
 
 -- The carrier's ids of pages, by which receipts find their recipients. Ids that differ in the last character and were
 -- submitted in the same hour share a row. `store/src/deliveries/carrier_ids/stored.rs` defines the bytes of `pages`.
-create table parts (
+create table carrier_ids (
     bucket bigint not null,
     carrier text not null,
-    stem text not null,
+    prefix text not null,
     submitted_hour_ms bigint not null,
     pages blob not null,
-    primary key (bucket, carrier, stem, submitted_hour_ms)
+    primary key (bucket, carrier, prefix, submitted_hour_ms)
 ) without rowid;
 
 -- The receipts that match no page, such as those that came before their response. A receipt may name two ids.

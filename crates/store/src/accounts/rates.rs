@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// every node.
 const KEPT_MS: i64 = 120_000;
 /// Windows removed in one transaction at most.
-const MOST_TIDIED: i64 = 2_000;
+const MAX_TIDIED: i64 = 2_000;
 
 struct Reserve {
     asked: Vec<(RateKey, Reservation)>,
@@ -133,9 +133,9 @@ impl Change for TidyRates {
                  select account_id, sandbox, kind from rates where newest_ms < $1 limit $2
                  for update of rates skip locked)",
         };
-        let gone = query(sql).bind(self.now_ms - KEPT_MS).bind(MOST_TIDIED);
+        let gone = query(sql).bind(self.now_ms - KEPT_MS).bind(MAX_TIDIED);
         let gone = tx.execute(gone).await?;
-        Ok(gone >= MOST_TIDIED.unsigned_abs())
+        Ok(gone >= MAX_TIDIED.unsigned_abs())
     }
 }
 

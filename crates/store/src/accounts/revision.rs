@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// Audit entries that are read for the changed accounts. With more entries, any account may have
 /// changed.
-const MOST_ENTRIES: i64 = 1_000;
+const MAX_ENTRIES: i64 = 1_000;
 /// The mark that counts requests to reload the configuration. It is also their name in the audit.
 const RELOADS: &str = "reloads";
 const RELOAD: &str = "config.reload";
@@ -39,7 +39,7 @@ impl Revision {
     /// An import makes changes without entries, and a change without effect has none.
     fn is_told_since(self, then: Self) -> bool {
         let (changes, entries) = (self.number - then.number, self.audited - then.audited);
-        self.server == then.server && changes > 0 && (changes..=MOST_ENTRIES).contains(&entries)
+        self.server == then.server && changes > 0 && (changes..=MAX_ENTRIES).contains(&entries)
     }
 }
 

@@ -100,7 +100,7 @@ impl Change for AddToken {
             account: Some(self.token.account),
             object: &self.token.id,
             before: Value::Null,
-            after: told(&self.token),
+            after: audited(&self.token),
         };
         audit::enter(tx, entry).await
     }
@@ -116,7 +116,7 @@ impl Change for AddToken {
 }
 
 /// Returns a token as the audit records it.
-fn told(token: &TokenInfo) -> Value {
+fn audited(token: &TokenInfo) -> Value {
     json!({
         "name": redact(&token.name),
         "expires_at_ms": token.terms.expires_at_ms,
@@ -149,7 +149,7 @@ impl Change for RevokeToken {
             verb: REVOKE,
             account: Some(revoked.account),
             object: &self.id,
-            before: told(&revoked),
+            before: audited(&revoked),
             after: Value::Null,
         };
         audit::enter(tx, entry).await?;

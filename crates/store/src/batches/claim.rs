@@ -3,7 +3,7 @@
 use super::held::{HELD, mark};
 use super::queue::next_due;
 use super::{
-    Batch, BatchKind, BatchRow, Claimed, FIRST_BATCHES, MOST_BATCHES, WAITING, select_batches,
+    Batch, BatchKind, BatchRow, Claimed, FIRST_BATCHES, MAX_BATCHES, WAITING, select_batches,
 };
 use super::{delete, insert, shrink, take};
 use crate::Store;
@@ -65,7 +65,7 @@ impl Change for ClaimBatches {
                 if is_last {
                     break;
                 }
-                most = MOST_BATCHES;
+                most = MAX_BATCHES;
             }
         }
         still_to_send(tx, claimed, self.claim.now_ms).await

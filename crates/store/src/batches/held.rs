@@ -4,7 +4,7 @@
 use super::claim::wanted;
 use super::{Batch, BatchKind, BatchRow, Claimed, Progress, WAITING, select_batches, take};
 use crate::deliveries::receipts::{cancelled, known};
-use crate::deliveries::settle::{self, CallbackRoom, Settled, Terrain};
+use crate::deliveries::settle::{self, CallbackRoom, SettleContext, Settled};
 use crate::{Store, accounts::holds};
 use database::{Change, Result, Tx, bulk, locking, query, value};
 use domain::{AccountId, Bucket, Priority, Queued};
@@ -16,7 +16,7 @@ pub const HELD: i64 = -1;
 /// Batches read in one step.
 const STEP: i64 = 1_000;
 /// Recipients cancelled in one transaction at most. A single batch always fits.
-const MOST_CANCELLED: usize = 1_000;
+const MAX_CANCELLED: usize = 1_000;
 
 /// A move of batches between the waiting and the held ones.
 struct Move {
@@ -94,7 +94,7 @@ impl Change for Cancel {
         let mut queued: Vec<Claimed> = Vec::new();
         for row in rows {
             let claimed = row.claimed()?;
-            if recipients > 0 && recipients + claimed.batch.recipients.len() > MOST_CANCELLED {
+            if recipients > 0 && recipients + claimed.batch.recipients.len() > MAX_CANCELLED {
                 break;
             }
             recipients += claimed.batch.recipients.len();
@@ -129,14 +129,14 @@ impl Cancel {
         let cases = ended.iter().flat_map(cancelled).collect();
         let cases = known(tx, cases).await?;
         let messages = settle::messages(tx, &cases).await?;
-        let terrain = Terrain {
+        let context = SettleContext {
             now_ms: self.now_ms,
             planner: Arc::new(|_| None),
             node: 0,
             claimed_until_ms: 0,
             callback_room: CallbackRoom::default(),
         };
-        let (settled, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
+        let (settled, owed) = settle::settle(tx, &context, cases, &messages).await?;
         settle::refund(tx, &self.store, self.now_ms, owed).await?;
         Ok(settled)
     }

@@ -1,6 +1,6 @@
 //! Queries about waiting batches, and about batches claimed by other nodes.
 
-use super::{BatchRow, Claimed, MOST_BATCHES, select_batches};
+use super::{BatchRow, Claimed, MAX_BATCHES, select_batches};
 use crate::Store;
 use database::{Db, Result, Tx, query};
 use domain::{Bucket, Priority};
@@ -106,7 +106,7 @@ impl Store {
                 query(sql)
                     .bind(bucket.0)
                     .bind(now_ms)
-                    .bind(i64::try_from(MOST_BATCHES).unwrap_or(i64::MAX)),
+                    .bind(i64::try_from(MAX_BATCHES).unwrap_or(i64::MAX)),
             )
             .await?;
         rows.into_iter().map(BatchRow::claimed).collect()

@@ -25,7 +25,7 @@ impl Store {
 
     /// Notifies the other nodes that these carriers have work. It runs outside the transaction that
     /// made the work, because commits with notifications wait for each other.
-    pub async fn ring(&self, carriers: &[String]) -> Result<()> {
+    pub async fn notify(&self, carriers: &[String]) -> Result<()> {
         if self.db.is_embedded() || carriers.is_empty() {
             return Ok(());
         }

@@ -181,7 +181,7 @@ impl Store {
     }
 
     /// Removes a node whose beat is unchanged. It returns `true` if the node was there.
-    pub async fn bury(&self, dead: NodeBeat) -> Result<bool> {
+    pub async fn remove_dead(&self, dead: NodeBeat) -> Result<bool> {
         self.db.change(Bury { dead }).await
     }
 

@@ -25,7 +25,7 @@ const FULL_OCTETS: usize = 2_048;
 
 /// A page that has a carrier id.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct PageRef {
     /// The bucket of its delivery.
     pub(crate) home: Bucket,
     pub(crate) message: MessageId,
@@ -39,7 +39,7 @@ pub(crate) struct Part {
     pub(crate) is_guess: bool,
 }
 
-impl Part {
+impl PageRef {
     /// Returns the key of its delivery.
     pub(crate) fn delivery(&self) -> (Bucket, MessageId, Recipient) {
         (self.home, self.message, self.recipient)
@@ -47,10 +47,10 @@ impl Part {
 }
 
 /// A page under its carrier id.
-pub(crate) struct Named<'a> {
+pub(crate) struct NamedPage<'a> {
     pub(crate) carrier: &'a str,
     pub(crate) id: &'a str,
-    pub(crate) part: Part,
+    pub(crate) part: PageRef,
 }
 
 type Id<'r> = (&'r str, &'r str);
@@ -60,7 +60,7 @@ type Id<'r> = (&'r str, &'r str);
 pub(crate) async fn guesses(
     tx: &mut Tx,
     store: &Store,
-    pages: &[Named<'_>],
+    pages: &[NamedPage<'_>],
 ) -> Result<Vec<(usize, i64)>> {
     let mut places: HashMap<Id<'_>, Vec<usize>> = HashMap::with_capacity(pages.len());
     for (place, page) in pages.iter().enumerate() {
@@ -70,10 +70,12 @@ pub(crate) async fn guesses(
             .push(place);
     }
     let mut guesses = BTreeSet::new();
-    let mut note = |places: &[usize], guess: &Part| {
+    let mut note = |places: &[usize], guess: &PageRef| {
         let is_meant = |place: &usize| {
-            let told = pages.get(*place).map(|page| &page.part);
-            told.is_some_and(|told| told.leg == guess.leg && told.delivery() == guess.delivery())
+            let reported = pages.get(*place).map(|page| &page.part);
+            reported.is_some_and(|reported| {
+                reported.leg == guess.leg && reported.delivery() == guess.delivery()
+            })
         };
         if guess.is_guess {
             let meant = places.iter().copied().filter(is_meant);
@@ -82,7 +84,7 @@ pub(crate) async fn guesses(
     };
     let full = under(tx, store, places, |places, guess| note(places, &guess)).await?;
     let full = full.into_iter().flat_map(|(_, places)| places);
-    let apart: Vec<(usize, &Named<'_>)> = full
+    let apart: Vec<(usize, &NamedPage<'_>)> = full
         .filter_map(|place| Some((place, pages.get(place)?)))
         .collect();
     let ids = apart.iter();
@@ -104,17 +106,17 @@ async fn under<'r, T>(
     tx: &mut Tx,
     store: &Store,
     ids: HashMap<Id<'r>, T>,
-    mut found: impl FnMut(&T, Part),
+    mut found: impl FnMut(&T, PageRef),
 ) -> Result<Vec<(Id<'r>, T)>> {
-    let mut stems: BTreeMap<Id<'r>, Vec<(u8, Id<'r>, T)>> = BTreeMap::new();
+    let mut prefixes: BTreeMap<Id<'r>, Vec<(u8, Id<'r>, T)>> = BTreeMap::new();
     for ((carrier, id), wanted) in ids {
-        let (stem, last) = split(id);
-        let of_stem = stems.entry((carrier, stem)).or_default();
-        of_stem.push((last, (carrier, id), wanted));
+        let (prefix, last) = split(id);
+        let of_prefix = prefixes.entry((carrier, prefix)).or_default();
+        of_prefix.push((last, (carrier, id), wanted));
     }
-    let (stems, wanted): (Vec<_>, Vec<_>) = stems.into_iter().unzip();
+    let (prefixes, wanted): (Vec<_>, Vec<_>) = prefixes.into_iter().unzip();
     let mut full = BTreeSet::new();
-    for (place, hour_ms, pages) in rows(tx, store, &stems).await? {
+    for (place, hour_ms, pages) in rows(tx, store, &prefixes).await? {
         let Some(wanted) = wanted.get(place) else {
             continue;
         };
@@ -133,21 +135,21 @@ async fn under<'r, T>(
     Ok(all.map(|(_, id, wanted)| (id, wanted)).collect())
 }
 
-/// Returns the rows of some stems: the place of each stem, the hour of submission, and pages.
+/// Returns the rows of some prefixes: the place of each prefix, the hour of submission, and pages.
 async fn rows<S: AsRef<str>>(
     tx: &mut Tx,
     store: &Store,
-    stems: &[(&str, S)],
+    prefixes: &[(&str, S)],
 ) -> Result<Vec<(usize, i64, Vec<u8>)>> {
     let embedded = store.db.is_embedded();
-    let placed: Vec<(i64, &(&str, S))> = (0..).zip(stems).collect();
-    let rows: Vec<(i64, i64, Vec<u8>)> = tx.fetch_each(bulk("with v (place, bucket, carrier, stem) as (values ($1, $2, $3, $4))
+    let placed: Vec<(i64, &(&str, S))> = (0..).zip(prefixes).collect();
+    let rows: Vec<(i64, i64, Vec<u8>)> = tx.fetch_each(bulk("with v (place, bucket, carrier, prefix) as (values ($1, $2, $3, $4))
          select place, submitted_hour_ms, pages from v
-         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem", "with v (place, bucket, carrier, stem) as (select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]))
+         join carrier_ids on carrier_ids.bucket = v.bucket and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix", "with v (place, bucket, carrier, prefix) as (select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]))
          select place, submitted_hour_ms, pages from v
-         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem").rows(&placed, |row| {
-            let (place, (carrier, stem)) = row;
-            [value(*place), value(bucket_of_id(carrier, stem.as_ref(), embedded).0), value(*carrier), value(stem.as_ref())]
+         join carrier_ids on carrier_ids.bucket = v.bucket and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix").rows(&placed, |row| {
+            let (place, (carrier, prefix)) = row;
+            [value(*place), value(bucket_of_id(carrier, prefix.as_ref(), embedded).0), value(*carrier), value(prefix.as_ref())]
         })).await?;
     let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
     let rows = rows.into_iter();
@@ -162,17 +164,17 @@ async fn lying_apart(
     tx: &mut Tx,
     store: &Store,
     all: &[(Id<'_>, Recipient)],
-    mut found: impl FnMut(usize, Part),
+    mut found: impl FnMut(usize, PageRef),
 ) -> Result<BTreeSet<usize>> {
-    // Ids of one stem share rows.
+    // Ids of one prefix share rows.
     let mut places: BTreeMap<(&str, String), Vec<usize>> = BTreeMap::new();
     for (place, &((carrier, id), recipient)) in all.iter().enumerate() {
-        let stem = (carrier, apart(split(id).0, recipient));
-        places.entry(stem).or_default().push(place);
+        let prefix = (carrier, apart(split(id).0, recipient));
+        places.entry(prefix).or_default().push(place);
     }
-    let (stems, places): (Vec<(&str, String)>, Vec<Vec<usize>>) = places.into_iter().unzip();
+    let (prefixes, places): (Vec<(&str, String)>, Vec<Vec<usize>>) = places.into_iter().unzip();
     let mut full = BTreeSet::new();
-    for (row, hour_ms, pages) in rows(tx, store, &stems).await? {
+    for (row, hour_ms, pages) in rows(tx, store, &prefixes).await? {
         let places = places.get(row).map_or(&[][..], Vec::as_slice);
         if is_full(&pages) {
             full.extend(places);
@@ -189,12 +191,12 @@ async fn lying_apart(
     Ok(full)
 }
 
-/// Stores the carrier ids of submitted pages, unless they are stored already. If a stem has too
+/// Stores the carrier ids of submitted pages, unless they are stored already. If a prefix has too
 /// many pages, they lie apart by recipient. If a recipient has too many, no more are stored: their
 /// receipts could not be told apart.
-pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Result<()> {
+pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[NamedPage<'_>]) -> Result<()> {
     let embedded = store.db.is_embedded();
-    let mut rows: BTreeMap<Key<'_>, Vec<&Named<'_>>> = BTreeMap::new();
+    let mut rows: BTreeMap<Key<'_>, Vec<&NamedPage<'_>>> = BTreeMap::new();
     for named in parts {
         let key = Key::of(named, embedded);
         rows.entry(key).or_default().push(named);
@@ -218,11 +220,11 @@ pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Res
     if write(tx, &written).await? < written.len() as u64 {
         // Some pages existed already, or their row was full.
         let refused = refused(tx, &written).await?;
-        let is_refused = |named: &&Named<'_>| refused.contains(&Key::of(named, embedded));
+        let is_refused = |named: &&NamedPage<'_>| refused.contains(&Key::of(named, embedded));
         surplus.retain(|named| !is_refused(named));
         surplus.extend(parts.iter().filter(is_refused));
     }
-    let mut rows: BTreeMap<Key<'_>, Vec<&Named<'_>>> = BTreeMap::new();
+    let mut rows: BTreeMap<Key<'_>, Vec<&NamedPage<'_>>> = BTreeMap::new();
     for named in surplus {
         let key = Key::apart(named, embedded);
         rows.entry(key).or_default().push(named);
@@ -240,29 +242,29 @@ pub(crate) async fn keep(tx: &mut Tx, store: &Store, parts: &[Named<'_>]) -> Res
 struct Key<'a> {
     bucket: i64,
     carrier: &'a str,
-    stem: Cow<'a, str>,
+    prefix: Cow<'a, str>,
     submitted_hour_ms: i64,
 }
 
 impl<'a> Key<'a> {
-    /// Returns the key of the row for the stem of the id.
-    fn of(named: &Named<'a>, embedded: bool) -> Self {
-        let (stem, _) = split(named.id);
-        Self::under(named, Cow::Borrowed(stem), embedded)
+    /// Returns the key of the row for the prefix of the id.
+    fn of(named: &NamedPage<'a>, embedded: bool) -> Self {
+        let (prefix, _) = split(named.id);
+        Self::under(named, Cow::Borrowed(prefix), embedded)
     }
 
     /// Returns the key of the row for the recipient.
-    fn apart(named: &Named<'a>, embedded: bool) -> Self {
-        let (stem, _) = split(named.id);
-        let stem = apart(stem, named.part.recipient);
-        Self::under(named, Cow::Owned(stem), embedded)
+    fn apart(named: &NamedPage<'a>, embedded: bool) -> Self {
+        let (prefix, _) = split(named.id);
+        let prefix = apart(prefix, named.part.recipient);
+        Self::under(named, Cow::Owned(prefix), embedded)
     }
 
-    fn under(named: &Named<'a>, stem: Cow<'a, str>, embedded: bool) -> Self {
+    fn under(named: &NamedPage<'a>, prefix: Cow<'a, str>, embedded: bool) -> Self {
         Self {
-            bucket: bucket_of_id(named.carrier, &stem, embedded).0,
+            bucket: bucket_of_id(named.carrier, &prefix, embedded).0,
             carrier: named.carrier,
-            stem,
+            prefix,
             submitted_hour_ms: named.part.hour_ms,
         }
     }
@@ -271,7 +273,7 @@ impl<'a> Key<'a> {
 /// A row with its key. Rows are sorted by key, so that two nodes lock them in the same order.
 type Row<'a> = (Key<'a>, Vec<u8>);
 
-fn packed(pages: &[&Named<'_>]) -> Vec<u8> {
+fn packed(pages: &[&NamedPage<'_>]) -> Vec<u8> {
     let pages = pages.iter();
     let pages = pages.map(|named| (split(named.id).1, named.part.clone()));
     encode(&pages.collect::<Vec<_>>())
@@ -290,27 +292,27 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
     }
     let one = Sql {
         // SQLite concatenates two blobs to a text.
-        sqlite: "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages)
+        sqlite: "insert into carrier_ids (bucket, carrier, prefix, submitted_hour_ms, pages)
              values ($1, $2, $3, $4, $5)
-             on conflict (bucket, carrier, stem, submitted_hour_ms)
-             do update set pages = cast(parts.pages || excluded.pages as blob)
-             where length(parts.pages) < $6 and instr(parts.pages, excluded.pages) = 0",
-        postgres: "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages)
+             on conflict (bucket, carrier, prefix, submitted_hour_ms)
+             do update set pages = cast(carrier_ids.pages || excluded.pages as blob)
+             where length(carrier_ids.pages) < $6 and instr(carrier_ids.pages, excluded.pages) = 0",
+        postgres: "insert into carrier_ids (bucket, carrier, prefix, submitted_hour_ms, pages)
              values ($1, $2, $3, $4, $5)
-             on conflict (bucket, carrier, stem, submitted_hour_ms)
-             do update set pages = parts.pages || excluded.pages
-             where length(parts.pages) < $6 and position(excluded.pages in parts.pages) = 0",
+             on conflict (bucket, carrier, prefix, submitted_hour_ms)
+             do update set pages = carrier_ids.pages || excluded.pages
+             where length(carrier_ids.pages) < $6 and position(excluded.pages in carrier_ids.pages) = 0",
     };
-    let many = "insert into parts (bucket, carrier, stem, submitted_hour_ms, pages)
+    let many = "insert into carrier_ids (bucket, carrier, prefix, submitted_hour_ms, pages)
          select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bytea[])
-         on conflict (bucket, carrier, stem, submitted_hour_ms)
-         do update set pages = parts.pages || excluded.pages
-         where length(parts.pages) < $6 and position(excluded.pages in parts.pages) = 0";
+         on conflict (bucket, carrier, prefix, submitted_hour_ms)
+         do update set pages = carrier_ids.pages || excluded.pages
+         where length(carrier_ids.pages) < $6 and position(excluded.pages in carrier_ids.pages) = 0";
     let write = bulk(one, many).rows(rows, |(key, pages)| {
         [
             value(key.bucket),
             value(key.carrier),
-            value(&*key.stem),
+            value(&*key.prefix),
             value(key.submitted_hour_ms),
             value(&pages[..]),
         ]
@@ -322,26 +324,26 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
 /// Returns the keys of the rows that do not contain their pages after the write.
 async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>>> {
     let one = Sql {
-        sqlite: "select $1 from parts
-             where bucket = $2 and carrier = $3 and stem = $4 and submitted_hour_ms = $5
-                 and instr(parts.pages, $6) = 0",
-        postgres: "select $1 from parts
-             where bucket = $2 and carrier = $3 and stem = $4 and submitted_hour_ms = $5
-                 and position($6 in parts.pages) = 0",
+        sqlite: "select $1 from carrier_ids
+             where bucket = $2 and carrier = $3 and prefix = $4 and submitted_hour_ms = $5
+                 and instr(carrier_ids.pages, $6) = 0",
+        postgres: "select $1 from carrier_ids
+             where bucket = $2 and carrier = $3 and prefix = $4 and submitted_hour_ms = $5
+                 and position($6 in carrier_ids.pages) = 0",
     };
-    let many = "with v (place, bucket, carrier, stem, submitted_hour_ms, pages) as (
+    let many = "with v (place, bucket, carrier, prefix, submitted_hour_ms, pages) as (
              select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bytea[]))
          select v.place from v
-         join parts on parts.bucket = v.bucket and parts.carrier = v.carrier and parts.stem = v.stem
-             and parts.submitted_hour_ms = v.submitted_hour_ms
-         where position(v.pages in parts.pages) = 0";
+         join carrier_ids on carrier_ids.bucket = v.bucket and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix
+             and carrier_ids.submitted_hour_ms = v.submitted_hour_ms
+         where position(v.pages in carrier_ids.pages) = 0";
     let placed = (0_i64..).zip(rows);
     let ask = bulk(one, many).rows(placed, |(place, (key, pages))| {
         [
             value(place),
             value(key.bucket),
             value(key.carrier),
-            value(&*key.stem),
+            value(&*key.prefix),
             value(key.submitted_hour_ms),
             value(&pages[..]),
         ]
@@ -355,11 +357,11 @@ async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>
 }
 
 /// Returns the pages that a report of this moment submits, by the carrier's ids.
-pub(crate) fn submitted(progress: &Progress, now_ms: i64) -> impl Iterator<Item = Named<'_>> {
+pub(crate) fn submitted(progress: &Progress, now_ms: i64) -> impl Iterator<Item = NamedPage<'_>> {
     let batch = &*progress.batch;
     progress.submitted.iter().flat_map(move |(recipient, ids)| {
         (1_i64..).zip(ids).map(move |(page, id)| {
-            let part = Part {
+            let part = PageRef {
                 home: batch.bucket,
                 message: batch.message,
                 recipient: *recipient,
@@ -368,7 +370,7 @@ pub(crate) fn submitted(progress: &Progress, now_ms: i64) -> impl Iterator<Item 
                 hour_ms: hour_of(now_ms),
                 is_guess: false,
             };
-            Named {
+            NamedPage {
                 carrier: &batch.carrier,
                 id,
                 part,
@@ -380,17 +382,17 @@ pub(crate) fn submitted(progress: &Progress, now_ms: i64) -> impl Iterator<Item 
 /// The change that stores the pages of a report before all else. They lie in other buckets than
 /// their deliveries. A receipt that finds a page without its delivery waits, but one that finds no
 /// page would wait for ever.
-pub(crate) struct KeepParts {
+pub(crate) struct StoreCarrierIds {
     pub(crate) store: Store,
     pub(crate) report: Arc<CarrierReport>,
 }
 
-impl Change for KeepParts {
+impl Change for StoreCarrierIds {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (progress, now_ms) = (self.report.progress.iter(), self.report.now_ms);
-        let parts: Vec<Named<'_>> = progress.flat_map(|one| submitted(one, now_ms)).collect();
+        let parts: Vec<NamedPage<'_>> = progress.flat_map(|one| submitted(one, now_ms)).collect();
         keep(tx, &self.store, &parts).await
     }
 }

@@ -13,12 +13,12 @@ mod settle;
 
 use crate::Store;
 use crate::batches::Progress;
-use crate::deliveries::carrier_ids::{self, KeepParts, Matched, Meant};
-use crate::deliveries::settle::{CallbackRoom, Planner, Settled, Terrain};
+use crate::deliveries::carrier_ids::{self, Matched, Meant, StoreCarrierIds};
+use crate::deliveries::settle::{CallbackRoom, Planner, SettleContext, Settled};
 use database::{Db, Error, Result};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Leg, Recipient};
 use parked::{Park, Parked};
-use settle::{Portion, Whole};
+use settle::{BucketReport, EmbeddedReport};
 pub(crate) use settle::{cancelled, known};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use tokio::task::JoinSet;
 
 /// The status of a page in a receipt.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum ReceiptWord {
+pub enum ReceiptStatus {
     /// An intermediate status: the carrier has the page.
     Pending,
     /// A final status.
     Final(DeliveryStatus),
 }
 
-impl ReceiptWord {
+impl ReceiptStatus {
     fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -72,7 +72,7 @@ pub struct Receipt {
     /// The sender ID of the message.
     pub sender: String,
     /// The status.
-    pub word: ReceiptWord,
+    pub status: ReceiptStatus,
     /// The carrier's error code.
     pub error: Option<String>,
 }
@@ -106,8 +106,8 @@ impl CarrierReport {
         self.progress.iter().filter(is_followed).collect()
     }
 
-    fn terrain(&self) -> Terrain {
-        Terrain {
+    fn context(&self) -> SettleContext {
+        SettleContext {
             now_ms: self.now_ms,
             planner: self.planner.clone(),
             node: self.node,
@@ -118,12 +118,12 @@ impl CarrierReport {
 }
 
 /// A report, with the parked receipts that are matched again with it.
-struct News {
+struct JoinedReport {
     report: Arc<CarrierReport>,
     parked: Vec<Parked>,
 }
 
-impl News {
+impl JoinedReport {
     /// Returns the number of receipts. They are identified by their place, first the ones of the
     /// report.
     fn count(&self) -> usize {
@@ -139,8 +139,8 @@ impl News {
 }
 
 /// A report in the portions that are settled separately.
-struct Portions {
-    all: Vec<Portion>,
+struct BucketReports {
+    all: Vec<BucketReport>,
     /// Places of receipts without a recipient.
     lost: Vec<usize>,
     /// The carriers of receipts with too many candidates.
@@ -159,7 +159,7 @@ impl Store {
     ) -> Result<Vec<usize>> {
         if self.db.is_embedded() {
             let store = self.clone();
-            let (more, parked) = self.db.change(Whole { store, report }).await?;
+            let (more, parked) = self.db.change(EmbeddedReport { store, report }).await?;
             settled.join(more);
             return Ok(parked);
         }
@@ -172,7 +172,8 @@ impl Store {
             });
             looked.await?
         };
-        self.hear(News { report, parked }, settled).await
+        self.settle_joined(JoinedReport { report, parked }, settled)
+            .await
     }
 
     /// Matches again the receipts parked in a bucket since a time. A receipt can miss its response
@@ -191,28 +192,33 @@ impl Store {
         }
         let (parked, until_ms) = self.parked_since(bucket, since_ms).await?;
         if !parked.is_empty() {
-            self.hear(News { report, parked }, settled).await?;
+            self.settle_joined(JoinedReport { report, parked }, settled)
+                .await?;
         }
         Ok(until_ms)
     }
 
     /// Records a report on PostgreSQL. Returns the places of the parked receipts.
-    async fn hear(&self, news: News, settled: &mut Settled) -> Result<Vec<usize>> {
-        let news = Arc::new(news);
-        let report = &news.report;
+    async fn settle_joined(
+        &self,
+        joined: JoinedReport,
+        settled: &mut Settled,
+    ) -> Result<Vec<usize>> {
+        let joined = Arc::new(joined);
+        let report = &joined.report;
         if report.progress.iter().any(|one| !one.submitted.is_empty()) {
             let (store, report) = (self.clone(), Arc::clone(report));
-            self.db.change(KeepParts { store, report }).await?;
+            self.db.change(StoreCarrierIds { store, report }).await?;
         }
-        let Portions {
+        let BucketReports {
             all,
             mut lost,
             unclear,
-        } = self.portions(&news).await?;
+        } = self.bucket_reports(&joined).await?;
         let mut running = JoinSet::new();
-        for portion in all {
+        for part in all {
             let store = self.clone();
-            running.spawn(async move { store.db.change(portion).await });
+            running.spawn(async move { store.db.change(part).await });
         }
         let mut failure = None;
         while let Some(ended) = running.join_next().await {
@@ -227,7 +233,7 @@ impl Store {
         if let Some(error) = failure {
             return Err(error);
         }
-        let park = Park::of(self, &news, &lost);
+        let park = Park::of(self, &joined, &lost);
         settled.unclear.extend(unclear);
         if park.is_empty() {
             return Ok(Vec::new());
@@ -238,35 +244,36 @@ impl Store {
     }
 
     /// Splits a report into portions that are settled together, and receipts without a recipient.
-    async fn portions(&self, news: &Arc<News>) -> Result<Portions> {
-        let report = &news.report;
+    async fn bucket_reports(&self, joined: &Arc<JoinedReport>) -> Result<BucketReports> {
+        let report = &joined.report;
         Db::in_time(async {
             let mut tx = self.db.read().await?;
-            let receipts = (0..news.count()).map(|place| (place, news.receipt(place)));
+            let receipts = (0..joined.count()).map(|place| (place, joined.receipt(place)));
             let parts = carrier_ids::look_up(&mut tx, self, report.now_ms, receipts).await?;
             let parts = Arc::new(parts);
-            let mut portions: BTreeMap<Option<Bucket>, Portion> = BTreeMap::new();
-            let new =
-                |bucket| Portion::of(self.clone(), Arc::clone(news), bucket, Arc::clone(&parts));
+            let mut bucket_reports: BTreeMap<Option<Bucket>, BucketReport> = BTreeMap::new();
+            let new = |bucket| {
+                BucketReport::of(self.clone(), Arc::clone(joined), bucket, Arc::clone(&parts))
+            };
             for (index, progress) in report.progress.iter().enumerate() {
                 let bucket = self.bound(progress.batch.bucket);
-                let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
-                portion.progress.push(index);
+                let part = bucket_reports.entry(bucket).or_insert_with(|| new(bucket));
+                part.progress.push(index);
             }
             let (mut unmatched, mut unclear) = (Vec::new(), Vec::new());
-            for place in 0..news.count() {
-                let receipt = news.receipt(place);
+            for place in 0..joined.count() {
+                let receipt = joined.receipt(place);
                 match parts.find(place, receipt) {
                     Meant::Pages([part, ..]) => {
                         let bucket = self.bound(part.home);
-                        let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
-                        portion.receipts.push(place);
+                        let part = bucket_reports.entry(bucket).or_insert_with(|| new(bucket));
+                        part.receipts.push(place);
                     }
                     Meant::Unclear => unclear.push(Arc::clone(&receipt.carrier)),
                     Meant::Nobody | Meant::Pages([]) => unmatched.push(place),
                 }
             }
-            let homes = adopt::homes(&mut tx, news, &unmatched).await?;
+            let homes = adopt::homes(&mut tx, joined, &unmatched).await?;
             let mut new_homes: HashMap<(&str, Recipient), Bucket> = HashMap::new();
             for progress in &report.progress {
                 let batch = &progress.batch;
@@ -275,7 +282,7 @@ impl Store {
             }
             let mut lost = Vec::new();
             for place in unmatched {
-                let receipt = news.receipt(place);
+                let receipt = joined.receipt(place);
                 let home = receipt.recipient.and_then(|recipient| {
                     let known = homes.of(receipt, recipient);
                     known.or_else(|| new_homes.get(&(&*receipt.carrier, recipient)).copied())
@@ -283,14 +290,14 @@ impl Store {
                 match home {
                     Some(home) => {
                         let bucket = self.bound(home);
-                        let portion = portions.entry(bucket).or_insert_with(|| new(bucket));
-                        portion.receipts.push(place);
+                        let part = bucket_reports.entry(bucket).or_insert_with(|| new(bucket));
+                        part.receipts.push(place);
                     }
                     None => lost.push(place),
                 }
             }
-            Ok(Portions {
-                all: portions.into_values().collect(),
+            Ok(BucketReports {
+                all: bucket_reports.into_values().collect(),
                 lost,
                 unclear,
             })

@@ -9,10 +9,10 @@ mod put_back;
 mod refund;
 
 pub(crate) use fast_path::{assumed, begin, deliver};
-pub use message::Settling;
+pub use message::MessageFacts;
 pub(crate) use message::messages;
 pub(crate) use put_back::put_back;
-pub(crate) use refund::{Owed, refund};
+pub(crate) use refund::{RefundDue, refund};
 
 use crate::batches::{self, Batch};
 use crate::deliveries::doubts::Doubts;
@@ -77,7 +77,7 @@ impl CallbackRoom {
 
 /// The context that settling needs.
 #[derive(Clone)]
-pub(crate) struct Terrain {
+pub(crate) struct SettleContext {
     pub(crate) now_ms: i64,
     pub(crate) planner: Planner,
     /// The node that claims fresh callbacks, the end of its claim, and its room for them.
@@ -115,7 +115,7 @@ impl Settled {
 
 /// A recipient and its events.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
+pub(crate) struct PendingSettlement {
     pub(crate) bucket: Bucket,
     pub(crate) message: MessageId,
     pub(crate) recipient: Recipient,
@@ -134,27 +134,27 @@ pub(crate) struct Case {
     pub(crate) events: Vec<DeliveryEvent>,
 }
 
-impl Case {
+impl PendingSettlement {
     /// Returns the key of its delivery.
     pub(crate) fn key(&self) -> (Bucket, MessageId, Recipient) {
         (self.bucket, self.message, self.recipient)
     }
 
     /// Returns the stored case with the new events.
-    pub(crate) fn told(mut self, news: Self) -> Self {
-        self.doubts.join(news.doubts);
+    pub(crate) fn with_events_of(mut self, joined: Self) -> Self {
+        self.doubts.join(joined.doubts);
         Self {
-            carrier: news.carrier,
-            error: news.error,
-            events: news.events,
+            carrier: joined.carrier,
+            error: joined.error,
+            events: joined.events,
             ..self
         }
     }
 }
 
 /// A case after its events.
-struct Outcome {
-    case: Case,
+struct Settlement {
+    case: PendingSettlement,
     refund: Option<Refund>,
     callback: bool,
     second_leg: bool,
@@ -164,15 +164,15 @@ struct Outcome {
 /// ([`refund()`]) in the same transaction. A recipient appears once.
 pub(crate) async fn settle(
     tx: &mut Tx,
-    terrain: &Terrain,
-    cases: Vec<Case>,
-    messages: &HashMap<MessageId, Settling>,
-) -> Result<(Settled, Vec<Owed>)> {
+    context: &SettleContext,
+    cases: Vec<PendingSettlement>,
+    messages: &HashMap<MessageId, MessageFacts>,
+) -> Result<(Settled, Vec<RefundDue>)> {
     let outcomes = decide_all(cases, messages)?;
-    write_deliveries(tx, terrain.now_ms, &outcomes).await?;
+    write_deliveries(tx, context.now_ms, &outcomes).await?;
     let owed = refund::owed(&outcomes, messages);
-    let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
-    let legs = second_legs(terrain, &outcomes, messages);
+    let mut settled = call_back(tx, context, &outcomes, messages).await?;
+    let legs = second_legs(context, &outcomes, messages);
     batches::insert(tx, &legs.iter().collect::<Vec<_>>()).await?;
     settled.work = legs
         .into_iter()
@@ -184,8 +184,8 @@ pub(crate) async fn settle(
 
 /// Returns the recipients that ended.
 fn ended(
-    outcomes: Vec<Outcome>,
-    messages: &HashMap<MessageId, Settling>,
+    outcomes: Vec<Settlement>,
+    messages: &HashMap<MessageId, MessageFacts>,
 ) -> Vec<(Gateway, String, DeliveryStatus)> {
     let ended = outcomes.into_iter().filter(|outcome| outcome.callback);
     ended
@@ -197,7 +197,10 @@ fn ended(
 }
 
 /// Decides the outcomes of cases that change.
-fn decide_all(cases: Vec<Case>, messages: &HashMap<MessageId, Settling>) -> Result<Vec<Outcome>> {
+fn decide_all(
+    cases: Vec<PendingSettlement>,
+    messages: &HashMap<MessageId, MessageFacts>,
+) -> Result<Vec<Settlement>> {
     let mut outcomes = Vec::with_capacity(cases.len());
     for case in cases {
         let message = messages
@@ -208,7 +211,7 @@ fn decide_all(cases: Vec<Case>, messages: &HashMap<MessageId, Settling>) -> Resu
     Ok(outcomes)
 }
 
-fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
+fn decide(mut case: PendingSettlement, terms: Terms) -> Option<Settlement> {
     let (mut refund, mut callback, mut second_leg) = (None, false, false);
     // The carriers of a doubt may be new, even if nothing else is.
     let is_doubt = |event: &DeliveryEvent| matches!(event, DeliveryEvent::Doubted { .. });
@@ -222,7 +225,7 @@ fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
             changed = true;
         }
     }
-    changed.then_some(Outcome {
+    changed.then_some(Settlement {
         case,
         refund,
         callback,
@@ -230,8 +233,8 @@ fn decide(mut case: Case, terms: Terms) -> Option<Outcome> {
     })
 }
 
-async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Outcome]) -> Result<()> {
-    let (stored, new): (Vec<&Outcome>, Vec<&Outcome>) =
+async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Settlement]) -> Result<()> {
+    let (stored, new): (Vec<&Settlement>, Vec<&Settlement>) =
         outcomes.iter().partition(|outcome| outcome.case.stored);
     insert_deliveries(tx, now_ms, new).await?;
     update_deliveries(tx, now_ms, &stored).await
@@ -239,7 +242,7 @@ async fn write_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[Outcome]) -> Res
 
 /// Inserts new deliveries in the order of their keys, so that a server fills the pages of their
 /// index.
-async fn insert_deliveries(tx: &mut Tx, now_ms: i64, mut new: Vec<&Outcome>) -> Result<()> {
+async fn insert_deliveries(tx: &mut Tx, now_ms: i64, mut new: Vec<&Settlement>) -> Result<()> {
     new.sort_unstable_by_key(|outcome| outcome.case.key());
     tx.execute_each(bulk("insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages,
              suffixed, charge, reserve, carrier, submitted_at_s, settled_at_s, error, doubts)
@@ -252,7 +255,7 @@ async fn insert_deliveries(tx: &mut Tx, now_ms: i64, mut new: Vec<&Outcome>) -> 
     Ok(())
 }
 
-async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Outcome]) -> Result<()> {
+async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Settlement]) -> Result<()> {
     tx.execute_each(bulk("update deliveries set status = $4, leg = $5, failed_legs = $6,
              delivered_first = $7, delivered_second = $8, gave_up = $9,
              carrier = $10, doubts = $11,
@@ -286,9 +289,9 @@ fn seconds(ms: i64) -> i64 {
 
 async fn call_back(
     tx: &mut Tx,
-    terrain: &Terrain,
-    outcomes: &[Outcome],
-    messages: &HashMap<MessageId, Settling>,
+    context: &SettleContext,
+    outcomes: &[Settlement],
+    messages: &HashMap<MessageId, MessageFacts>,
 ) -> Result<Settled> {
     // Most customers use the same URL with each message.
     let mut origins: HashMap<Arc<str>, String> = HashMap::new();
@@ -305,7 +308,7 @@ async fn call_back(
                 account: message.account,
                 environment: message.environment,
                 origin: origin.clone(),
-                due_at_ms: terrain.now_ms,
+                due_at_ms: context.now_ms,
                 message: message.message,
                 recipient: outcome.case.recipient,
                 status: outcome.case.delivery.status,
@@ -315,10 +318,10 @@ async fn call_back(
             })
         })
         .collect();
-    let mut room = terrain.callback_room;
+    let mut room = context.callback_room;
     let has_room = |callback: &Callback| room.take(callback.environment);
     let (fresh, waiting): (Vec<_>, Vec<_>) = fresh.into_iter().partition(has_room);
-    outbox::insert(tx, &fresh, Some((terrain.node, terrain.claimed_until_ms))).await?;
+    outbox::insert(tx, &fresh, Some((context.node, context.claimed_until_ms))).await?;
     outbox::insert(tx, &waiting, None).await?;
     Ok(Settled {
         callbacks: fresh,
@@ -328,9 +331,9 @@ async fn call_back(
 }
 
 fn second_legs(
-    terrain: &Terrain,
-    outcomes: &[Outcome],
-    messages: &HashMap<MessageId, Settling>,
+    context: &SettleContext,
+    outcomes: &[Settlement],
+    messages: &HashMap<MessageId, MessageFacts>,
 ) -> Vec<Batch> {
     outcomes
         .iter()
@@ -338,7 +341,7 @@ fn second_legs(
         .filter_map(|outcome| {
             let case = &outcome.case;
             let message = messages.get(&case.message)?;
-            (terrain.planner)(&SecondLeg {
+            (context.planner)(&SecondLeg {
                 bucket: case.bucket,
                 message: case.message,
                 message_due_at_ms: message.due_at_ms,

@@ -1,6 +1,6 @@
 //! Chunks of a table, by column, which an import moves from SQLite to PostgreSQL.
 
-use super::table::{Bucketed, Kind, Named, Table};
+use super::table::{Bucketed, Kind, NamedPage, Table};
 use crate::deliveries::carrier_ids::stored::{decode, encode};
 use crate::rows::{bucket_of, bucket_of_id, id_bytes};
 use database::{Change, Result, Row, Tx, Value, query};
@@ -20,8 +20,8 @@ pub(super) struct Chunk {
 }
 
 /// Returns the values of these kinds in a row of either database.
-fn values(row: &Row<'_>, kinds: &[Named]) -> Result<Vec<Value<'static>>> {
-    let of = |(at, (_, kind)): (usize, &Named)| {
+fn values(row: &Row<'_>, kinds: &[NamedPage]) -> Result<Vec<Value<'static>>> {
+    let of = |(at, (_, kind)): (usize, &NamedPage)| {
         Ok(match kind {
             Kind::Int => row.get::<Option<i64>>(at)?.into(),
             Kind::Text => row.get::<Option<String>>(at)?.into(),

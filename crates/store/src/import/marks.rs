@@ -82,11 +82,11 @@ impl Change for Finish {
         }
         for (name, value) in &self.marks {
             let is_of_bucket = OF_BUCKETS.iter().any(|prefix| name.starts_with(prefix));
-            let Some(stem) = name.strip_suffix("-0").filter(|_| is_of_bucket) else {
+            let Some(prefix) = name.strip_suffix("-0").filter(|_| is_of_bucket) else {
                 continue;
             };
             for bucket in buckets(false) {
-                write_mark(tx, &format!("{stem}-{}", bucket.0), *value).await?;
+                write_mark(tx, &format!("{prefix}-{}", bucket.0), *value).await?;
             }
         }
         tx.execute(query("delete from marks where name = $1").bind(IMPORTING))

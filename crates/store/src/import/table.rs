@@ -23,7 +23,7 @@ impl Kind {
     }
 }
 
-pub(super) type Named = (&'static str, Kind);
+pub(super) type NamedPage = (&'static str, Kind);
 
 /// The source of a row's bucket. On SQLite it is always 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -36,14 +36,14 @@ pub(super) enum Bucketed {
     ByMessage,
     /// The bucket follows from carrier and `carrier_id`, the first two columns.
     ByCarrierId,
-    /// The bucket follows from carrier and `stem`, the first two columns. The pages, the fourth
+    /// The bucket follows from carrier and `prefix`, the first two columns. The pages, the fourth
     /// column, also name the buckets of their messages' accounts.
     ByStem,
 }
 
 impl Bucketed {
     /// Returns the derived columns, which come first.
-    pub(super) fn columns(self) -> &'static [Named] {
+    pub(super) fn columns(self) -> &'static [NamedPage] {
         match self {
             Self::No => &[],
             Self::ByAccount | Self::ByMessage | Self::ByCarrierId | Self::ByStem => {
@@ -71,13 +71,13 @@ pub(super) struct Table {
     pub(super) bucketed: Bucketed,
     /// The number of leading columns that form the key. The bucket precedes them.
     pub(super) key: usize,
-    pub(super) columns: &'static [Named],
+    pub(super) columns: &'static [NamedPage],
     /// Rows moved at a time. The number is smaller if one row may be large.
     pub(super) chunk: i64,
 }
 
 /// Lists names with commas, each after its table.
-fn list(of: &str, columns: &[Named]) -> String {
+fn list(of: &str, columns: &[NamedPage]) -> String {
     let names: Vec<String> = columns
         .iter()
         .map(|(name, _)| format!("{of}{name}"))
@@ -86,7 +86,7 @@ fn list(of: &str, columns: &[Named]) -> String {
 }
 
 /// Lists columns as they are read: integers of any width become the widest.
-fn widened(of: &str, columns: &[Named]) -> String {
+fn widened(of: &str, columns: &[NamedPage]) -> String {
     let values: Vec<String> = columns
         .iter()
         .map(|(name, kind)| match kind {
@@ -98,7 +98,7 @@ fn widened(of: &str, columns: &[Named]) -> String {
 }
 
 /// Lists arrays of rows as placeholders.
-fn arrays(columns: &[Named]) -> String {
+fn arrays(columns: &[NamedPage]) -> String {
     let arrays: Vec<String> = (1..)
         .zip(columns)
         .map(|(number, (_, kind))| format!("cast(${number} as {})", kind.array()))
@@ -107,12 +107,12 @@ fn arrays(columns: &[Named]) -> String {
 }
 
 impl Table {
-    pub(super) fn key_columns(&self) -> &'static [Named] {
+    pub(super) fn key_columns(&self) -> &'static [NamedPage] {
         &self.columns[..self.key]
     }
 
     /// Returns all columns of the target.
-    pub(super) fn all_columns(&self) -> Vec<Named> {
+    pub(super) fn all_columns(&self) -> Vec<NamedPage> {
         [self.bucketed.columns(), self.columns].concat()
     }
 
@@ -165,7 +165,7 @@ impl Table {
     /// given order.
     pub(super) fn find(&self) -> String {
         let columns = self.all_columns();
-        let key: Vec<Named> = self.target_key().iter().map(|&at| columns[at]).collect();
+        let key: Vec<NamedPage> = self.target_key().iter().map(|&at| columns[at]).collect();
         let same: Vec<String> = key
             .iter()
             .map(|(name, _)| format!("t.{name} = k.{name}"))

@@ -195,12 +195,12 @@ pub(super) const TABLES: [Table; 17] = [
         chunk: CHUNK,
     },
     Table {
-        name: "parts",
+        name: "carrier_ids",
         bucketed: Bucketed::ByStem,
         key: 3,
         columns: &[
             ("carrier", Text),
-            ("stem", Text),
+            ("prefix", Text),
             ("submitted_hour_ms", Int),
             ("pages", Bytes),
         ],

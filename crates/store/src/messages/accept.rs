@@ -81,18 +81,18 @@ impl Change for Accept {
             .collect();
         let owners: Vec<Owner> = owners.into_iter().collect();
         let mut wallets = wallets::lock(tx, &owners).await?;
-        let mut armed = self.arm(tx).await?;
+        let mut opened = self.open_windows(tx).await?;
         let mut movements: BTreeMap<Owner, Movement> = BTreeMap::new();
         let mut answers = Vec::with_capacity(self.messages.len());
         let mut kept: Vec<Kept<'_>> = Vec::with_capacity(self.messages.len());
         for message in &self.messages {
             let window = self.window(message);
-            if !armed.contains(&window) {
+            if !opened.contains(&window) {
                 answers.push(Accepted::No(Refusal::Duplicate));
                 continue;
             }
             if !is_live(message) {
-                armed.remove(&window);
+                opened.remove(&window);
                 let drawn = Purse::default();
                 kept.push(Kept { message, drawn });
                 answers.push(Accepted::Yes {
@@ -121,7 +121,7 @@ impl Change for Accept {
                 answers.push(Accepted::No(refusal));
                 continue;
             }
-            armed.remove(&window);
+            opened.remove(&window);
             wallet.purse.pay(&drawn);
             let movement = movements.entry(owner).or_default();
             movement.purse.pay(&drawn);
@@ -132,8 +132,8 @@ impl Change for Accept {
             kept.push(Kept { message, drawn });
         }
         // Windows without an accepted message are closed again: a refused send never opens one.
-        let unused: Vec<Window> = armed.into_iter().collect();
-        duplicates::disarm(tx, &unused, self.now_ms).await?;
+        let unused: Vec<Window> = opened.into_iter().collect();
+        duplicates::close_windows(tx, &unused, self.now_ms).await?;
         // The order of ids fills the pages of tables and indexes.
         kept.sort_unstable_by_key(|kept| kept.message.id);
         self.charge(tx, &movements, &kept).await?;
@@ -174,12 +174,12 @@ impl Accept {
     }
 
     /// Opens the duplicate window of every message. Returns the windows that were not open yet.
-    async fn arm(&self, tx: &mut Tx) -> Result<BTreeSet<Window>> {
+    async fn open_windows(&self, tx: &mut Tx) -> Result<BTreeSet<Window>> {
         // Two messages of a group may have the same window, and PostgreSQL refuses to open a window
         // twice in one statement.
         let named: BTreeSet<Window> = self.messages.iter().map(|new| self.window(new)).collect();
         let named: Vec<Window> = named.into_iter().collect();
-        duplicates::arm(tx, &self.store.windows, &named, self.now_ms).await
+        duplicates::open_windows(tx, &self.store.windows, &named, self.now_ms).await
     }
 
     async fn charge(

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Length of a duplicate window.
 const DUPLICATE_WINDOW_MS: i64 = 60_000;
 /// Interval at which closed windows are removed from memory.
-const FORGET_EVERY_MS: i64 = 10_000;
+const FORGET_INTERVAL_MS: i64 = 10_000;
 
 /// The key of a duplicate window.
 pub(crate) type Window = (Bucket, Fingerprint);
@@ -23,7 +23,7 @@ pub(crate) type Window = (Bucket, Fingerprint);
 /// The windows that may be open on SQLite. It is `None` until they are needed, and after their rows
 /// have moved.
 #[derive(Debug, Default)]
-pub(crate) struct Remembered(Mutex<Option<Closings>>);
+pub(crate) struct OpenWindows(Mutex<Option<Closings>>);
 
 /// The closing times of windows, Unix milliseconds.
 #[derive(Debug)]
@@ -36,12 +36,12 @@ impl Closings {
     fn new(at_ms: HashMap<Fingerprint, i64>, now_ms: i64) -> Self {
         Self {
             at_ms,
-            forget_at_ms: now_ms + FORGET_EVERY_MS,
+            forget_at_ms: now_ms + FORGET_INTERVAL_MS,
         }
     }
 }
 
-impl Remembered {
+impl OpenWindows {
     fn lock(&self) -> MutexGuard<'_, Option<Closings>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +71,7 @@ impl Remembered {
                 // The map would otherwise keep the size of the busiest minute. Twice the remaining
                 // size avoids an immediate growth.
                 closings.at_ms.shrink_to(2 * closings.at_ms.len());
-                closings.forget_at_ms = now_ms + FORGET_EVERY_MS;
+                closings.forget_at_ms = now_ms + FORGET_INTERVAL_MS;
             }
             let closing = windows.iter().map(|window| (window.1, closes_at_ms));
             closings.at_ms.extend(closing);
@@ -102,15 +102,15 @@ impl Remembered {
 }
 
 /// Opens these windows, each listed once. Returns the ones that were not open yet.
-pub(crate) async fn arm(
+pub(crate) async fn open_windows(
     tx: &mut Tx,
-    remembered: &Remembered,
+    remembered: &OpenWindows,
     windows: &[Window],
     now_ms: i64,
 ) -> Result<BTreeSet<Window>> {
     let closes_at_ms = now_ms + DUPLICATE_WINDOW_MS;
     if let Tx::Postgres(_) = tx {
-        return arm_shared(tx, windows, closes_at_ms).await;
+        return open_shared(tx, windows, closes_at_ms).await;
     }
     remembered.know(tx, now_ms).await?;
     let open = standing(tx, &remembered.open_of(windows, now_ms)).await?;
@@ -165,13 +165,13 @@ impl Store {
     }
 }
 
-async fn arm_shared(
+async fn open_shared(
     tx: &mut Tx,
     windows: &[Window],
     closes_at_ms: i64,
 ) -> Result<BTreeSet<Window>> {
     // A window is closed if its closing time is at least a window's length before the new one.
-    let arm = bulk(
+    let open = bulk(
         "insert into recent_sends (bucket, fingerprint, expires_at_ms) values ($1, $2, $3)
          on conflict (bucket, fingerprint) do update set expires_at_ms = excluded.expires_at_ms
              where recent_sends.expires_at_ms <= excluded.expires_at_ms - $4
@@ -182,11 +182,11 @@ async fn arm_shared(
              where recent_sends.expires_at_ms <= excluded.expires_at_ms - $4
          returning bucket, fingerprint",
     );
-    let arm = arm.rows(windows, |window| {
+    let open = open.rows(windows, |window| {
         [value(window.0.0), value(&window.1[..]), value(closes_at_ms)]
     });
-    let armed: Vec<(i16, Vec<u8>)> = tx.fetch_each(arm.bind(DUPLICATE_WINDOW_MS)).await?;
-    armed.into_iter().map(window).collect()
+    let opened: Vec<(i16, Vec<u8>)> = tx.fetch_each(open.bind(DUPLICATE_WINDOW_MS)).await?;
+    opened.into_iter().map(window).collect()
 }
 
 fn window((bucket, fingerprint): (i16, Vec<u8>)) -> Result<Window> {
@@ -199,7 +199,7 @@ fn fingerprint_of(fingerprint: Vec<u8>) -> Result<Fingerprint> {
 }
 
 /// Closes windows that the same transaction opened and that no accepted message used.
-pub(crate) async fn disarm(tx: &mut Tx, windows: &[Window], now_ms: i64) -> Result<()> {
+pub(crate) async fn close_windows(tx: &mut Tx, windows: &[Window], now_ms: i64) -> Result<()> {
     if let Tx::Postgres(_) = tx {
         tx.execute_each(bulk("delete from recent_sends where bucket = $1 and fingerprint = $2", "delete from recent_sends where (bucket, fingerprint) in (select * from unnest($1::bigint[], $2::bytea[]))").rows(windows, |window| [value(window.0.0), value(&window.1[..])])).await?;
         return Ok(());
@@ -235,7 +235,7 @@ pub(crate) async fn remove_closed(
 /// `now_ms`.
 pub(crate) async fn follow(
     tx: &mut Tx,
-    remembered: &Remembered,
+    remembered: &OpenWindows,
     bucket: Bucket,
     now_ms: i64,
     set_by_ms: i64,
@@ -262,13 +262,13 @@ mod tests {
         (BUCKET, u128::to_be_bytes(u128::from(number.unsigned_abs())))
     }
 
-    fn held(remembered: &Remembered) -> usize {
+    fn held(remembered: &OpenWindows) -> usize {
         remembered.lock().as_ref().map_or(0, |all| all.at_ms.len())
     }
 
     #[test]
     fn closed_windows_are_forgotten_within_ten_seconds() {
-        let remembered = Remembered::default();
+        let remembered = OpenWindows::default();
         *remembered.lock() = Some(Closings::new(HashMap::new(), 0));
         let mut most = 0;
         for now_ms in (0..600_000).step_by(100) {
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_was_read_is_looked_at_again_after_ten_seconds() {
-        let remembered = Remembered::default();
+        let remembered = OpenWindows::default();
         let closed = HashMap::from([(window(1).1, 1_500)]);
         *remembered.lock() = Some(Closings::new(closed, 1_000));
         remembered.remember(&[window(2)], 70_999, 10_999);

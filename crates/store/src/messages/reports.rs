@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Messages whose counts are cached.
-const MOST_REMEMBERED: usize = 4_096;
+const MAX_REMEMBERED: usize = 4_096;
 
 /// The number of recipients of a message by outcome.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -64,7 +64,7 @@ impl Counted {
 
     fn keep(&self, message: MessageId, counts: StatusCounts) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_REMEMBERED {
+        if known.len() >= MAX_REMEMBERED {
             known.clear();
         }
         known.insert(message, counts);
@@ -219,7 +219,7 @@ mod tests {
         for now_ms in 0..10_000 {
             counted.keep(id(now_ms), counts);
             let held = counted.0.lock().map_or(0, |known| known.len());
-            assert!(held <= MOST_REMEMBERED);
+            assert!(held <= MAX_REMEMBERED);
             assert_eq!(counted.get(id(now_ms)), Some(counts));
         }
         assert_eq!(counted.get(id(10_000)), None);

@@ -1,6 +1,6 @@
 //! The log of callback attempts, for the operator.
 
-use super::{Callback, Outcome};
+use super::{AttemptOutcome, Callback};
 use crate::Store;
 use crate::rows::{id_bytes, message_id, number, recipient};
 use database::{Change, Result, Tx, bulk, query, value};
@@ -36,7 +36,7 @@ pub struct CallbackAttempt {
 }
 
 /// Stores the attempts that are to be logged.
-pub(super) async fn insert(tx: &mut Tx, outcomes: &[Outcome]) -> Result<()> {
+pub(super) async fn insert(tx: &mut Tx, outcomes: &[AttemptOutcome]) -> Result<()> {
     let kept = outcomes
         .iter()
         .filter_map(|outcome| Some((&outcome.callback, outcome.attempted.as_ref()?)));

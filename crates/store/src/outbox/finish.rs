@@ -1,13 +1,15 @@
 //! The results of claimed callbacks.
 
-use super::{CLAIMED, Callback, DEAD, DUE, Finished, Outcome, attempts, insert, insert_as, take};
+use super::{
+    AttemptOutcome, CLAIMED, Callback, DEAD, DUE, Finished, attempts, insert, insert_as, take,
+};
 use crate::Store;
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
 
 struct FinishCallbacks {
     node: i64,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<AttemptOutcome>,
 }
 
 impl Change for FinishCallbacks {
@@ -87,7 +89,7 @@ async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
 
 impl Store {
     /// Records the results of callbacks that this node had claimed.
-    pub async fn finish_callbacks(&self, node: i64, outcomes: Vec<Outcome>) -> Result<()> {
+    pub async fn finish_callbacks(&self, node: i64, outcomes: Vec<AttemptOutcome>) -> Result<()> {
         self.db.change(FinishCallbacks { node, outcomes }).await
     }
 }

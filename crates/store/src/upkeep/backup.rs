@@ -56,12 +56,10 @@ pub enum BackupError {
     },
 }
 
-type Outcome<T> = std::result::Result<T, BackupError>;
-
 impl Store {
     /// Writes an embedded database into a new file, as of one moment, while it is in use. Returns
     /// the counts of the backup once it is verified and synced.
-    pub async fn backup(&self, file: &Path) -> Outcome<Verification> {
+    pub async fn backup(&self, file: &Path) -> std::result::Result<Verification, BackupError> {
         let from = self.db.connect_to_copy()?;
         let partial = Partial::begin(file)?;
         copy::copy(from, partial.path())?;
@@ -73,7 +71,10 @@ impl Store {
     /// Makes the database of a directory from a backup, with the schema of this release. Returns
     /// the counts of the backup. After a failure or an interruption there is no database, and the
     /// restore can be repeated.
-    pub async fn restore(backup: &Path, directory: &Path) -> Outcome<Verification> {
+    pub async fn restore(
+        backup: &Path,
+        directory: &Path,
+    ) -> std::result::Result<Verification, BackupError> {
         let from = copy::open_copy(backup, &SCHEMA)?.ok_or(BackupError::Foreign)?;
         prepare_directory(directory)?;
         // Another process that opens the directory meanwhile waits. It would make an empty
@@ -96,7 +97,7 @@ impl Store {
 }
 
 /// Verifies a copy.
-async fn sound(file: &Path) -> Outcome<Verification> {
+async fn sound(file: &Path) -> std::result::Result<Verification, BackupError> {
     let verification = check(&mut copy::read_copy(file)?).await?;
     match verification.violations.first() {
         None => Ok(verification),

@@ -10,7 +10,7 @@ mod keys;
 mod sandbox;
 mod texts;
 
-pub use keys::{DeadKey, PartKey};
+pub use keys::{CarrierIdKey, DeadKey};
 pub use texts::TextCursor;
 pub(crate) use texts::texts_mark;
 
@@ -21,10 +21,10 @@ use domain::{Bucket, MessageId};
 use std::collections::HashSet;
 
 /// Messages read in one step at most.
-const MOST_MESSAGES: i64 = 250;
+const MAX_MESSAGES: i64 = 250;
 /// Deliveries, and callback attempts, removed in one transaction at most. A message with more of
 /// them takes several.
-const MOST_DELIVERIES: i64 = 500;
+const MAX_DELIVERIES: i64 = 500;
 
 /// The result of a step.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -110,7 +110,7 @@ async fn old_messages(
             .bind(bucket.0)
             .bind(id_bytes(&after))
             .bind(id_bytes(&MessageId::lowest_at(before_ms)))
-            .bind(MOST_MESSAGES)
+            .bind(MAX_MESSAGES)
             .bind(before_ms),
         )
         .await?;
@@ -130,11 +130,11 @@ fn fitting(found: &[Old]) -> usize {
     let mut deliveries = 0;
     let fitting = found.iter().take_while(|old| {
         deliveries += if old.recipients == 0 {
-            MOST_DELIVERIES
+            MAX_DELIVERIES
         } else {
             old.recipients
         };
-        deliveries <= MOST_DELIVERIES
+        deliveries <= MAX_DELIVERIES
     });
     fitting.count().max(1).min(found.len())
 }
@@ -202,12 +202,12 @@ impl Change for RemoveMessages {
                  select message_id, recipient from deliveries
                  where message_id = $1 and bucket = $2 limit $3) and bucket = $2", "delete from deliveries where (message_id, recipient) in (
                  select message_id, recipient from deliveries
-                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MOST_DELIVERIES)).await?;
+                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MAX_DELIVERIES)).await?;
         tx.execute_each(bulk("delete from callback_attempts where (message_id, recipient, made_at_ms) in (
                  select message_id, recipient, made_at_ms from callback_attempts
                  where message_id = $1 and bucket = $2 limit $3) and bucket = $2", "delete from callback_attempts where (message_id, recipient, made_at_ms) in (
                  select message_id, recipient, made_at_ms from callback_attempts
-                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MOST_DELIVERIES)).await?;
+                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MAX_DELIVERIES)).await?;
         let gone = tx.execute_each(bulk("delete from messages where message_id = $1 and bucket = $2
                  and not exists (select 1 from deliveries d
                      where d.bucket = messages.bucket and d.message_id = messages.message_id)

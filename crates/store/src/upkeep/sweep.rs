@@ -1,7 +1,7 @@
 //! Sweeps: recipients expire, duplicate windows close, and old parked receipts are removed.
 
-use crate::deliveries::CaseOrFault;
-use crate::deliveries::settle::{self, Case, Planner, Settled, Terrain};
+use crate::deliveries::SettlementOrFault;
+use crate::deliveries::settle::{self, PendingSettlement, Planner, SettleContext, Settled};
 use crate::rows::id_bytes;
 use crate::{Store, messages::duplicates};
 use database::{Change, Result, Tx, bulk, locking, query, value};
@@ -9,14 +9,14 @@ use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 use std::collections::BTreeMap;
 
 /// Recipients expired in one transaction at most.
-const MOST_EXPIRED: usize = 500;
+const MAX_EXPIRED: usize = 500;
 /// Rows removed in one transaction at most, plus any that closed together with the last of them.
-const MOST_TIDIED: i64 = 2_000;
+const MAX_TIDIED: i64 = 2_000;
 /// Overlap of sweeps. A message due this long before the mark is read again, because it may have
 /// been in flight.
 const OVERLAP_MS: i64 = 60_000;
 /// Progress after which a sweep writes its mark. Messages swept twice are already settled.
-const MARK_EVERY_MS: i64 = 60_000;
+const MARK_INTERVAL_MS: i64 = 60_000;
 /// Time for which a receipt without a submit is kept.
 const PARKED_FOR_MS: i64 = 6 * 3_600_000;
 
@@ -69,7 +69,7 @@ impl Change for Expire {
         let more = more || more_scheduled;
         cases.extend(scheduled);
         // The mark is locked before the wallets that get refunds, as everywhere.
-        if more || swept - from > MARK_EVERY_MS {
+        if more || swept - from > MARK_INTERVAL_MS {
             write_mark(tx, &mark, swept).await?;
         }
         let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
@@ -85,7 +85,7 @@ impl Expire {
         tx: &mut Tx,
         from: i64,
         until: i64,
-    ) -> Result<(Vec<Case>, bool)> {
+    ) -> Result<(Vec<PendingSettlement>, bool)> {
         let sql = locking!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
                  d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
@@ -97,14 +97,14 @@ impl Expire {
              order by d.message_id, d.recipient limit $5";
             "for update of d"
         );
-        let rows: Vec<CaseOrFault> = tx
+        let rows: Vec<SettlementOrFault> = tx
             .fetch_all(
                 query(sql)
                     .bind(self.bucket.0)
                     .bind(id_bytes(&MessageId::lowest_at(from - OVERLAP_MS)))
                     .bind(id_bytes(&MessageId::lowest_at(until)))
                     .bind(self.expiry.gateway.as_str())
-                    .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX)),
+                    .bind(i64::try_from(MAX_EXPIRED).unwrap_or(i64::MAX)),
             )
             .await?;
         Ok(readable(rows))
@@ -112,7 +112,12 @@ impl Expire {
 
     /// Returns some open recipients of messages that were due in this time and accepted before, and
     /// whether there may be more.
-    async fn due_later(&self, tx: &mut Tx, from: i64, until: i64) -> Result<(Vec<Case>, bool)> {
+    async fn due_later(
+        &self,
+        tx: &mut Tx,
+        from: i64,
+        until: i64,
+    ) -> Result<(Vec<PendingSettlement>, bool)> {
         let sql = locking!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
                  d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
@@ -124,14 +129,14 @@ impl Expire {
              order by m.due_at_ms, m.message_id, d.recipient limit $5";
             "for update of d"
         );
-        let rows: Vec<CaseOrFault> = tx
+        let rows: Vec<SettlementOrFault> = tx
             .fetch_all(
                 query(sql)
                     .bind(self.bucket.0)
                     .bind(from - OVERLAP_MS)
                     .bind(until)
                     .bind(self.expiry.gateway.as_str())
-                    .bind(i64::try_from(MOST_EXPIRED).unwrap_or(i64::MAX)),
+                    .bind(i64::try_from(MAX_EXPIRED).unwrap_or(i64::MAX)),
             )
             .await?;
         Ok(readable(rows))
@@ -139,9 +144,9 @@ impl Expire {
 }
 
 /// Returns the readable rows, and whether there may be more rows.
-fn readable(rows: Vec<CaseOrFault>) -> (Vec<Case>, bool) {
-    let is_full = rows.len() == MOST_EXPIRED;
-    let cases = rows.into_iter().filter_map(|row| row.told().ok());
+fn readable(rows: Vec<SettlementOrFault>) -> (Vec<PendingSettlement>, bool) {
+    let is_full = rows.len() == MAX_EXPIRED;
+    let cases = rows.into_iter().filter_map(|row| row.settlement().ok());
     (cases.collect(), is_full)
 }
 
@@ -158,24 +163,29 @@ pub(crate) fn expired_marks(bucket: Bucket) -> Vec<String> {
         .collect()
 }
 
-async fn give_up(tx: &mut Tx, store: &Store, expiry: &Expiry, cases: Vec<Case>) -> Result<Settled> {
+async fn give_up(
+    tx: &mut Tx,
+    store: &Store,
+    expiry: &Expiry,
+    cases: Vec<PendingSettlement>,
+) -> Result<Settled> {
     let messages = settle::messages(tx, &cases).await?;
     let cases = cases
         .into_iter()
-        .map(|case| Case {
+        .map(|case| PendingSettlement {
             error: Some("no receipt in time".to_owned()),
             events: vec![DeliveryEvent::GaveUp],
             ..case
         })
         .collect();
-    let terrain = Terrain {
+    let context = SettleContext {
         now_ms: expiry.now_ms,
         planner: expiry.planner.clone(),
         node: 0,
         claimed_until_ms: 0,
         callback_room: settle::CallbackRoom::default(),
     };
-    let (settled, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
+    let (settled, owed) = settle::settle(tx, &context, cases, &messages).await?;
     settle::refund(tx, store, expiry.now_ms, owed).await?;
     Ok(settled)
 }
@@ -243,14 +253,14 @@ impl Change for Tidy {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let closed = duplicates::remove_closed(tx, self.bucket, self.now_ms, MOST_TIDIED).await?;
+        let closed = duplicates::remove_closed(tx, self.bucket, self.now_ms, MAX_TIDIED).await?;
         tx.execute(
             query("delete from parked_receipts where bucket = $1 and received_at_ms < $2")
                 .bind(self.bucket.0)
                 .bind(self.now_ms - PARKED_FOR_MS),
         )
         .await?;
-        Ok(closed >= MOST_TIDIED.unsigned_abs())
+        Ok(closed >= MAX_TIDIED.unsigned_abs())
     }
 }
 

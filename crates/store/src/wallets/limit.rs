@@ -66,15 +66,15 @@ impl Change for SetLimit {
             .bind(spending.spent.units()),
         )
         .await?;
-        let told =
+        let shown =
             |per_day: Option<Money>| json!({ "per_day": per_day.map(|money| money.to_string()) });
         let entry = Entry {
             by: &self.by,
             verb: VERB,
             account: Some(self.account),
             object: "",
-            before: told(wallet.spending.per_day),
-            after: told(self.per_day),
+            before: shown(wallet.spending.per_day),
+            after: shown(self.per_day),
         };
         audit::enter(tx, entry).await?;
         Ok(true)

@@ -14,7 +14,7 @@ const MESSAGE_TABLES: [&str; 10] = [
     "messages",
     "outbox",
     "parked_receipts",
-    "parts",
+    "carrier_ids",
     "recent_sends",
     "wallets",
 ];
@@ -135,7 +135,7 @@ fn no_conflict_clause_calls_a_function_that_may_change() {
         };
         let clause = clause.split(" returning ").next().unwrap_or(clause);
         let clause = clause.trim_start_matches("(bucket, fingerprint)");
-        let clause = clause.trim_start_matches("(bucket, carrier, stem, submitted_hour_ms)");
+        let clause = clause.trim_start_matches("(bucket, carrier, prefix, submitted_hour_ms)");
         // These are the same everywhere.
         let clause = clause.replace("length(", "").replace("position(", "");
         assert!(!clause.contains('('), "{}", statement.text);
@@ -150,26 +150,26 @@ fn the_statements_are_read_right() {
         (text, "deliveries", "d", true),
         (text, "messages", "m", true),
         (
-            "select bucket from parts where carrier = $1",
-            "parts",
-            "parts",
+            "select bucket from carrier_ids where carrier = $1",
+            "carrier_ids",
+            "carrier_ids",
             false,
         ),
         (
-            "delete from parts where (bucket, carrier) in (values (1, 2))",
-            "parts",
-            "parts",
+            "delete from carrier_ids where (bucket, carrier) in (values (1, 2))",
+            "carrier_ids",
+            "carrier_ids",
             true,
         ),
         (
-            "insert into parts (carrier, bucket) values ($1, $2)",
-            "parts",
-            "parts",
+            "insert into carrier_ids (carrier, bucket) values ($1, $2)",
+            "carrier_ids",
+            "carrier_ids",
             false,
         ),
         (
-            "select a from parts p join v on v.bucket = 1 where p.carrier = $1",
-            "parts",
+            "select a from carrier_ids p join v on v.bucket = 1 where p.carrier = $1",
+            "carrier_ids",
             "p",
             false,
         ),

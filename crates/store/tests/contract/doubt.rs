@@ -6,7 +6,7 @@ use super::kit::{
     two_legs, undelivered,
 };
 use domain::DeliveryStatus;
-use store::{Batch, Claim, Claimed, Progress, Receipt, ReceiptWord};
+use store::{Batch, Claim, Claimed, Progress, Receipt, ReceiptStatus};
 
 twins!(
     what_is_in_doubt_is_told_as_pending,
@@ -67,7 +67,7 @@ async fn what_is_in_doubt_is_told_as_pending(kit: &Kit) {
         kit.statuses(&message).await,
         [Some(DeliveryStatus::InDoubt)]
     );
-    assert_eq!(kit.numbers("select count(*) from parts").await, [0]);
+    assert_eq!(kit.numbers("select count(*) from carrier_ids").await, [0]);
 }
 
 async fn who_is_in_doubt_is_counted_by_carrier_until_it_ends(kit: &Kit) {
@@ -250,7 +250,7 @@ async fn only_those_still_in_doubt_are_sent_again(kit: &Kit) {
         unreachable!()
     };
     let pending = Receipt {
-        word: ReceiptWord::Pending,
+        status: ReceiptStatus::Pending,
         ..receipt("lost-3", three, DeliveryStatus::Delivered)
     };
     let heard = vec![
@@ -344,7 +344,7 @@ async fn pages_in_doubt_are_adopted_report_by_report(kit: &Kit) {
     let message = doubt(kit, &base).await;
     let to = message.draft.recipients[0];
     let acknowledged = Receipt {
-        word: ReceiptWord::Pending,
+        status: ReceiptStatus::Pending,
         ..receipt("p1", to, DeliveryStatus::Delivered)
     };
     let later = ["p2", "p3", "p1"].map(|id| receipt(id, to, DeliveryStatus::Delivered));
@@ -458,7 +458,7 @@ async fn the_id_of_a_response_replaces_a_guessed_one(kit: &Kit) {
     kit.report(report(vec![], vec![first])).await;
     // The first page of the copy is acknowledged before its response: page 2 is in doubt alone.
     let early = Receipt {
-        word: ReceiptWord::Pending,
+        status: ReceiptStatus::Pending,
         ..receipt(&page_id(to, 1), to, DeliveryStatus::Delivered)
     };
     kit.report(report(vec![], vec![early])).await;
@@ -490,21 +490,21 @@ async fn pages_that_were_guessed_are_those_that_the_response_says(kit: &Kit) {
         };
         let message = doubt(kit, &base).await;
         let to = message.draft.recipients[0];
-        let hear = async |page| {
+        let settle_joined = async |page| {
             let heard = receipt(&page_id(to, page), to, DeliveryStatus::Delivered);
             kit.report(report(vec![], vec![heard])).await;
             kit.statuses(&message).await[0]
         };
         let copy = resends(kit).await;
         for &page in early {
-            assert_eq!(hear(page).await, Some(DeliveryStatus::InDoubt));
+            assert_eq!(settle_joined(page).await, Some(DeliveryStatus::InDoubt));
         }
         kit.report(report(copy.iter().map(taken).collect(), vec![]))
             .await;
         let mut status = kit.statuses(&message).await[0];
         for page in (1..=3).filter(|page| !early.contains(page)) {
             assert_eq!(status, Some(DeliveryStatus::Sent), "{early:?}, {page}");
-            status = hear(page).await;
+            status = settle_joined(page).await;
         }
         assert_eq!(status, Some(DeliveryStatus::Delivered), "{early:?}");
     }
@@ -517,7 +517,7 @@ async fn a_guess_for_a_younger_message_is_worth_less_than_a_response(kit: &Kit) 
     let younger = doubt(kit, &base).await;
     let to = older.draft.recipients[0];
     let early = Receipt {
-        word: ReceiptWord::Pending,
+        status: ReceiptStatus::Pending,
         ..receipt(&page_id(to, 1), to, DeliveryStatus::Delivered)
     };
     kit.report(report(vec![], vec![early])).await;

@@ -5,7 +5,7 @@ use super::kit::{
     undelivered,
 };
 use domain::{AccountId, Environment};
-use store::{Attempted, CarrierReport, Finished, NewMessage, Outcome, Receipt};
+use store::{AttemptOutcome, Attempted, CarrierReport, Finished, NewMessage, Receipt};
 
 pub(crate) const DAY: i64 = 86_400_000;
 pub(crate) const URL: &str = "https://shop.example.ng/sms";
@@ -146,14 +146,14 @@ async fn kill_callbacks(kit: &Kit, account: AccountId) {
     );
     let due = kit.store.claim_callbacks(of, NOW, 10_000, 1, NOW);
     let dead = due.await.unwrap().into_iter();
-    let dead = dead.map(|callback| Outcome {
+    let dead = dead.map(|callback| AttemptOutcome {
         attempted: Some(Attempted {
             made_at_ms: NOW,
             result: "404".to_owned(),
             took_ms: 12,
             answer: "Nobody here".to_owned(),
         }),
-        ..Outcome::new(callback, Finished::Dead)
+        ..AttemptOutcome::new(callback, Finished::Dead)
     });
     kit.store.finish_callbacks(1, dead.collect()).await.unwrap();
 }

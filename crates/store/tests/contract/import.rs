@@ -267,7 +267,7 @@ async fn everything_is_moved_once_and_equal() {
         "deliveries d left join messages m using (bucket, message_id) where m.account_id is null",
         "batches b left join messages m using (bucket, message_id) where m.account_id is null",
         "outbox o left join messages m on m.bucket = o.bucket and m.message_id = o.subject where m.account_id is null",
-        "parts p left join deliveries d on d.bucket = get_byte(p.pages, 16)
+        "carrier_ids p left join deliveries d on d.bucket = get_byte(p.pages, 16)
              and d.message_id = substr(p.pages, 1, 16) where d.status is null",
     ] {
         let count = format!("select count(*) from {misplaced}");

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use store::{
     Accepted, Batch, BatchKind, By, CallbackRoom, CarrierReport, Claim, Claimed, Credited, Ended,
-    EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptWord, Settled,
+    EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptStatus, Settled,
     Store, WAITING,
 };
 
@@ -702,7 +702,7 @@ pub(crate) fn receipt(carrier_id: &str, recipient: Recipient, status: DeliverySt
         other_id: None,
         recipient: Some(recipient),
         sender: SENDER.to_owned(),
-        word: ReceiptWord::Final(status),
+        status: ReceiptStatus::Final(status),
         error: None,
     }
 }

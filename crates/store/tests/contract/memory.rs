@@ -1,7 +1,7 @@
 //! The database in memory, and its disk.
 
 use super::kit::by;
-use database::{Commit, Verdict};
+use database::{Commit, CommitVerdict};
 use domain::{Account, AccountId, AccountStatus, Verification};
 use std::sync::{Arc, Mutex};
 use store::Store;
@@ -19,7 +19,7 @@ fn account(number: i64) -> Account {
 
 #[tokio::test]
 async fn a_memory_database_fails_as_its_simulated_disk_does() {
-    let verdict = Arc::new(Mutex::new(Verdict::Made));
+    let verdict = Arc::new(Mutex::new(CommitVerdict::Made));
     let disk = {
         let verdict = Arc::clone(&verdict);
         Arc::new(move || Commit {
@@ -29,14 +29,14 @@ async fn a_memory_database_fails_as_its_simulated_disk_does() {
     };
     let store = Store::in_memory("contract", disk).await.unwrap();
     store.create_account(account(1), by(0)).await.unwrap();
-    for ill in [Verdict::Full, Verdict::Failed] {
+    for ill in [CommitVerdict::Full, CommitVerdict::Failed] {
         *verdict.lock().unwrap() = ill;
         assert!(
             store.create_account(account(2), by(0)).await.is_err(),
             "{ill:?}"
         );
     }
-    *verdict.lock().unwrap() = Verdict::Made;
+    *verdict.lock().unwrap() = CommitVerdict::Made;
     store.create_account(account(3), by(0)).await.unwrap();
     let well = Arc::new(Commit::default);
     let other = Store::in_memory("contract", well).await.unwrap();

@@ -3,7 +3,7 @@
 
 use domain::{Component, DeliveryStatus, MessageId, Money, Recipient};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use store::{BatchKind, ReceiptWord};
+use store::{BatchKind, ReceiptStatus};
 
 /// Where a recipient stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -79,14 +79,14 @@ impl Person {
 
 /// A receipt.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct SentReceipt {
     pub(crate) carrier: &'static str,
     pub(crate) id: String,
     pub(crate) to: Recipient,
-    pub(crate) word: ReceiptWord,
+    pub(crate) status: ReceiptStatus,
 }
 
-impl Heard {
+impl SentReceipt {
     /// The carrier's id, which is known to nobody else.
     fn key(&self) -> (&'static str, String) {
         (self.carrier, self.id.clone())
@@ -106,7 +106,7 @@ pub(crate) struct Model {
     /// Whom a carrier's id names: leg (counted from 0) and page.
     pages: HashMap<(&'static str, String), (Recipient, usize, usize)>,
     /// Receipts that mean nobody yet.
-    parked: Vec<Heard>,
+    parked: Vec<SentReceipt>,
 }
 
 impl Model {
@@ -194,7 +194,7 @@ impl Model {
             moved.extend(guessed.map(|(.., guessed)| (guessed, page)));
         }
         self.person(to).rename(leg, &moved);
-        let known = |heard: &Heard| self.pages.contains_key(&heard.key());
+        let known = |heard: &SentReceipt| self.pages.contains_key(&heard.key());
         let (now, later) = self.parked.drain(..).partition(known);
         self.parked = later;
         self.hear_all(now);
@@ -213,7 +213,7 @@ impl Model {
             person.doubters[leg].insert(carrier);
         }
         person.weigh();
-        let is_of = |heard: &Heard| heard.to == to && heard.carrier == carrier;
+        let is_of = |heard: &SentReceipt| heard.to == to && heard.carrier == carrier;
         let (now, later) = self.parked.drain(..).partition(is_of);
         self.parked = later;
         self.hear_all(now);
@@ -253,33 +253,33 @@ impl Model {
     }
 
     /// Receipts come, one after the other.
-    pub(crate) fn hear_all(&mut self, all: Vec<Heard>) {
+    pub(crate) fn hear_all(&mut self, all: Vec<SentReceipt>) {
         let mut seen = HashSet::new();
         for heard in all {
-            if seen.insert((heard.id.clone(), heard.word)) {
-                self.hear(heard);
+            if seen.insert((heard.id.clone(), heard.status)) {
+                self.settle_joined(heard);
             }
         }
     }
 
-    fn hear(&mut self, heard: Heard) {
+    fn settle_joined(&mut self, heard: SentReceipt) {
         let Some((to, leg, page)) = self.meant(&heard) else {
             self.parked.push(heard);
             return;
         };
-        match heard.word {
-            ReceiptWord::Pending => {
+        match heard.status {
+            ReceiptStatus::Pending => {
                 let person = self.person(to);
                 person.doubted[leg].remove(&page);
                 person.weigh();
             }
-            ReceiptWord::Final(DeliveryStatus::Delivered) => self.deliver(to, leg, page),
-            ReceiptWord::Final(end) => self.fail(to, leg, end),
+            ReceiptStatus::Final(DeliveryStatus::Delivered) => self.deliver(to, leg, page),
+            ReceiptStatus::Final(end) => self.fail(to, leg, end),
         }
     }
 
     /// Whom its id names; if nobody, who is in doubt with that carrier is meant, with the first page in doubt.
-    fn meant(&mut self, heard: &Heard) -> Option<(Recipient, usize, usize)> {
+    fn meant(&mut self, heard: &SentReceipt) -> Option<(Recipient, usize, usize)> {
         if let Some(known) = self.pages.get(&heard.key()) {
             return Some(*known);
         }

@@ -196,11 +196,14 @@ async fn a_node_lives_until_it_is_buried_or_leaves(kit: &Kit) {
     };
     assert_eq!((seen.node, seen.beat), (1, 1));
     kit.store.beat(1, "one").await.unwrap();
-    assert!(!kit.store.bury(seen).await.unwrap(), "it has a new beat");
+    assert!(
+        !kit.store.remove_dead(seen).await.unwrap(),
+        "it has a new beat"
+    );
     let [seen] = kit.store.nodes().await.unwrap()[..] else {
         unreachable!()
     };
-    assert!(kit.store.bury(seen).await.unwrap());
+    assert!(kit.store.remove_dead(seen).await.unwrap());
     assert!(!kit.store.beat(1, "one").await.unwrap(), "it was buried");
     kit.store.leave(1).await.unwrap();
     assert_eq!(kit.store.nodes().await.unwrap(), []);
@@ -274,7 +277,7 @@ async fn a_hint_reaches_the_other_nodes() {
         .await
         .unwrap()
         .expect("a shared database");
-    kit.store.ring(&["mtn-hinted".to_owned()]).await.unwrap();
+    kit.store.notify(&["mtn-hinted".to_owned()]).await.unwrap();
     // Other tests may ring on the same server.
     while hints.next().await.unwrap() != "mtn-hinted" {}
     // It holds a connection.

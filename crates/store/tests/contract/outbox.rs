@@ -4,7 +4,7 @@ use super::kit::{Kit, NODE, NOW, Sending, by, delivered, report, sending, twins,
 use domain::{AccountId, DeliveryStatus, Environment, Recipient};
 use std::collections::{HashMap, HashSet};
 use store::{
-    Attempted, Callback, CallbackRoom, CarrierReport, Finished, OriginKey, Outcome, Receipt,
+    AttemptOutcome, Attempted, Callback, CallbackRoom, CarrierReport, Finished, OriginKey, Receipt,
 };
 
 twins!(
@@ -96,7 +96,7 @@ async fn claim(kit: &Kit, account: AccountId, now_ms: i64, limit: usize) -> Vec<
 
 async fn finish(kit: &Kit, callback: &Callback, finished: Finished) {
     kit.store
-        .finish_callbacks(NODE, vec![Outcome::new(callback.clone(), finished)])
+        .finish_callbacks(NODE, vec![AttemptOutcome::new(callback.clone(), finished)])
         .await
         .unwrap();
 }
@@ -464,7 +464,7 @@ async fn a_callback_that_another_node_took_over_is_that_nodes_alone(kit: &Kit) {
         assert_eq!(taken_over.await.unwrap(), settled.callbacks);
         finish(kit, callback, finished).await;
         assert_eq!(counts(kit).await, counted([("claimed", 1)]), "{finished:?}");
-        let done = vec![Outcome::new(callback.clone(), Finished::Done)];
+        let done = vec![AttemptOutcome::new(callback.clone(), Finished::Done)];
         kit.store.finish_callbacks(OTHER, done).await.unwrap();
         assert_eq!(counts(kit).await, HashMap::new());
         finish(kit, callback, finished).await;
@@ -477,7 +477,7 @@ async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
     let settled = settle(kit, sending, sending.recipients).await;
     let dead = settled.callbacks.iter().cloned();
     let dead = dead
-        .map(|callback| Outcome::new(callback, Finished::Dead))
+        .map(|callback| AttemptOutcome::new(callback, Finished::Dead))
         .collect();
     kit.store.finish_callbacks(NODE, dead).await.unwrap();
     settled.callbacks
@@ -570,15 +570,15 @@ fn attempted(made_at_ms: i64, result: &str) -> Attempted {
 /// Fails at first and succeeds then; the attempts are kept.
 async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> Callback {
     let first = settle(kit, sending, 1).await.callbacks.remove(0);
-    let retry = Outcome {
+    let retry = AttemptOutcome {
         attempted: Some(attempted(at_ms, "timed_out")),
-        ..Outcome::new(first.clone(), Finished::Retry { at_ms: NOW })
+        ..AttemptOutcome::new(first.clone(), Finished::Retry { at_ms: NOW })
     };
     kit.store.finish_callbacks(NODE, vec![retry]).await.unwrap();
     let again = claim(kit, first.account, NOW, 1).await.remove(0);
-    let done = Outcome {
+    let done = AttemptOutcome {
         attempted: Some(attempted(at_ms + 7, "200")),
-        ..Outcome::new(again, Finished::Done)
+        ..AttemptOutcome::new(again, Finished::Done)
     };
     kit.store.finish_callbacks(NODE, vec![done]).await.unwrap();
     first

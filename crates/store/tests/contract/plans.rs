@@ -213,7 +213,7 @@ fn fault(line: &str) -> Option<&'static str> {
         (Some("SCAN"), _) => Some("reads the whole table"),
         // One bucket is the whole table on SQLite.
         (Some("SEARCH"), _) if line.ends_with("(bucket=?)") => Some("reads a whole bucket"),
-        (Some("SEARCH"), Some("p" | "parts" | "b" | "batches" | "d" | "deliveries"))
+        (Some("SEARCH"), Some("p" | "carrier_ids" | "b" | "batches" | "d" | "deliveries"))
             if line.ends_with("(bucket=? AND carrier=?)") =>
         {
             Some("reads all of a carrier")

@@ -5,13 +5,13 @@ use super::kit::{
     CARRIER, Kit, NOW, OTHER_CARRIER, SENDER, Sending, backup, backup_planner, by, claim, credit,
     doubted, fresh, put_back, refused, report, sending, silence, twins, two_legs,
 };
-use super::model::{Heard, Model, Promise, Standing};
+use super::model::{Model, Promise, SentReceipt, Standing};
 use domain::{AccountId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{
     Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, NewMessage,
-    Planner, Progress, Receipt, ReceiptWord, Settled, WAITING,
+    Planner, Progress, Receipt, ReceiptStatus, Settled, WAITING,
 };
 use tokio::task::JoinSet;
 
@@ -502,29 +502,29 @@ impl World<'_> {
             if let Some(at) = self.chance.place(self.ids.len())
                 && about.insert(self.ids[at].2)
             {
-                receipts.push(self.hear(at));
+                receipts.push(self.settle_joined(at));
             }
         }
         receipts
     }
 
     /// A receipt about whom one of the ids means, or under an id that nobody knows.
-    fn hear(&mut self, at: usize) -> Receipt {
+    fn settle_joined(&mut self, at: usize) -> Receipt {
         let (carrier, mut id, to) = self.ids[at].clone();
         if self.chance.is_among(3) {
             id = format!("nobody-{}", fresh());
         }
-        let word = self.chance.pick(&[
-            (2, ReceiptWord::Pending),
-            (9, ReceiptWord::Final(DeliveryStatus::Delivered)),
-            (2, ReceiptWord::Final(DeliveryStatus::Undelivered)),
-            (1, ReceiptWord::Final(DeliveryStatus::Expired)),
+        let status = self.chance.pick(&[
+            (2, ReceiptStatus::Pending),
+            (9, ReceiptStatus::Final(DeliveryStatus::Delivered)),
+            (2, ReceiptStatus::Final(DeliveryStatus::Undelivered)),
+            (1, ReceiptStatus::Final(DeliveryStatus::Expired)),
         ]);
-        let heard = Heard {
+        let heard = SentReceipt {
             carrier,
             id,
             to,
-            word,
+            status,
         };
         let receipt = Receipt {
             carrier: carrier.into(),
@@ -532,7 +532,7 @@ impl World<'_> {
             other_id: None,
             recipient: Some(to),
             sender: SENDER.to_owned(),
-            word,
+            status,
             error: None,
         };
         self.model.hear_all(vec![heard]);

@@ -6,7 +6,7 @@ use super::kit::{
     undelivered,
 };
 use domain::{Component, DeliveryStatus, Gateway, Purse};
-use store::{Claimed, Progress, Receipt, ReceiptWord, Settled};
+use store::{Claimed, Progress, Receipt, ReceiptStatus, Settled};
 
 twins!(
     a_submitted_recipient_has_a_delivery_and_its_pages,
@@ -75,15 +75,15 @@ async fn a_submitted_recipient_has_a_delivery_and_its_pages(kit: &Kit) {
         [Some(DeliveryStatus::Sent); 2]
     );
     // The three pages of a recipient lie together: their ids differ in the last sign.
-    let stems = kit
-        .texts("select stem || length(pages) from parts order by stem")
+    let prefixes = kit
+        .texts("select prefix || length(pages) from carrier_ids order by prefix")
         .await;
     let octets = 16 + 3 + 3 * (1 + 1 + 6);
     let recipients = message.draft.recipients.iter();
     let wanted: Vec<String> = recipients
         .map(|recipient| format!("{}-{octets}", recipient.digits()))
         .collect();
-    assert_eq!(stems, wanted);
+    assert_eq!(prefixes, wanted);
     assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
 }
 
@@ -196,7 +196,7 @@ async fn a_receipt_that_is_not_final_settles_nothing(kit: &Kit) {
     kit.submit(&message).await;
     let to = message.draft.recipients[0];
     let pending = Receipt {
-        word: ReceiptWord::Pending,
+        status: ReceiptStatus::Pending,
         ..delivered(to)
     };
     let (settled, parked) = kit

@@ -361,11 +361,11 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
     ))
     .await
     .unwrap();
-    assert_eq!(count(kit, "parts").await, 3_230);
+    assert_eq!(count(kit, "carrier_ids").await, 3_230);
     let (gone, steps) = remove_parts(kit, before).await;
     assert_eq!(gone, 2_500);
     assert!(steps >= 3, "{steps}");
-    assert_eq!(count(kit, "parts").await, 730);
+    assert_eq!(count(kit, "carrier_ids").await, 730);
     assert_eq!(remove_parts(kit, before + 3_599_999).await.0, 0);
     let (gone, steps) = remove_dead(kit, before).await;
     assert_eq!(gone, 2_500);
@@ -379,7 +379,7 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
         assert_eq!(removed, 0);
     }
     assert_eq!(remove_messages(kit, before).await.0, 1);
-    let named = format!("parts where carrier = '{CARRIER}'");
+    let named = format!("carrier_ids where carrier = '{CARRIER}'");
     assert_eq!(count(kit, &named).await, 730);
     assert!(kit.balance(id).await > naira(0));
 }

@@ -90,7 +90,9 @@ async fn a_scheduled_message_is_claimed_when_it_is_due(kit: &Kit) {
 
 async fn a_receipt_finds_a_message_due_in_two_weeks(kit: &Kit) {
     let message = submitted(kit, &scheduled(kit.account(100).await)).await;
-    let hours = kit.numbers("select submitted_hour_ms from parts").await;
+    let hours = kit
+        .numbers("select submitted_hour_ms from carrier_ids")
+        .await;
     assert_eq!(hours, [DUE - DUE.rem_euclid(HOUR)]);
     // A carrier may have used the id again after seven days.
     for (now_ms, found) in [(DUE + 7 * DAY + HOUR, (0, 1)), (DUE + 6 * DAY, (1, 0))] {
@@ -230,7 +232,7 @@ async fn retention_counts_from_the_due_time(kit: &Kit) {
         let messages = kit.store.remove_messages(bucket, before_ms, None).await;
         assert_eq!(messages.unwrap().count, gone, "messages");
     }
-    let pages = || kit.numbers("select count(*) from parts");
+    let pages = || kit.numbers("select count(*) from carrier_ids");
     assert_eq!(pages().await, [1]);
     for (before_ms, left) in [(DUE, 1), (DUE + HOUR, 0)] {
         for bucket in kit.store.buckets() {

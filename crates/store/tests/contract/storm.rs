@@ -30,7 +30,7 @@ const PROMO: i64 = 1_000;
 const END: u64 = 1 << 40;
 
 /// A response or receipt of the carrier.
-enum News {
+enum JoinedReport {
     Response(usize),
     Receipt(Box<Receipt>),
 }
@@ -97,7 +97,7 @@ async fn send(kit: &Kit, chance: &mut Chance, pages_wanted: usize) -> Vec<Sent> 
 }
 
 /// Returns the status of a page's receipt. The early pages of an undelivered message are delivered.
-fn word(end: DeliveryStatus, page: i64, pages: i64) -> DeliveryStatus {
+fn status(end: DeliveryStatus, page: i64, pages: i64) -> DeliveryStatus {
     if page < pages {
         DeliveryStatus::Delivered
     } else {
@@ -106,18 +106,18 @@ fn word(end: DeliveryStatus, page: i64, pages: i64) -> DeliveryStatus {
 }
 
 /// All that comes, by moment, and what it must come to.
-fn storm(sent: &[Sent], chance: &mut Chance, receipts: usize) -> (Vec<(u64, News)>, Tally) {
-    let (mut news, mut tally) = (Vec::new(), Tally::default());
+fn storm(sent: &[Sent], chance: &mut Chance, receipts: usize) -> (Vec<(u64, JoinedReport)>, Tally) {
+    let (mut joined, mut tally) = (Vec::new(), Tally::default());
     for (index, one) in sent.iter().enumerate() {
         let response = chance.between(END / 20, END - END / 20);
-        news.push((response, News::Response(index)));
+        joined.push((response, JoinedReport::Response(index)));
         for (&to, end) in one.message.draft.recipients.iter().zip(&one.ends) {
             let Some(end) = *end else { continue };
             tally.ended += 1;
             tally.refunded += usize::from(end != DeliveryStatus::Delivered);
             tally.called_back += usize::from(index % 10 == 0);
             for page in 1..=one.pages {
-                let heard = receipt(&page_id(to, page), to, word(end, page, one.pages));
+                let heard = receipt(&page_id(to, page), to, status(end, page, one.pages));
                 let is_early = chance.is_among(EARLY * 100 / (100 - TWICE - UNKNOWN));
                 let first = if is_early {
                     chance.between(0, response)
@@ -125,10 +125,10 @@ fn storm(sent: &[Sent], chance: &mut Chance, receipts: usize) -> (Vec<(u64, News
                     chance.between(response + 1, END)
                 };
                 tally.early += usize::from(is_early);
-                news.push((first, News::Receipt(Box::new(heard.clone()))));
+                joined.push((first, JoinedReport::Receipt(Box::new(heard.clone()))));
                 if chance.is_among(TWICE * 100 / (100 - TWICE - UNKNOWN)) {
                     let second = chance.between(response + 1, END);
-                    news.push((second, News::Receipt(Box::new(heard))));
+                    joined.push((second, JoinedReport::Receipt(Box::new(heard))));
                 }
             }
         }
@@ -140,29 +140,32 @@ fn storm(sent: &[Sent], chance: &mut Chance, receipts: usize) -> (Vec<(u64, News
             to,
             DeliveryStatus::Undelivered,
         );
-        news.push((chance.between(0, END), News::Receipt(Box::new(nobody))));
+        joined.push((
+            chance.between(0, END),
+            JoinedReport::Receipt(Box::new(nobody)),
+        ));
         tally.unknown += 1;
     }
-    news.sort_by_key(|(at, _)| *at);
-    (news, tally)
+    joined.sort_by_key(|(at, _)| *at);
+    (joined, tally)
 }
 
 /// Reports all of it; gives what was parked and settled on the way.
-async fn bring(kit: &Kit, sent: &[Sent], news: Vec<(u64, News)>) -> (usize, usize) {
+async fn bring(kit: &Kit, sent: &[Sent], joined: Vec<(u64, JoinedReport)>) -> (usize, usize) {
     let (mut parked, mut ended) = (0, 0);
-    let mut left = news.into_iter().map(|(_, news)| news).peekable();
+    let mut left = joined.into_iter().map(|(_, joined)| joined).peekable();
     // A receipt in the report of its response is not early; so a response has its own report.
     while left.peek().is_some() {
         let (mut progress, mut receipts) = (Vec::new(), Vec::new());
         while let Some(next) = left.next_if(|next| {
-            let is_response = matches!(next, News::Response(_));
+            let is_response = matches!(next, JoinedReport::Response(_));
             receipts.len() < TOGETHER
                 && progress.is_empty()
                 && (!is_response || receipts.is_empty())
         }) {
             match next {
-                News::Response(index) => progress.push(taken(&sent[index].claimed)),
-                News::Receipt(receipt) => receipts.push(*receipt),
+                JoinedReport::Response(index) => progress.push(taken(&sent[index].claimed)),
+                JoinedReport::Receipt(receipt) => receipts.push(*receipt),
             }
         }
         let (settled, more) = kit.report(report(progress, receipts)).await;
@@ -183,8 +186,8 @@ async fn receipts_in_any_order_settle_each_recipient_once(kit: &Kit) {
     let sent = send(kit, &mut chance, receipts * (100 - TWICE - UNKNOWN) / 100).await;
     let account = sent[0].message.draft.account;
     let before = kit.store.wallet(account).await.unwrap().unwrap();
-    let (news, tally) = storm(&sent, &mut chance, receipts);
-    let (parked, ended) = bring(kit, &sent, news).await;
+    let (joined, tally) = storm(&sent, &mut chance, receipts);
+    let (parked, ended) = bring(kit, &sent, joined).await;
     assert_eq!(parked, tally.early + tally.unknown, "seed {seed}");
     assert_eq!(ended, tally.ended, "each ends once, seed {seed}");
     for one in &sent {

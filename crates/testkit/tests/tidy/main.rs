@@ -93,7 +93,7 @@ mod tidy {
     const EMPTY_WORDS: [&str; 6] = ["manager", "helper", "util", "utils", "service", "common"];
 
     /// Most lines of a file, tests not counted.
-    const MOST_LINES: usize = 400;
+    const MAX_LINES: usize = 400;
 
     pub(super) fn root() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -245,7 +245,7 @@ mod tidy {
             .filter(|path| !is_test(path))
             .filter_map(|path| {
                 let lines = counted_lines(&fs::read_to_string(path).unwrap());
-                (lines > MOST_LINES).then(|| format!("{}: {lines} lines", shown(path)))
+                (lines > MAX_LINES).then(|| format!("{}: {lines} lines", shown(path)))
             })
             .collect();
         assert!(long.is_empty(), "{long:#?}");

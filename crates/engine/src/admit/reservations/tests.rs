@@ -92,9 +92,9 @@ async fn requests_that_wait_together_share_a_reservation() {
         begin(request).await;
     }
     {
-        let desk = node.desk();
-        let waiting = desk.entries[&KEY].waiting.len();
-        assert_eq!((desk.wanted.len(), waiting), (1, 50));
+        let state = node.state();
+        let waiting = state.entries[&KEY].waiting.len();
+        assert_eq!((state.wanted.len(), waiting), (1, 50));
     }
     let mut remaining = Vec::new();
     for (turn, request) in requests.into_iter().enumerate() {
@@ -130,11 +130,11 @@ async fn waiting_accounts_share_a_transaction_and_no_permits() {
     for request in &mut requests {
         begin(request).await;
     }
-    assert_eq!(node.desk().wanted.len(), keys.len());
+    assert_eq!(node.state().wanted.len(), keys.len());
     for (turn, request) in requests.into_iter().enumerate() {
         assert_eq!(request.await.unwrap().refused.is_none(), turn % 3 < 2);
     }
-    assert!(node.desk().wanted.is_empty());
+    assert!(node.state().wanted.is_empty());
     store.close().await;
 }
 
@@ -187,9 +187,9 @@ async fn what_nobody_uses_is_given_back_and_its_key_forgotten() {
     node.give_back(NOW + 1_500).await.unwrap();
     assert_eq!(room(1_500).await, 1_000 - 15 - 4);
     node.forget(NOW + 60_249);
-    assert_eq!(node.desk().entries.len(), 1);
+    assert_eq!(node.state().entries.len(), 1);
     node.forget(NOW + 60_250);
-    assert!(node.desk().entries.is_empty());
+    assert!(node.state().entries.is_empty());
     store.close().await;
 }
 
@@ -198,7 +198,7 @@ const STEP_MS: i64 = 50;
 
 /// When requests were let in and refused, over all nodes.
 #[derive(Default)]
-struct Told {
+struct Answers {
     allowed: Vec<i64>,
     refused: Vec<i64>,
 }
@@ -207,8 +207,8 @@ struct Told {
 type Coming = fn(i64) -> [usize; 3];
 
 /// Lets 130 seconds pass; what comes at a step comes at once.
-async fn run(nodes: &[Arc<Reservations>], key: RateKey, coming: Coming) -> Told {
-    let mut told = Told::default();
+async fn run(nodes: &[Arc<Reservations>], key: RateKey, coming: Coming) -> Answers {
+    let mut answers = Answers::default();
     for step in 0..130_000 / STEP_MS {
         let now_ms = NOW + step * STEP_MS;
         let mut requests = JoinSet::new();
@@ -223,13 +223,13 @@ async fn run(nodes: &[Arc<Reservations>], key: RateKey, coming: Coming) -> Told 
         }
         for rate in requests.join_all().await {
             let times = match rate.refused {
-                None => &mut told.allowed,
-                Some(_) => &mut told.refused,
+                None => &mut answers.allowed,
+                Some(_) => &mut answers.refused,
             };
             times.push(now_ms);
         }
     }
-    told
+    answers
 }
 
 /// How many of the times, which are in order, are in `from..until`.
@@ -237,15 +237,18 @@ fn within(times: &[i64], from: i64, until: i64) -> usize {
     times.partition_point(|&time| time < until) - times.partition_point(|&time| time < from)
 }
 
-fn check(pattern: &str, told: &Told) {
-    for &from in &told.allowed {
-        let count = within(&told.allowed, from, from + SIXTY_SECONDS);
+fn check(pattern: &str, answers: &Answers) {
+    for &from in &answers.allowed {
+        let count = within(&answers.allowed, from, from + SIXTY_SECONDS);
         assert!(count <= 210, "{pattern}: {count} in sixty seconds");
     }
-    assert!(!told.refused.is_empty(), "{pattern} is more than allowed");
-    for &at in &told.refused {
+    assert!(
+        !answers.refused.is_empty(),
+        "{pattern} is more than allowed"
+    );
+    for &at in &answers.refused {
         // Room comes back when a quarter of a second is wholly past.
-        let used = within(&told.allowed, at - SIXTY_SECONDS - 249, at + 1);
+        let used = within(&answers.allowed, at - SIXTY_SECONDS - 249, at + 1);
         assert!(used >= 190, "{pattern}: refused after {used}");
     }
 }
@@ -271,8 +274,8 @@ async fn three_nodes_keep_the_limit_to_a_twentieth(target: &Target) {
     ];
     for (account, (pattern, coming)) in (1..).zip(patterns) {
         let account = AccountId(account);
-        let told = run(&nodes, RateKey { account, ..KEY }, coming).await;
-        check(pattern, &told);
+        let answers = run(&nodes, RateKey { account, ..KEY }, coming).await;
+        check(pattern, &answers);
     }
     for store in stores {
         store.close().await;

@@ -19,10 +19,10 @@ pub(crate) async fn without_database() -> Arc<Velocity> {
     let directory = tempfile::tempdir().unwrap();
     let target = Target::Directory(directory.path().to_owned());
     let store = Store::open(&target).await.unwrap();
-    let limits = Limits {
+    let limits = VelocityLimits {
         per_block: Some(3),
         pause_ms: 60_000,
-        ..Limits::default()
+        ..VelocityLimits::default()
     };
     let velocity = Velocity::load(&store, limits, &Clock::manual(0), 1).await;
     store.close().await;

@@ -1,6 +1,6 @@
 //! The answers of a carrier to a message.
 
-use super::{Letter, Line, Page, Smsc};
+use super::{Line, Page, PendingReceipt, Smsc};
 use crate::simulation::fault::Fault;
 use crate::simulation::state::State;
 use smpp::codec::Sm;
@@ -103,17 +103,17 @@ impl Line {
         smsc.ids += 1;
         let id = format!("{}{:06x}", ["n", "s"][self.which], smsc.ids);
         state.note(&format!("{} page {} is {id} there", page.0, page.1));
-        let letter = Letter {
+        let due = PendingReceipt {
             due_ms: 0,
             recipient: page.0,
             page: page.1,
             copy,
             sender: sender.clone(),
             id: id.clone(),
-            word: ReceiptState::Delivered,
+            status: ReceiptState::Delivered,
             on: None,
         };
-        receipts(state, self.which, &letter);
+        receipts(state, self.which, &due);
         id
     }
 }
@@ -159,47 +159,47 @@ fn turn(state: &mut State, which: usize) -> Turn {
 }
 
 /// The receipts for a page that was taken.
-fn receipts(state: &mut State, which: usize, taken: &Letter) {
+fn receipts(state: &mut State, which: usize, taken: &PendingReceipt) {
     let now_ms = state.now_ms();
     let after_ms = if state.strikes(Fault::EarlyReceipt, 25) {
         0
     } else {
         state.dice.between(100, 20_000)
     };
-    let mut letters = Vec::new();
-    let word = word(state);
+    let mut queued = Vec::new();
+    let status = status(state);
     if !state.strikes(Fault::NoReceipt, 15) {
-        letters.push((after_ms, word.clone()));
+        queued.push((after_ms, status.clone()));
     }
     if state.strikes(Fault::Acknowledged, 20) {
-        letters.push((after_ms / 2, ReceiptState::Enroute));
+        queued.push((after_ms / 2, ReceiptState::Enroute));
     }
     if state.strikes(Fault::TwiceReceipt, 25) {
         let again = if state.dice.percent(50) {
-            word
+            status
         } else {
-            self::word(state)
+            self::status(state)
         };
-        letters.push((after_ms + state.dice.below(5_000), again));
+        queued.push((after_ms + state.dice.below(5_000), again));
     }
-    let Smsc { letters: queue, .. } = &mut state.smscs[which];
-    queue.extend(letters.into_iter().map(|(after_ms, word)| Letter {
+    let Smsc { queued: queue, .. } = &mut state.smscs[which];
+    queue.extend(queued.into_iter().map(|(after_ms, status)| PendingReceipt {
         due_ms: now_ms + after_ms,
-        word,
+        status,
         ..taken.clone()
     }));
     if state.strikes(Fault::UnknownReceipt, 5) {
-        let letter = Letter {
+        let due = PendingReceipt {
             recipient: 2_349_160_000_000 + state.dice.below(1_000),
             id: format!("unknown{}", state.dice.below(1_000_000)),
             due_ms: now_ms + after_ms,
             ..taken.clone()
         };
-        state.smscs[which].letters.push(letter);
+        state.smscs[which].queued.push(due);
     }
 }
 
-fn word(state: &mut State) -> ReceiptState {
+fn status(state: &mut State) -> ReceiptState {
     if state.strikes(Fault::BadEnd, 30) {
         state.dice.pick(&[
             ReceiptState::Undeliverable,

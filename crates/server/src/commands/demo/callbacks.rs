@@ -21,7 +21,7 @@ const LIMITS: ConnectionLimits = ConnectionLimits {
 
 /// The fields of a callback that the demo shows.
 #[derive(Deserialize)]
-pub(super) struct Outcome {
+pub(super) struct ShownCallback {
     pub(super) message_id: String,
     pub(super) recipient: String,
     pub(super) delivery_status: String,
@@ -29,7 +29,7 @@ pub(super) struct Outcome {
 
 /// Receives on a free port for as long as the process runs. Gives the address, and what comes there: once nobody takes that
 /// any more, it is shown on standard error.
-pub(super) async fn receive() -> io::Result<(SocketAddr, mpsc::Receiver<Outcome>)> {
+pub(super) async fn receive() -> io::Result<(SocketAddr, mpsc::Receiver<ShownCallback>)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     let (sender, outcomes) = mpsc::channel(1);
@@ -46,15 +46,15 @@ pub(super) async fn receive() -> io::Result<(SocketAddr, mpsc::Receiver<Outcome>
 }
 
 async fn show(
-    State(sender): State<mpsc::Sender<Outcome>>,
-    Json(outcome): Json<Outcome>,
+    State(sender): State<mpsc::Sender<ShownCallback>>,
+    Json(outcome): Json<ShownCallback>,
 ) -> StatusCode {
     let Err(mpsc::error::TrySendError::Closed(outcome) | mpsc::error::TrySendError::Full(outcome)) =
         sender.try_send(outcome)
     else {
         return StatusCode::OK;
     };
-    let Outcome {
+    let ShownCallback {
         message_id,
         recipient,
         delivery_status,

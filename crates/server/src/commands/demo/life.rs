@@ -1,6 +1,6 @@
 //! The life of one message that the demo sends by itself: from its acceptance over the API to the callback.
 
-use super::callbacks::Outcome;
+use super::callbacks::ShownCallback;
 use crate::format::lagos_time;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ pub(super) async fn follow(
     caller: &Caller<'_>,
     smsc: &Smsc,
     callback_url: SocketAddr,
-    outcomes: mpsc::Receiver<Outcome>,
+    outcomes: mpsc::Receiver<ShownCallback>,
     now_ms: i64,
 ) -> Vec<Step> {
     let mut steps = Steps {
@@ -93,7 +93,7 @@ async fn live(
     caller: &Caller<'_>,
     smsc: &Smsc,
     message: &Value,
-    mut outcomes: mpsc::Receiver<Outcome>,
+    mut outcomes: mpsc::Receiver<ShownCallback>,
     steps: &mut Steps,
 ) -> io::Result<()> {
     caller.until_ready().await?;

@@ -312,14 +312,14 @@ mod tests {
 
     #[test]
     fn the_count_of_invalid_numbers_includes_unnamed_ones() {
-        let told = |invalid: &[&str], invalid_count| {
+        let message_of = |invalid: &[&str], invalid_count| {
             let sent = Sent {
                 invalid_count,
                 ..sent(invalid)
             };
             message(&sent, Environment::Live)
         };
-        insta::assert_snapshot!([told(&["1", "2"], 2), told(&["1"; 100], 250)].join("\n"), @r#"
+        insta::assert_snapshot!([message_of(&["1", "2"], 2), message_of(&["1"; 100], 250)].join("\n"), @r#"
         Message accepted for delivery to 2 recipients; 2 invalid numbers were skipped.
         Message accepted for delivery to 2 recipients; 250 invalid numbers were skipped, of which the first 100 are named.
         "#);

@@ -1,6 +1,6 @@
 //! The installation in the document: its limits, gateways and prices. Everything here is public.
 
-use crate::http::extract::body::Limits as BodyLimits;
+use crate::http::extract::body::BodyLimits;
 use crate::http::respond::codes::Codes;
 use domain::{Environment, Gateway, Price, Rulebook};
 use serde::Serialize;

@@ -29,7 +29,7 @@ static PARSING: LazyLock<Semaphore> = LazyLock::new(|| {
 
 /// The limits of a body.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct BodyLimits {
     /// Its size (API-2017 above it).
     pub bytes: usize,
     /// How long it may take to arrive.
@@ -38,7 +38,7 @@ pub struct Limits {
     pub recipients: usize,
 }
 
-impl Limits {
+impl BodyLimits {
     fn too_large(self) -> Refusal {
         Refusal::BodyTooLarge {
             limit_bytes: self.bytes,
@@ -47,7 +47,7 @@ impl Limits {
 }
 
 /// Reads a send from whatever a request holds, without asking who calls: what `fuzz/` tries with anything.
-pub async fn read_send(request: Request, limits: Limits) -> Result<SendFields, Refusal> {
+pub async fn read_send(request: Request, limits: BodyLimits) -> Result<SendFields, Refusal> {
     let (parts, body) = request.into_parts();
     let mut permit = BodyMemory::new(usize::MAX, 1).known.permit();
     let fields = read(&parts, body, limits, &mut permit).await?;
@@ -59,7 +59,7 @@ pub async fn read_send(request: Request, limits: Limits) -> Result<SendFields, R
 pub(crate) async fn read(
     parts: &Parts,
     body: Body,
-    limits: Limits,
+    limits: BodyLimits,
     permit: &mut BodyPermit,
 ) -> Result<Fields, Refusal> {
     let bytes = collect(&parts.headers, body, limits, permit).await?;
@@ -68,7 +68,7 @@ pub(crate) async fn read(
 
 /// Parses a body. A large one takes milliseconds, in which nothing else would run on its thread, so it is parsed on a
 /// blocking thread.
-pub(crate) async fn parse(headers: &HeaderMap, bytes: Vec<u8>, limits: Limits) -> Fields {
+pub(crate) async fn parse(headers: &HeaderMap, bytes: Vec<u8>, limits: BodyLimits) -> Fields {
     if bytes.trim_ascii().is_empty() {
         return Fields::default();
     }
@@ -113,8 +113,8 @@ impl Form {
                 let read = Box::pin(form::read_multipart(bytes.into(), boundary, bounds)).await;
                 read.unwrap_or_else(|_| {
                     // The fault may name a field, and that is the caller's own text.
-                    let told = "The multipart form could not be read. Check that it is whole, and its boundary.";
-                    Fields::unread(Refusal::Malformed(told.to_owned()))
+                    let message = "The multipart form could not be read. Check that it is whole, and its boundary.";
+                    Fields::unread(Refusal::Malformed(message.to_owned()))
                 })
             }
         }
@@ -160,7 +160,7 @@ impl Form {
 pub(crate) async fn collect(
     headers: &HeaderMap,
     mut body: Body,
-    limits: Limits,
+    limits: BodyLimits,
     permit: &mut BodyPermit,
 ) -> Result<Vec<u8>, Refusal> {
     let announced = headers
@@ -189,7 +189,7 @@ pub(crate) async fn collect(
 /// Memory is taken for received bytes and not for announced ones, so that announcements alone take nothing.
 async fn gather(
     body: &mut Body,
-    limits: Limits,
+    limits: BodyLimits,
     permit: &mut BodyPermit,
 ) -> Result<Vec<u8>, Refusal> {
     let mut whole = Vec::new();
@@ -228,11 +228,11 @@ fn read_json(bytes: &[u8], bounds: &Bounds) -> Fields {
         };
     }
     let fault = without_value(&fault.to_string());
-    let told = format!("The JSON body could not be read: {fault}.");
+    let message = format!("The JSON body could not be read: {fault}.");
     let anew = Bounds::new(bounds.max_recipients());
     Fields {
         api_token: json::token(text, &anew),
-        ..Fields::unread(Refusal::Malformed(told))
+        ..Fields::unread(Refusal::Malformed(message))
     }
 }
 

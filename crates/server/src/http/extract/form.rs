@@ -146,13 +146,13 @@ mod tests {
             "api_token",
         ] {
             let fields = read(format!("{name}=1&to=2&{name}=2").as_bytes());
-            let told = fields
+            let message = fields
                 .fault
                 .map(|fault| fault.to_string())
                 .unwrap_or_default();
             assert!(
-                told.starts_with(&format!("`{name}` is given more than once")),
-                "{name}: {told}"
+                message.starts_with(&format!("`{name}` is given more than once")),
+                "{name}: {message}"
             );
         }
         for same in ["gateway=+otp&gateway=otp", "page=&page=2", "from=A&from="] {
@@ -191,12 +191,12 @@ mod tests {
     #[test]
     fn more_fields_than_a_request_can_mean_are_not_read() {
         let refused = |encoded: &[u8]| read(encoded).fault.map(|fault| fault.to_string());
-        let told = "The request has more than 10000 fields beside its recipients.";
+        let message = "The request has more than 10000 fields beside its recipients.";
         for piece in ["&", "a&", "a=b&", "=&"] {
             let nine_mib = piece.repeat((9 << 20) / piece.len());
             assert_eq!(
                 refused(nine_mib.as_bytes()).as_deref(),
-                Some(told),
+                Some(message),
                 "{piece}"
             );
         }

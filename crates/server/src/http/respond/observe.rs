@@ -8,7 +8,7 @@ use super::fallback;
 use super::log_fields::{Code, Refused};
 use super::request_id::{self, REQUEST_ID, text_of};
 use crate::http::head::MAX_HEADERS;
-use crate::logs::{LineLimit, Verdict};
+use crate::logs::{LineFate, LineLimit};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
@@ -107,7 +107,7 @@ impl Line<'_> {
         };
         let kind = (of_account, self.status, code.unwrap_or_default());
         let now = Instant::now().into_std();
-        let Verdict::Written { left_out } = LIMIT.count(kind, most, now) else {
+        let LineFate::Written { left_out } = LIMIT.count(kind, most, now) else {
             return;
         };
         let outcome = if self.status == StatusCode::INTERNAL_SERVER_ERROR {

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A request, octet by octet.
 #[derive(Clone, Debug)]
@@ -238,7 +238,7 @@ pub(crate) async fn ask_on(
     };
     let mut answer = Vec::new();
     let both = async { tokio::join!(write, reading.read_to_end(&mut answer)).1 };
-    let read = timeout(PATIENCE, both).await?;
+    let read = timeout(TIMEOUT, both).await?;
     // Some servers leave TLS without a word.
     match Answer::read(&answer) {
         Some(answer) => Ok(answer),
@@ -263,5 +263,5 @@ pub(crate) async fn ask_and_stay(stream: &mut TcpStream, request: &Request) -> A
             }
         }
     };
-    timeout(PATIENCE, read).await.expect("a whole answer")
+    timeout(TIMEOUT, read).await.expect("a whole answer")
 }

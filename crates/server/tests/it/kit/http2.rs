@@ -17,7 +17,7 @@ pub(crate) const END_HEADERS: u8 = 4;
 /// The default maximum size of a frame.
 const LONGEST_FRAME: usize = 16_384;
 /// How long a frame is waited for.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A frame as it goes over the wire.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -81,7 +81,7 @@ pub(crate) async fn next(stream: &mut (impl AsyncReadExt + Unpin)) -> Option<(u8
         stream.read_exact(&mut payload).await.ok()?;
         Some((kind, flags, payload))
     };
-    timeout(PATIENCE, read).await.expect("a frame in time")
+    timeout(TIMEOUT, read).await.expect("a frame in time")
 }
 
 /// Asks over a connection of its own; gives the status.

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How long outcomes are waited for.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 const RECIPIENTS: usize = 2_500;
 
 /// The same installation, on one database and on the other.
@@ -97,7 +97,7 @@ fn serve(ogene: &Installation) -> (Process, String) {
 
 fn ask(address: &str, token: &str, line: &str, form: &str) -> Value {
     let mut stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("set");
     let length = form.len();
     write!(
         stream,
@@ -132,7 +132,7 @@ fn summary(address: &str, token: &str, message: &str) -> Value {
 
 /// The report of a message once all of it is delivered.
 fn delivered(address: &str, token: &str, message: &str) -> Value {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let summary = summary(address, token, message);
         if summary["delivered"] == RECIPIENTS {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long it may take to begin, and to end.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// How long it may take to say that it has been asked to end. The runtime tells itself of a signal by a socket, and
 /// where no first call succeeds the signal is lost.
 const HEARD_WITHIN: Duration = Duration::from_secs(5);
@@ -53,7 +53,7 @@ impl Daemon {
     }
 
     fn listens(&mut self) -> Option<String> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.said.recv_timeout(left) {
@@ -118,7 +118,7 @@ impl Daemon {
 
     /// Waits for its end; kills it where it does not come. Gives its status and what it said.
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while !self.has_ended() && Instant::now() < end {
             thread::park_timeout(Duration::from_millis(5));
             let is_late = self.asked.is_some_and(|at| at.elapsed() > HEARD_WITHIN);
@@ -128,7 +128,7 @@ impl Daemon {
         }
         assert!(self.has_ended(), "it did not end in time: {}", self.log());
         let status = self.child.wait().expect("it is ours");
-        while let Ok(line) = self.said.recv_timeout(PATIENCE) {
+        while let Ok(line) = self.said.recv_timeout(TIMEOUT) {
             self.keep(&line);
         }
         (status, std::mem::take(&mut self.log))

@@ -14,7 +14,7 @@ const REFUSALS: usize = 10;
 /// How soon sends are accepted again once there is room.
 const SOON: Duration = Duration::from_secs(5);
 /// How often that is tried.
-const TRY_EVERY: Duration = Duration::from_millis(20);
+const TRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Sends until the service is gone: nobody answers, as nobody knows what became of the send, or it came between the
 /// commit that failed and the end of the process, and was not begun with. Sees that the service has ended by itself,
@@ -69,7 +69,7 @@ fn a_full_disk_refuses_without_a_charge_and_heals_by_itself() {
     let room_since = Instant::now();
     scene.service.set_free();
     while scene.send() == Attempt::Unavailable {
-        thread::park_timeout(TRY_EVERY);
+        thread::park_timeout(TRY_INTERVAL);
     }
     let healed_within = room_since.elapsed();
     println!("healed within {} ms", healed_within.as_millis());

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// How long outcomes are waited for before the service is asked to end.
-const FIRST_PATIENCE: Duration = Duration::from_secs(3);
-const LONG_PATIENCE: Duration = Duration::from_mins(1);
+const FIRST_TIMEOUT: Duration = Duration::from_secs(3);
+const LONG_TIMEOUT: Duration = Duration::from_mins(1);
 /// Points tried at once: the services mostly wait, on PostgreSQL until a dead node is buried.
 const EMBEDDED_AT_ONCE: usize = 8;
 const SERVED_AT_ONCE: usize = 12;
@@ -103,7 +103,7 @@ impl Stage {
         mut meanwhile: impl FnMut(&[u64]),
     ) {
         let told = workload.to_be_told();
-        let end = Instant::now() + LONG_PATIENCE;
+        let end = Instant::now() + LONG_TIMEOUT;
         while !self.has_told(&told) {
             let in_time = Instant::now() < end;
             assert!(
@@ -170,8 +170,8 @@ fn live(
 ) -> (Workload, Life) {
     let mut workload = Workload::new();
     let (command, patience) = match point {
-        Some(point) => (point.serve(ogene), FIRST_PATIENCE),
-        None => (points::recorded(ogene), LONG_PATIENCE),
+        Some(point) => (point.serve(ogene), FIRST_TIMEOUT),
+        None => (points::recorded(ogene), LONG_TIMEOUT),
     };
     let mut service = Daemon::start(command);
     if let Some(address) = service.address.clone() {
@@ -235,7 +235,7 @@ fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
     workload.send_again(&mut client, &stage.receiver.url);
     let mut asked = Instant::now();
     stage.wait_until_told(&workload, &mut client, |told| {
-        if asked.elapsed() >= FIRST_PATIENCE {
+        if asked.elapsed() >= FIRST_TIMEOUT {
             asked = Instant::now();
             stage.tell_of_refused(told);
         }

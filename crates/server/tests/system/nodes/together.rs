@@ -178,7 +178,7 @@ fn a_parked_receipt_is_matched_while_other_sweeps_wait() {
     let mut client = cluster.client(&cluster.nodes[0]);
     client.send(&[NUMBERS], None).expect("an answer");
     wait_until("the carrier has taken it", || {
-        cluster.sql("select count(*) from parts").trim() == "1"
+        cluster.sql("select count(*) from carrier_ids").trim() == "1"
     });
     // Closed windows cannot be removed now.
     let _held = cluster.hold("lock table recent_sends in share row exclusive mode");
@@ -193,7 +193,7 @@ fn a_parked_receipt_is_matched_while_other_sweeps_wait() {
         "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state)
          select p.bucket, p.carrier, p.stem || chr(get_byte(p.pages, 19)),
              cast(extract(epoch from clock_timestamp()) * 1000 as bigint), 1, recipient, 'Sender', 'delivrd'
-         from parts p, deliveries",
+         from carrier_ids p, deliveries",
     );
     wait_until("the receipt has settled it", || {
         let ended = "select count(*) from deliveries where status = 'delivrd'";

@@ -1,6 +1,6 @@
 //! The match of receipts to pages.
 
-use super::{Id, Part, hour_of, lying_apart, under};
+use super::{Id, PageRef, hour_of, lying_apart, under};
 use crate::Store;
 use crate::deliveries::receipts::Receipt;
 use database::{Result, Tx};
@@ -19,13 +19,13 @@ pub(crate) enum Meant<'a> {
     Nobody,
     /// Pages of one leg of one message to one recipient. There are several if the carrier gave them
     /// all one id.
-    Pages(&'a [Part]),
+    Pages(&'a [PageRef]),
     /// More pages have its id than the receipt can distinguish.
     Unclear,
 }
 
 impl<'a> Meant<'a> {
-    pub(crate) fn pages(self) -> Option<&'a [Part]> {
+    pub(crate) fn pages(self) -> Option<&'a [PageRef]> {
         match self {
             Self::Pages(pages) => Some(pages),
             Self::Nobody | Self::Unclear => None,
@@ -38,7 +38,7 @@ impl<'a> Meant<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Matched {
     /// Candidate pages by the slot of the first receipt with the id, in the order of [`order`].
-    parts: HashMap<usize, Vec<Part>>,
+    parts: HashMap<usize, Vec<PageRef>>,
     /// The slot of the first receipt with an id, by the slots of all others with the same id.
     first: HashMap<usize, usize>,
     /// Slots of ids with too many pages, and the recipients with too many of them. `None` stands
@@ -52,8 +52,8 @@ fn slots(place: usize) -> [usize; 2] {
 
 /// Sort key of the pages under an id. The pages of a recipient are adjacent, and the last of them
 /// are meant. A guess was made before a response had named the id.
-fn order(part: &Part) -> (Recipient, bool, i64, MessageId, Leg, i64) {
-    let Part {
+fn order(part: &PageRef) -> (Recipient, bool, i64, MessageId, Leg, i64) {
+    let PageRef {
         recipient,
         is_guess,
         message,
@@ -67,7 +67,7 @@ fn order(part: &Part) -> (Recipient, bool, i64, MessageId, Leg, i64) {
 
 /// Sets all pages of a message to their latest hour. They become adjacent, and a repeated page
 /// becomes one.
-fn use_latest_hours(parts: &mut [Part]) {
+fn use_latest_hours(parts: &mut [PageRef]) {
     let mut latest: HashMap<MessageId, i64> = HashMap::new();
     for part in &*parts {
         let hour_ms = latest.entry(part.message).or_insert(part.hour_ms);
@@ -78,8 +78,8 @@ fn use_latest_hours(parts: &mut [Part]) {
     }
 }
 
-fn are_together(one: &Part, other: &Part) -> bool {
-    let names = |part: &Part| (part.recipient, part.is_guess, part.message, part.leg);
+fn are_together(one: &PageRef, other: &PageRef) -> bool {
+    let names = |part: &PageRef| (part.recipient, part.is_guess, part.message, part.leg);
     names(one) == names(other)
 }
 
@@ -111,15 +111,15 @@ impl Matched {
             parts = parts.get(start..end).unwrap_or_default();
         }
         let mut groups = parts.chunk_by(are_together);
-        let last = |group: &&[Part]| {
-            let rank = |part: &Part| (!part.is_guess, part.hour_ms, part.message);
+        let last = |group: &&[PageRef]| {
+            let rank = |part: &PageRef| (!part.is_guess, part.hour_ms, part.message);
             group.last().map(rank)
         };
         let Some(youngest) = groups.clone().max_by_key(last) else {
             return Meant::Nobody;
         };
-        let is_other = |group: &[Part]| {
-            let recipient = |group: &[Part]| group.last().map(|part| part.recipient);
+        let is_other = |group: &[PageRef]| {
+            let recipient = |group: &[PageRef]| group.last().map(|part| part.recipient);
             last(&group) == last(&youngest) && recipient(group) != recipient(youngest)
         };
         if groups.any(is_other) {

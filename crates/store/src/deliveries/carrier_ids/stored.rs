@@ -7,7 +7,7 @@
 //! has the last character of its id, twice its number (plus one for a guess), and the recipient.
 //! Numbers are in base 128, the lowest digit first; each byte but the last has its high bit set.
 
-use super::Part;
+use super::PageRef;
 use database::{Error, Result};
 use domain::{Bucket, Leg, MessageId, Recipient};
 use uuid::Uuid;
@@ -32,10 +32,10 @@ pub(crate) fn hour_of(at_ms: i64) -> i64 {
     at_ms - at_ms.rem_euclid(HOUR_MS)
 }
 
-/// Returns the stem of a recipient's own row, used once a stem has too many pages. No carrier has
+/// Returns the prefix of a recipient's own row, used once a prefix has too many pages. No carrier has
 /// reason to use its separator in an id. One that does names pages of that recipient.
-pub(super) fn apart(stem: &str, recipient: Recipient) -> String {
-    format!("{stem}\u{1}{}", recipient.digits())
+pub(super) fn apart(prefix: &str, recipient: Recipient) -> String {
+    format!("{prefix}\u{1}{}", recipient.digits())
 }
 
 /// Returns the last hour of which all pages were submitted before a time, Unix milliseconds.
@@ -44,9 +44,9 @@ pub(crate) fn last_before(before_ms: i64) -> i64 {
 }
 
 /// Encodes pages, each with the last character of its id.
-pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
+pub(crate) fn encode(pages: &[(u8, PageRef)]) -> Vec<u8> {
     let mut octets = Vec::with_capacity(pages.len() * 2 * ID_OCTETS);
-    let names = |part: &Part| (part.message, part.home, part.leg);
+    let names = |part: &PageRef| (part.message, part.home, part.leg);
     for run in pages.chunk_by(|(_, one), (_, next)| names(one) == names(next)) {
         let Some((_, first)) = run.first() else {
             continue;
@@ -76,19 +76,19 @@ pub(crate) fn encode(pages: &[(u8, Part)]) -> Vec<u8> {
 /// # Errors
 ///
 /// [`Error::Unreadable`] if the bytes end too early or a number is too large.
-pub(crate) fn decode(octets: &[u8], hour_ms: i64) -> Result<Vec<(u8, Part)>> {
+pub(crate) fn decode(octets: &[u8], hour_ms: i64) -> Result<Vec<(u8, PageRef)>> {
     let mut pages = Vec::with_capacity(ID_OCTETS);
     each(octets, hour_ms, |last, part| pages.push((last, part)))?;
     Ok(pages)
 }
 
 /// Passes the pages of [`decode`] to a function, one after the other.
-pub(super) fn each(octets: &[u8], hour_ms: i64, found: impl FnMut(u8, Part)) -> Result<()> {
+pub(super) fn each(octets: &[u8], hour_ms: i64, found: impl FnMut(u8, PageRef)) -> Result<()> {
     read(octets, hour_ms, found)
         .ok_or_else(|| Error::Unreadable(format!("pages of {} octets", octets.len())))
 }
 
-fn read(mut octets: &[u8], hour_ms: i64, mut found: impl FnMut(u8, Part)) -> Option<()> {
+fn read(mut octets: &[u8], hour_ms: i64, mut found: impl FnMut(u8, PageRef)) -> Option<()> {
     while !octets.is_empty() {
         let (id, rest) = octets.split_at_checked(ID_OCTETS)?;
         octets = rest;
@@ -99,7 +99,7 @@ fn read(mut octets: &[u8], hour_ms: i64, mut found: impl FnMut(u8, Part)) -> Opt
             let (&last, rest) = octets.split_first()?;
             octets = rest;
             let page = take(&mut octets)?;
-            let part = Part {
+            let part = PageRef {
                 home,
                 message,
                 recipient: Recipient::from_digits(take(&mut octets)?),
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn part() -> impl Strategy<Value = (u8, Part)> {
+    fn part() -> impl Strategy<Value = (u8, PageRef)> {
         let message = prop_oneof![
             Just(1_u128),
             Just(0x0198_7654_3210_7000_8000_0000_0000_0002_u128),
@@ -163,7 +163,7 @@ mod tests {
         );
         (any::<u8>(), fields, 1_u64..1_000_000_000_000_000).prop_map(
             |(last, (message, home, leg, page, is_guess), digits)| {
-                let part = Part {
+                let part = PageRef {
                     home: Bucket(home),
                     message: MessageId(Uuid::from_u128(message)),
                     recipient: Recipient::from_digits(digits),
@@ -209,8 +209,8 @@ mod tests {
 
         #[test]
         fn an_id_is_its_stem_and_its_last_sign(id in "\\PC{0,8}") {
-            let (stem, last) = split(&id);
-            let whole = if last == 0 { stem.to_owned() } else { format!("{stem}{}", char::from(last)) };
+            let (prefix, last) = split(&id);
+            let whole = if last == 0 { prefix.to_owned() } else { format!("{prefix}{}", char::from(last)) };
             prop_assert_eq!(whole, id);
         }
     }
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_page_of_a_campaign_takes_eight_octets() {
         let page = |number: u8| {
-            let part = Part {
+            let part = PageRef {
                 home: Bucket(3),
                 message: MessageId(Uuid::from_u128(1 << 100)),
                 recipient: Recipient::from_digits(2_348_031_234_560 + u64::from(number)),

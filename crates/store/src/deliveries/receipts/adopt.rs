@@ -1,11 +1,11 @@
 //! Adoption: receipts for recipients in doubt. Their response was lost, so only the number and the
 //! sender identify them.
 
-use super::settle::Portion;
-use super::{News, Receipt, ReceiptWord};
-use crate::deliveries::carrier_ids::{self, Matched, Meant, Named, Part};
+use super::settle::BucketReport;
+use super::{JoinedReport, Receipt, ReceiptStatus};
+use crate::deliveries::carrier_ids::{self, Matched, Meant, NamedPage, PageRef};
 use crate::deliveries::doubts::Doubts;
-use crate::deliveries::settle::Case;
+use crate::deliveries::settle::PendingSettlement;
 use crate::deliveries::stored;
 use crate::rows::{message_id, number, recipient};
 use database::{Result, Sql, Tx, bulk, query, value};
@@ -14,13 +14,13 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Messages in doubt to one number among which a receipt chooses at most, with all carriers.
-const MOST_CHOICES: i64 = 256;
+const MAX_CHOICES: i64 = 256;
 
 /// A page of a leg of a message.
 type Page = (MessageId, Leg, i64);
 
 /// Open cases, by message and recipient.
-type Cases = BTreeMap<(MessageId, Recipient), Case>;
+type Cases = BTreeMap<(MessageId, Recipient), PendingSettlement>;
 
 /// The buckets of recipients in doubt that receipts may mean, by number and lower-case sender.
 #[derive(Default)]
@@ -37,10 +37,10 @@ impl Homes {
 }
 
 /// Finds their buckets. It searches all buckets, since few recipients are in doubt.
-pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<Homes> {
+pub(super) async fn homes(tx: &mut Tx, joined: &JoinedReport, places: &[usize]) -> Result<Homes> {
     let numbers: Vec<Recipient> = places
         .iter()
-        .filter_map(|&place| news.receipt(place).recipient)
+        .filter_map(|&place| joined.receipt(place).recipient)
         .collect();
     let rows: Vec<(i16, i64, Option<String>, String)> = tx
         .fetch_each(
@@ -67,7 +67,7 @@ pub(super) async fn homes(tx: &mut Tx, news: &News, places: &[usize]) -> Result<
     Ok(homes)
 }
 
-impl Portion {
+impl BucketReport {
     /// Lets receipts with unknown ids adopt recipients in doubt: with the same carrier, number and
     /// sender, and longest in doubt. Returns the places of receipts that found none.
     pub(super) async fn adopt(
@@ -79,16 +79,16 @@ impl Portion {
         let mut left = Vec::new();
         // Several receipts with one id mean one page, whichever message it was given to.
         let mut adopted: HashMap<(&str, &str, Recipient), Page> = HashMap::new();
-        let mut heard: HashSet<(&str, &str, Recipient, ReceiptWord)> = HashSet::new();
-        let mut guesses: Vec<Named<'_>> = Vec::new();
+        let mut seen: HashSet<(&str, &str, Recipient, ReceiptStatus)> = HashSet::new();
+        let mut guesses: Vec<NamedPage<'_>> = Vec::new();
         for place in places {
-            let receipt = self.news.receipt(place);
+            let receipt = self.joined.receipt(place);
             let Some(recipient) = receipt.recipient else {
                 left.push(place);
                 continue;
             };
             let (carrier, id) = (&*receipt.carrier, receipt.carrier_id.as_str());
-            if !id.is_empty() && !heard.insert((carrier, id, recipient, receipt.word)) {
+            if !id.is_empty() && !seen.insert((carrier, id, recipient, receipt.status)) {
                 continue;
             }
             let known = adopted.get(&(carrier, id, recipient));
@@ -107,13 +107,13 @@ impl Portion {
                 continue;
             };
             // The id names the page from now on, so a second receipt finds it.
-            let guess = Part {
+            let guess = PageRef {
                 home: case.bucket,
                 message,
                 recipient,
                 leg,
                 page,
-                hour_ms: carrier_ids::hour_of(self.news.report.now_ms),
+                hour_ms: carrier_ids::hour_of(self.joined.report.now_ms),
                 is_guess: true,
             };
             // Another node may have recorded the receipt meanwhile, or this node in a commit
@@ -129,13 +129,13 @@ impl Portion {
                 left.push(place);
                 continue;
             }
-            case.hear(receipt, meant);
+            case.settle_joined(receipt, meant);
             let ids = [Some(id), receipt.other_id.as_deref()];
             for part in meant {
-                guesses.extend(ids.into_iter().flatten().map(|id| Named {
+                guesses.extend(ids.into_iter().flatten().map(|id| NamedPage {
                     carrier,
                     id,
-                    part: Part {
+                    part: PageRef {
                         is_guess: true,
                         ..part.clone()
                     },
@@ -151,8 +151,12 @@ impl Portion {
 
     /// Corrects the pages in cases whose receipts reported a delivery before their page had a
     /// carrier id.
-    pub(super) async fn correct_guesses(&self, tx: &mut Tx, cases: &mut [Case]) -> Result<()> {
-        let may_be_wrong = |case: &&mut Case| {
+    pub(super) async fn correct_guesses(
+        &self,
+        tx: &mut Tx,
+        cases: &mut [PendingSettlement],
+    ) -> Result<()> {
+        let may_be_wrong = |case: &&mut PendingSettlement| {
             let delivery = &case.delivery;
             case.stored && delivery.pages > 1 && delivery.delivered_pages != [PageSet::EMPTY; 2]
         };
@@ -161,15 +165,15 @@ impl Portion {
         if open.is_empty() {
             return Ok(());
         }
-        let now_ms = self.news.report.now_ms;
+        let now_ms = self.joined.report.now_ms;
         let progress = self.progress();
         let pages = progress.flat_map(|one| carrier_ids::submitted(one, now_ms));
-        let pages: Vec<Named<'_>> = pages
+        let pages: Vec<NamedPage<'_>> = pages
             .filter(|page| open.contains_key(&page.part.delivery()))
             .collect();
         let mut guesses: BTreeMap<_, Vec<(i64, i64)>> = BTreeMap::new();
         for (place, guessed) in carrier_ids::guesses(tx, &self.store, &pages).await? {
-            if let Some(Named { part, .. }) = pages.get(place) {
+            if let Some(NamedPage { part, .. }) = pages.get(place) {
                 let of_leg = guesses.entry((part.delivery(), part.leg)).or_default();
                 of_leg.push((guessed, part.page));
             }
@@ -188,7 +192,7 @@ impl Portion {
             return Ok(Matched::default());
         }
         let receipts = [(0, receipt)].into_iter();
-        carrier_ids::look_up(tx, &self.store, self.news.report.now_ms, receipts).await
+        carrier_ids::look_up(tx, &self.store, self.joined.report.now_ms, receipts).await
     }
 
     /// Returns the page of the message to `recipient` that has been in doubt longest with the
@@ -245,7 +249,7 @@ impl Portion {
                 query(sql)
                     .bind(number(recipient))
                     .bind(&receipt.sender)
-                    .bind(MOST_CHOICES),
+                    .bind(MAX_CHOICES),
             )
             .await?;
         let mut messages = Vec::with_capacity(rows.len());
@@ -263,7 +267,7 @@ impl Portion {
     }
 }
 
-impl Case {
+impl PendingSettlement {
     /// Returns the first page of a leg in doubt with a carrier. It is a guess, because a receipt
     /// without its response does not name its page.
     fn doubted_page(&self, carrier: &str) -> Option<(Leg, i64)> {

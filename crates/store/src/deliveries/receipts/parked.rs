@@ -1,7 +1,7 @@
 //! Parked receipts: they overtook their response and wait for it in the database.
 
-use super::{CarrierReport, News, Receipt, ReceiptWord};
-use crate::deliveries::carrier_ids::{Named, submitted};
+use super::{CarrierReport, JoinedReport, Receipt, ReceiptStatus};
+use crate::deliveries::carrier_ids::{NamedPage, submitted};
 use crate::rows::{bucket_of_id, id_bytes, named, number, recipient};
 use crate::{Progress, Store};
 use database::{Change, Result, Sql, Tx, bulk, by_whole_keys, query, value};
@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Receipts that are matched again in one call at most.
-const MOST_AGAIN: i64 = 2_000;
+const MAX_AGAIN: i64 = 2_000;
 
 /// Receipts parked under one id at most. A carrier that gives every page one id could otherwise
 /// make each response read any number of them.
@@ -60,7 +60,7 @@ impl ParkedRow {
                 other_id: self.other_id,
                 recipient: (self.recipient != 0).then(|| recipient(self.recipient)),
                 sender: self.sender,
-                word: named(ReceiptWord::from_name, &self.state)?,
+                status: named(ReceiptStatus::from_name, &self.state)?,
                 error: self.error,
             },
         })
@@ -114,8 +114,8 @@ impl Store {
                  order by received_at_ms, number limit $3")
             .bind(bucket.0)
             .bind(since_ms)
-            .bind(MOST_AGAIN)).await?;
-        let is_full = i64::try_from(rows.len()).unwrap_or(i64::MAX) >= MOST_AGAIN;
+            .bind(MAX_AGAIN)).await?;
+        let is_full = i64::try_from(rows.len()).unwrap_or(i64::MAX) >= MAX_AGAIN;
         let last = rows.last().map(|row| row.received_at_ms);
         Ok((parked_in_order(rows)?, last.filter(|_| is_full)))
     }
@@ -148,7 +148,7 @@ impl Store {
         now_ms: i64,
     ) -> Result<Vec<ParkedRow>> {
         let embedded = self.db.is_embedded();
-        let named: Vec<Named<'_>> = all.iter().flat_map(|one| submitted(one, now_ms)).collect();
+        let named: Vec<NamedPage<'_>> = all.iter().flat_map(|one| submitted(one, now_ms)).collect();
         let mut rows: Vec<ParkedRow> = tx.fetch_each(by_whole_keys("select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
              from parked_receipts where bucket = $1 and carrier = $2 and carrier_id = $3", "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
              from parked_receipts where ", &["bucket", "carrier", "carrier_id"], "").rows(&named, |named| [value(bucket_of_id(named.carrier, named.id, embedded).0), value(named.carrier), value(named.id)])).await?;
@@ -203,7 +203,7 @@ impl Store {
 /// A change that parks receipts without a recipient, and removes parked ones that found theirs.
 pub(super) struct Park {
     store: Store,
-    news: Arc<News>,
+    joined: Arc<JoinedReport>,
     /// Places of the receipts to park.
     places: Vec<usize>,
     /// Places of the parked receipts to remove.
@@ -212,8 +212,8 @@ pub(super) struct Park {
 
 impl Park {
     /// Returns the change for a report whose receipts in these places found no recipient.
-    pub(super) fn of(store: &Store, news: &Arc<News>, lost: &[usize]) -> Self {
-        let fresh = news.report.receipts.len();
+    pub(super) fn of(store: &Store, joined: &Arc<JoinedReport>, lost: &[usize]) -> Self {
+        let fresh = joined.report.receipts.len();
         let lost: HashSet<usize> = lost.iter().copied().collect();
         let mut places: Vec<usize> = lost
             .iter()
@@ -221,13 +221,13 @@ impl Park {
             .filter(|&place| place < fresh)
             .collect();
         places.sort_unstable();
-        let found = (fresh..news.count())
+        let found = (fresh..joined.count())
             .filter(|place| !lost.contains(place))
             .map(|place| place - fresh)
             .collect();
         Self {
             store: store.clone(),
-            news: Arc::clone(news),
+            joined: Arc::clone(joined),
             places,
             found,
         }
@@ -276,11 +276,11 @@ impl Change for Park {
     type Output = Parking;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Parking> {
-        let report = &self.news.report;
+        let report = &self.joined.report;
         let receipts: Vec<&Receipt> = self
             .places
             .iter()
-            .map(|&place| self.news.receipt(place))
+            .map(|&place| self.joined.receipt(place))
             .collect();
         let full = self.full(tx, &receipts).await?;
         let mut parking = Parking::default();
@@ -302,10 +302,10 @@ impl Change for Park {
                  sender, state, error, other_id)
              select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[]) on conflict do nothing").rows(&numbered, |row| {
                 let (count, receipt, (id, other)) = row;
-                [value(bucket_of_id(&receipt.carrier, id, embedded).0), value(&*receipt.carrier), value(*id), value(report.now_ms), value(*count), value(receipt.recipient.map_or(0, number)), value(&receipt.sender), value(receipt.word.as_str()), value(&receipt.error), value(*other)]
+                [value(bucket_of_id(&receipt.carrier, id, embedded).0), value(&*receipt.carrier), value(*id), value(report.now_ms), value(*count), value(receipt.recipient.map_or(0, number)), value(&receipt.sender), value(receipt.status.as_str()), value(&receipt.error), value(*other)]
             })).await?;
         let found = self.found.iter();
-        let found = found.filter_map(|&place| self.news.parked.get(place));
+        let found = found.filter_map(|&place| self.joined.parked.get(place));
         let found: Vec<_> = found
             .flat_map(|parked| ids(&parked.receipt).map(move |(id, _)| (parked, id)))
             .collect();

@@ -7,10 +7,10 @@ pub(crate) use cancelled::cancelled;
 use cases::{cases, late_cases};
 
 use super::parked::Park;
-use super::{CarrierReport, Matched, News, Receipt, ReceiptWord};
+use super::{CarrierReport, JoinedReport, Matched, Receipt, ReceiptStatus};
 use crate::batches::{self, Batch, Progress};
-use crate::deliveries::carrier_ids::{Meant, Part};
-use crate::deliveries::settle::{self, Case, Owed, Settled};
+use crate::deliveries::carrier_ids::{Meant, PageRef};
+use crate::deliveries::settle::{self, PendingSettlement, RefundDue, Settled};
 use crate::deliveries::stored;
 use crate::{Store, deliveries::carrier_ids, outbox, upkeep::sweep};
 use database::{Change, Result, Tx};
@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// The part of a report that one transaction settles: all of it, or the part in one bucket.
-pub(super) struct Portion {
+pub(super) struct BucketReport {
     pub(super) store: Store,
-    pub(super) news: Arc<News>,
+    pub(super) joined: Arc<JoinedReport>,
     /// The bucket of the transaction, if buckets may lie on several servers.
     pub(super) bucket: Option<Bucket>,
     /// Places in the report.
@@ -33,29 +33,29 @@ pub(super) struct Portion {
     parts: Option<Arc<Matched>>,
 }
 
-impl Portion {
+impl BucketReport {
     /// Returns the whole report, for a database with one bucket.
-    pub(super) fn all(store: Store, news: Arc<News>) -> Self {
+    pub(super) fn all(store: Store, joined: Arc<JoinedReport>) -> Self {
         Self {
-            progress: (0..news.report.progress.len()).collect(),
-            receipts: (0..news.count()).collect(),
+            progress: (0..joined.report.progress.len()).collect(),
+            receipts: (0..joined.count()).collect(),
             bucket: None,
             parts: None,
             store,
-            news,
+            joined,
         }
     }
 
     /// Returns an empty portion of one bucket or of all.
     pub(super) fn of(
         store: Store,
-        news: Arc<News>,
+        joined: Arc<JoinedReport>,
         bucket: Option<Bucket>,
         parts: Arc<Matched>,
     ) -> Self {
         Self {
             store,
-            news,
+            joined,
             bucket,
             progress: Vec::new(),
             receipts: Vec::new(),
@@ -64,12 +64,12 @@ impl Portion {
     }
 
     pub(super) fn progress(&self) -> impl Iterator<Item = &Progress> {
-        let all = &self.news.report.progress;
+        let all = &self.joined.report.progress;
         self.progress.iter().filter_map(|&place| all.get(place))
     }
 }
 
-impl Change for Portion {
+impl Change for BucketReport {
     /// The settled recipients, and the places of receipts that found none.
     type Output = (Settled, Vec<usize>);
 
@@ -80,7 +80,7 @@ impl Change for Portion {
         let (more, more_owed, lost) = self.received(tx).await?;
         settled.join(more);
         owed.extend(more_owed);
-        settle::refund(tx, &self.store, self.news.report.now_ms, owed).await?;
+        settle::refund(tx, &self.store, self.joined.report.now_ms, owed).await?;
         Ok((settled, lost))
     }
 
@@ -91,19 +91,19 @@ impl Change for Portion {
         tx: &mut Tx,
         (settled, _): &(Settled, Vec<usize>),
     ) -> Result<bool> {
-        outbox::are_claimed(tx, &settled.callbacks, self.news.report.node).await
+        outbox::are_claimed(tx, &settled.callbacks, self.joined.report.node).await
     }
 }
 
 /// A whole report, for a database with one bucket. The writer itself reads the parked receipts that
 /// match, and parks the ones that find no recipient, so no response can come in between. A separate
 /// read would need a connection and a switch between workers.
-pub(super) struct Whole {
+pub(super) struct EmbeddedReport {
     pub(super) store: Store,
     pub(super) report: Arc<CarrierReport>,
 }
 
-impl Change for Whole {
+impl Change for EmbeddedReport {
     /// The settled recipients, and the places of parked receipts.
     type Output = (Settled, Vec<usize>);
 
@@ -112,10 +112,10 @@ impl Change for Whole {
     async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
         let report = Arc::clone(&self.report);
         let parked = self.store.parked_for(tx, &report).await?;
-        let news = Arc::new(News { report, parked });
-        let all = Portion::all(self.store.clone(), Arc::clone(&news));
+        let joined = Arc::new(JoinedReport { report, parked });
+        let all = BucketReport::all(self.store.clone(), Arc::clone(&joined));
         let (mut settled, lost) = all.apply(tx).await?;
-        let park = Park::of(&self.store, &news, &lost);
+        let park = Park::of(&self.store, &joined, &lost);
         if park.is_empty() {
             return Ok((settled, Vec::new()));
         }
@@ -125,9 +125,9 @@ impl Change for Whole {
     }
 }
 
-impl Portion {
+impl BucketReport {
     /// Accounts for recipients of claimed batches.
-    async fn progressed(&self, tx: &mut Tx) -> Result<(Settled, Vec<Owed>)> {
+    async fn progressed(&self, tx: &mut Tx) -> Result<(Settled, Vec<RefundDue>)> {
         if self.progress.is_empty() {
             return Ok(Default::default());
         }
@@ -136,21 +136,23 @@ impl Portion {
             .progress()
             .partition(|progress| held.contains(&progress.batch.id));
         let fresh = in_time.iter().copied().flat_map(cases);
-        let fresh: Vec<Case> = fresh.chain(late.into_iter().flat_map(late_cases)).collect();
-        let (taken, fresh): (Vec<Case>, Vec<Case>) =
-            fresh.into_iter().partition(Case::is_taken_at_once);
+        let fresh: Vec<PendingSettlement> =
+            fresh.chain(late.into_iter().flat_map(late_cases)).collect();
+        let (taken, fresh): (Vec<PendingSettlement>, Vec<PendingSettlement>) = fresh
+            .into_iter()
+            .partition(PendingSettlement::is_taken_at_once);
         let mut cases = known(tx, fresh).await?;
         self.correct_guesses(tx, &mut cases).await?;
-        let terrain = self.news.report.terrain();
-        sweep::look_back(tx, self.due_times(), terrain.now_ms).await?;
-        settle::begin(tx, terrain.now_ms, taken).await?;
+        let context = self.joined.report.context();
+        sweep::look_back(tx, self.due_times(), context.now_ms).await?;
+        settle::begin(tx, context.now_ms, taken).await?;
         let messages = settle::messages(tx, &cases).await?;
-        let (mut settled, mut owed) = settle::settle(tx, &terrain, cases, &messages).await?;
+        let (mut settled, mut owed) = settle::settle(tx, &context, cases, &messages).await?;
         let unsent = in_time.iter().flat_map(|progress| progress.put_back());
         let unsent: Vec<&Batch> = unsent.collect();
         owed.extend(settle::put_back(tx, &unsent).await?);
         if self.parts.is_none() {
-            let (progress, now_ms) = (self.progress(), self.news.report.now_ms);
+            let (progress, now_ms) = (self.progress(), self.joined.report.now_ms);
             let kept = progress.flat_map(|one| carrier_ids::submitted(one, now_ms));
             let kept: Vec<_> = kept.collect();
             carrier_ids::keep(tx, &self.store, &kept).await?;
@@ -169,11 +171,11 @@ impl Portion {
 
     /// Returns the due times of the messages whose recipients have news.
     fn due_times(&self) -> impl Iterator<Item = (Bucket, i64)> {
-        let has_news = |one: &&Progress| {
+        let is_changed = |one: &&Progress| {
             !(one.submitted.is_empty() && one.doubted.is_empty() && one.ended.is_empty())
         };
-        let with_news = self.progress().filter(has_news);
-        with_news.map(|one| (one.batch.bucket, one.batch.message_due_at_ms))
+        let changed = self.progress().filter(is_changed);
+        changed.map(|one| (one.batch.bucket, one.batch.message_due_at_ms))
     }
 
     /// Reduces the batches to the recipients still open, and returns the ids of the batches that
@@ -198,22 +200,22 @@ impl Portion {
             return Ok(Arc::clone(parts));
         }
         let places = self.receipts.iter();
-        let receipts = places.map(|&place| (place, self.news.receipt(place)));
-        let now_ms = self.news.report.now_ms;
+        let receipts = places.map(|&place| (place, self.joined.receipt(place)));
+        let now_ms = self.joined.report.now_ms;
         let matched = carrier_ids::look_up(tx, &self.store, now_ms, receipts).await?;
         Ok(Arc::new(matched))
     }
 
-    async fn received(&self, tx: &mut Tx) -> Result<(Settled, Vec<Owed>, Vec<usize>)> {
+    async fn received(&self, tx: &mut Tx) -> Result<(Settled, Vec<RefundDue>, Vec<usize>)> {
         if self.receipts.is_empty() {
             return Ok(Default::default());
         }
         let matched = self.matched(tx).await?;
-        let terrain = self.news.report.terrain();
-        let mut found: Vec<(usize, &[Part])> = Vec::with_capacity(self.receipts.len());
+        let context = self.joined.report.context();
+        let mut found: Vec<(usize, &[PageRef])> = Vec::with_capacity(self.receipts.len());
         let mut unclear = Vec::new();
         for &place in &self.receipts {
-            let receipt = self.news.receipt(place);
+            let receipt = self.joined.receipt(place);
             match matched.find(place, receipt) {
                 Meant::Unclear => unclear.push(Arc::clone(&receipt.carrier)),
                 meant => found.push((place, meant.pages().unwrap_or_default())),
@@ -221,12 +223,12 @@ impl Portion {
         }
         let usual = self.usual(&found);
         let messages = settle::messages(tx, &usual).await?;
-        let (mut settled, ended) = settle::deliver(tx, &terrain, usual, &messages).await?;
+        let (mut settled, ended) = settle::deliver(tx, &context, usual, &messages).await?;
         settled.unclear = unclear;
-        let is_left = |part: &Part| !ended.contains(&(part.message, part.recipient));
+        let is_left = |part: &PageRef| !ended.contains(&(part.message, part.recipient));
         found.retain(|(_, pages)| pages.first().is_none_or(is_left));
         let parts = found.iter().filter_map(|(_, pages)| pages.first());
-        let mut keys: Vec<_> = parts.map(Part::delivery).collect();
+        let mut keys: Vec<_> = parts.map(PageRef::delivery).collect();
         keys.sort_unstable();
         keys.dedup();
         let mut cases = stored(tx, &keys).await?.cases;
@@ -236,35 +238,35 @@ impl Portion {
                 .first()
                 .and_then(|part| cases.get_mut(&(part.message, part.recipient)));
             match case {
-                Some(case) => case.hear(self.news.receipt(place), pages),
+                Some(case) => case.settle_joined(self.joined.receipt(place), pages),
                 None => unmatched.push(place),
             }
         }
         let lost = self.adopt(tx, unmatched, &mut cases).await?;
-        let cases: Vec<Case> = cases.into_values().collect();
+        let cases: Vec<PendingSettlement> = cases.into_values().collect();
         let messages = settle::messages(tx, &cases).await?;
-        let (more, owed) = settle::settle(tx, &terrain, cases, &messages).await?;
+        let (more, owed) = settle::settle(tx, &context, cases, &messages).await?;
         settled.join(more);
         Ok((settled, owed, lost))
     }
 
     /// Returns the cases for the fast path: a recipient's only receipt reports that the one page of
     /// its one leg is delivered. The write checks that it was one page and one leg.
-    fn usual(&self, found: &[(usize, &[Part])]) -> Vec<Case> {
-        let mut heard: BTreeMap<_, Vec<(&Part, &Receipt)>> = BTreeMap::new();
+    fn usual(&self, found: &[(usize, &[PageRef])]) -> Vec<PendingSettlement> {
+        let mut by_delivery: BTreeMap<_, Vec<(&PageRef, &Receipt)>> = BTreeMap::new();
         for &(place, pages) in found {
             for part in pages {
-                let receipts = heard.entry(part.delivery()).or_default();
-                receipts.push((part, self.news.receipt(place)));
+                let receipts = by_delivery.entry(part.delivery()).or_default();
+                receipts.push((part, self.joined.receipt(place)));
             }
         }
-        let only = heard.into_values().filter_map(|all| match all[..] {
+        let only = by_delivery.into_values().filter_map(|all| match all[..] {
             [one] => Some(one),
             _ => None,
         });
-        only.filter(|(part, receipt)| is_usual(part, receipt.word))
+        only.filter(|(part, receipt)| is_usual(part, receipt.status))
             .map(|(part, receipt)| {
-                let event = receipt.word.event(part.leg, part.page);
+                let event = receipt.status.event(part.leg, part.page);
                 settle::assumed(&receipt.carrier, part, event)
             })
             .collect()
@@ -272,12 +274,12 @@ impl Portion {
 }
 
 /// Returns `true` if a receipt reports the usual status of its page.
-fn is_usual(part: &Part, word: ReceiptWord) -> bool {
-    let delivered = ReceiptWord::Final(DeliveryStatus::Delivered);
-    word == delivered && (part.leg, part.page) == (Leg::First, 1)
+fn is_usual(part: &PageRef, status: ReceiptStatus) -> bool {
+    let delivered = ReceiptStatus::Final(DeliveryStatus::Delivered);
+    status == delivered && (part.leg, part.page) == (Leg::First, 1)
 }
 
-impl Case {
+impl PendingSettlement {
     /// Returns `true` if the only event is that a carrier accepted a new recipient.
     fn is_taken_at_once(&self) -> bool {
         !self.stored && matches!(self.events[..], [DeliveryEvent::Submitted { .. }])
@@ -293,9 +295,9 @@ impl Case {
     }
 
     /// Adds the events of a receipt for its pages.
-    pub(super) fn hear(&mut self, receipt: &Receipt, pages: &[Part]) {
+    pub(super) fn settle_joined(&mut self, receipt: &Receipt, pages: &[PageRef]) {
         let events = pages.iter();
-        let events = events.map(|part| receipt.word.event(part.leg, part.page));
+        let events = events.map(|part| receipt.status.event(part.leg, part.page));
         self.events.extend(events);
         self.error = receipt.error.clone().or_else(|| self.error.take());
     }
@@ -303,12 +305,16 @@ impl Case {
 
 /// Completes cases with their stored deliveries, where they may have one. Two legs of one recipient
 /// may be in flight at once: their events become one case.
-pub(crate) async fn known(tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
-    let (known, mut all): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.stored);
+pub(crate) async fn known(
+    tx: &mut Tx,
+    cases: Vec<PendingSettlement>,
+) -> Result<Vec<PendingSettlement>> {
+    let (known, mut all): (Vec<PendingSettlement>, Vec<PendingSettlement>) =
+        cases.into_iter().partition(|case| case.stored);
     if known.is_empty() {
         return Ok(all);
     }
-    let mut known_once: BTreeMap<(MessageId, Recipient), Case> = BTreeMap::new();
+    let mut known_once: BTreeMap<(MessageId, Recipient), PendingSettlement> = BTreeMap::new();
     for case in known {
         match known_once.entry((case.message, case.recipient)) {
             Entry::Vacant(entry) => drop(entry.insert(case)),
@@ -322,17 +328,17 @@ pub(crate) async fn known(tx: &mut Tx, cases: Vec<Case>) -> Result<Vec<Case>> {
             }
         }
     }
-    let keys: Vec<_> = known_once.values().map(Case::key).collect();
+    let keys: Vec<_> = known_once.values().map(PendingSettlement::key).collect();
     let mut stored = stored(tx, &keys).await?;
     for case in known_once.into_values() {
         let key = (case.message, case.recipient);
         match stored.cases.remove(&key) {
             // The recipient was refused long ago. A copy that was sent meanwhile was accepted.
             Some(found) if case.is_refused_late(&found.delivery) => {}
-            Some(found) => all.push(found.told(case)),
+            Some(found) => all.push(found.with_events_of(case)),
             // The recipient is sent from its present batch. This report has no valid event for it.
             None if case.late || stored.unreadable.contains(&key) => {}
-            None => all.push(Case {
+            None => all.push(PendingSettlement {
                 stored: false,
                 ..case
             }),
@@ -347,16 +353,16 @@ mod tests {
 
     #[test]
     fn that_the_first_page_of_the_first_leg_is_delivered_is_usual() {
-        let word = ReceiptWord::Final;
+        let status = ReceiptStatus::Final;
         let table = [
-            (Leg::First, 1, word(DeliveryStatus::Delivered), true),
-            (Leg::First, 2, word(DeliveryStatus::Delivered), false),
-            (Leg::Second, 1, word(DeliveryStatus::Delivered), false),
-            (Leg::First, 1, word(DeliveryStatus::Undelivered), false),
-            (Leg::First, 1, ReceiptWord::Pending, false),
+            (Leg::First, 1, status(DeliveryStatus::Delivered), true),
+            (Leg::First, 2, status(DeliveryStatus::Delivered), false),
+            (Leg::Second, 1, status(DeliveryStatus::Delivered), false),
+            (Leg::First, 1, status(DeliveryStatus::Undelivered), false),
+            (Leg::First, 1, ReceiptStatus::Pending, false),
         ];
-        for (leg, page, word, expected) in table {
-            let part = Part {
+        for (leg, page, status, expected) in table {
+            let part = PageRef {
                 home: Bucket(0),
                 message: MessageId::lowest_at(0),
                 recipient: Recipient::from_digits(2_348_030_000_000),
@@ -365,7 +371,11 @@ mod tests {
                 hour_ms: 0,
                 is_guess: false,
             };
-            assert_eq!(is_usual(&part, word), expected, "{leg:?} {page} {word:?}");
+            assert_eq!(
+                is_usual(&part, status),
+                expected,
+                "{leg:?} {page} {status:?}"
+            );
         }
     }
 }

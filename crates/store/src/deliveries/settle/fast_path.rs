@@ -6,9 +6,10 @@
 //! and settled.
 
 use super::{
-    Case, Outcome, Settled, Settling, Terrain, call_back, decide, ended, insert_deliveries, seconds,
+    MessageFacts, PendingSettlement, SettleContext, Settled, Settlement, call_back, decide, ended,
+    insert_deliveries, seconds,
 };
-use crate::deliveries::carrier_ids::Part;
+use crate::deliveries::carrier_ids::PageRef;
 use crate::deliveries::doubts::Doubts;
 use crate::rows::{id_bytes, number};
 use database::{Result, Tx, bulk, value};
@@ -23,20 +24,20 @@ const SENT: Delivery = Delivery {
 
 /// Inserts the deliveries of new cases that a carrier accepted. The terms of their gateways are not
 /// needed.
-pub(crate) async fn begin(tx: &mut Tx, now_ms: i64, cases: Vec<Case>) -> Result<()> {
+pub(crate) async fn begin(tx: &mut Tx, now_ms: i64, cases: Vec<PendingSettlement>) -> Result<()> {
     let terms = Terms {
         refund_undelivered: false,
         two_legs: false,
     };
     let taken = cases.into_iter().filter_map(|case| decide(case, terms));
-    let taken: Vec<Outcome> = taken.collect();
+    let taken: Vec<Settlement> = taken.collect();
     insert_deliveries(tx, now_ms, taken.iter().collect()).await
 }
 
 /// Returns the case of a recipient whose delivery is assumed to be [`SENT`]. The charge is unknown,
 /// and not needed as no money moves.
-pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case {
-    Case {
+pub(crate) fn assumed(carrier: &str, part: &PageRef, event: DeliveryEvent) -> PendingSettlement {
+    PendingSettlement {
         bucket: part.home,
         message: part.message,
         recipient: part.recipient,
@@ -58,15 +59,15 @@ pub(crate) fn assumed(carrier: &str, part: &Part, event: DeliveryEvent) -> Case 
 /// the only one.
 pub(crate) async fn deliver(
     tx: &mut Tx,
-    terrain: &Terrain,
-    cases: Vec<Case>,
-    messages: &HashMap<MessageId, Settling>,
+    context: &SettleContext,
+    cases: Vec<PendingSettlement>,
+    messages: &HashMap<MessageId, MessageFacts>,
 ) -> Result<(Settled, HashSet<(MessageId, Recipient)>)> {
     let assumed = cases.into_iter().filter_map(|case| {
         let terms = messages.get(&case.message)?.terms;
         decide(case, terms).filter(|outcome| outcome.refund.is_none())
     });
-    let mut outcomes: Vec<Outcome> = assumed.collect();
+    let mut outcomes: Vec<Settlement> = assumed.collect();
     let end = bulk(
         "update deliveries set status = 'delivrd', settled_at_s = $4
          where bucket = $1 and message_id = $2 and recipient = $3
@@ -86,8 +87,8 @@ pub(crate) async fn deliver(
     });
     let keys = outcomes
         .iter()
-        .map(|Outcome { case, .. }| (id_bytes(&case.message).to_vec(), number(case.recipient)));
-    let ended_now = tx.changed_each(end.bind(seconds(terrain.now_ms)), keys);
+        .map(|Settlement { case, .. }| (id_bytes(&case.message).to_vec(), number(case.recipient)));
+    let ended_now = tx.changed_each(end.bind(seconds(context.now_ms)), keys);
     let stood: Vec<bool> = ended_now.await?;
     let mut stands = stood.into_iter();
     outcomes.retain(|_| stands.next().unwrap_or(false));
@@ -95,7 +96,7 @@ pub(crate) async fn deliver(
         .iter()
         .map(|outcome| (outcome.case.message, outcome.case.recipient));
     let stood = stood.collect();
-    let mut settled = call_back(tx, terrain, &outcomes, messages).await?;
+    let mut settled = call_back(tx, context, &outcomes, messages).await?;
     settled.outcomes = ended(outcomes, messages);
     Ok((settled, stood))
 }

@@ -1,6 +1,6 @@
 //! The message fields that settling needs.
 
-use super::Case;
+use super::PendingSettlement;
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named, purse};
 use database::{Result, Tx, bulk, value};
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, Terms};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The fields of a message that settling its recipients needs.
 #[derive(Clone, Debug)]
-pub struct Settling {
+pub struct MessageFacts {
     /// The id.
     pub message: MessageId,
     /// The account.
@@ -29,7 +29,7 @@ pub struct Settling {
     /// The amount that each wallet component paid.
     pub paid_from: Purse,
 }
-struct SettlingRow {
+struct MessageFactsRow {
     message_id: Vec<u8>,
     account_id: i64,
     sandbox: bool,
@@ -43,7 +43,7 @@ struct SettlingRow {
     paid_from: String,
 }
 
-database::from_row!(SettlingRow {
+database::from_row!(MessageFactsRow {
     message_id,
     account_id,
     sandbox,
@@ -58,14 +58,17 @@ database::from_row!(SettlingRow {
 });
 
 /// Reads the fields of these cases' messages.
-pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<MessageId, Settling>> {
+pub(crate) async fn messages(
+    tx: &mut Tx,
+    cases: &[PendingSettlement],
+) -> Result<HashMap<MessageId, MessageFacts>> {
     let mut ids: Vec<(Bucket, MessageId)> = cases
         .iter()
         .map(|case| (case.bucket, case.message))
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let rows: Vec<SettlingRow> = tx.fetch_each(bulk("select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
+    let rows: Vec<MessageFactsRow> = tx.fetch_each(bulk("select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, due_at_ms, cost, paid_from
          from messages where bucket = $1 and message_id = $2", "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
@@ -75,7 +78,7 @@ pub(crate) async fn messages(tx: &mut Tx, cases: &[Case]) -> Result<HashMap<Mess
     rows.into_iter()
         .map(|row| {
             let message = message_id(&row.message_id)?;
-            let settling = Settling {
+            let settling = MessageFacts {
                 message,
                 account: AccountId(row.account_id),
                 environment: environment(row.sandbox),

@@ -1,6 +1,6 @@
 //! Second legs that were claimed and are put back unsent.
 
-use super::{Case, Owed, decide_all, messages, refund};
+use super::{PendingSettlement, RefundDue, decide_all, messages, refund};
 use crate::batches::Batch;
 use crate::deliveries::{set_leg, stored};
 use database::{Result, Tx};
@@ -8,7 +8,7 @@ use domain::{DeliveryEvent, Leg};
 
 /// Records that second legs were not submitted, so that they may be claimed again. Returns the
 /// refunds for recipients that ended meanwhile. Their end keeps its time and its carrier.
-pub(crate) async fn put_back(tx: &mut Tx, second_legs: &[&Batch]) -> Result<Vec<Owed>> {
+pub(crate) async fn put_back(tx: &mut Tx, second_legs: &[&Batch]) -> Result<Vec<RefundDue>> {
     if second_legs.is_empty() {
         return Ok(Vec::new());
     }
@@ -17,8 +17,8 @@ pub(crate) async fn put_back(tx: &mut Tx, second_legs: &[&Batch]) -> Result<Vec<
         .flat_map(|batch| batch.keys(&batch.recipients))
         .collect();
     let cases = stored(tx, &keys).await?.cases.into_values();
-    let cases: Vec<Case> = cases
-        .map(|case| Case {
+    let cases: Vec<PendingSettlement> = cases
+        .map(|case| PendingSettlement {
             events: vec![DeliveryEvent::PutBack],
             ..case
         })

@@ -3,7 +3,7 @@
 //! Refunds are the last step of a transaction, all at once. All who change wallets lock them in one
 //! order.
 
-use super::{Outcome, Settling};
+use super::{MessageFacts, Settlement};
 use crate::Store;
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use database::{Result, Tx};
@@ -12,19 +12,22 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The refund for a recipient.
 #[derive(Debug)]
-pub(crate) struct Owed {
-    message: Settling,
+pub(crate) struct RefundDue {
+    message: MessageFacts,
     recipient: Recipient,
     refund: Refund,
     amount: Money,
 }
 
 /// Returns the refunds due for these outcomes. The sandbox has no wallet.
-pub(super) fn owed(outcomes: &[Outcome], messages: &HashMap<MessageId, Settling>) -> Vec<Owed> {
+pub(super) fn owed(
+    outcomes: &[Settlement],
+    messages: &HashMap<MessageId, MessageFacts>,
+) -> Vec<RefundDue> {
     let owed = outcomes.iter().filter_map(|outcome| {
         let message = messages.get(&outcome.case.message)?;
         let refund = outcome.refund?;
-        (message.environment == Environment::Live).then(|| Owed {
+        (message.environment == Environment::Live).then(|| RefundDue {
             message: message.clone(),
             recipient: outcome.case.recipient,
             refund,
@@ -38,12 +41,17 @@ pub(super) fn owed(outcomes: &[Outcome], messages: &HashMap<MessageId, Settling>
 }
 
 /// Returns money to its source. It is the last step of a transaction.
-pub(crate) async fn refund(tx: &mut Tx, store: &Store, now_ms: i64, owed: Vec<Owed>) -> Result<()> {
+pub(crate) async fn refund(
+    tx: &mut Tx,
+    store: &Store,
+    now_ms: i64,
+    owed: Vec<RefundDue>,
+) -> Result<()> {
     if owed.is_empty() {
         return Ok(());
     }
     let owner =
-        |message: &Settling| -> Owner { (store.bucket_of(message.account), message.account) };
+        |message: &MessageFacts| -> Owner { (store.bucket_of(message.account), message.account) };
     let mut owners: Vec<Owner> = owed.iter().map(|owed| owner(&owed.message)).collect();
     owners.sort_unstable();
     owners.dedup();
@@ -82,7 +90,7 @@ pub(crate) async fn refund(tx: &mut Tx, store: &Store, now_ms: i64, owed: Vec<Ow
     wallets::add(tx, &movements).await
 }
 
-fn back(owed: &Owed, so_far: &Purse) -> Purse {
+fn back(owed: &RefundDue, so_far: &Purse) -> Purse {
     let paid_from = &owed.message.paid_from;
     let mut parts = paid_from.parts();
     match (parts.next(), parts.next()) {
@@ -92,7 +100,7 @@ fn back(owed: &Owed, so_far: &Purse) -> Purse {
     }
 }
 
-fn entry(now_ms: i64, owed: &Owed) -> LedgerEntry {
+fn entry(now_ms: i64, owed: &RefundDue) -> LedgerEntry {
     LedgerEntry {
         account: owed.message.account,
         subject: owed.message.message,

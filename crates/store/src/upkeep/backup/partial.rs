@@ -1,6 +1,6 @@
 //! A partial file, which is still being written.
 
-use super::{BackupError, Outcome};
+use super::BackupError;
 use database::{MODE, give_away, sync_directory};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -19,7 +19,7 @@ pub(super) struct Partial {
 
 impl Partial {
     /// Makes an empty file beside the final one, which must not exist.
-    pub(super) fn begin(name: &Path) -> Outcome<Self> {
+    pub(super) fn begin(name: &Path) -> std::result::Result<Self, BackupError> {
         // SQLite treats a relative `file:…` as a URI.
         let name = std::path::absolute(name).map_err(|source| fault(name, source))?;
         is_free(&name)?;
@@ -50,7 +50,7 @@ impl Partial {
     }
 
     /// Gives the file to the owner of the directory that it is made for.
-    pub(super) fn give_to(&self, directory: &Path) -> Outcome<()> {
+    pub(super) fn give_to(&self, directory: &Path) -> std::result::Result<(), BackupError> {
         give_away(&self.file, directory).map_err(|source| self.fault(source))
     }
 
@@ -63,7 +63,7 @@ impl Partial {
     }
 
     /// Renames the file to its final name, and syncs the directory.
-    pub(super) fn finish(self) -> Outcome<()> {
+    pub(super) fn finish(self) -> std::result::Result<(), BackupError> {
         let finished = self.file.sync_all().and_then(|()| {
             fs::rename(&self.path, &self.name)?;
             sync_directory(self.name.parent().unwrap_or(Path::new("/")))
@@ -85,7 +85,7 @@ impl Drop for Partial {
 }
 
 /// Removes the file of an attempt that was killed. A file that is not ours stays, and is refused.
-fn remove_abandoned(name: &Path, path: &Path) -> Outcome<()> {
+fn remove_abandoned(name: &Path, path: &Path) -> std::result::Result<(), BackupError> {
     let exists = || BackupError::Exists(path.display().to_string());
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -110,7 +110,7 @@ fn remove_abandoned(name: &Path, path: &Path) -> Outcome<()> {
 }
 
 /// Locks a partial file, or returns an error if another process holds the lock.
-fn lock(file: &File, name: &Path, path: &Path) -> Outcome<()> {
+fn lock(file: &File, name: &Path, path: &Path) -> std::result::Result<(), BackupError> {
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(BackupError::Busy(name.display().to_string())),
@@ -119,7 +119,7 @@ fn lock(file: &File, name: &Path, path: &Path) -> Outcome<()> {
 }
 
 /// Returns an error if a file has this name.
-pub(super) fn is_free(name: &Path) -> Outcome<()> {
+pub(super) fn is_free(name: &Path) -> std::result::Result<(), BackupError> {
     match fs::symlink_metadata(name) {
         Ok(_) => Err(BackupError::Exists(name.display().to_string())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -13,15 +13,15 @@ const KEYS: i64 = 2_000;
 
 /// The progress of a sweep over pages.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct PartKey {
+pub struct CarrierIdKey {
     carrier: String,
-    stem: String,
+    prefix: String,
     submitted_hour_ms: i64,
 }
 
-database::from_row!(PartKey {
+database::from_row!(CarrierIdKey {
     carrier,
-    stem,
+    prefix,
     submitted_hour_ms
 });
 
@@ -50,30 +50,30 @@ impl Store {
         &self,
         bucket: Bucket,
         before_ms: i64,
-        after: Option<PartKey>,
+        after: Option<CarrierIdKey>,
         carrier: Option<&str>,
-    ) -> Result<Removed<PartKey>> {
-        let after = after.unwrap_or_else(|| PartKey {
+    ) -> Result<Removed<CarrierIdKey>> {
+        let after = after.unwrap_or_else(|| CarrierIdKey {
             carrier: carrier.unwrap_or_default().to_owned(),
-            ..PartKey::default()
+            ..CarrierIdKey::default()
         });
-        let keys: Vec<PartKey> = self
+        let keys: Vec<CarrierIdKey> = self
             .db
             .fetch_all(
                 query(
-                    "select carrier, stem, submitted_hour_ms from parts
-                 where bucket = $1 and (carrier, stem, submitted_hour_ms) > ($2, $3, $4)
-                 order by carrier, stem, submitted_hour_ms limit $5",
+                    "select carrier, prefix, submitted_hour_ms from carrier_ids
+                 where bucket = $1 and (carrier, prefix, submitted_hour_ms) > ($2, $3, $4)
+                 order by carrier, prefix, submitted_hour_ms limit $5",
                 )
                 .bind(bucket.0)
                 .bind(&after.carrier)
-                .bind(&after.stem)
+                .bind(&after.prefix)
                 .bind(after.submitted_hour_ms)
                 .bind(KEYS),
             )
             .await?;
-        let is_meant = |key: &PartKey| carrier.is_none_or(|carrier| key.carrier == carrier);
-        let keys: Vec<PartKey> = keys.into_iter().take_while(is_meant).collect();
+        let is_meant = |key: &CarrierIdKey| carrier.is_none_or(|carrier| key.carrier == carrier);
+        let keys: Vec<CarrierIdKey> = keys.into_iter().take_while(is_meant).collect();
         let last = last_before(before_ms);
         let any_old = keys.iter().any(|key| key.submitted_hour_ms <= last);
         let Some(until) = keys.into_iter().next_back() else {
@@ -150,8 +150,8 @@ impl Store {
 struct RemoveParts {
     bucket: Bucket,
     last: i64,
-    after: PartKey,
-    until: PartKey,
+    after: CarrierIdKey,
+    until: CarrierIdKey,
 }
 
 impl Change for RemoveParts {
@@ -160,17 +160,17 @@ impl Change for RemoveParts {
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         tx.execute(
             query(
-                "delete from parts where bucket = $1 and submitted_hour_ms <= $2
-                 and (carrier, stem, submitted_hour_ms) > ($3, $4, $5)
-                 and (carrier, stem, submitted_hour_ms) <= ($6, $7, $8)",
+                "delete from carrier_ids where bucket = $1 and submitted_hour_ms <= $2
+                 and (carrier, prefix, submitted_hour_ms) > ($3, $4, $5)
+                 and (carrier, prefix, submitted_hour_ms) <= ($6, $7, $8)",
             )
             .bind(self.bucket.0)
             .bind(self.last)
             .bind(&self.after.carrier)
-            .bind(&self.after.stem)
+            .bind(&self.after.prefix)
             .bind(self.after.submitted_hour_ms)
             .bind(&self.until.carrier)
-            .bind(&self.until.stem)
+            .bind(&self.until.prefix)
             .bind(self.until.submitted_hour_ms),
         )
         .await

@@ -1,7 +1,7 @@
 //! Retention of the sandbox. Its messages are removed by age alone, together with their waiting
 //! callbacks: they cost nothing, and the simulated carrier sends no late receipts.
 
-use super::{MOST_MESSAGES, Old, RemoveMessages, Removed, fitting};
+use super::{MAX_MESSAGES, Old, RemoveMessages, Removed, fitting};
 use crate::Store;
 use crate::rows::{id_bytes, message_id};
 use database::{Db, Result, query};
@@ -33,7 +33,7 @@ impl Store {
             let next = next.bind(bucket.0).bind(id_bytes(&after));
             let next = next
                 .bind(id_bytes(&before))
-                .bind(MOST_MESSAGES)
+                .bind(MAX_MESSAGES)
                 .bind(before_ms);
             let rows: Vec<(Vec<u8>, i64)> = tx.fetch_all(next).await?;
             let untaken: Vec<Vec<u8>> = tx

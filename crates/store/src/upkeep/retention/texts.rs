@@ -1,7 +1,7 @@
 //! Retention of texts, which are removed before their messages: a sweep along the ids, with a mark
 //! of its progress.
 
-use super::{MOST_MESSAGES, Removed, open};
+use super::{MAX_MESSAGES, Removed, open};
 use crate::Store;
 use crate::rows::{id_bytes, message_id};
 use crate::upkeep::sweep::{read_mark, write_mark};
@@ -91,7 +91,7 @@ impl TextCursor {
                 .bind(bucket.0)
                 .bind(id_bytes(&self.after))
                 .bind(id_bytes(&MessageId::lowest_at(before_ms)))
-                .bind(MOST_MESSAGES),
+                .bind(MAX_MESSAGES),
             )
             .await?;
         let scheduled: Vec<(i64, Vec<u8>)> = tx
@@ -106,7 +106,7 @@ impl TextCursor {
                 .bind(self.after_scheduled.0)
                 .bind(id_bytes(&self.after_scheduled.1))
                 .bind(before_ms)
-                .bind(MOST_MESSAGES),
+                .bind(MAX_MESSAGES),
             )
             .await?;
         let accepted = accepted.iter().map(|id| message_id(id));
@@ -124,7 +124,7 @@ impl TextCursor {
         self.after = found.accepted.last().copied().unwrap_or(self.after);
         let last = found.scheduled.last().copied();
         self.after_scheduled = last.unwrap_or(self.after_scheduled);
-        let is_full = |count: usize| i64::try_from(count).unwrap_or(i64::MAX) >= MOST_MESSAGES;
+        let is_full = |count: usize| i64::try_from(count).unwrap_or(i64::MAX) >= MAX_MESSAGES;
         !is_full(found.accepted.len()) && !is_full(found.scheduled.len())
     }
 }

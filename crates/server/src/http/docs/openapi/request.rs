@@ -15,7 +15,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required};
 pub(crate) struct Field {
     pub(crate) name: &'static str,
     required: bool,
-    kind: Kind,
+    kind: FieldType,
     about: &'static str,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Field {
 const SENDER_ID_PATTERN: &str = "^[ -~]*[!-~][ -~]*$";
 
 /// The type of a field.
-enum Kind {
+enum FieldType {
     Text {
         longest: usize,
         example: &'static str,
@@ -44,7 +44,7 @@ pub(crate) const FIELDS: [Field; 10] = [
     Field {
         name: "from",
         required: true,
-        kind: Kind::SenderId {
+        kind: FieldType::SenderId {
             example: "AdaStores",
         },
         about: "Sender ID, at most 11 characters; registered and approved on the account. Compared without regard to case.",
@@ -52,7 +52,7 @@ pub(crate) const FIELDS: [Field; 10] = [
     Field {
         name: "to",
         required: true,
-        kind: Kind::Numbers,
+        kind: FieldType::Numbers,
         about: "Phone numbers in international format (`2348031234567`): a string of them, separated by commas, or an array of \
                 strings. `0803…`, `+234…` and bare ten digits are understood too, with white space, hyphens, dots and \
                 brackets of every kind between them, and JSON numbers in place of strings. Whatever else is in an array counts \
@@ -61,7 +61,7 @@ pub(crate) const FIELDS: [Field; 10] = [
     Field {
         name: "body",
         required: true,
-        kind: Kind::Text {
+        kind: FieldType::Text {
             longest: MAX_BODY_CHARACTERS,
             example: "Your order 1042 is on its way.",
         },
@@ -70,7 +70,7 @@ pub(crate) const FIELDS: [Field; 10] = [
     Field {
         name: "gateway",
         required: false,
-        kind: Kind::Gateway,
+        kind: FieldType::Gateway,
         about: "`direct-refund` refunds what is not delivered. `direct-corporate` and `otp` carry transactional text and are not \
                 refunded. `dual-backup` tries the first, then the second. `international` takes foreign numbers, where the \
                 operator offers it.",
@@ -78,7 +78,7 @@ pub(crate) const FIELDS: [Field; 10] = [
     Field {
         name: "unicode",
         required: false,
-        kind: Kind::Flag,
+        kind: FieldType::Flag,
         about: "False makes curly quotes, accented letters and the like plain, and removes emoji and whatever has no plain \
                 equivalent; `text_changed` and `removed_characters` in the answer report it. True or 1 sends the text exactly \
                 as written, at the price of Unicode pages where it needs them.",
@@ -86,14 +86,14 @@ pub(crate) const FIELDS: [Field; 10] = [
     Field {
         name: "append_sender",
         required: false,
-        kind: Kind::Choice(&["hosted", "none", "all"]),
+        kind: FieldType::Choice(&["hosted", "none", "all"]),
         about: "Adds ` - ` and the sender ID to the text: `hosted` only where the network replaces the sender ID, `all` always, \
                 `none` never. The addition counts for pages and price.",
     },
     Field {
         name: "callback_url",
         required: false,
-        kind: Kind::Address {
+        kind: FieldType::Address {
             example: "https://example.com/sms/outcome",
         },
         about: "An http(s) address that gets a POST with each recipient's final outcome.",
@@ -101,7 +101,7 @@ pub(crate) const FIELDS: [Field; 10] = [
     Field {
         name: "customer_reference",
         required: false,
-        kind: Kind::Text {
+        kind: FieldType::Text {
             longest: MAX_REFERENCE_CHARACTERS,
             example: "order-1042",
         },
@@ -110,14 +110,14 @@ pub(crate) const FIELDS: [Field; 10] = [
     Field {
         name: "dnd",
         required: false,
-        kind: Kind::Choice(&["1", "2", "3", "4", "5", "6"]),
+        kind: FieldType::Choice(&["1", "2", "3", "4", "5", "6"]),
         about: "The older way to choose a gateway, used where `gateway` is absent: 1 is direct-refund, 2, 3 and 6 are \
                 direct-corporate, 4 and 5 are dual-backup.",
     },
     Field {
         name: "api_token",
         required: false,
-        kind: Kind::Text {
+        kind: FieldType::Text {
             longest: token::LENGTH,
             example: "",
         },
@@ -129,7 +129,7 @@ impl Field {
     /// The field's description, with the limits of this installation where it has some.
     fn about(&self, installation: &Installation) -> Cow<'static, str> {
         match self.kind {
-            Kind::Numbers => {
+            FieldType::Numbers => {
                 let most = count(installation.body.recipients);
                 format!("{} At most {most} in one request.", self.about).into()
             }
@@ -140,7 +140,7 @@ impl Field {
     fn schema(&self, installation: &Installation) -> Schema {
         let object = ObjectBuilder::new().description(Some(self.about));
         match self.kind {
-            Kind::Text { longest, example } => {
+            FieldType::Text { longest, example } => {
                 let examples: &[&str] = if example.is_empty() { &[] } else { &[example] };
                 object
                     .schema_type(Type::String)
@@ -149,23 +149,23 @@ impl Field {
                     .examples(examples.iter().copied())
                     .into()
             }
-            Kind::SenderId { example } => object
+            FieldType::SenderId { example } => object
                 .schema_type(Type::String)
                 .min_length(Some(1))
                 .max_length(Some(MAX_SENDER_CHARACTERS))
                 .pattern(Some(SENDER_ID_PATTERN))
                 .examples([example])
                 .into(),
-            Kind::Address { example } => object
+            FieldType::Address { example } => object
                 .schema_type(Type::String)
                 .format(Some(custom("uri")))
                 .examples([example])
                 .into(),
-            Kind::Flag => object
+            FieldType::Flag => object
                 .schema_type(Type::Boolean)
                 .extensions(Some(taken_as(&json!(false))))
                 .into(),
-            Kind::Gateway => {
+            FieldType::Gateway => {
                 let offers = installation.offers();
                 let names: Vec<&str> = offers.iter().map(|offer| offer.gateway).collect();
                 let default = json!(Gateway::DirectRefund.as_str());
@@ -175,7 +175,7 @@ impl Field {
                     .extensions(Some(taken_as(&default)))
                     .into()
             }
-            Kind::Choice(values) => {
+            FieldType::Choice(values) => {
                 let object = object
                     .schema_type(Type::String)
                     .enum_values(Some(values.iter().copied()));
@@ -185,7 +185,7 @@ impl Field {
                     None => object.into(),
                 }
             }
-            Kind::Numbers => self.numbers(installation),
+            FieldType::Numbers => self.numbers(installation),
         }
     }
 
@@ -276,7 +276,7 @@ pub(crate) fn send_parameters(installation: &Installation) -> Vec<Parameter> {
     in_query
         .map(|field| {
             let schema = match field.kind {
-                Kind::Numbers => ObjectBuilder::new()
+                FieldType::Numbers => ObjectBuilder::new()
                     .schema_type(Type::String)
                     .min_length(Some(1))
                     .examples(["2348031234567"])

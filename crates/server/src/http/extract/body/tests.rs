@@ -2,15 +2,15 @@
 
 use super::*;
 
-fn up_to(bytes: usize) -> Limits {
-    Limits {
+fn up_to(bytes: usize) -> BodyLimits {
+    BodyLimits {
         bytes,
         time: Duration::from_secs(30),
         recipients: 10,
     }
 }
 
-async fn read_whole(parts: &Parts, body: Body, limits: Limits) -> Result<Fields, Refusal> {
+async fn read_whole(parts: &Parts, body: Body, limits: BodyLimits) -> Result<Fields, Refusal> {
     let mut permit = BodyMemory::new(1 << 20, 1).known.permit();
     read(parts, body, limits, &mut permit).await
 }
@@ -206,13 +206,13 @@ async fn too_many_fields_end_the_reading_in_every_form() {
             .into_parts();
         let mut permit = BodyMemory::new(usize::MAX, 1).known.permit();
         let read = read(&parts, body, up_to(10 << 20), &mut permit).await;
-        let told = read.unwrap().fault.map(|fault| fault.to_string());
-        let told = told.unwrap_or_default();
+        let message = read.unwrap().fault.map(|fault| fault.to_string());
+        let message = message.unwrap_or_default();
         let expected = [
             "The request has more than 10000 fields beside its recipients.",
             "At most 10 recipients are allowed in a request. Split the list.",
         ];
-        assert!(expected.contains(&told.as_str()), "{start}: {told}");
+        assert!(expected.contains(&message.as_str()), "{start}: {message}");
     }
 }
 
@@ -296,14 +296,14 @@ async fn what_is_not_understood_is_refused_with_what_to_do() {
         (BOUNDARY, b"--X\r\nnonsense".to_vec()),
         ("text/plain", b"hello".to_vec()),
     ];
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for (content_type, body) in table {
         match read_as(Some(content_type), body).await {
-            Err(Refusal::Malformed(message)) => told.push(message),
+            Err(Refusal::Malformed(message)) => messages.push(message),
             other => panic!("{content_type}: {other:?}"),
         }
     }
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(messages.join("\n"), @r#"
     The JSON body could not be read: EOF while parsing an object at line 1 column 1.
     The JSON body could not be read: expected an object with the fields of the request at line 1 column 0.
     The JSON body could not be read: expected a string in `body` at line 1 column 9.

@@ -16,7 +16,7 @@ fn whole(number: f64) -> Option<String> {
 
 /// The JSON types of each field (docs/spec/interface.md, section 2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Kind {
+enum ValueType {
     /// A string.
     Text,
     /// A string or a number.
@@ -35,11 +35,11 @@ pub(crate) struct Value<'a> {
 }
 
 impl Value<'_> {
-    fn kind(self) -> Kind {
+    fn kind(self) -> ValueType {
         match self.name {
-            Name::From | Name::Body | Name::CallbackUrl => Kind::Text,
-            Name::CustomerReference => Kind::Reference,
-            Name::To => Kind::List,
+            Name::From | Name::Body | Name::CallbackUrl => ValueType::Text,
+            Name::CustomerReference => ValueType::Reference,
+            Name::To => ValueType::List,
             Name::ApiToken
             | Name::Gateway
             | Name::Dnd
@@ -48,7 +48,7 @@ impl Value<'_> {
             | Name::MessageId
             | Name::Page
             | Name::PerPage
-            | Name::Unknown => Kind::Scalar,
+            | Name::Unknown => ValueType::Scalar,
         }
     }
 }
@@ -70,12 +70,12 @@ impl<'de> Visitor<'de> for Value<'_> {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.as_str();
         match self.kind() {
-            Kind::Text => write!(f, "a string in `{name}`"),
-            Kind::Reference => {
+            ValueType::Text => write!(f, "a string in `{name}`"),
+            ValueType::Reference => {
                 write!(f, "a string, or a number of at most 15 digits, in `{name}`")
             }
-            Kind::Scalar => write!(f, "a string, number or boolean in `{name}`"),
-            Kind::List => f.write_str("a string, an integer, or an array of these in `to`"),
+            ValueType::Scalar => write!(f, "a string, number or boolean in `{name}`"),
+            ValueType::List => f.write_str("a string, an integer, or an array of these in `to`"),
         }
     }
 
@@ -85,16 +85,20 @@ impl<'de> Visitor<'de> for Value<'_> {
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Option<String>, E> {
         match self.kind() {
-            Kind::Text => Err(E::invalid_type(Unexpected::Unsigned(number), &self)),
-            Kind::Reference | Kind::Scalar | Kind::List => Ok(Some(number.to_string())),
+            ValueType::Text => Err(E::invalid_type(Unexpected::Unsigned(number), &self)),
+            ValueType::Reference | ValueType::Scalar | ValueType::List => {
+                Ok(Some(number.to_string()))
+            }
         }
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Option<String>, E> {
         match self.kind() {
             // A hyphen in front of digits would be passed over as one between them is.
-            Kind::Text | Kind::List => Err(E::invalid_type(Unexpected::Signed(number), &self)),
-            Kind::Reference | Kind::Scalar => Ok(Some(number.to_string())),
+            ValueType::Text | ValueType::List => {
+                Err(E::invalid_type(Unexpected::Signed(number), &self))
+            }
+            ValueType::Reference | ValueType::Scalar => Ok(Some(number.to_string())),
         }
     }
 
@@ -102,10 +106,10 @@ impl<'de> Visitor<'de> for Value<'_> {
         let invalid = || E::invalid_type(Unexpected::Float(number), &self);
         let is_negative = number.is_sign_negative();
         match (self.kind(), whole(number)) {
-            (Kind::List, Some(digits)) if !is_negative => Ok(Some(digits)),
-            (Kind::Reference | Kind::Scalar, Some(digits)) => Ok(Some(digits)),
+            (ValueType::List, Some(digits)) if !is_negative => Ok(Some(digits)),
+            (ValueType::Reference | ValueType::Scalar, Some(digits)) => Ok(Some(digits)),
             // A larger one has lost digits already.
-            (Kind::Reference | Kind::Scalar, None) if number.abs() < MAX_EXACT => {
+            (ValueType::Reference | ValueType::Scalar, None) if number.abs() < MAX_EXACT => {
                 Ok(Some(number.to_string()))
             }
             _ => Err(invalid()),
@@ -114,8 +118,8 @@ impl<'de> Visitor<'de> for Value<'_> {
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Option<String>, E> {
         match self.kind() {
-            Kind::Scalar => Ok(Some(value.to_string())),
-            Kind::Text | Kind::Reference | Kind::List => {
+            ValueType::Scalar => Ok(Some(value.to_string())),
+            ValueType::Text | ValueType::Reference | ValueType::List => {
                 Err(E::invalid_type(Unexpected::Bool(value), &self))
             }
         }
@@ -126,7 +130,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Option<String>, A::Error> {
-        if self.kind() != Kind::List {
+        if self.kind() != ValueType::List {
             return Err(A::Error::invalid_type(Unexpected::Seq, &self));
         }
         let (mut list, bounds) = (String::new(), self.bounds);

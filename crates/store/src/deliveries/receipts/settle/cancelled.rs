@@ -1,12 +1,12 @@
 //! Cancelled batches.
 
-use super::Case;
+use super::PendingSettlement;
 use super::cases::case;
 use crate::batches::Progress;
 use domain::DeliveryEvent;
 
 /// Returns the cases of a cancelled batch.
-pub(crate) fn cancelled(progress: &Progress) -> impl Iterator<Item = Case> {
+pub(crate) fn cancelled(progress: &Progress) -> impl Iterator<Item = PendingSettlement> {
     let leg = progress.batch.leg;
     let recipients = progress.batch.recipients.iter();
     recipients.map(move |&recipient| {

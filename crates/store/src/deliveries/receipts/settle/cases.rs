@@ -2,31 +2,34 @@
 
 use crate::batches::{BatchKind, Progress};
 use crate::deliveries::doubts::Doubts;
-use crate::deliveries::settle::Case;
+use crate::deliveries::settle::PendingSettlement;
 use domain::{Delivery, DeliveryEvent, Recipient};
 
 /// Returns the cases that the progress of a batch makes.
-pub(super) fn cases(progress: &Progress) -> impl Iterator<Item = Case> {
+pub(super) fn cases(progress: &Progress) -> impl Iterator<Item = PendingSettlement> {
     let batch = &*progress.batch;
     let leg = batch.leg;
-    let doubted = progress.doubted.iter().map(move |&recipient| Case {
-        doubts: Doubts::with(leg, &batch.carrier),
-        ..case(progress, recipient, DeliveryEvent::Doubted { leg }, None)
-    });
+    let doubted = progress
+        .doubted
+        .iter()
+        .map(move |&recipient| PendingSettlement {
+            doubts: Doubts::with(leg, &batch.carrier),
+            ..case(progress, recipient, DeliveryEvent::Doubted { leg }, None)
+        });
     answered(progress).chain(doubted)
 }
 
 /// Returns the cases of a batch that this node had lost. A response of the carrier ends the doubt
 /// of its recipients. Another node handles recipients without a response.
-pub(super) fn late_cases(progress: &Progress) -> impl Iterator<Item = Case> {
-    answered(progress).map(|case| Case {
+pub(super) fn late_cases(progress: &Progress) -> impl Iterator<Item = PendingSettlement> {
+    answered(progress).map(|case| PendingSettlement {
         stored: true,
         late: true,
         ..case
     })
 }
 
-fn answered(progress: &Progress) -> impl Iterator<Item = Case> {
+fn answered(progress: &Progress) -> impl Iterator<Item = PendingSettlement> {
     let batch = &*progress.batch;
     let leg = batch.leg;
     let submitted = progress.submitted.iter().map(move |&(recipient, _)| {
@@ -51,9 +54,9 @@ pub(super) fn case(
     recipient: Recipient,
     event: DeliveryEvent,
     error: Option<String>,
-) -> Case {
+) -> PendingSettlement {
     let batch = &*progress.batch;
-    Case {
+    PendingSettlement {
         bucket: batch.bucket,
         message: batch.message,
         recipient,

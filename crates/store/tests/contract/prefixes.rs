@@ -74,8 +74,10 @@ async fn ids_that_count_share_rows_and_each_means_its_own_page(kit: &Kit) {
     let base = sending(kit.account(1_000).await);
     let id = |place: usize| (1_000 + place).to_string();
     let (message, _) = taken_under(kit, &base, 25, id).await;
-    let stems = kit.texts("select stem from parts order by stem").await;
-    assert_eq!(stems, ["100", "101", "102"]);
+    let prefixes = kit
+        .texts("select prefix from carrier_ids order by prefix")
+        .await;
+    assert_eq!(prefixes, ["100", "101", "102"]);
 
     // An id that no page has, beside those that some have, means nobody.
     let end = |place: usize| {
@@ -105,7 +107,7 @@ async fn a_row_holds_the_pages_submitted_in_an_hour(kit: &Kit) {
         taken_under(kit, &base, 2, |place| (first + place).to_string()).await;
     }
     let hour = NOW - NOW.rem_euclid(HOUR);
-    let rows = "select submitted_hour_ms from parts order by submitted_hour_ms";
+    let rows = "select submitted_hour_ms from carrier_ids order by submitted_hour_ms";
     assert_eq!(kit.numbers(rows).await, [hour, hour + HOUR]);
 }
 
@@ -122,10 +124,10 @@ async fn an_id_that_comes_again_and_again_makes_no_row_without_end(kit: &Kit) {
         messages.push(taken_under(kit, &base, 4, ids).await.0);
     }
     let longest = kit
-        .numbers("select cast(max(length(pages)) as bigint) from parts")
+        .numbers("select cast(max(length(pages)) as bigint) from carrier_ids")
         .await;
     assert!(longest[0] < 2_200, "{longest:?}");
-    let rows = kit.numbers("select count(*) from parts").await;
+    let rows = kit.numbers("select count(*) from carrier_ids").await;
     assert!((2..=240).contains(&rows[0]), "{rows:?}");
 
     // Its number tells which of all is meant.
@@ -163,7 +165,7 @@ async fn a_campaign_under_one_id_makes_no_row_without_end(kit: &Kit) {
         };
         kit.report(report(vec![progress], vec![])).await;
     }
-    let longest = "select cast(max(length(pages)) as bigint) from parts";
+    let longest = "select cast(max(length(pages)) as bigint) from carrier_ids";
     assert!(kit.numbers(longest).await[0] < 2_400);
     let receipts = recipients
         .iter()
@@ -176,7 +178,7 @@ async fn what_is_told_again_and_again_changes_nothing(kit: &Kit) {
     let base = sending(kit.account(1_000).await);
     let id = |place: usize| place.to_string();
     let (message, progress) = taken_under(kit, &base, 3, id).await;
-    let octets = "select cast(sum(length(pages)) as bigint) from parts";
+    let octets = "select cast(sum(length(pages)) as bigint) from carrier_ids";
     let before = kit.numbers(octets).await;
     for _ in 0..100 {
         kit.report(report(progress.clone(), vec![])).await;
@@ -187,7 +189,7 @@ async fn what_is_told_again_and_again_changes_nothing(kit: &Kit) {
     let receipts = (0..3).map(|place| unnumbered(&id(place), DeliveryStatus::Delivered));
     let (settled, parked) = kit.report(report(vec![], receipts.collect())).await;
     assert_eq!((settled.outcomes.len(), parked), (3, 0));
-    let named = format!("select count(*) from parts where carrier = '{CARRIER}'");
+    let named = format!("select count(*) from carrier_ids where carrier = '{CARRIER}'");
     assert_eq!(kit.numbers(&named).await, [1]);
 }
 
@@ -206,19 +208,20 @@ async fn a_receipt_reads_a_bound_of_pages_however_many_have_its_id(kit: &Kit) {
         let (message, _) = taken_under(kit, &base, count, |_| CONSTANT.to_owned()).await;
         first_number += count;
         recipients.extend(message.draft.recipients.iter().copied());
-        let stem = &CONSTANT[..CONSTANT.len() - 1];
-        let read =
-            format!("select cast(sum(length(pages)) as bigint) from parts where stem = '{stem}'");
+        let prefix = &CONSTANT[..CONSTANT.len() - 1];
+        let read = format!(
+            "select cast(sum(length(pages)) as bigint) from carrier_ids where prefix = '{prefix}'"
+        );
         let read = kit.numbers(&read).await;
         assert!(read[0] < 4_400, "{read:?} octets of {count}");
         let apart = kit
             .numbers(
-                "select coalesce(cast(max(length(pages)) as bigint), 0) from parts where stem like 'constan_2%'",
+                "select coalesce(cast(max(length(pages)) as bigint), 0) from carrier_ids where prefix like 'constan_2%'",
             )
             .await;
         assert!(apart[0] < 100, "{apart:?}");
     }
-    // All are there: those of the stem, and those of each recipient.
+    // All are there: those of the prefix, and those of each recipient.
     let receipts = recipients.iter();
     let receipts = receipts.map(|&to| receipt(CONSTANT, to, DeliveryStatus::Delivered));
     let (settled, parked) = kit.report(report(vec![], receipts.collect())).await;
@@ -259,10 +262,10 @@ async fn a_receipt_of_a_recipient_with_too_many_pages_settles_none(kit: &Kit) {
         };
         messages.push(taken_under(kit, &base, 1, |_| CONSTANT.to_owned()).await.0);
     }
-    let octets = "select cast(max(length(pages)) as bigint) from parts";
+    let octets = "select cast(max(length(pages)) as bigint) from carrier_ids";
     assert!(kit.numbers(octets).await[0] < 2_100);
-    let rows = kit.numbers("select count(*) from parts").await;
-    assert_eq!(rows, [2], "those of the stem, and those of the recipient");
+    let rows = kit.numbers("select count(*) from carrier_ids").await;
+    assert_eq!(rows, [2], "those of the prefix, and those of the recipient");
     let to = messages[0].draft.recipients[0];
     let receipts = vec![receipt(CONSTANT, to, DeliveryStatus::Undelivered)];
     let (settled, parked) = kit.report(report(vec![], receipts)).await;
