@@ -5,11 +5,7 @@
 //! PostgreSQL runs `many` in one round trip. For a single row PostgreSQL runs `one`, and so does
 //! Citus for each row, since `one` names its bucket.
 
-use crate::db::Tx;
-use crate::error::Result;
-use crate::query::{FromRow, Query, Sql, Value, query};
-use std::collections::HashSet;
-use std::hash::Hash;
+use crate::query::{Query, Sql, Value, query};
 
 /// Rows of one statement on PostgreSQL at most. A statement blocks its connection, so it must not
 /// be long.
@@ -45,8 +41,8 @@ struct Keys {
 }
 
 /// Returns a statement with a text for one row and a text for many. `many` has the same
-/// placeholders, and takes an array for each value of the row. For [`Tx::changed_each`], `many`
-/// also returns the keys of the changed rows.
+/// placeholders, and takes an array for each value of the row. For [`crate::Tx::changed_each`],
+/// `many` also returns the keys of the changed rows.
 pub fn bulk<'q>(one: impl Into<Sql>, many: &'static str) -> Bulk<'q> {
     Bulk::new(one.into(), Many::Arrays(many))
 }
@@ -105,7 +101,7 @@ impl<'q> Bulk<'q> {
     }
 
     /// Returns the statements that PostgreSQL runs, each with its number of rows.
-    fn on_postgres(self, is_citus: bool) -> impl Iterator<Item = (Query<'q>, usize)> {
+    pub(crate) fn on_postgres(self, is_citus: bool) -> impl Iterator<Item = (Query<'q>, usize)> {
         let most = match self.many {
             _ if is_citus => 1,
             Many::Arrays(_) => MAX_ROWS,
@@ -125,6 +121,17 @@ impl<'q> Bulk<'q> {
             };
             Some((statement.with(self.rest.iter().cloned()), rows))
         })
+    }
+
+    /// Returns the text for one row, the values of each row, and the values after them.
+    pub(crate) fn each_row(
+        &self,
+    ) -> (
+        &'static str,
+        impl Iterator<Item = &[Value<'q>]>,
+        &[Value<'q>],
+    ) {
+        (self.one.sqlite, self.values.chunks(self.width), &self.rest)
     }
 }
 
@@ -156,82 +163,4 @@ fn arrays<'q>(
         columns[at % width].push(value);
     }
     columns.into_iter().map(Value::Array)
-}
-
-impl Tx {
-    /// Runs a statement over many rows, and returns how many it changed.
-    pub async fn execute_each(&mut self, bulk: Bulk<'_>) -> Result<u64> {
-        if let Self::Sqlite(connection) = self {
-            let mut changed = 0;
-            connection.each(&bulk, |statement| {
-                changed += statement.raw_execute()? as u64;
-                Ok(())
-            })?;
-            return Ok(changed);
-        }
-        let mut changed = 0;
-        let is_citus = self.is_citus();
-        for (statement, _) in bulk.on_postgres(is_citus) {
-            changed += self.execute(statement).await?;
-        }
-        Ok(changed)
-    }
-
-    /// Runs a statement that changes at most one row for each of many. For each it returns `true`
-    /// if a row was changed. `keys` are the values that `many` returns for them.
-    pub async fn changed_each<K: FromRow + Eq + Hash + Send>(
-        &mut self,
-        bulk: Bulk<'_>,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<Vec<bool>> {
-        if let Self::Sqlite(connection) = self {
-            let mut changed = Vec::new();
-            connection.each(&bulk, |statement| {
-                changed.push(statement.raw_execute()? > 0);
-                Ok(())
-            })?;
-            return Ok(changed);
-        }
-        let keys: Vec<K> = keys.into_iter().collect();
-        let mut changed = Vec::with_capacity(keys.len());
-        let mut keys = keys.into_iter();
-        let is_citus = self.is_citus();
-        for (statement, rows) in bulk.on_postgres(is_citus) {
-            if rows == 1 {
-                changed.push(self.execute(statement).await? > 0);
-                keys.next();
-                continue;
-            }
-            let found: Vec<K> = self.fetch_all(statement).await?;
-            let mut found: HashSet<K> = found.into_iter().collect();
-            changed.extend(keys.by_ref().take(rows).map(|key| found.remove(&key)));
-        }
-        Ok(changed)
-    }
-
-    /// Returns the rows that a statement finds for each of many. A repeated key may be found twice.
-    pub async fn fetch_each<T: FromRow>(&mut self, bulk: Bulk<'_>) -> Result<Vec<T>> {
-        if let Self::Sqlite(connection) = self {
-            return connection.fetch_each(&bulk);
-        }
-        let mut found = Vec::new();
-        let is_citus = self.is_citus();
-        for (statement, _) in bulk.on_postgres(is_citus) {
-            found.append(&mut self.fetch_all(statement).await?);
-        }
-        Ok(found)
-    }
-}
-
-impl Bulk<'_> {
-    /// Returns the text for one row, the values of each row, and the values after them.
-    pub(crate) fn each_row(
-        &self,
-    ) -> (
-        &'static str,
-        impl Iterator<Item = &[Value<'_>]>,
-        &[Value<'_>],
-    ) {
-        (self.one.sqlite, self.values.chunks(self.width), &self.rest)
-    }
 }

@@ -1,37 +1,22 @@
-//! The two databases: opening them, and the transactions in which all changes are made.
+//! The two databases behind one type.
 
-mod commit;
-pub mod copy;
-mod diagnose;
-mod files;
-mod listener;
-mod memory;
-mod open;
-mod pooled;
-mod pooler;
-mod relay;
-mod server;
-
-mod url;
-
-pub use diagnose::Unusable;
-pub use open::STARTED;
-pub use server::Server;
-
+use crate::change::Change;
 use crate::error::{Error, Result};
-use crate::migrate::{self, Schema};
-use crate::query::query;
-use crate::sqlite::{self, Options, PooledReader, Readers};
+use crate::memory::Disk;
+use crate::postgres::commit;
+use crate::postgres::listener::{Listener, listen};
+use crate::postgres::pooled::{Pool, Pooled};
+use crate::postgres::server::Server;
+use crate::query::{FromRow, Query};
+use crate::schema::Schema;
+use crate::sqlite::connection::Connection;
+use crate::sqlite::options::Options;
+use crate::sqlite::readers::Readers;
+use crate::tx::{SqliteTx, TIMEOUT, Tx};
 use crate::writer::Writer;
-pub use files::{MODE, give_away, is_log_alone, make as make_file, take_turn};
-pub use listener::Listener;
-pub use pooled::{Pool, Pooled};
-use sqlx::PgConnection;
-use std::fs::File;
+use crate::{postgres, sqlite};
 use std::future::Future;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 use tokio::time::timeout;
 
 /// Which database to open.
@@ -41,128 +26,6 @@ pub enum Target {
     Directory(PathBuf),
     /// A database on a PostgreSQL server.
     Postgres(Server),
-}
-
-/// The embedded database in its directory.
-pub const FILE: &str = "ogene.db";
-/// SQLite's readers beside its one writer.
-const READERS: u32 = 3;
-/// How long another process (a command) may hold SQLite's write lock.
-pub(crate) const BUSY: Duration = Duration::from_secs(10);
-/// Timeout of a transaction or a query. A connection that takes longer is treated as lost.
-const TIMEOUT: Duration = Duration::from_secs(15);
-/// Page size of a new file. A commit writes every touched page whole, and one message touches a
-/// dozen.
-const PAGE_BYTES: &str = "2048";
-
-/// Page cache of the writer in kibibytes (negative, as SQLite defines it). It keeps the ends of the
-/// tables and fits into the caches of the processor (decision 0032).
-const WRITER_KEEPS: &str = "pragma cache_size = -2000";
-
-/// A change of the database that applies whole or not at all. The database may ask for it to be run
-/// again, so it keeps its input.
-pub trait Change: Send + Sync + 'static {
-    /// The result of the change, returned once the change is durable.
-    type Output: Send + 'static;
-    /// `true` if no caller waits for the change. SQLite's writer may then delay it until others
-    /// come.
-    const DEFERRABLE: bool = false;
-    /// `true` if the commit waits for the disk. A change that is worthless after a crash of the
-    /// server need not wait. SQLite's commits are shared, so there it waits as the others do.
-    const DURABLE: bool = true;
-
-    /// Makes the change within a transaction.
-    fn apply(&self, tx: &mut Tx) -> impl Future<Output = Result<Self::Output>> + Send;
-
-    /// Returns `true` if the change is in the database with this output. It is called when the
-    /// connection is lost during the commit. A change that is not found is made again. A change
-    /// that may safely be made twice keeps the default.
-    fn is_committed(
-        &self,
-        _tx: &mut Tx,
-        _output: &Self::Output,
-    ) -> impl Future<Output = Result<bool>> + Send {
-        async { Ok(false) }
-    }
-}
-
-/// A connection in a transaction, or one that only reads.
-pub enum Tx {
-    /// SQLite.
-    Sqlite(Box<SqliteTx>),
-    /// PostgreSQL.
-    Postgres(Pooled),
-}
-
-/// SQLite's connection: the writer's own, or one of a reader.
-pub enum SqliteTx {
-    /// The connection of the writer.
-    Writer(sqlite::Connection),
-    /// The connection of a reader.
-    Reader(PooledReader),
-}
-
-impl std::ops::Deref for SqliteTx {
-    type Target = sqlite::Connection;
-    fn deref(&self) -> &sqlite::Connection {
-        match self {
-            Self::Writer(connection) => connection,
-            Self::Reader(connection) => connection,
-        }
-    }
-}
-
-impl std::ops::DerefMut for SqliteTx {
-    fn deref_mut(&mut self) -> &mut sqlite::Connection {
-        match self {
-            Self::Writer(connection) => connection,
-            Self::Reader(connection) => connection,
-        }
-    }
-}
-
-impl Tx {
-    /// Returns the connection to PostgreSQL, or an error on SQLite.
-    pub fn postgres(&mut self) -> Result<&mut PgConnection> {
-        match self {
-            Self::Postgres(connection) => Ok(connection),
-            Self::Sqlite(_) => Err(Error::Closed),
-        }
-    }
-
-    /// Begins a snapshot: all reads see the database as it is at this moment. It suits large reads.
-    pub async fn begin_snapshot(&mut self) -> Result<()> {
-        match self {
-            Self::Sqlite(connection) => connection.command("begin"),
-            Self::Postgres(connection) => {
-                let begin = sqlx::raw_sql(
-                    "begin isolation level repeatable read, read only;
-                 set local enable_seqscan = on; set local enable_hashjoin = on;
-                 set local enable_mergejoin = on",
-                );
-                begin.execute(&mut **connection).await?;
-                Ok(())
-            }
-        }
-    }
-
-    /// Ends the snapshot of [`Self::begin_snapshot`].
-    pub async fn end_snapshot(&mut self) -> Result<()> {
-        self.execute(query("commit")).await.map(drop)
-    }
-
-    /// Returns the connection to SQLite, or an error on PostgreSQL.
-    pub fn sqlite(&mut self) -> Result<&mut sqlite::Connection> {
-        match self {
-            Self::Sqlite(connection) => Ok(connection),
-            Self::Postgres(_) => Err(Error::Closed),
-        }
-    }
-
-    /// Returns `true` if the tables may lie on the workers of Citus.
-    pub(crate) fn is_citus(&self) -> bool {
-        matches!(self, Self::Postgres(connection) if connection.is_citus())
-    }
 }
 
 /// An open database.
@@ -186,11 +49,22 @@ impl Db {
     /// Opens the database and brings its schema up to date.
     pub async fn open(target: &Target, schema: &Schema) -> Result<Self> {
         match target {
-            Target::Directory(path) => files::open(path, schema)
-                .await
-                .map_err(|error| error.at_start(path)),
-            Target::Postgres(server) => open::postgres(server, schema).await,
+            Target::Directory(path) => {
+                let opened = sqlite::open::directory(path, schema).await;
+                let (writer, readers) = opened.map_err(|error| error.at_start(path))?;
+                Ok(Self::Sqlite { writer, readers })
+            }
+            Target::Postgres(server) => {
+                let pool = postgres::open::open(server, schema).await?;
+                Ok(Self::Postgres { pool })
+            }
         }
+    }
+
+    /// Opens the database of this name in memory, and makes its tables if it is new.
+    pub fn in_memory(name: &str, disk: Disk, schema: &Schema) -> Result<Self> {
+        let (writer, readers) = sqlite::open::in_memory(name, disk, schema)?;
+        Ok(Self::Sqlite { writer, readers })
     }
 
     /// Returns a connection that only reads.
@@ -257,74 +131,47 @@ impl Db {
             Self::Postgres { pool, .. } => pool.connections.close().await,
         }
     }
-}
 
-/// Makes the directory, readable by its owner alone, and syncs it. A disk that cannot sync is so
-/// detected while the directory is still empty.
-pub fn prepare_directory(path: &Path) -> Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .and_then(|()| sync_directory(path))
-        .map_err(|source| Error::directory(path, source))
-}
-
-/// Syncs a directory, which makes the names of its files durable. SQLite would sync it with its
-/// first commit and ignore a failure, so it is compiled without (`.cargo/config.toml`).
-pub fn sync_directory(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
-fn open_sqlite(options: Options, schema: &Schema) -> Result<Db> {
-    let options = options
-        .pragma("page_size", PAGE_BYTES)
-        .pragma("journal_mode", "wal")
-        .pragma("synchronous", "full")
-        .pragma("cache_size", "-16000");
-    let mut writer = options.connect()?;
-    read_back(&mut writer)?;
-    writer.keep_log()?;
-    // A process that ended with a failed sync may have left log pages in the system's memory alone.
-    // Later writes would be lost with them, so the log is checkpointed first.
-    writer.fold_back()?;
-    migrate::sqlite(&mut writer, schema.sqlite)?;
-    // This setting follows the migrations. A migration may sort a whole table, which memory may not
-    // hold, and is faster when its connection has more memory.
-    writer.command("pragma temp_store = memory")?;
-    writer.command(WRITER_KEEPS)?;
-    Ok(Db::Sqlite {
-        readers: readers(options)?,
-        writer: Writer::start(writer)?,
-    })
-}
-
-fn readers(options: Options) -> Result<Readers> {
-    let options = options
-        .pragma("cache_size", "-4000")
-        .pragma("temp_store", "memory")
-        .pragma("query_only", "on");
-    Readers::new(options, READERS)
-}
-
-/// A failed switch to WAL is silent unless its result is read.
-fn read_back(connection: &mut sqlite::Connection) -> Result<()> {
-    let journal: String = connection.fetch_one("pragma journal_mode", &[])?;
-    let synchronous: i64 = connection.fetch_one("pragma synchronous", &[])?;
-    let foreign_keys: i64 = connection.fetch_one("pragma foreign_keys", &[])?;
-    for (setting, value, wanted, found) in [
-        ("journal_mode", "wal", "wal", journal),
-        ("synchronous", "2", "full (2)", synchronous.to_string()),
-        ("foreign_keys", "1", "on (1)", foreign_keys.to_string()),
-    ] {
-        if found != value {
-            return Err(Error::Setting {
-                setting,
-                wanted,
-                found,
-            });
-        }
+    /// Runs a statement outside a transaction, as maintenance of PostgreSQL requires.
+    pub async fn execute(&self, query: Query<'_>) -> Result<u64> {
+        Self::in_time(async { self.read().await?.execute(query).await }).await
     }
-    Ok(())
+
+    /// Returns all rows of a statement that only reads.
+    pub async fn fetch_all<T: FromRow + Send>(&self, query: Query<'_>) -> Result<Vec<T>> {
+        Self::in_time(async { self.read().await?.fetch_all(query).await }).await
+    }
+
+    /// Returns the first row of a statement that only reads, if it has one.
+    pub async fn fetch_optional<T: FromRow + Send>(&self, query: Query<'_>) -> Result<Option<T>> {
+        Self::in_time(async { self.read().await?.fetch_optional(query).await }).await
+    }
+
+    /// Returns the first row of a statement that only reads and always has one.
+    pub async fn fetch_one<T: FromRow + Send>(&self, query: Query<'_>) -> Result<T> {
+        Self::in_time(async { self.read().await?.fetch_one(query).await }).await
+    }
+
+    /// Listens on a channel. It returns `None` for an embedded database, which has no other node.
+    pub async fn listen(&self, channel: &str) -> Result<Option<Listener>> {
+        let Self::Postgres { pool } = self else {
+            return Ok(None);
+        };
+        Self::in_time(listen(pool, channel)).await.map(Some)
+    }
+
+    /// Opens a separate connection to an embedded database for copying, so that neither the writer
+    /// nor a reader waits.
+    pub fn connect_to_copy(&self) -> Result<Connection> {
+        let Self::Sqlite { readers, .. } = self else {
+            return Err(Error::Impossible(
+                "a backup is made of an embedded database",
+            ));
+        };
+        // The setting `query_only` would also refuse to write the copy.
+        let options = Options::clone(readers.options())
+            .pragma("query_only", "off")
+            .read_only();
+        options.connect()
+    }
 }

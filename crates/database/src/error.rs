@@ -1,9 +1,7 @@
 //! Errors of the database.
 
-use crate::db::Unusable;
-use crate::sqlite::{SqliteFailure, is_unsynced};
-use std::borrow::Cow;
-use std::fmt;
+use crate::failure::{Failure, is_unsynced};
+use crate::postgres::unusable::Unusable;
 use std::path::Path;
 
 /// A failure of the database, never of the caller.
@@ -24,7 +22,8 @@ pub enum Error {
     Migration(Failure),
     /// An applied migration differs from the one in this release.
     #[error(
-        "the schema could not be brought up to date: migration {version} was applied in another form"
+        "the schema could not be brought up to date: migration {version} was applied in another \
+         form"
     )]
     Altered {
         /// The version of the migration.
@@ -32,8 +31,8 @@ pub enum Error {
     },
     /// The database was written by a newer release.
     #[error(
-        "the database was made by a newer release of ogene (schema {found}, this one knows {known}): \
-         start the newer release again"
+        "the database was made by a newer release of ogene (schema {found}, this one knows \
+         {known}): start the newer release again"
     )]
     Newer {
         /// Schema version of the database.
@@ -67,13 +66,15 @@ pub enum Error {
     },
     /// The database is missing, and the data of its log would be lost.
     #[error(
-        "{0}/ogene.db is missing or empty, but its write-ahead log ogene.db-wal has data: put the ogene.db that belongs to \
-         it back, or move the log away and restore a backup; nothing was changed"
+        "{0}/ogene.db is missing or empty, but its write-ahead log ogene.db-wal has data: put the \
+         ogene.db that belongs to it back, or move the log away and restore a backup; nothing was \
+         changed"
     )]
     LogAlone(String),
     /// The disk has no room for a start.
     #[error(
-        "the disk of {path} is full ({source}): make room on it, and start again; nothing was changed"
+        "the disk of {path} is full ({source}): make room on it, and start again; nothing was \
+         changed"
     )]
     Full {
         /// The data directory.
@@ -94,63 +95,13 @@ pub enum Error {
     /// The disk did not accept a write. The result is known once the database is opened again, and
     /// no further commit happens until then.
     #[error(
-        "the disk failed to keep what was written ({0}): see to it, and start again. What was answered is there"
+        "the disk failed to keep what was written ({0}): see to it, and start again. What was \
+         answered is there"
     )]
     Unsynced(Failure),
     /// The writer has stopped.
     #[error("the database is closed")]
     Closed,
-}
-
-/// The answer of a database, or of a layer before it.
-#[derive(Debug)]
-pub enum Failure {
-    /// The answer of PostgreSQL, or of its connection.
-    Postgres(sqlx::Error),
-    /// The answer of SQLite.
-    Sqlite(SqliteFailure),
-    /// An answer of the system.
-    Io(std::io::Error),
-    /// Another failure.
-    Other(String),
-}
-
-impl Failure {
-    /// Returns the code of the database: SQLSTATE of PostgreSQL, or the extended code of SQLite.
-    pub(crate) fn code(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::Postgres(sqlx::Error::Database(error)) => error.code(),
-            Self::Sqlite(error) => Some(error.code.to_string().into()),
-            Self::Postgres(_) | Self::Io(_) | Self::Other(_) => None,
-        }
-    }
-
-    /// Returns the error of the operating system, if it is one.
-    fn io(&self) -> Option<&std::io::Error> {
-        match self {
-            Self::Postgres(sqlx::Error::Io(error)) | Self::Io(error) => Some(error),
-            Self::Postgres(_) | Self::Sqlite(_) | Self::Other(_) => None,
-        }
-    }
-
-    fn is_passing(&self) -> bool {
-        let is_of_pool = matches!(
-            self,
-            Self::Postgres(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed)
-        );
-        is_of_pool || self.io().is_some() || self.code().is_some_and(|code| is_passing(&code))
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Postgres(error) => error.fmt(f),
-            Self::Sqlite(error) => write!(f, "error returned from database: {error}"),
-            Self::Io(error) => error.fmt(f),
-            Self::Other(text) => f.write_str(text),
-        }
-    }
 }
 
 impl Error {
@@ -235,26 +186,6 @@ impl From<Failure> for Error {
 
 /// SQLite's codes for a full disk: on a write, and on making the index of the log.
 const FULL_CODES: [&str; 2] = ["13", "4874"];
-/// PostgreSQL's classes of transient errors: connection, rollback, resources, operator
-/// intervention, system.
-const PASSING_CLASSES: [&str; 5] = ["08", "40", "53", "57", "58"];
-/// PostgreSQL's other transient codes: the server became a standby, a node stalled within a
-/// transaction, a lock timed out.
-const PASSING_STATES: [&str; 3] = ["25006", "25P03", "55P03"];
-/// SQLite's transient primary codes: busy, I/O, full.
-const PASSING_CODES: [u32; 3] = [5, 10, 13];
-
-/// Returns `true` if a database's error code means a transient error.
-fn is_passing(code: &str) -> bool {
-    const SQLSTATE_LENGTH: usize = 5;
-    if code.len() == SQLSTATE_LENGTH {
-        return PASSING_STATES.contains(&code)
-            || PASSING_CLASSES.iter().any(|class| code.starts_with(class));
-    }
-    // SQLite's extended codes carry the primary code in their low byte.
-    code.parse::<u32>()
-        .is_ok_and(|code| PASSING_CODES.contains(&(code & 0xFF)))
-}
 
 /// The result of a function of the store.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -276,28 +207,5 @@ mod tests {
         }
         // Within a statement, the same error means a faulty statement.
         assert!(!Error::from(protocol()).is_unavailable());
-    }
-
-    #[test]
-    fn what_passes_is_told_from_what_is_wrong_on_both_databases() {
-        let table = [
-            ("5", true),
-            ("13", true),
-            ("522", true),
-            ("2067", false),
-            ("1555", false),
-            ("53100", true),
-            ("57P01", true),
-            ("40P01", true),
-            ("08006", true),
-            ("25006", true),
-            ("55P03", true),
-            ("25P02", false),
-            ("23505", false),
-            ("42601", false),
-        ];
-        for (code, passes) in table {
-            assert_eq!(is_passing(code), passes, "{code}");
-        }
     }
 }

@@ -4,27 +4,43 @@
 //! changes that arrive together share a commit.
 
 mod bulk;
+mod change;
 mod db;
 mod error;
+mod failure;
+mod macros;
 mod memory;
 mod migrate;
 mod outage;
+mod postgres;
 mod query;
+mod schema;
 mod sqlite;
 mod trust;
+mod tx;
 mod writer;
 
 pub use bulk::{Bulk, bulk, by_whole_keys, value};
-pub use db::{
-    Change, Db, FILE, Listener, MODE, Pool, Pooled, STARTED, Server, SqliteTx, Target, Tx,
-    Unusable, copy, give_away, is_log_alone, make_file, prepare_directory, sync_directory,
+pub use change::Change;
+pub use db::{Db, Target};
+pub use error::{Error, Result};
+pub use failure::{Failure, SqliteFailure};
+pub use memory::{Commit, CommitVerdict, Disk};
+pub use outage::Outage;
+pub use postgres::listener::Listener;
+pub use postgres::open::STARTED;
+pub use postgres::pooled::{Pool, Pooled};
+pub use postgres::server::Server;
+pub use postgres::unusable::Unusable;
+pub use query::{Column, FromRow, Query, Row, Sql, Text, Value, query};
+pub use schema::{Migration, Schema};
+pub use sqlite::connection::Connection;
+pub use sqlite::copy;
+pub use sqlite::files::{
+    FILE, MODE, give_away, is_log_alone, make as make_file, prepare_directory, sync_directory,
     take_turn,
 };
-pub use error::{Error, Failure, Result};
-pub use memory::{Commit, CommitVerdict, Disk};
-pub use migrate::{Migration, Schema};
-pub use outage::Outage;
-pub use query::{Column, FromRow, Query, Row, Sql, Text, Value, query};
-pub use sqlite::{Connection, PooledReader, Readers, SqliteFailure};
+pub use sqlite::readers::{PooledReader, Readers};
 pub use trust::{TrustError, trust};
+pub use tx::{SqliteTx, Tx};
 pub use writer::Writer;

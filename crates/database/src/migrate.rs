@@ -1,55 +1,24 @@
-//! The migrations that make the tables, and the record of applied ones.
+//! The run of the migrations, and the record of applied ones.
 
-use crate::error::{Error, Failure, Result};
-use crate::query::{Value, query};
-use crate::sqlite::Connection;
-use sha2::{Digest, Sha256};
+use crate::error::{Error, Result};
+use crate::failure::Failure;
+use crate::query::query;
+use crate::schema::Migration;
+use crate::sqlite::connection::Connection;
 use sqlx::PgConnection;
-
-/// The migrations of both databases, in the order of their versions.
-#[derive(Debug)]
-pub struct Schema {
-    /// The migrations of SQLite.
-    pub sqlite: &'static [Migration],
-    /// The migrations of PostgreSQL.
-    pub postgres: &'static [Migration],
-}
-
-/// One step of a schema. It is never edited once it is released.
-#[derive(Clone, Copy, Debug)]
-pub struct Migration {
-    /// The version, from 1.
-    pub version: i64,
-    /// The name.
-    pub name: &'static str,
-    /// The statements.
-    pub sql: &'static str,
-}
 
 /// An applied migration: its version and its checksum.
 pub(crate) type Applied = (i64, Vec<u8>);
 
 /// The table of applied migrations.
 pub(crate) const TABLE: &str = "_migrations";
+
 /// The lock under which one node at a time migrates: "ogene" in ASCII.
 const LOCK: i64 = 0x6F_67_65_6E_65;
+
 const APPLIED: &str = "select version, checksum from _migrations order by version";
+
 const NOTE: &str = "insert into _migrations (version, name, checksum) values ($1, $2, $3)";
-
-impl Migration {
-    /// Returns the checksum of the statements.
-    pub(crate) fn checksum(&self) -> Vec<u8> {
-        Sha256::digest(self.sql.as_bytes()).to_vec()
-    }
-
-    fn values(&self) -> [Value<'static>; 3] {
-        [
-            self.version.into(),
-            self.name.into(),
-            self.checksum().into(),
-        ]
-    }
-}
 
 /// Returns the migrations that are due. It is an error if a newer release made the database, or if
 /// an applied migration differs from ours.
@@ -191,7 +160,8 @@ mod tests {
     fn a_migration_of_a_file_applies_whole_or_not_at_all() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a.db");
-        let options = crate::sqlite::Options::new(&file, std::time::Duration::ZERO).create();
+        let options =
+            crate::sqlite::options::Options::new(&file, std::time::Duration::ZERO).create();
         let mut connection = options.connect().unwrap();
         let faulty = Migration {
             version: 2,

@@ -1,6 +1,7 @@
 //! Rows that a statement returns.
 
 use crate::error::{Error, Result};
+use crate::failure::failure;
 use rusqlite::types::{FromSqlError, ValueRef};
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
@@ -59,16 +60,22 @@ macro_rules! columns {
         impl Column for $type {
             fn read(row: &Row<'_>, at: usize) -> Result<Self> {
                 let found: Option<Self> = row.get(at)?;
-                found.ok_or_else(|| Error::Unreadable(format!("null in {}", row.name(at).unwrap_or("?"))))
+                found.ok_or_else(|| {
+                    let name = row.name(at).unwrap_or("?");
+                    Error::Unreadable(format!("null in {name}"))
+                })
             }
         }
         impl Column for Option<$type> {
             fn read(row: &Row<'_>, at: usize) -> Result<Self> {
                 match row {
-                    Row::Sqlite(row) => match row.get_ref(at).map_err(crate::sqlite::failure)? {
+                    Row::Sqlite(row) => match row.get_ref(at).map_err(failure)? {
                         ValueRef::Null => Ok(None),
-                        ValueRef::$kind($kept) => $value.map(Some).map_err(|fault| unreadable(at, &fault)),
-                        other => Err(unreadable(at, &format!("{} where {} was expected", other.data_type(), stringify!($kind)))),
+                        ValueRef::$kind($kept) => {
+                            let value = $value.map_err(|fault| unreadable(at, &fault))?;
+                            Ok(Some(value))
+                        }
+                        other => Err(unexpected(at, other.data_type(), stringify!($kind))),
                     },
                     Row::Postgres(row) => Ok(row.try_get(at)?),
                 }
@@ -100,6 +107,10 @@ fn unreadable(at: usize, fault: &dyn std::fmt::Display) -> Error {
     Error::Unreadable(format!("column {}: {fault}", at + 1))
 }
 
+fn unexpected(at: usize, found: rusqlite::types::Type, expected: &str) -> Error {
+    unreadable(at, &format!("{found} where {expected} was expected"))
+}
+
 /// Reads tuples, column by column.
 macro_rules! tuples {
     ($($($name:ident $at:tt)+;)*) => {$(
@@ -122,19 +133,4 @@ tuples! {
     A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
     A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8;
     A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9;
-}
-
-/// Reads a struct from a row: each field from the column of its name. The column at the field's
-/// place is checked first.
-#[macro_export]
-macro_rules! from_row {
-    ($type:ident { $($field:ident),+ $(,)? }) => {
-        impl $crate::FromRow for $type {
-            fn from_row(row: &$crate::Row<'_>) -> $crate::Result<Self> {
-                let mut places = 0..;
-                let mut place = |name| row.place(name, places.next().unwrap_or_default());
-                Ok(Self { $($field: row.get(place(stringify!($field))?)?),+ })
-            }
-        }
-    };
 }

@@ -1,8 +1,8 @@
 //! A connection, and the ways to run statements on it.
 
-use super::failure::{failure, is_unsynced};
 use crate::bulk::Bulk;
 use crate::error::{Error, Result};
+use crate::failure::{failure, is_unsynced};
 use crate::query::{self, FromRow};
 use rusqlite::hooks::Wal;
 use std::cell::Cell;

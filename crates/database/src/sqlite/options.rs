@@ -1,12 +1,15 @@
 //! Options for opening a database file.
 
 use super::connection::{Connection, apart};
-use super::failure::failure;
 use crate::error::Result;
+use crate::failure::failure;
 use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// How long another process (a command) may hold the write lock.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Prepared statements that a connection keeps. A statement over a set exists once for each of some
 /// lengths.

@@ -1,6 +1,7 @@
 //! A pool of connections that only read, opened on demand.
 
-use super::{Connection, Options};
+use super::connection::Connection;
+use super::options::Options;
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
 use std::ops::{Deref, DerefMut};

@@ -2,9 +2,11 @@
 //! connection is lost is looked up until its result is known.
 
 use super::pooled::{Pool, Pooled};
-use super::{Change, TIMEOUT, Tx};
-use crate::error::{Error, Failure, Result};
+use crate::change::Change;
+use crate::error::{Error, Result};
+use crate::failure::Failure;
 use crate::outage::Outage;
+use crate::tx::{TIMEOUT, Tx};
 use sqlx::Row;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -12,13 +14,16 @@ use tokio::time::{sleep, timeout};
 /// Codes after which the transaction is run again: serialization failure, deadlock, lock timeout,
 /// and a row that another node wrote meanwhile (the next run finds it).
 const RUN_AGAIN: [&str; 4] = ["40001", "40P01", "55P03", "23505"];
+
 /// Runs of one change at most.
 const MAX_RUNS: usize = 10;
+
 /// Interval between lookups of a commit that the server did not acknowledge.
 const ASK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Log limiter for commits whose connection was lost: a failing server loses all open ones at once.
 static LOST: Outage = Outage::of("connections are lost in commits");
+
 /// Log limiter for lookups of commits while no server answers.
 static UNKNOWN: Outage = Outage::of("the result of a commit is not known yet");
 
@@ -37,7 +42,7 @@ enum Run<O> {
 
 /// Makes a change durable. It returns only when the result is known, and waits for a server that
 /// went away during the commit. A caller with a shorter timeout must not await it directly.
-pub(super) async fn change<C: Change>(pool: &Pool, change: &C) -> Result<C::Output> {
+pub(crate) async fn change<C: Change>(pool: &Pool, change: &C) -> Result<C::Output> {
     let mut runs = 1;
     loop {
         match run(pool, change).await {
@@ -47,9 +52,7 @@ pub(super) async fn change<C: Change>(pool: &Pool, change: &C) -> Result<C::Outp
             Run::Failed(error) | Run::Stale(error) => return Err(error),
             Run::Unknown(output, transaction) => {
                 if LOST.is_to_log().is_some() {
-                    tracing::warn!(
-                        "the connection to the database was lost in a commit: asking what became of it"
-                    );
+                    tracing::warn!("database: connection lost in a commit, looking up its result");
                 }
                 if stood(pool, change, &output, &transaction).await {
                     return Ok(output);

@@ -1,9 +1,9 @@
 //! Detection of a pooler in transaction mode before PostgreSQL.
 
-use super::BUSY;
-use super::diagnose::{Diagnosis, Unusable};
-use super::open::connect;
-use super::server::Server;
+use super::connect::connect;
+use super::diagnose::{judge, unusable};
+use super::server::{CONNECT_TIMEOUT, Server};
+use super::unusable::Diagnosis;
 use crate::error::{Error, Result};
 use sqlx::{Connection, PgConnection, Row};
 use tokio::time::timeout;
@@ -22,15 +22,15 @@ pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<
         Err(Error::Unusable(unusable)) if unusable.is_full() => return Ok(()),
         Err(error) => return Err(error),
     };
-    let Ok(compared) = timeout(BUSY, is_shared(first, &mut second)).await else {
+    let Ok(compared) = timeout(CONNECT_TIMEOUT, is_shared(first, &mut second)).await else {
         let reason = "a second session was not given one".to_owned();
-        return Err(server.unusable(Diagnosis::Full(reason)));
+        return Err(unusable(server, Diagnosis::Full(reason)));
     };
-    let is_shared = compared.map_err(|error| server.judge(error))?;
+    let is_shared = compared.map_err(|error| judge(server, error))?;
     // Closing the session ends its transaction.
-    second.close().await.map_err(|error| server.judge(error))?;
+    second.close().await.map_err(|error| judge(server, error))?;
     if is_shared {
-        return Err(server.unusable(Diagnosis::TransactionPool));
+        return Err(unusable(server, Diagnosis::TransactionPool));
     }
     Ok(())
 }
@@ -48,10 +48,4 @@ async fn is_shared(first: &mut PgConnection, second: &mut PgConnection) -> sqlx:
 async fn backend(session: &mut PgConnection) -> sqlx::Result<String> {
     let row = sqlx::raw_sql("select cast(pg_backend_pid() as text)");
     row.fetch_one(session).await?.try_get(0)
-}
-
-impl Unusable {
-    fn is_full(&self) -> bool {
-        matches!(self.fault(), Diagnosis::Full(_))
-    }
 }

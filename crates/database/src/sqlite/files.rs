@@ -1,22 +1,25 @@
 //! The files of an embedded database, which only their owner may read.
 
-use super::{BUSY, Db, FILE, prepare_directory, sync_directory};
 use crate::error::{Error, Result};
-use crate::migrate::Schema;
-use crate::sqlite::Options;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
 use std::time::Duration;
+
+/// The embedded database in its directory.
+pub const FILE: &str = "ogene.db";
 
 /// Mode of the database, which holds numbers and texts. SQLite gives its other files the mode and
 /// owner of the database.
 pub const MODE: u32 = 0o600;
+
 /// The write-ahead log.
 const LOG: &str = "ogene.db-wal";
+
 /// The lock file, held by the process that opens the database.
 const TURN: &str = "opening.lock";
+
 /// Interval between attempts to take the lock while another process opens the database.
 const TURN_PAUSE: Duration = Duration::from_millis(20);
 
@@ -41,20 +44,6 @@ pub fn is_log_alone(directory: &Path) -> io::Result<bool> {
         Err(error) => Err(error),
     };
     Ok(length(FILE)? == 0 && length(LOG)? > 0)
-}
-
-/// Opens the database of a directory, or makes one if there is none.
-pub(super) async fn open(path: &Path, schema: &Schema) -> Result<Db> {
-    prepare_directory(path)?;
-    let _turn = take_turn(path).await?;
-    if is_log_alone(path).map_err(|source| Error::directory(path, source))? {
-        return Err(Error::LogAlone(path.display().to_string()));
-    }
-    make(path, FILE).map_err(|source| Error::directory(path, source))?;
-    let db = super::open_sqlite(Options::new(&path.join(FILE), BUSY), schema)?;
-    // The file and its log now have their names, and keep them while the database is open.
-    sync_directory(path).map_err(|source| Error::directory(path, source))?;
-    Ok(db)
 }
 
 /// Gives a file to the owner of its directory. Only root makes files for another user, and a
@@ -82,4 +71,21 @@ pub async fn take_turn(path: &Path) -> Result<File> {
             Err(TryLockError::Error(error)) => return Err(fault(error)),
         }
     }
+}
+
+/// Makes the directory, readable by its owner alone, and syncs it. A disk that cannot sync is so
+/// detected while the directory is still empty.
+pub fn prepare_directory(path: &Path) -> Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .and_then(|()| sync_directory(path))
+        .map_err(|source| Error::directory(path, source))
+}
+
+/// Syncs a directory, which makes the names of its files durable. SQLite would sync it with its
+/// first commit and ignore a failure, so it is compiled without (`.cargo/config.toml`).
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }

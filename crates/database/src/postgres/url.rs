@@ -3,6 +3,7 @@
 use url::Url;
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
 /// Parameters that the driver reads as libpq does.
 const PARAMETERS: [&str; 8] = [
     "application_name",
@@ -14,6 +15,7 @@ const PARAMETERS: [&str; 8] = [
     "sslmode",
     "user",
 ];
+
 const SSL_MODES: [&str; 6] = [
     "disable",
     "allow",
@@ -22,6 +24,7 @@ const SSL_MODES: [&str; 6] = [
     "verify-ca",
     "verify-full",
 ];
+
 /// Parameters without a meaning here, with the values that change nothing.
 const IGNORED: [(&str, &[&str]); 5] = [
     ("channel_binding", &["disable", "prefer"]),
@@ -30,9 +33,11 @@ const IGNORED: [(&str, &[&str]); 5] = [
     ("sslnegotiation", &["postgres"]),
     ("target_session_attrs", &["any", "read-write", "primary"]),
 ];
+
 const ESCAPES: &str = "in a password, / ? # @ and % are written %2F %3F %23 %40 and %25";
-const SEVERAL_HOSTS: &str = "names several hosts, and the driver takes one: name the address that always leads to \
-                             the primary, such as that of a proxy";
+
+const SEVERAL_HOSTS: &str = "names several hosts, and the driver takes one: name the address that \
+                             always leads to the primary, such as that of a proxy";
 
 /// A URL in the driver's form, and the parameters that the driver does not get.
 #[derive(Debug, Eq, PartialEq)]
@@ -51,8 +56,8 @@ pub(super) struct Normal {
 /// The fault, as the end of a sentence. It never includes a part that may be secret.
 pub(super) fn normalise(text: &str) -> Result<Normal, String> {
     let Some(rest) = SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)) else {
-        let text = "must begin with postgres://, as in postgres://ogene:password@localhost/ogene; leave it out to \
-                    use the embedded database in `data_dir`";
+        let text = "must begin with postgres://, as in postgres://ogene:password@localhost/ogene; \
+                    leave it out to use the embedded database in `data_dir`";
         return Err(text.to_owned());
     };
     let url = parse(rest)?;
@@ -138,13 +143,15 @@ impl Read {
                 return Err("has a `connect_timeout` that is no number of seconds".to_owned());
             }
             "channel_binding" if value == "require" => {
-                return Err("asks for `channel_binding=require`, which the driver does not have: leave it out, and \
-                            put `sslmode=verify-full`, which makes sure of the server too"
-                    .to_owned());
+                return Err(
+                    "asks for `channel_binding=require`, which the driver does not have: leave it \
+                            out, and put `sslmode=verify-full`, which makes sure of the server too"
+                        .to_owned(),
+                );
             }
             "pgbouncer" => {
-                return Err("names a pooler in transaction mode (`pgbouncer`): name the server itself, or a pool in \
-                            session mode, and leave that parameter out"
+                return Err("names a pooler in transaction mode (`pgbouncer`): name the server itself, or a \
+                            pool in session mode, and leave that parameter out"
                     .to_owned());
             }
             "options" => self.options(value)?,

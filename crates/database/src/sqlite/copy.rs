@@ -1,34 +1,20 @@
 //! Copies of an embedded database, each in one file.
 
-use super::{BUSY, Db, SqliteTx, Tx};
-use crate::error::{Error, Failure, Result};
-use crate::migrate::{self, Schema};
-use crate::sqlite::{self, Options};
+use super::connection::Connection;
+use super::options::{BUSY_TIMEOUT, Options};
+use crate::error::{Error, Result};
+use crate::failure::Failure;
+use crate::migrate;
+use crate::schema::{Migration, Schema};
+use crate::tx::{SqliteTx, Tx};
 use std::io;
 use std::path::Path;
 
 /// SQLite's codes for a missing table, and for a file that is not a database.
 const OF_OTHERS: [&str; 2] = ["1", "26"];
 
-impl Db {
-    /// Opens a separate connection to an embedded database for copying, so that neither the writer
-    /// nor a reader waits.
-    pub fn connect_to_copy(&self) -> Result<sqlite::Connection> {
-        let Self::Sqlite { readers, .. } = self else {
-            return Err(Error::Impossible(
-                "a backup is made of an embedded database",
-            ));
-        };
-        // The setting `query_only` would also refuse to write the copy.
-        let options = Options::clone(readers.options())
-            .pragma("query_only", "off")
-            .read_only();
-        options.connect()
-    }
-}
-
 /// Opens a copy for reading. It returns `None` if the file is not a database of ogene.
-pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> {
+pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<Connection>> {
     match try_open(file, schema) {
         Err(Error::Database(failure))
             if failure
@@ -41,7 +27,7 @@ pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connecti
     }
 }
 
-fn try_open(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> {
+fn try_open(file: &Path, schema: &Schema) -> Result<Option<Connection>> {
     let mut connection = options(file).read_only().connect()?;
     // The first migration identifies the owner, because a migration is never edited.
     let first: Vec<Vec<u8>> = connection.fetch(
@@ -49,14 +35,14 @@ fn try_open(file: &Path, schema: &Schema) -> Result<Option<sqlite::Connection>> 
         &[],
         1,
     )?;
-    let ours = schema.sqlite.first().map(migrate::Migration::checksum);
+    let ours = schema.sqlite.first().map(Migration::checksum);
     let is_ours = first.into_iter().next() == ours;
     Ok(is_ours.then_some(connection))
 }
 
 /// Writes a database, as it is at this moment, into an empty file. The copy is durable only after
 /// the caller syncs the file.
-pub fn copy(mut from: sqlite::Connection, file: &Path) -> Result<()> {
+pub fn copy(mut from: Connection, file: &Path) -> Result<()> {
     let name = file.to_str().ok_or_else(|| {
         let fault = io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8");
         Error::from(Failure::Io(fault))
@@ -80,7 +66,7 @@ type Object = (String, String, String);
 /// migrations make. An object may be added, missing or changed. An added trigger, for example,
 /// would run with every change.
 pub fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> {
-    let mut fresh = Options::new(Path::new(":memory:"), BUSY)
+    let mut fresh = Options::new(Path::new(":memory:"), BUSY_TIMEOUT)
         .create()
         .connect()?;
     migrate::sqlite(&mut fresh, schema.sqlite)?;
@@ -95,10 +81,11 @@ pub fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> {
     Ok(other.or_else(missing))
 }
 
-fn objects(connection: &mut sqlite::Connection) -> Result<Vec<Object>> {
+fn objects(connection: &mut Connection) -> Result<Vec<Object>> {
     // Names with this prefix are reserved for SQLite. The library makes the list of migrations.
     connection.fetch(
-        "select type, name, case name when '_migrations' then '' else coalesce(sql, '') end from sqlite_schema where substr(name, 1, 7) <> 'sqlite_'
+        "select type, name, case name when '_migrations' then '' else coalesce(sql, '') end
+         from sqlite_schema where substr(name, 1, 7) <> 'sqlite_'
          order by type, name",
         &[],
         usize::MAX,
@@ -112,5 +99,5 @@ pub fn read_copy(file: &Path) -> Result<Tx> {
 }
 
 fn options(file: &Path) -> Options {
-    Options::new(file, BUSY)
+    Options::new(file, BUSY_TIMEOUT)
 }

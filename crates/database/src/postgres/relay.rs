@@ -5,8 +5,7 @@
 //! other user may enter. The relay forwards each connection to the server by TLS, with our
 //! verifier. It costs one copy of the traffic.
 
-use super::BUSY;
-use super::server::Server;
+use super::server::{CONNECT_TIMEOUT, Server};
 use crate::trust::{Names, is_of_signer, trust_with};
 use rustls::ClientConfig;
 use rustls::pki_types::pem::PemObject;
@@ -26,9 +25,12 @@ use tokio_rustls::client::TlsStream;
 
 /// The packet by which a client requests TLS, and the byte by which a server agrees.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+
 const AGREED: u8 = b'S';
+
 /// SQLSTATE `sqlclient_unable_to_establish_sqlconnection`, and the code used if TLS is the cause.
 pub(super) const UNREACHABLE: &str = "08001";
+
 pub(super) const NO_TLS: &str = "08004";
 
 /// A running relay. It ends with the last connection that needs it, and its directory is removed
@@ -72,7 +74,7 @@ impl Relay {
                         tokio::spawn(relay(client, Arc::clone(&way)));
                     }
                     // No file descriptor is left for the connection, so the client waits.
-                    Err(_) => tokio::time::sleep(BUSY / 10).await,
+                    Err(_) => tokio::time::sleep(CONNECT_TIMEOUT / 10).await,
                 }
             }
         });
@@ -149,7 +151,7 @@ impl Way {
 /// Forwards one connection. If that fails, the client receives a refusal as from a server.
 async fn relay(mut client: UnixStream, way: Arc<Way>) {
     let late = || (UNREACHABLE, io::Error::from(io::ErrorKind::TimedOut));
-    let connected = timeout(BUSY, way.connect()).await;
+    let connected = timeout(CONNECT_TIMEOUT, way.connect()).await;
     match connected.unwrap_or_else(|_| Err(late())) {
         Ok(mut server) => {
             // Each end sees how the other one ended.
@@ -161,7 +163,7 @@ async fn relay(mut client: UnixStream, way: Arc<Way>) {
             // Unread input would discard the refusal, so it is read first.
             let mut rest = [0; 1_024];
             let drain = async { while matches!(client.read(&mut rest).await, Ok(1..)) {} };
-            let _ = timeout(BUSY, drain).await;
+            let _ = timeout(CONNECT_TIMEOUT, drain).await;
         }
     }
 }

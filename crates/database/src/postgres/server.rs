@@ -4,9 +4,14 @@ use super::url::{Normal, normalise};
 use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use std::fmt;
+use std::time::Duration;
+
+/// Timeout of a connection to the server, and of its first answers.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Prepared statements that a connection keeps.
 const STATEMENTS: usize = 1_000;
+
 /// Session settings of each connection. They are set after the connection is made, because poolers
 /// refuse or drop start-up parameters.
 ///

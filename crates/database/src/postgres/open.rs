@@ -1,22 +1,25 @@
-//! Opening PostgreSQL, and bringing the schema of either database up to date.
+//! Opening PostgreSQL, and bringing its schema up to date.
 
-use super::diagnose::{Diagnosis, Facts};
+use super::connect::connect;
+use super::diagnose::{judge, unusable};
+use super::facts::Facts;
 use super::pooled::Pool;
-use super::relay::{self, Relay};
-use super::server::{READ_BACK, Server};
-use super::{BUSY, Db, pooler};
-use crate::error::{Error, Failure, Result};
-use crate::migrate::{self, Schema};
+use super::pooler;
+use super::server::{CONNECT_TIMEOUT, READ_BACK, Server};
+use super::unusable::Diagnosis;
+use crate::error::{Error, Result};
+use crate::failure::Failure;
+use crate::migrate;
+use crate::schema::Schema;
+use sqlx::Connection;
 use sqlx::postgres::{PgConnection, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection};
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
 
 /// Idle time for which a connection is trusted without a ping. A busy connection so saves one round
 /// trip a change.
 const TRUSTED: Duration = Duration::from_millis(100);
+
 /// Connections of a node outside the pool: the listener for messages of other nodes.
 const LISTENING: u32 = 1;
 
@@ -25,13 +28,16 @@ pub const STARTED: &str =
     "cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)";
 
 /// Connects to the server, checks that it can be used, and brings the schema up to date.
-pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
+pub(crate) async fn open(server: &Server, schema: &Schema) -> Result<Pool> {
     if let Some((parameter, path, reason)) = server.unreadable_file() {
-        return Err(server.unusable(Diagnosis::File {
-            parameter,
-            path,
-            reason,
-        }));
+        return Err(unusable(
+            server,
+            Diagnosis::File {
+                parameter,
+                path,
+                reason,
+            },
+        ));
     }
     // The pool is not used: it would treat a refused connection as a starting server, and wait.
     let (mut connection, relay) = connect(server).await?;
@@ -45,7 +51,7 @@ pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
     };
     let connections = PgPoolOptions::new()
         .max_connections(server.connections.saturating_sub(LISTENING).max(1))
-        .acquire_timeout(BUSY)
+        .acquire_timeout(CONNECT_TIMEOUT)
         .test_before_acquire(false)
         .before_acquire(|connection, lent| {
             Box::pin(async move {
@@ -62,31 +68,10 @@ pub(super) async fn postgres(server: &Server, schema: &Schema) -> Result<Db> {
             Box::pin(async move { set(connection, &settings).await })
         })
         .connect_lazy_with(options);
-    let pool = Pool {
+    Ok(Pool {
         connections,
         is_citus,
-    };
-    Ok(Db::Postgres { pool })
-}
-
-/// Opens the first connection. It also returns a relay if we trust the server's certificate and
-/// sqlx does not.
-pub(super) async fn connect(server: &Server) -> Result<(PgConnection, Option<Relay>)> {
-    let late = |_| server.unusable(Diagnosis::Unreachable("no answer".to_owned()));
-    match timeout(BUSY, server.options.connect())
-        .await
-        .map_err(late)?
-    {
-        Err(error) if relay::is_needed(server, &error) => {
-            let fault = |error: io::Error| server.unusable(Diagnosis::Tls(error.to_string()));
-            let relay = Relay::start(server).map_err(fault)?;
-            let connecting = relay.through(*server.options.clone());
-            let connected = timeout(BUSY, connecting.connect()).await.map_err(late)?;
-            let connection = connected.map_err(|error| server.judge(error))?;
-            Ok((connection, Some(relay)))
-        }
-        connected => Ok((connected.map_err(|error| server.judge(error))?, None)),
-    }
+    })
 }
 
 /// Runs the statement that sets the session settings of a connection.
@@ -97,7 +82,7 @@ async fn set(connection: &mut PgConnection, settings: &str) -> sqlx::Result<()> 
 
 /// Prepares the schema. Returns `true` if buckets may lie on several servers.
 async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema) -> Result<bool> {
-    let judge = |error| server.judge(error);
+    let judge = |error| judge(server, error);
     set(connection, &server.settings(false))
         .await
         .map_err(judge)?;
@@ -107,7 +92,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
     let read = sqlx::query_scalar("select current_setting($1)").bind(setting);
     let found: String = read.fetch_one(&mut *connection).await.map_err(judge)?;
     if found != wanted {
-        return Err(server.unusable(Diagnosis::DropsSettings(found)));
+        return Err(unusable(server, Diagnosis::DropsSettings(found)));
     }
     let facts = sqlx::query(Facts::SQL)
         .bind(tables(schema))
@@ -118,7 +103,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
     facts.is_due = !facts.has_migrations || is_due(connection, schema).await?;
     let (is_citus, is_due) = (facts.is_citus, facts.is_due);
     if let Some(fault) = facts.fault() {
-        return Err(server.unusable(fault));
+        return Err(unusable(server, fault));
     }
     if is_due {
         // Another node may migrate the schema for a long time.
@@ -127,7 +112,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
             .map_err(judge)?;
         let migrated = migrate::postgres(connection, schema.postgres).await;
         migrated.map_err(|error| match error {
-            Error::Database(Failure::Postgres(error)) => server.judge(error),
+            Error::Database(Failure::Postgres(error)) => judge(error),
             error => error,
         })?;
     }
