@@ -89,7 +89,8 @@ impl Connection {
     pub(crate) fn execute(&mut self, sql: &str, values: &[query::Value<'_>]) -> Result<u64> {
         let run = || {
             let mut statement = self.raw.prepare_cached(sql)?;
-            bind(&mut statement, values, &[])?;
+            let positions = positions(&statement);
+            bind(&mut statement, &positions, values, &[])?;
             if statement.column_count() == 0 {
                 return Ok(statement.raw_execute()? as u64);
             }
@@ -132,7 +133,8 @@ impl Connection {
     ) -> Result<Vec<T>> {
         apart(|| {
             let mut statement = self.raw.prepare_cached(sql).map_err(failure)?;
-            bind(&mut statement, values, &[]).map_err(failure)?;
+            let positions = positions(&statement);
+            bind(&mut statement, &positions, values, &[]).map_err(failure)?;
             let mut rows = statement.raw_query();
             let mut found = Vec::new();
             while found.len() < most
@@ -153,8 +155,9 @@ impl Connection {
         let (sql, rows, rest) = bulk.each_row();
         let run_all = || {
             let mut statement = self.raw.prepare_cached(sql)?;
+            let positions = positions(&statement);
             for row in rows {
-                bind(&mut statement, row, rest)?;
+                bind(&mut statement, &positions, row, rest)?;
                 run(&mut statement)?;
             }
             Ok(())
@@ -168,8 +171,9 @@ impl Connection {
         apart(|| {
             let mut found = Vec::new();
             let mut statement = self.raw.prepare_cached(sql).map_err(failure)?;
+            let positions = positions(&statement);
             for row in rows {
-                bind(&mut statement, row, rest).map_err(failure)?;
+                bind(&mut statement, &positions, row, rest).map_err(failure)?;
                 let mut rows = statement.raw_query();
                 while let Some(row) = rows.next().map_err(failure)? {
                     found.push(T::from_row(&query::Row::Sqlite(row))?);
@@ -200,21 +204,29 @@ fn note_log_pages(_: &mut Wal, pages: c_int) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Binds values by the numbers of their placeholders. SQLite treats `$1` as a name, and counts
-/// names in the order of their first use.
+/// Returns, for each parameter of a statement, the position of its value. SQLite treats `$1` as a
+/// name, and counts names in the order of their first use.
+fn positions(statement: &rusqlite::CachedStatement<'_>) -> Vec<usize> {
+    let position = |parameter| {
+        let name = statement.parameter_name(parameter);
+        let number: Option<usize> = name.and_then(|name| name.get(1..)?.parse().ok());
+        number.unwrap_or(parameter) - 1
+    };
+    (1..=statement.parameter_count()).map(position).collect()
+}
+
+/// Binds the values of a row, and the values that are the same for all rows, at their positions.
 fn bind(
     statement: &mut rusqlite::CachedStatement<'_>,
+    positions: &[usize],
     values: &[query::Value<'_>],
     rest: &[query::Value<'_>],
 ) -> rusqlite::Result<()> {
-    for at in 1..=statement.parameter_count() {
-        let name = statement.parameter_name(at);
-        let number: Option<usize> = name.and_then(|name| name.get(1..)?.parse().ok());
-        let place = number.unwrap_or(at) - 1;
+    for (parameter, &position) in (1..).zip(positions) {
         let value = values
-            .get(place)
-            .or_else(|| rest.get(place.checked_sub(values.len())?));
-        statement.raw_bind_parameter(at, value)?;
+            .get(position)
+            .or_else(|| rest.get(position.checked_sub(values.len())?));
+        statement.raw_bind_parameter(parameter, value)?;
     }
     Ok(())
 }
