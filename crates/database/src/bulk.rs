@@ -2,9 +2,10 @@
 //!
 //! A statement has two texts. `one` changes or finds one row, and `many` takes each column as an
 //! array. SQLite runs `one` for each row, which is faster there than a statement over many.
-//! PostgreSQL runs `many` in one round trip. For a single row PostgreSQL runs `one`, and so does
-//! Citus for each row, since `one` names its bucket.
+//! PostgreSQL runs `many` in one round trip. For a single row PostgreSQL runs `one`, and Citus runs
+//! it for each row.
 
+use crate::citus::Placement;
 use crate::query::{Query, Sql, Value, query};
 
 /// Rows of one statement on PostgreSQL at most. A statement blocks its connection, so it must not
@@ -101,12 +102,14 @@ impl<'q> Bulk<'q> {
     }
 
     /// Returns the statements that PostgreSQL runs, each with its number of rows.
-    pub(crate) fn on_postgres(self, is_citus: bool) -> impl Iterator<Item = (Query<'q>, usize)> {
-        let most = match self.many {
-            _ if is_citus => 1,
+    pub(crate) fn on_postgres(
+        self,
+        placement: Placement,
+    ) -> impl Iterator<Item = (Query<'q>, usize)> {
+        let most = placement.max_rows(match self.many {
             Many::Arrays(_) => MAX_ROWS,
             Many::Keys(_) => Keys::MAX_ROWS,
-        };
+        });
         let mut left = self.values.len() / self.width;
         let mut values = self.values.into_iter();
         std::iter::from_fn(move || {

@@ -1,6 +1,7 @@
 //! The two databases behind one type.
 
 use crate::change::Change;
+use crate::citus::Placement;
 use crate::error::{Error, Result};
 use crate::memory::Disk;
 use crate::postgres::commit;
@@ -98,16 +99,22 @@ impl Db {
         matches!(self, Self::Sqlite { .. })
     }
 
-    /// Returns `true` if the tables may lie on the workers of Citus.
-    pub fn is_citus(&self) -> bool {
-        matches!(self, Self::Postgres { pool } if pool.is_citus)
+    /// Returns `true` if one transaction may change rows of both buckets. On Citus they may lie on
+    /// two servers, and money never moves on two at once. On one server a large transaction costs
+    /// less than many.
+    pub fn may_share_transaction<B: Eq>(&self, one: &B, other: &B) -> bool {
+        let has_one_server = match self {
+            Self::Sqlite { .. } => true,
+            Self::Postgres { pool } => pool.placement.has_one_server(),
+        };
+        has_one_server || one == other
     }
 
-    /// Returns the same database, treated as if its tables lay on the workers of Citus.
+    /// Returns the same database, treated as if each bucket lay on another server.
     #[must_use]
-    pub fn as_citus(mut self) -> Self {
+    pub fn as_distributed(mut self) -> Self {
         if let Self::Postgres { pool } = &mut self {
-            pool.is_citus = true;
+            pool.placement = Placement::ByBucket;
         }
         self
     }

@@ -5,6 +5,7 @@
 
 mod bulk;
 mod change;
+mod citus;
 mod db;
 mod error;
 mod failure;
@@ -22,6 +23,7 @@ mod writer;
 
 pub use bulk::{Bulk, bulk, by_whole_keys, value};
 pub use change::Change;
+pub use citus::citus_statements;
 pub use db::{Db, Target};
 pub use error::{Error, Result};
 pub use failure::{Failure, SqliteFailure};

@@ -1,6 +1,7 @@
 //! Transactions, and the statements that they run.
 
 use crate::bulk::Bulk;
+use crate::citus::Placement;
 use crate::error::{Error, Result};
 use crate::postgres::pooled::Pooled;
 use crate::query::{FromRow, Query, Row, query};
@@ -88,9 +89,12 @@ impl Tx {
         }
     }
 
-    /// Returns `true` if the tables may lie on the workers of Citus.
-    pub(crate) fn is_citus(&self) -> bool {
-        matches!(self, Self::Postgres(connection) if connection.is_citus())
+    /// Returns the servers that hold the rows.
+    pub(crate) fn placement(&self) -> Placement {
+        match self {
+            Self::Sqlite(_) => Placement::OneServer,
+            Self::Postgres(connection) => connection.placement(),
+        }
     }
 
     /// Runs a statement, and returns how many rows it changed.
@@ -160,8 +164,8 @@ impl Tx {
             return Ok(changed);
         }
         let mut changed = 0;
-        let is_citus = self.is_citus();
-        for (statement, _) in bulk.on_postgres(is_citus) {
+        let placement = self.placement();
+        for (statement, _) in bulk.on_postgres(placement) {
             changed += self.execute(statement).await?;
         }
         Ok(changed)
@@ -185,8 +189,8 @@ impl Tx {
         let keys: Vec<K> = keys.into_iter().collect();
         let mut changed = Vec::with_capacity(keys.len());
         let mut keys = keys.into_iter();
-        let is_citus = self.is_citus();
-        for (statement, rows) in bulk.on_postgres(is_citus) {
+        let placement = self.placement();
+        for (statement, rows) in bulk.on_postgres(placement) {
             if rows == 1 {
                 changed.push(self.execute(statement).await? > 0);
                 keys.next();
@@ -205,8 +209,8 @@ impl Tx {
             return connection.fetch_each(&bulk);
         }
         let mut found = Vec::new();
-        let is_citus = self.is_citus();
-        for (statement, _) in bulk.on_postgres(is_citus) {
+        let placement = self.placement();
+        for (statement, _) in bulk.on_postgres(placement) {
             found.append(&mut self.fetch_all(statement).await?);
         }
         Ok(found)

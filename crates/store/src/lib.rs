@@ -7,7 +7,6 @@
 
 mod accounts;
 mod batches;
-mod citus;
 mod cluster;
 mod deliveries;
 mod import;
@@ -24,7 +23,6 @@ pub use accounts::tokens::TokenInfo;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, HELD, MAX_RECIPIENTS, Progress, WAITING,
 };
-pub use citus::citus;
 pub use cluster::hints::Hints;
 pub use cluster::nodes::{Bind, NodeBeat};
 pub use deliveries::receipts::{CarrierReport, Receipt, ReceiptStatus};
@@ -64,6 +62,11 @@ static SCHEMA: Schema = Schema {
         sql: include_str!("../migrations/postgres/0001_initial.sql"),
     }],
 };
+
+/// Returns the statements for psql that distribute the tables over the workers of Citus.
+pub fn citus_statements() -> String {
+    database::citus_statements(&SCHEMA)
+}
 
 /// The database, as the other crates see it.
 #[derive(Clone)]
@@ -130,16 +133,29 @@ impl Store {
 
     /// Returns the same database, treated as if its buckets lay on several servers, for tests.
     #[must_use]
-    pub fn spread(mut self) -> Self {
-        self.db = self.db.as_citus();
+    pub fn as_distributed(mut self) -> Self {
+        self.db = self.db.as_distributed();
         self
     }
 
-    /// Returns the bucket that a change of rows in this one must stay within. It is this bucket if
-    /// buckets may lie on several servers, so that money never moves on two at once. It is `None`
-    /// if one server has all buckets, where one large change costs less than many.
-    pub fn bound(&self, bucket: Bucket) -> Option<Bucket> {
-        self.db.is_citus().then_some(bucket)
+    /// Splits work into the parts that one transaction each can do: all of it where one server has
+    /// all buckets. The order within a part stays.
+    pub fn split_by_transaction<T>(
+        &self,
+        work: impl IntoIterator<Item = T>,
+        bucket: impl Fn(&T) -> Bucket,
+    ) -> Vec<Vec<T>> {
+        let mut parts: Vec<(Bucket, Vec<T>)> = Vec::new();
+        for one in work {
+            let bucket = bucket(&one);
+            let may_join =
+                |(of, _): &&mut (Bucket, Vec<T>)| self.db.may_share_transaction(of, &bucket);
+            match parts.iter_mut().find(may_join) {
+                Some((_, part)) => part.push(one),
+                None => parts.push((bucket, vec![one])),
+            }
+        }
+        parts.into_iter().map(|(_, part)| part).collect()
     }
 
     /// Returns the time of the server's clock in Unix milliseconds, or `None` without a server.

@@ -30,8 +30,6 @@ pub(super) struct Facts {
     pub(super) barred: Vec<String>,
     /// `true` if a migration is due.
     pub(super) is_due: bool,
-    /// `true` if Citus is installed and the buckets lie, or will lie, on its workers.
-    pub(super) is_citus: bool,
 }
 
 impl Facts {
@@ -51,7 +49,6 @@ impl Facts {
             has_migrations: row.try_get("has_migrations")?,
             barred: row.try_get("barred")?,
             is_due: false,
-            is_citus: row.try_get("is_citus")?,
         })
     }
 
@@ -77,8 +74,7 @@ impl Facts {
                     and has_table_privilege(pg_class.oid, 'update')
                     and has_table_privilege(pg_class.oid, 'delete'))
                 order by name
-            ) as barred,
-            exists (select 1 from pg_extension where extname = 'citus') as is_citus";
+            ) as barred";
 
     /// Returns the first fault that keeps Ogene from using the server.
     pub(super) fn fault(self) -> Option<Diagnosis> {
@@ -133,7 +129,6 @@ mod tests {
             may_create: true,
             has_migrations: true,
             barred: Vec::new(),
-            is_citus: false,
             is_due: true,
         }
     }

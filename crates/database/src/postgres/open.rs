@@ -7,6 +7,7 @@ use super::pooled::Pool;
 use super::pooler;
 use super::server::{CONNECT_TIMEOUT, READ_BACK, Server};
 use super::unusable::Diagnosis;
+use crate::citus::Placement;
 use crate::error::{Error, Result};
 use crate::failure::Failure;
 use crate::migrate;
@@ -42,9 +43,9 @@ pub(crate) async fn open(server: &Server, schema: &Schema) -> Result<Pool> {
     // The pool is not used: it would treat a refused connection as a starting server, and wait.
     let (mut connection, relay) = connect(server).await?;
     pooler::refuse(server, &mut connection).await?;
-    let is_citus = prepare(server, &mut connection, schema).await?;
+    let placement = prepare(server, &mut connection, schema).await?;
     connection.close().await?;
-    let settings: Arc<str> = server.settings(is_citus).into();
+    let settings: Arc<str> = server.settings(placement).into();
     let options = match &relay {
         Some(relay) => relay.through(*server.options.clone()),
         None => *server.options.clone(),
@@ -70,7 +71,7 @@ pub(crate) async fn open(server: &Server, schema: &Schema) -> Result<Pool> {
         .connect_lazy_with(options);
     Ok(Pool {
         connections,
-        is_citus,
+        placement,
     })
 }
 
@@ -80,10 +81,14 @@ async fn set(connection: &mut PgConnection, settings: &str) -> sqlx::Result<()> 
     sqlx::raw_sql(sql).execute(connection).await.map(drop)
 }
 
-/// Prepares the schema. Returns `true` if buckets may lie on several servers.
-async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema) -> Result<bool> {
+/// Prepares the schema. Returns the servers that hold the rows.
+async fn prepare(
+    server: &Server,
+    connection: &mut PgConnection,
+    schema: &Schema,
+) -> Result<Placement> {
     let judge = |error| judge(server, error);
-    set(connection, &server.settings(false))
+    set(connection, &server.settings(Placement::OneServer))
         .await
         .map_err(judge)?;
     // The setting is read in a separate query. Together with the statement that sets it, a pooler
@@ -101,7 +106,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
         .and_then(|row| Facts::read(&row));
     let mut facts = facts.map_err(judge)?;
     facts.is_due = !facts.has_migrations || is_due(connection, schema).await?;
-    let (is_citus, is_due) = (facts.is_citus, facts.is_due);
+    let is_due = facts.is_due;
     if let Some(fault) = facts.fault() {
         return Err(unusable(server, fault));
     }
@@ -116,7 +121,7 @@ async fn prepare(server: &Server, connection: &mut PgConnection, schema: &Schema
             error => error,
         })?;
     }
-    Ok(is_citus)
+    Placement::of(connection).await.map_err(judge)
 }
 
 /// Returns `true` if a migration is due. Otherwise the right to make tables is not needed. The

@@ -1,5 +1,6 @@
 //! A connection to PostgreSQL out of the pool.
 
+use crate::citus::Placement;
 use crate::error::{Error, Result};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPool;
@@ -28,8 +29,8 @@ const ATTEMPT_TIMEOUTS: [Duration; 3] = [
 #[derive(Clone, Debug)]
 pub struct Pool {
     pub(crate) connections: PgPool,
-    /// `true` if the tables may lie on the workers of Citus.
-    pub(crate) is_citus: bool,
+    /// The servers that hold the rows.
+    pub(crate) placement: Placement,
 }
 
 /// A connection on loan from the pool. It returns to the pool if it is at rest, and is closed
@@ -39,7 +40,7 @@ pub struct Pooled {
     connection: PoolConnection<Postgres>,
     since: Instant,
     in_transaction: bool,
-    is_citus: bool,
+    placement: Placement,
 }
 
 impl Pooled {
@@ -53,7 +54,7 @@ impl Pooled {
             connection,
             since: Instant::now(),
             in_transaction: false,
-            is_citus: pool.is_citus,
+            placement: pool.placement,
         })
     }
 
@@ -66,9 +67,9 @@ impl Pooled {
         pool.acquire().await
     }
 
-    /// Returns `true` if the tables may lie on the workers of Citus.
-    pub(crate) fn is_citus(&self) -> bool {
-        self.is_citus
+    /// Returns the servers that hold the rows.
+    pub(crate) fn placement(&self) -> Placement {
+        self.placement
     }
 
     /// Records that a transaction is about to begin.
@@ -116,7 +117,7 @@ mod tests {
         let options = PgConnectOptions::new().host("127.0.0.1").port(port);
         let pool = Pool {
             connections: PgPoolOptions::new().connect_lazy_with(options),
-            is_citus: false,
+            placement: Placement::OneServer,
         };
         let proxy = async {
             let silent = listener.accept().await.unwrap();

@@ -1,6 +1,7 @@
 //! A PostgreSQL server, as named by a URL.
 
 use super::url::{Normal, normalise};
+use crate::citus::Placement;
 use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use std::fmt;
@@ -29,9 +30,8 @@ const STATEMENTS: usize = 1_000;
 /// table. Plans are generic: deletions by 64 keys were planned anew each time, 4 ms each, a quarter
 /// of the server's time for single messages. Plans are not compiled: a disabled but necessary plan
 /// seems so dear that compilation took a third of a second for three rows.
-const SETTINGS: [(&str, &str); 13] = [
+const SETTINGS: [(&str, &str); 12] = [
     ("jit", "off"),
-    ("plan_cache_mode", "force_generic_plan"),
     ("random_page_cost", "0.1"),
     ("enable_seqscan", "off"),
     ("enable_hashjoin", "off"),
@@ -96,17 +96,12 @@ impl Server {
     }
 
     /// Returns the statement that sets the settings of the URL and of this program. Each connection
-    /// runs it. `is_citus` means that buckets may lie on several servers.
-    pub(super) fn settings(&self, is_citus: bool) -> String {
+    /// runs it.
+    pub(super) fn settings(&self, placement: Placement) -> String {
         let asked = self.settings.iter();
         let asked = asked.map(|(name, value)| (name.as_str(), value.as_str()));
-        let ours = SETTINGS.map(|(name, value)| match name {
-            // Citus plans by the values, which name the shard. A generic plan fails in its
-            // functions.
-            "plan_cache_mode" if is_citus => (name, "force_custom_plan"),
-            _ => (name, value),
-        });
-        let all = asked.chain(ours).map(|(name, value)| {
+        let plans = [("plan_cache_mode", placement.plan_cache_mode())];
+        let all = asked.chain(SETTINGS).chain(plans).map(|(name, value)| {
             let value = value.replace('\\', "\\\\").replace('\'', "''");
             format!("set_config('{name}', E'{value}', false)")
         });
@@ -220,8 +215,12 @@ mod tests {
     #[test]
     fn plans_are_generic_on_one_server_and_custom_where_citus_is() {
         let server = Server::new("postgres://ada@h/d", 8).expect("a URL");
-        for (is_citus, plans) in [(false, "force_generic_plan"), (true, "force_custom_plan")] {
-            let text = server.settings(is_citus);
+        let table = [
+            (Placement::OneServer, "force_generic_plan"),
+            (Placement::ByBucket, "force_custom_plan"),
+        ];
+        for (placement, plans) in table {
+            let text = server.settings(placement);
             let set = format!("set_config('plan_cache_mode', E'{plans}', false)");
             assert!(text.contains(&set), "{text}");
             assert_eq!(text.matches("plan_cache_mode").count(), 1, "{text}");
@@ -231,7 +230,9 @@ mod tests {
     #[test]
     fn settings_of_a_url_come_first_and_their_quotes_end_nothing() {
         let url = "postgres://ada@h/d?options[search_path]=a'b%5C&options[lock_timeout]=0";
-        let text = Server::new(url, 8).expect(url).settings(false);
+        let text = Server::new(url, 8)
+            .expect(url)
+            .settings(Placement::OneServer);
         let start = r"select set_config('search_path', E'a''b\\', false), set_config('lock_timeout', E'0', false), ";
         assert!(text.starts_with(start), "{text}");
         assert!(

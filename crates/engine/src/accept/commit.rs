@@ -10,10 +10,9 @@ use crate::context::Context;
 use crate::context::live::Live;
 use crate::context::metrics;
 use crate::error::Error;
-use domain::{Bucket, Draft, Environment, MessageId};
+use domain::{Draft, Environment, MessageId};
 
 use database::Outage;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{Accepted, Batch, Claimed, Content, NewMessage};
 use tokio::sync::oneshot;
@@ -32,7 +31,7 @@ struct PendingAccept {
     answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
-/// Accepts a group: in one commit, or in one for each bucket where those may lie on several servers.
+/// Accepts a group, in one commit where one may hold it.
 pub(crate) async fn accept(context: &Arc<Context>, group: Vec<Waiting>) {
     let now_ms = match context.followed_ms().await {
         Ok(now_ms) => {
@@ -44,32 +43,26 @@ pub(crate) async fn accept(context: &Arc<Context>, group: Vec<Waiting>) {
             context.clock.now_ms()
         }
     };
-    let mut commits: BTreeMap<Option<Bucket>, Vec<PendingAccept>> = BTreeMap::new();
     let few = group.iter().filter(|one| !one.is_campaign()).count();
     if few > 0 {
         context
             .commit_share
             .note_urgent(context.clock.now_ms(), few);
     }
-    for waiting in group {
-        let bucket = context.store.bucket_of(waiting.draft.account);
-        let Some(pending) = enter(context, waiting, bucket, now_ms) else {
-            continue;
-        };
-        let bound = context.store.bound(bucket);
-        commits.entry(bound).or_default().push(pending);
-    }
-    if commits.len() == 1 {
-        for pending in commits.into_values() {
-            accept_together(context, pending, now_ms).await;
-        }
+    let pending = group.into_iter();
+    let pending = pending.filter_map(|waiting| enter(context, waiting, now_ms));
+    let bucket = |pending: &PendingAccept| context.store.bucket_of(pending.draft.account);
+    let mut commits = context.store.split_by_transaction(pending, bucket);
+    // The usual group is one commit, and needs no task of its own.
+    let Some(last) = commits.pop() else {
         return;
-    }
+    };
     let mut running = JoinSet::new();
-    for pending in commits.into_values() {
+    for pending in commits {
         let context = Arc::clone(context);
         running.spawn(async move { accept_together(&context, pending, now_ms).await });
     }
+    accept_together(context, last, now_ms).await;
     // Where the process ends they are cancelled, and nobody waits for an answer any more.
     while running.join_next().await.is_some() {}
 }
@@ -112,17 +105,13 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
 
 /// Makes the batches of a send. Batches with room at their carrier are claimed with the commit
 /// itself, and go out as soon as it is durable. There are none of a send whose time is over.
-fn enter(
-    context: &Context,
-    waiting: Waiting,
-    bucket: Bucket,
-    now_ms: i64,
-) -> Option<PendingAccept> {
+fn enter(context: &Context, waiting: Waiting, now_ms: i64) -> Option<PendingAccept> {
     let (draft, live) = (waiting.draft, waiting.live);
     let id = context.message_ids.next(now_ms);
     if !waiting.race.begin(id) {
         return None;
     }
+    let bucket = context.store.bucket_of(draft.account);
     let mut batches = live.plan.batches(&draft, bucket, id, now_ms);
     for batch in &mut batches {
         let carrier = live.carrier(&batch.carrier);

@@ -2,10 +2,10 @@
 //! carrier keep their order.
 //!
 //! On SQLite all of a report is one transaction. On PostgreSQL the carrier ids come first, by which
-//! receipts find their recipients. All recipients are then settled, bucket by bucket if buckets may
-//! lie on several servers, so that money never moves on two at once. Receipts that found no
-//! recipient come last. A node that dies in between leaves a state that can be resumed. The carrier
-//! got no response, the batches are still claimed, and the whole report may be repeated.
+//! receipts find their recipients. All recipients are then settled, in one transaction where one may
+//! hold them. Receipts that found no recipient come last. A node that dies in between leaves a state
+//! that can be resumed. The carrier got no response, the batches are still claimed, and the whole
+//! report may be repeated.
 
 mod adopt;
 mod parked;
@@ -18,9 +18,9 @@ use crate::deliveries::settle::{CallbackRoom, Planner, SettleContext, Settled};
 use database::{Db, Error, Result};
 use domain::{Bucket, DeliveryEvent, DeliveryStatus, Leg, Recipient};
 use parked::{Park, Parked};
-use settle::{BucketReport, EmbeddedReport};
+use settle::{EmbeddedReport, Item, ReportPart};
 pub(crate) use settle::{cancelled, known};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -138,9 +138,9 @@ impl JoinedReport {
     }
 }
 
-/// A report in the portions that are settled separately.
-struct BucketReports {
-    all: Vec<BucketReport>,
+/// A report in the parts that are settled separately.
+struct ReportParts {
+    all: Vec<ReportPart>,
     /// Places of receipts without a recipient.
     lost: Vec<usize>,
     /// The carriers of receipts with too many candidates.
@@ -210,11 +210,11 @@ impl Store {
             let (store, report) = (self.clone(), Arc::clone(report));
             self.db.change(StoreCarrierIds { store, report }).await?;
         }
-        let BucketReports {
+        let ReportParts {
             all,
             mut lost,
             unclear,
-        } = self.bucket_reports(&joined).await?;
+        } = self.split_report(&joined).await?;
         let mut running = JoinSet::new();
         for part in all {
             let store = self.clone();
@@ -243,32 +243,23 @@ impl Store {
         Ok(parking.places)
     }
 
-    /// Splits a report into portions that are settled together, and receipts without a recipient.
-    async fn bucket_reports(&self, joined: &Arc<JoinedReport>) -> Result<BucketReports> {
+    /// Splits a report into parts that are settled together, and receipts without a recipient.
+    async fn split_report(&self, joined: &Arc<JoinedReport>) -> Result<ReportParts> {
         let report = &joined.report;
         Db::in_time(async {
             let mut tx = self.db.read().await?;
             let receipts = (0..joined.count()).map(|place| (place, joined.receipt(place)));
             let parts = carrier_ids::look_up(&mut tx, self, report.now_ms, receipts).await?;
             let parts = Arc::new(parts);
-            let mut bucket_reports: BTreeMap<Option<Bucket>, BucketReport> = BTreeMap::new();
-            let new = |bucket| {
-                BucketReport::of(self.clone(), Arc::clone(joined), bucket, Arc::clone(&parts))
-            };
-            for (index, progress) in report.progress.iter().enumerate() {
-                let bucket = self.bound(progress.batch.bucket);
-                let part = bucket_reports.entry(bucket).or_insert_with(|| new(bucket));
-                part.progress.push(index);
-            }
+            let progress = report.progress.iter().enumerate();
+            let mut items: Vec<(Bucket, Item)> = progress
+                .map(|(place, progress)| (progress.batch.bucket, Item::Progress(place)))
+                .collect();
             let (mut unmatched, mut unclear) = (Vec::new(), Vec::new());
             for place in 0..joined.count() {
                 let receipt = joined.receipt(place);
                 match parts.find(place, receipt) {
-                    Meant::Pages([part, ..]) => {
-                        let bucket = self.bound(part.home);
-                        let part = bucket_reports.entry(bucket).or_insert_with(|| new(bucket));
-                        part.receipts.push(place);
-                    }
+                    Meant::Pages([part, ..]) => items.push((part.home, Item::Receipt(place))),
                     Meant::Unclear => unclear.push(Arc::clone(&receipt.carrier)),
                     Meant::Nobody | Meant::Pages([]) => unmatched.push(place),
                 }
@@ -288,16 +279,16 @@ impl Store {
                     known.or_else(|| new_homes.get(&(&*receipt.carrier, recipient)).copied())
                 });
                 match home {
-                    Some(home) => {
-                        let bucket = self.bound(home);
-                        let part = bucket_reports.entry(bucket).or_insert_with(|| new(bucket));
-                        part.receipts.push(place);
-                    }
+                    Some(home) => items.push((home, Item::Receipt(place))),
                     None => lost.push(place),
                 }
             }
-            Ok(BucketReports {
-                all: bucket_reports.into_values().collect(),
+            let all = self.split_by_transaction(items, |(bucket, _)| *bucket);
+            let part = |items: Vec<(Bucket, Item)>| {
+                ReportPart::of(self.clone(), Arc::clone(joined), &items, Arc::clone(&parts))
+            };
+            Ok(ReportParts {
+                all: all.into_iter().map(part).collect(),
                 lost,
                 unclear,
             })

@@ -218,12 +218,25 @@ async fn no_value_of_a_column_is_made_by_the_database() {
     kit.finish().await;
 }
 
+#[test]
+fn every_table_is_distributed_or_copied_once() {
+    let text = store::citus_statements();
+    for table in MESSAGE_TABLES {
+        let placed = format!("select create_distributed_table('{table}', 'bucket',");
+        assert_eq!(text.matches(&placed).count(), 1, "{table}");
+    }
+    let count = |word: &str| text.matches(word).count();
+    let schema = include_str!("../../migrations/postgres/0001_initial.sql");
+    assert_eq!(count("create_distributed_table("), MESSAGE_TABLES.len());
+    assert_eq!(count("_table('"), schema.matches("\ncreate table ").count());
+}
+
 /// Citus cuts the range of PostgreSQL's hash of a bucket into shards of equal width.
 #[tokio::test]
 async fn no_two_buckets_share_a_shard_of_citus() {
     testkit::needs!(Postgres);
     let kit = Kit::postgres().await;
-    let text = store::citus();
+    let text = store::citus_statements();
     let (_, count) = text.split_once("shard_count => ").unwrap();
     let count: i64 = count.split(')').next().unwrap().parse().unwrap();
     let sql = "select cast(hashint8(bucket) as bigint) from generate_series(0, 15) bucket";

@@ -122,7 +122,7 @@ impl Kit {
     /// The same, worked on as if its buckets lay on several servers.
     pub(crate) fn spread(self) -> Self {
         Self {
-            store: self.store.spread(),
+            store: self.store.as_distributed(),
             ..self
         }
     }

@@ -35,7 +35,7 @@ fn public_functions(source: &str) -> Vec<String> {
                     .strip_prefix("pub async fn ")
                     .or_else(|| words.strip_prefix("pub fn "));
                 functions.extend(
-                    name.and_then(|rest| rest.split('(').next())
+                    name.and_then(|rest| rest.split(['(', '<']).next())
                         .map(str::to_owned),
                 );
             }

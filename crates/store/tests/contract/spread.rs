@@ -5,8 +5,9 @@ use super::kit::{
     Kit, NOW, Sending, delivered, naira, refused, report, sending, spread, taken, twins,
     undelivered,
 };
-use domain::{AccountId, Component};
-use store::{Accepted, Claimed, NewMessage, Settled};
+use domain::{AccountId, Bucket, Component};
+use std::collections::HashSet;
+use store::{Accepted, Claimed, NewMessage, Settled, Store};
 
 /// More than there are buckets.
 const ACCOUNTS: usize = 20;
@@ -16,7 +17,10 @@ twins!(
     recipients_of_all_buckets_are_settled_in_one_report,
     accounts_are_charged_and_refunded_at_the_same_moment,
 );
-spread!(recipients_of_all_buckets_are_settled_in_one_report,);
+spread!(
+    recipients_of_all_buckets_are_settled_in_one_report,
+    a_transaction_keeps_to_one_bucket_where_buckets_are_spread,
+);
 
 /// A message to one number of each of some accounts, which have 10 naira; each costs 6.
 async fn messages(kit: &Kit) -> Vec<(AccountId, NewMessage)> {
@@ -34,6 +38,7 @@ async fn messages(kit: &Kit) -> Vec<(AccountId, NewMessage)> {
 
 async fn accounts_of_all_buckets_are_accepted_together(kit: &Kit) {
     let all = messages(kit).await;
+    assert_eq!(parts(&kit.store, &all), 1);
     let twice = all.iter().flat_map(|(account, message)| {
         let more = Sending {
             first_number: 100,
@@ -47,9 +52,22 @@ async fn accounts_of_all_buckets_are_accepted_together(kit: &Kit) {
         assert!(matches!(pair[1], Accepted::No(_)), "{pair:?}");
     }
     for (account, _) in all {
-        assert_eq!(kit.store.bound(kit.store.bucket_of(account)), None);
         assert_eq!(kit.balance(account).await, naira(4));
     }
+}
+
+/// Returns the number of transactions that accept these messages.
+fn parts(store: &Store, messages: &[(AccountId, NewMessage)]) -> usize {
+    let accounts = messages.iter().map(|(account, _)| *account);
+    let parts = store.split_by_transaction(accounts, |account| store.bucket_of(*account));
+    assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), messages.len());
+    parts.len()
+}
+
+async fn a_transaction_keeps_to_one_bucket_where_buckets_are_spread(kit: &Kit) {
+    let all = messages(kit).await;
+    let buckets: HashSet<Bucket> = all.iter().map(|(id, _)| kit.store.bucket_of(*id)).collect();
+    assert_eq!(parts(&kit.store, &all), buckets.len());
 }
 
 /// Half of the receipts are good and come with the responses, the others refund what was charged.

@@ -1,7 +1,7 @@
 //! Adoption: receipts for recipients in doubt. Their response was lost, so only the number and the
 //! sender identify them.
 
-use super::settle::BucketReport;
+use super::settle::ReportPart;
 use super::{JoinedReport, Receipt, ReceiptStatus};
 use crate::deliveries::carrier_ids::{self, Matched, Meant, NamedPage, PageRef};
 use crate::deliveries::doubts::Doubts;
@@ -67,7 +67,7 @@ pub(super) async fn homes(tx: &mut Tx, joined: &JoinedReport, places: &[usize]) 
     Ok(homes)
 }
 
-impl BucketReport {
+impl ReportPart {
     /// Lets receipts with unknown ids adopt recipients in doubt: with the same carrier, number and
     /// sender, and longest in doubt. Returns the places of receipts that found none.
     pub(super) async fn adopt(
@@ -253,14 +253,14 @@ impl BucketReport {
             )
             .await?;
         let mut messages = Vec::with_capacity(rows.len());
-        let is_ours = |bucket: i16| self.bucket.is_none_or(|ours| ours == Bucket(bucket.into()));
         for (bucket, id, doubts) in rows {
-            if !is_ours(bucket) {
+            let bucket = Bucket(bucket.into());
+            if !self.store.db.may_share_transaction(&self.home, &bucket) {
                 continue;
             }
             let doubts = Doubts::from_text(doubts.as_deref());
             if doubts.is_ok_and(|(_, doubts)| doubts.are_with(&receipt.carrier)) {
-                messages.push((Bucket(bucket.into()), message_id(&id)?));
+                messages.push((bucket, message_id(&id)?));
             }
         }
         Ok(messages)

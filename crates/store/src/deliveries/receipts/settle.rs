@@ -19,46 +19,64 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// The part of a report that one transaction settles: all of it, or the part in one bucket.
-pub(super) struct BucketReport {
+/// The part of a report that one transaction settles.
+pub(super) struct ReportPart {
     pub(super) store: Store,
     pub(super) joined: Arc<JoinedReport>,
-    /// The bucket of the transaction, if buckets may lie on several servers.
-    pub(super) bucket: Option<Bucket>,
+    /// A bucket of its recipients.
+    pub(super) home: Bucket,
     /// Places in the report.
-    pub(super) progress: Vec<usize>,
+    progress: Vec<usize>,
     /// Places among the receipts.
-    pub(super) receipts: Vec<usize>,
+    receipts: Vec<usize>,
     /// The pages that the receipts may mean, if they were looked up before.
     parts: Option<Arc<Matched>>,
 }
 
-impl BucketReport {
+/// A place in a report.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item {
+    /// Among the progress of batches.
+    Progress(usize),
+    /// Among the receipts.
+    Receipt(usize),
+}
+
+impl ReportPart {
     /// Returns the whole report, for a database with one bucket.
     pub(super) fn all(store: Store, joined: Arc<JoinedReport>) -> Self {
         Self {
             progress: (0..joined.report.progress.len()).collect(),
             receipts: (0..joined.count()).collect(),
-            bucket: None,
+            home: Bucket(0),
             parts: None,
             store,
             joined,
         }
     }
 
-    /// Returns an empty portion of one bucket or of all.
+    /// Returns the part of these items, each with its bucket.
     pub(super) fn of(
         store: Store,
         joined: Arc<JoinedReport>,
-        bucket: Option<Bucket>,
+        items: &[(Bucket, Item)],
         parts: Arc<Matched>,
     ) -> Self {
+        let places = |wanted: fn(Item) -> Option<usize>| {
+            items.iter().filter_map(|&(_, item)| wanted(item)).collect()
+        };
         Self {
             store,
             joined,
-            bucket,
-            progress: Vec::new(),
-            receipts: Vec::new(),
+            home: items.first().map_or(Bucket(0), |(bucket, _)| *bucket),
+            progress: places(|item| match item {
+                Item::Progress(place) => Some(place),
+                Item::Receipt(_) => None,
+            }),
+            receipts: places(|item| match item {
+                Item::Receipt(place) => Some(place),
+                Item::Progress(_) => None,
+            }),
             parts: Some(parts),
         }
     }
@@ -69,7 +87,7 @@ impl BucketReport {
     }
 }
 
-impl Change for BucketReport {
+impl Change for ReportPart {
     /// The settled recipients, and the places of receipts that found none.
     type Output = (Settled, Vec<usize>);
 
@@ -113,7 +131,7 @@ impl Change for EmbeddedReport {
         let report = Arc::clone(&self.report);
         let parked = self.store.parked_for(tx, &report).await?;
         let joined = Arc::new(JoinedReport { report, parked });
-        let all = BucketReport::all(self.store.clone(), Arc::clone(&joined));
+        let all = ReportPart::all(self.store.clone(), Arc::clone(&joined));
         let (mut settled, lost) = all.apply(tx).await?;
         let park = Park::of(&self.store, &joined, &lost);
         if park.is_empty() {
@@ -125,7 +143,7 @@ impl Change for EmbeddedReport {
     }
 }
 
-impl BucketReport {
+impl ReportPart {
     /// Accounts for recipients of claimed batches.
     async fn progressed(&self, tx: &mut Tx) -> Result<(Settled, Vec<RefundDue>)> {
         if self.progress.is_empty() {
