@@ -1,6 +1,6 @@
-//! The second stage: sends become durable messages. The sends that arrive together are committed together.
+//! The second stage: sends become durable messages by group commit.
 //!
-//! No timer delays a commit: the next group holds whatever arrived while the last commit ran.
+//! No timer delays a commit. A group holds the sends that arrived while the last commit ran.
 
 mod commit;
 mod group;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 pub(crate) use queue::AcceptQueue;
 pub use sent::Sent;
 
-/// Opens the queue for so many sends, and starts the task that commits them.
+/// Opens a queue for `capacity` sends, and starts the task that commits them.
 pub(crate) fn start(context: Arc<Context>, capacity: usize) -> (AcceptQueue, JoinHandle<()>) {
     let (queue, waiting) = AcceptQueue::open(capacity);
     let committing = group::run(context, waiting, queue.rate());

@@ -1,4 +1,4 @@
-//! The first stage: whether a caller may send, and this much.
+//! The first stage: decides whether a caller may send, and how much.
 
 pub(crate) mod admission;
 pub(crate) mod callers;

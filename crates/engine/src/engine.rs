@@ -43,29 +43,29 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
-/// How long a shutdown waits for what is in flight.
+/// Longest wait of a shutdown for the responses of carriers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(7);
 
-/// The running engine; a clone is the same one.
+/// The running engine. A clone shares its state.
 #[derive(Clone)]
 pub struct Engine {
     stages: Arc<Stages>,
     callbacks: Callbacks,
     reports: ReportSink,
     tasks: Arc<Mutex<Tasks>>,
-    /// One reload at a time.
+    /// Serialises reloads.
     reloading: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// The tasks in the background.
+/// The background tasks.
 #[derive(Default)]
 struct Tasks {
-    /// With the names of those that they run.
+    /// The carrier workers, by carrier.
     carriers: Vec<(Arc<str>, JoinHandle<()>)>,
     others: Vec<JoinHandle<()>>,
 }
 
-/// Starts the task of each carrier; the sandbox is the last, and speaks no TLS.
+/// Starts a worker for each carrier. The sandbox is the last and uses no TLS.
 fn run_carriers(
     context: &Arc<Context>,
     reports: &ReportSink,
@@ -83,13 +83,13 @@ fn run_carriers(
         .collect()
 }
 
-/// Returns the number that this node is known by until it stops; 0 is no node.
+/// Returns a random number for this node. It is never 0, which means no node.
 fn node_number(random: &random::Random) -> i64 {
     i64::try_from(random.number() >> 2).unwrap_or(0).max(1)
 }
 
 impl Engine {
-    /// Recovers what the last process left, binds to the carriers and begins to work.
+    /// Recovers the claims of a previous process, binds to the carriers and starts all tasks.
     pub async fn start(
         store: Store,
         settings: Settings,
@@ -174,31 +174,33 @@ impl Engine {
         self.stages.admit(credentials, environment, purpose).await
     }
 
-    /// The operations of an operator, on the database of this engine.
+    /// Returns the operations for an operator, on the database of this engine.
     pub fn operate(&self, actor: Actor) -> Operations {
         Operations::new(self.stages.context.store.clone(), actor)
     }
 
-    /// Returns `true` if sends are taken: no end was asked for, and the database was reached in the last seconds.
+    /// Returns `true` if sends are accepted: no shutdown has begun, and the heartbeat of this node
+    /// is current.
     pub fn is_ready(&self) -> bool {
         self.stages.is_open.load(Ordering::Relaxed) && self.stages.context.nodes.holds()
     }
 
-    /// Counts how often an operator has asked all nodes to read their configuration again.
+    /// Subscribes to the number of requested configuration reloads.
     pub fn reloads(&self) -> watch::Receiver<i64> {
         self.stages.callers.reloads()
     }
 
-    /// Replaces the settings. Settings that are only read at a start stay as they are: callbacks, and the length of the
-    /// accept queue.
+    /// Replaces the settings. The callbacks and the length of the accept queue keep their values
+    /// until a restart.
     ///
     /// # Errors
-    /// A carrier cannot be reached by TLS, or the database failed. Nothing has changed then.
+    /// Fails if the TLS settings of a carrier are unusable or the database failed. Nothing has
+    /// changed then.
     pub async fn reload(&self, settings: Settings) -> Result<Reloaded, StartError> {
         let context = &self.stages.context;
         let _one = self.reloading.lock().await;
         let before = context.live.load_full();
-        let (carriers, new) = reload::take_over(&before, settings.carriers)?;
+        let (carriers, new) = reload::merge_carriers(&before, settings.carriers)?;
         let plan = before.plan.with(settings.rules);
         let guards = self
             .stages
@@ -232,11 +234,11 @@ impl Engine {
         ))
     }
 
-    /// Takes no more sends, finishes what is in flight, unbinds, and closes the database.
+    /// Refuses further sends, finishes pending submits, unbinds, and closes the database.
     pub async fn shutdown(&self) {
         self.stages.is_open.store(false, Ordering::Relaxed);
         let tasks = {
-            // A reload either starts its carriers before this, or finds that it is too late.
+            // A reload either starts its carriers before this, or finds that the engine is closed.
             let mut tasks = self.tasks.lock();
             self.stages
                 .context
@@ -249,7 +251,7 @@ impl Engine {
         let carriers = async {
             for (_, task) in tasks.carriers {
                 if task.await.is_err() {
-                    tracing::error!("the task of a carrier ended in a panic");
+                    tracing::error!("carrier worker: ended by a panic");
                 }
             }
         };
@@ -257,12 +259,14 @@ impl Engine {
             .await
             .is_err()
         {
-            tracing::warn!("carriers did not answer in time: what they have is in doubt");
+            tracing::warn!(
+                "carriers: no response before shutdown, unanswered submits are in doubt"
+            );
         }
         self.callbacks.shutdown().await;
         for task in tasks.others {
             task.abort();
-            // An error tells that it was aborted, as it should be.
+            // The error only reports that the task was aborted.
             let _ = task.await;
         }
         if let Err(error) = self
@@ -272,7 +276,7 @@ impl Engine {
             .leave(self.stages.context.node)
             .await
         {
-            tracing::warn!(%error, "the other nodes were not told; they find out in some seconds");
+            tracing::warn!(%error, "shutdown: other nodes not notified, they notice within seconds");
         }
         self.stages.context.store.close().await;
     }

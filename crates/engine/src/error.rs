@@ -1,19 +1,19 @@
-//! Why the engine refuses a request, or cannot start.
+//! The errors of a request and of a start.
 
 use domain::Refusal;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a request waits for an answer of the database, where it changes nothing.
+/// Longest wait of a request for a database read.
 pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a request got no answer: yours, or ours.
+/// The reason why a request failed: the caller's fault or ours.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// The caller's matter.
+    /// The request breaks a rule.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The database's.
+    /// The database failed.
     #[error(transparent)]
     Store(Arc<database::Error>),
 }
@@ -24,42 +24,42 @@ impl From<database::Error> for Error {
     }
 }
 
-/// The answer of the database, unless it takes too long. Then the request may work later.
+/// Returns the answer of a database read, or an error at its timeout.
 pub(crate) async fn within<T>(answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     tokio::time::timeout(READ_TIMEOUT, answer)
         .await
         .unwrap_or_else(|_| Err(database::Error::TimedOut.into()))
 }
 
-/// Why the engine cannot start.
+/// The reason why the engine cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] database::Error),
-    /// The resolver does not take the system's configuration.
+    /// The resolver rejects the system's configuration.
     #[error("the resolver cannot be set up")]
     Resolver(#[source] std::io::Error),
-    /// Callbacks cannot be made.
+    /// The callback stage cannot start.
     #[error("callbacks cannot be started: {0}")]
     Callbacks(#[from] CallbackStartError),
-    /// A carrier's certificate authority cannot be read.
+    /// A certificate authority of a carrier is unusable.
     #[error("the carrier {carrier} cannot be reached by TLS: {reason}")]
     Tls {
-        /// Which carrier.
+        /// The name of the carrier.
         carrier: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Why callbacks cannot be started.
+/// The reason why the callback stage cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum CallbackStartError {
-    /// The TLS library does not take its own defaults.
+    /// The TLS library rejects its own defaults.
     #[error("TLS cannot be set up")]
     Tls(#[source] rustls::Error),
-    /// The secrets to sign with cannot be read.
+    /// The signing secrets cannot be read.
     #[error(transparent)]
     Store(#[from] database::Error),
 }

@@ -6,14 +6,14 @@
 //! | `accept` | sends become messages, in groups |
 //! | `dispatch` | batches become submits; one worker for each carrier |
 //! | `settle` | responses and receipts are committed, in groups |
-//! | `notify` | outcomes are posted to the customers' URLs |
+//! | `notify` | callbacks are posted to the customers' URLs |
 //!
-//! Beside the stages: `cluster` shares the work with other nodes, `background` does the work of time,
-//! and `operators` does what a command asks. `context` holds the store, the clock and whatever else the
-//! stages share. `engine` starts all of them.
+//! Beside the stages, `cluster` shares work with other nodes, `background` runs periodic tasks, and
+//! `operators` implements the commands. `context` holds the store, the clock and everything else
+//! that the stages share. `engine` starts all of them.
 //!
-//! The HTTP API is deliberately not known here, and neither is SQL. Time, randomness and connections
-//! come from the [`System`] that the engine is given.
+//! This crate knows neither the HTTP API nor SQL. Time, randomness and connections come from the
+//! [`System`] that its user passes in.
 
 mod accept;
 mod admit;

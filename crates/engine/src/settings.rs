@@ -1,41 +1,42 @@
-//! The settings of an operator, as the engine needs it.
+//! The settings of an operator, in the form that the engine uses.
 
 use std::fmt;
 use std::time::Duration;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
-/// Everything.
+/// All settings of the engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The rules for sends; its carriers are those below, in the same order.
+    /// The rules for sends. Its carriers are the ones below, in the same order.
     pub rules: domain::Rulebook,
     /// The carriers.
     pub carriers: Vec<CarrierSettings>,
-    /// How customers are called back.
+    /// The settings of callbacks.
     pub callbacks: CallbackSettings,
-    /// The limits.
+    /// The limits of requests.
     pub limits: Limits,
-    /// The retention of data.
+    /// The retention of old data.
     pub retention: Retention,
-    /// The guards that hold sends back.
+    /// The content rules and velocity limits.
     pub guards: GuardSettings,
 }
 
-/// The guards that hold sends back.
+/// The content rules and velocity limits.
 #[derive(Clone, Debug, Default)]
 pub struct GuardSettings {
-    /// The phrases that no text may hold, beside the rules in the database.
+    /// Prohibited phrases of the configuration. The database has further ones.
     pub prohibited: domain::Prohibited,
-    /// How much may go to one number, and to one block of them.
+    /// The velocity limits.
     pub velocity: domain::velocity::VelocityLimits,
 }
 
-/// How long old data is kept, in milliseconds from acceptance; for ever where nothing is set.
+/// The age at which old data is removed, in milliseconds since acceptance. `None` keeps it for
+/// ever.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Retention {
-    /// Settled messages, with all that belongs to them.
+    /// Settled messages with all their rows.
     pub messages_ms: Option<i64>,
-    /// Texts of settled messages.
+    /// The texts of settled messages.
     pub bodies_ms: Option<i64>,
     /// The simulated messages of the sandbox.
     pub sandbox_ms: i64,
@@ -51,82 +52,83 @@ impl Default for Retention {
     }
 }
 
-/// The limits.
+/// The limits of requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Sends of an account in any 60 seconds.
+    /// Maximum number of sends of an account in any 60 seconds.
     pub sends_per_minute: u32,
-    /// Delivery reports read by an account in any 60 seconds.
+    /// Maximum number of reads of delivery reports by an account in any 60 seconds.
     pub reports_per_minute: u32,
-    /// Other reads of an account in any 60 seconds.
+    /// Maximum number of other reads by an account in any 60 seconds.
     pub reads_per_minute: u32,
-    /// Unknown tokens of an address in a minute.
+    /// Maximum number of unknown tokens from an address in a minute.
     pub unknown_tokens_per_minute: u32,
-    /// The sends that may wait for their commit.
+    /// Maximum number of sends in the accept queue.
     pub accept_queue: usize,
     /// The limits of the sandbox.
     pub sandbox: SandboxLimits,
 }
 
-/// The limits of the sandbox, of an account in any 60 seconds.
+/// The limits of the sandbox for an account in any 60 seconds.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SandboxLimits {
-    /// Recipients.
+    /// Maximum number of recipients.
     pub recipients_per_minute: u32,
-    /// Simulated recipients with a callback.
+    /// Maximum number of recipients with a callback.
     pub callbacks_per_minute: u32,
 }
 
-/// How a carrier is bound.
+/// The kind of connections to a carrier.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BindMode {
     /// One connection for both directions.
     Transceiver,
-    /// A connection for submits and one for receipts.
+    /// One connection for submits and one for receipts.
     TransmitterAndReceiver,
 }
 
-/// One SMSC account.
+/// The settings of one account at an SMSC.
 #[derive(Clone, Eq, PartialEq)]
 pub struct CarrierSettings {
-    /// Its name in the configuration.
+    /// The name of the carrier in the configuration.
     pub name: String,
     /// Host and port.
     pub address: String,
-    /// Who we are there.
+    /// The `system_id` of the bind.
     pub system_id: String,
-    /// The password.
+    /// The password of the bind.
     pub password: String,
-    /// Usually empty.
+    /// The `system_type` of the bind, usually empty.
     pub system_type: String,
-    /// Usually empty.
+    /// The `service_type` of a submit, usually empty.
     pub service_type: String,
-    /// Connections held at the same time.
+    /// Number of connections.
     pub binds: usize,
-    /// Unanswered submits on one connection.
+    /// Size of the in-flight window of a connection.
     pub window: usize,
-    /// Submits a second, all connections together.
+    /// Maximum number of submits a second over all connections.
     pub max_per_second: Option<u32>,
-    /// After how long a silence a connection is probed.
+    /// Idle time after which an enquire_link is sent.
     pub enquire_link: Duration,
-    /// How long a response is waited for.
+    /// Longest wait for a response.
     pub response_timeout: Duration,
-    /// `true` if the connection is encrypted.
+    /// `true` if the connection uses TLS.
     pub tls: bool,
-    /// The authorities that may have signed the carrier's certificate, or that certificate itself; those of the system
-    /// where there is none.
+    /// Trusted certificates: authorities, or the certificate of the carrier itself. If empty, those
+    /// of the system are used.
     pub tls_ca: Vec<CertificateDer<'static>>,
-    /// How ids in receipts are written.
+    /// The format of message ids in receipts.
     pub receipt_ids: smpp::ReceiptIds,
-    /// `true` if what reads like a receipt is one without a mark.
+    /// `true` if a deliver_sm with the text of a receipt counts as a receipt even without the
+    /// esm_class of one.
     pub unmarked_receipts: bool,
-    /// `true` if messages ask for the validity that they have.
+    /// `true` if submits carry their validity period.
     pub send_validity: bool,
-    /// How it is bound.
+    /// The kind of connections.
     pub bind_mode: BindMode,
 }
 
-/// Without the password.
+/// The password is left out.
 impl fmt::Debug for CarrierSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CarrierSettings")
@@ -139,15 +141,17 @@ impl fmt::Debug for CarrierSettings {
     }
 }
 
-/// The settings of callbacks that an operator can change.
+/// The settings of callbacks.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CallbackSettings {
-    /// `true` if addresses outside the public internet may be called.
+    /// `true` if callbacks may go to addresses outside the public internet.
     pub allow_private_targets: bool,
-    /// The waits after the first, second, … failed attempt; after the last a callback is dead.
+    /// The delays after each failed attempt. A callback is dead after the last one.
     pub retry_delays: Vec<Duration>,
-    /// Callbacks in flight to one origin of one account; four times as many where it answers well and places are free.
+    /// Concurrent callbacks to one origin of one account. A receiver that answers well gets up to
+    /// four times as many while capacity is free.
     pub concurrency_per_origin: usize,
-    /// Callbacks in flight altogether: an eighth of them for the sandbox; of what is free an account takes a quarter.
+    /// Concurrent callbacks in total. The sandbox may use an eighth of them, and one account a
+    /// quarter of the free ones.
     pub concurrency: usize,
 }

@@ -1,6 +1,4 @@
-//! Accepting sends: those that arrive together are committed together.
-//!
-//! There is no linger: whatever arrived while the last commit ran is the next group.
+//! The accept commit: one transaction for a group of sends.
 
 use super::sent::Sent;
 use super::waiting::Waiting;
@@ -18,10 +16,10 @@ use store::{Accepted, Batch, Claimed, Content, NewMessage};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// Moves of duplicate windows, one before each group of sends while one is due.
+/// Outage of the updates that move open duplicate windows after a clock step.
 static CLOCK: Outage = Outage::of("duplicate windows cannot follow the clock");
 
-/// A send on its way through the commit.
+/// A send that is part of a commit.
 struct PendingAccept {
     draft: Arc<Draft>,
     live: Arc<Live>,
@@ -31,7 +29,7 @@ struct PendingAccept {
     answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
-/// Accepts a group, in one commit where one may hold it.
+/// Accepts a group, in one commit if one transaction may contain it.
 pub(crate) async fn accept(context: &Arc<Context>, group: Vec<Waiting>) {
     let now_ms = match context.followed_ms().await {
         Ok(now_ms) => {
@@ -43,17 +41,17 @@ pub(crate) async fn accept(context: &Arc<Context>, group: Vec<Waiting>) {
             context.clock.now_ms()
         }
     };
-    let few = group.iter().filter(|one| !one.is_campaign()).count();
-    if few > 0 {
+    let urgent = group.iter().filter(|one| !one.is_campaign()).count();
+    if urgent > 0 {
         context
             .commit_share
-            .note_urgent(context.clock.now_ms(), few);
+            .note_urgent(context.clock.now_ms(), urgent);
     }
     let pending = group.into_iter();
-    let pending = pending.filter_map(|waiting| enter(context, waiting, now_ms));
+    let pending = pending.filter_map(|waiting| prepare(context, waiting, now_ms));
     let bucket = |pending: &PendingAccept| context.store.bucket_of(pending.draft.account);
     let mut commits = context.store.split_by_transaction(pending, bucket);
-    // The usual group is one commit, and needs no task of its own.
+    // The usual group is a single commit, and needs no task of its own.
     let Some(last) = commits.pop() else {
         return;
     };
@@ -63,7 +61,7 @@ pub(crate) async fn accept(context: &Arc<Context>, group: Vec<Waiting>) {
         running.spawn(async move { accept_together(&context, pending, now_ms).await });
     }
     accept_together(context, last, now_ms).await;
-    // Where the process ends they are cancelled, and nobody waits for an answer any more.
+    // If the process ends, these tasks are cancelled together with their clients.
     while running.join_next().await.is_some() {}
 }
 
@@ -90,7 +88,8 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
                 answered(context, pending, answer);
             }
         }
-        // The process is about to end, and the next one will know: no answer is the true one.
+        // The commit may have succeeded, and only the next process can know. So the client gets no
+        // answer.
         Err(error) if error.is_unknown() => std::future::pending().await,
         Err(error) => {
             let error = Arc::new(error);
@@ -103,9 +102,10 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
     }
 }
 
-/// Makes the batches of a send. Batches with room at their carrier are claimed with the commit
-/// itself, and go out as soon as it is durable. There are none of a send whose time is over.
-fn enter(context: &Context, waiting: Waiting, now_ms: i64) -> Option<PendingAccept> {
+/// Creates the message id and the batches of a send. Batches that fit into the budget of their
+/// carrier are claimed in the same commit, and are dispatched right after it. Returns `None` if the
+/// send timed out.
+fn prepare(context: &Context, waiting: Waiting, now_ms: i64) -> Option<PendingAccept> {
     let (draft, live) = (waiting.draft, waiting.live);
     let id = context.message_ids.next(now_ms);
     if !waiting.race.begin(id) {
@@ -170,11 +170,11 @@ fn answered(context: &Arc<Context>, pending: PendingAccept, answer: Accepted) {
         invalid_count: draft.invalid_count,
         adjustments: draft.adjustments.clone(),
     };
-    // A caller that asked may have gone; the message stands all the same.
+    // The client may have hung up. The message is accepted all the same.
     let _ = sender.send(Ok(sent));
 }
 
-/// Hands over what was claimed to the carriers that had room for it, and tells of the rest those that there are by now.
+/// Passes claimed batches to their carriers, and notifies the carriers of the others.
 fn dispatch(context: &Arc<Context>, live: &Live, draft: &Draft, batches: Vec<Batch>) {
     let shared = Arc::new(Content {
         account: draft.account,

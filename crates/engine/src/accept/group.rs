@@ -1,8 +1,8 @@
-//! Groups of sends that are committed together.
+//! The loop that forms groups of sends and commits them.
 
 use super::commit::accept;
-use super::limits::{MANY_RECIPIENTS, MAX_SENDS, TURN_TIMEOUT};
-use super::load::{AcceptRate, Lap};
+use super::limits::{FULL_COMMIT_RECIPIENTS, MAX_SENDS, QUEUE_TIMEOUT};
+use super::load::{AcceptRate, RateSample};
 use super::waiting::{UNAVAILABLE, Waiting};
 use crate::context::Context;
 use domain::Fingerprint;
@@ -13,25 +13,25 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// How long sends wait for a turn of the carriers at most.
-const MAX_PASSING: Duration = Duration::from_secs(1);
+/// Longest wait for a settle commit before the next accept commit.
+const MAX_SETTLE_WAIT: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(
     context: Arc<Context>,
     mut queue: mpsc::Receiver<Waiting>,
-    pace: AcceptRate,
+    rate: AcceptRate,
 ) {
     let mut received = Vec::with_capacity(MAX_SENDS);
-    let mut left: VecDeque<Waiting> = VecDeque::new();
-    // The turn of the carriers that campaigns let pass.
-    let mut commit_task: Option<JoinHandle<()>> = None;
-    let mut lap: Option<Lap> = None;
+    let mut queued: VecDeque<Waiting> = VecDeque::new();
+    // The wait for a settle commit. Campaigns are not accepted before it ends.
+    let mut settle_wait: Option<JoinHandle<()>> = None;
+    let mut sample: Option<RateSample> = None;
     loop {
-        if left.is_empty() && queue.is_empty() {
-            // Nobody waits, and how long nobody comes says nothing.
-            lap = None;
+        if queued.is_empty() && queue.is_empty() {
+            // The queue is empty. Idle time must not count as time of a commit.
+            sample = None;
         }
-        if left.is_empty() && queue.recv_many(&mut received, MAX_SENDS).await == 0 {
+        if queued.is_empty() && queue.recv_many(&mut received, MAX_SENDS).await == 0 {
             return;
         }
         while received.len() < MAX_SENDS
@@ -39,93 +39,95 @@ pub(crate) async fn run(
         {
             received.push(waiting);
         }
-        left.extend(received.drain(..));
+        queued.extend(received.drain(..));
         let now = Instant::now();
-        commit_task = commit_task.filter(|commit_task| !commit_task.is_finished());
-        if commit_task.is_none() {
-            pace.learn(lap.take(), now);
+        settle_wait = settle_wait.filter(|settle_wait| !settle_wait.is_finished());
+        if settle_wait.is_none() {
+            rate.record(sample.take(), now);
         }
-        let group = group(&mut left, now, commit_task.is_none());
+        let group = group(&mut queued, now, settle_wait.is_none());
         if group.is_empty() {
-            if let Some(passing) = commit_task.take_if(|_| !left.is_empty()) {
-                commit_task = until(passing, &mut queue, &mut received).await;
+            if let Some(waiting_for_settle) = settle_wait.take_if(|_| !queued.is_empty()) {
+                settle_wait =
+                    settle_or_small_send(waiting_for_settle, &mut queue, &mut received).await;
             }
             continue;
         }
         let campaigns = group.iter().any(Waiting::is_campaign);
         let full = group.len() == MAX_SENDS;
-        lap = Lap::with(lap, now, group.iter().map(Waiting::recipients).sum());
+        sample = RateSample::with(sample, now, group.iter().map(Waiting::recipients).sum());
         accept(&context, group).await;
-        if left.is_empty() && queue.is_empty() {
-            pace.learn(lap.take(), Instant::now());
+        if queued.is_empty() && queue.is_empty() {
+            rate.record(sample.take(), Instant::now());
         }
-        // There is one writer on SQLite, at which they meet anyway.
+        // On SQLite both stages share one writer, so they take turns without this wait.
         if context.store.is_shared() {
-            let passing = let_pass(Arc::clone(&context));
+            let waiting_for_settle = wait_for_settle(Arc::clone(&context));
             if full {
-                passing.await;
+                waiting_for_settle.await;
             } else if campaigns {
-                commit_task = Some(tokio::spawn(passing));
+                settle_wait = Some(tokio::spawn(waiting_for_settle));
             }
         }
     }
 }
 
-/// Lets a turn of the carriers pass, where one is under way, or so much time: one that the database holds up is to hold up
-/// nobody else.
-async fn let_pass(context: Arc<Context>) {
-    let _ = timeout(MAX_PASSING, context.commit_share.wait_for_settle()).await;
+/// Waits for the end of one settle commit if any runs, at most [`MAX_SETTLE_WAIT`]. So a stalled
+/// settle commit delays no send for long.
+async fn wait_for_settle(context: Arc<Context>) {
+    let _ = timeout(MAX_SETTLE_WAIT, context.commit_share.wait_for_settle()).await;
 }
 
-/// Waits for the end of a turn, or for a send to a few, which does not wait for it. Gives the turn that has not ended.
-async fn until(
-    mut commit_task: JoinHandle<()>,
+/// Waits until the settle commit ends or a small send arrives. Returns the wait if it has not
+/// ended.
+async fn settle_or_small_send(
+    mut settle_wait: JoinHandle<()>,
     queue: &mut mpsc::Receiver<Waiting>,
     received: &mut Vec<Waiting>,
 ) -> Option<JoinHandle<()>> {
     loop {
         tokio::select! {
             biased;
-            _ = &mut commit_task => return None,
+            _ = &mut settle_wait => return None,
             1.. = queue.recv_many(received, MAX_SENDS) => {}
         }
         if received.iter().any(|one| !one.is_campaign()) {
-            return Some(commit_task);
+            return Some(settle_wait);
         }
     }
 }
 
-/// Takes out the next group: no two sends with the same fingerprint, since only the outcome of the first
-/// tells whether the second is a duplicate. Sends to a few overtake campaigns, which may have to let others pass. A send
-/// that has waited too long is refused.
+/// Takes the next group from the queue. Small sends overtake campaigns, and campaigns are left out
+/// while `with_campaigns` is `false`. A group has no two sends with one fingerprint, since the
+/// second is a duplicate only if the first is accepted. Sends that waited too long are refused.
 pub(crate) fn group(
-    left: &mut VecDeque<Waiting>,
+    queued: &mut VecDeque<Waiting>,
     now: Instant,
     with_campaigns: bool,
 ) -> Vec<Waiting> {
-    let mut group: Vec<Waiting> = Vec::with_capacity(left.len().min(MAX_SENDS));
+    let mut group: Vec<Waiting> = Vec::with_capacity(queued.len().min(MAX_SENDS));
     let mut fingerprints: HashSet<Fingerprint> = HashSet::new();
     let mut recipients = 0;
-    let mut later = VecDeque::new();
-    while let Some(waiting) = left.pop_front() {
+    let mut deferred = VecDeque::new();
+    while let Some(waiting) = queued.pop_front() {
         if waiting.answer.is_closed() {
-            // Nobody waits for it: it was answered that it was not accepted.
+            // The client timed out and was told that the send is not accepted.
             continue;
         }
-        if now.saturating_duration_since(waiting.since) > TURN_TIMEOUT {
+        if now.saturating_duration_since(waiting.queued_at) > QUEUE_TIMEOUT {
             drop(waiting.counted);
             let _ = waiting.answer.send(Err(UNAVAILABLE.into()));
             continue;
         }
-        let has_room = group.len() < MAX_SENDS
-            && (!waiting.is_campaign() || (with_campaigns && recipients < MANY_RECIPIENTS));
-        if !has_room || !fingerprints.insert(waiting.draft.fingerprint) {
-            later.push_back(waiting);
+        let fits = group.len() < MAX_SENDS
+            && (!waiting.is_campaign() || (with_campaigns && recipients < FULL_COMMIT_RECIPIENTS));
+        if !fits || !fingerprints.insert(waiting.draft.fingerprint) {
+            deferred.push_back(waiting);
         } else {
             recipients += waiting.recipients();
             group.push(waiting);
         }
     }
-    *left = later;
+    *queued = deferred;
     group
 }

@@ -1,67 +1,70 @@
-//! How many recipients may wait before a campaign finds no room: as many as the machine accepts in time.
+//! Limits the queued recipients of campaigns to the number that the machine accepts in time.
 
-use super::limits::{MANY_RECIPIENTS, MAX_WAITING};
+use super::limits::{FULL_COMMIT_RECIPIENTS, MAX_QUEUED_RECIPIENTS};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a campaign is to wait at most for those before it, as far as one can tell. A send that is let in to wait longer is
-/// likely to be refused in the end, and to understand it was for nothing: that took an eighth of a slow machine.
-const AHEAD: Duration = Duration::from_millis(2_500);
+/// Longest expected wait of a campaign. Sends queued for longer usually time out, so parsing them
+/// wastes CPU (12 % on a slow machine).
+const MAX_CAMPAIGN_DELAY: Duration = Duration::from_millis(2_500);
 
-/// Recipients that were accepted lately in [`AHEAD`].
+/// Number of recipients that the machine accepts in [`MAX_CAMPAIGN_DELAY`], as a moving average.
 #[derive(Clone, Debug)]
 pub(crate) struct AcceptRate(Arc<AtomicUsize>);
 
 impl Default for AcceptRate {
     fn default() -> Self {
-        Self(Arc::new(AtomicUsize::new(MAX_WAITING)))
+        Self(Arc::new(AtomicUsize::new(MAX_QUEUED_RECIPIENTS)))
     }
 }
 
 impl AcceptRate {
-    /// Returns `true` if so many recipients take too long for one more campaign to wait behind them.
-    pub(crate) fn is_behind(&self, waiting: usize) -> bool {
-        waiting >= self.0.load(Ordering::Relaxed)
+    /// Returns `true` if a campaign behind `queued` recipients would wait too long.
+    pub(crate) fn is_exceeded_by(&self, queued: usize) -> bool {
+        queued >= self.0.load(Ordering::Relaxed)
     }
 
-    /// Learns from the lap that ends now, if one does.
-    pub(crate) fn learn(&self, lap: Option<Lap>, now: Instant) {
-        let Some(lap) = lap else { return };
-        let took = now.saturating_duration_since(lap.began);
+    /// Updates the average with a sample that ends at `now`.
+    pub(crate) fn record(&self, sample: Option<RateSample>, now: Instant) {
+        let Some(sample) = sample else { return };
+        let took = now.saturating_duration_since(sample.began);
         let known = self.0.load(Ordering::Relaxed);
-        self.0
-            .store(learned(known, lap.recipients, took), Ordering::Relaxed);
+        self.0.store(
+            moving_average(known, sample.recipients, took),
+            Ordering::Relaxed,
+        );
     }
 }
 
-/// From a commit with as many recipients as one takes until campaigns may have the next.
+/// A measurement of the accept rate. It begins with a full commit and ends when the next campaign
+/// can be committed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Lap {
+pub(crate) struct RateSample {
     began: Instant,
     recipients: usize,
 }
 
-impl Lap {
-    /// With a commit that began then. The time of a smaller commit says nothing of one that is full: none begins with
-    /// it.
-    pub(crate) fn with(lap: Option<Self>, began: Instant, recipients: usize) -> Option<Self> {
-        match lap {
-            Some(lap) => Some(Self {
-                recipients: lap.recipients + recipients,
-                ..lap
+impl RateSample {
+    /// Adds a commit to the sample. Only a full commit begins a sample, since a small one shows
+    /// nothing about the rate.
+    pub(crate) fn with(sample: Option<Self>, began: Instant, recipients: usize) -> Option<Self> {
+        match sample {
+            Some(sample) => Some(Self {
+                recipients: sample.recipients + recipients,
+                ..sample
             }),
-            None => (recipients >= MANY_RECIPIENTS).then_some(Self { began, recipients }),
+            None => (recipients >= FULL_COMMIT_RECIPIENTS).then_some(Self { began, recipients }),
         }
     }
 }
 
-/// A quarter is what is new, so that one long commit changes little.
-fn learned(known: usize, recipients: usize, took: Duration) -> usize {
-    let ahead = recipients as u128 * AHEAD.as_micros() / took.as_micros().max(1);
-    let new = usize::try_from(ahead).unwrap_or(MAX_WAITING);
-    let new = new.clamp(MANY_RECIPIENTS, MAX_WAITING);
+/// A new sample counts for a quarter, so that one slow commit changes little.
+fn moving_average(known: usize, recipients: usize, took: Duration) -> usize {
+    let in_time = recipients as u128 * MAX_CAMPAIGN_DELAY.as_micros() / took.as_micros().max(1);
+    let new = usize::try_from(in_time).unwrap_or(MAX_QUEUED_RECIPIENTS);
+    let new = new.clamp(FULL_COMMIT_RECIPIENTS, MAX_QUEUED_RECIPIENTS);
     known - known / 4 + new / 4
 }
 
@@ -69,40 +72,49 @@ fn learned(known: usize, recipients: usize, took: Duration) -> usize {
 mod tests {
     use super::*;
 
-    /// The rate after so many commits, each of 3,000 recipients in so many milliseconds.
+    /// Returns the average after `commits` commits of 3,000 recipients, each of `took_ms`.
     fn after(known: usize, commits: usize, took_ms: u64) -> usize {
         (0..commits).fold(known, |known, _| {
-            learned(known, 3_000, Duration::from_millis(took_ms))
+            moving_average(known, 3_000, Duration::from_millis(took_ms))
         })
     }
 
     #[test]
-    fn as_many_may_wait_as_are_accepted_in_time() {
+    fn the_limit_follows_the_rate_of_commits() {
         let table = [
-            // A fast machine lets wait what there is memory for.
-            (MAX_WAITING, 20, 10, MAX_WAITING),
-            (MAX_WAITING, 20, 100, 75_000),
-            (75_000, 20, 10, MAX_WAITING),
-            // One long commit changes little.
-            (MAX_WAITING, 1, 5_000, 375_750),
-            // However slow it is, some are let in.
-            (MAX_WAITING, 60, 60_000, MANY_RECIPIENTS),
+            // A fast machine is limited by memory alone.
+            (MAX_QUEUED_RECIPIENTS, 20, 10, MAX_QUEUED_RECIPIENTS),
+            (MAX_QUEUED_RECIPIENTS, 20, 100, 75_000),
+            (75_000, 20, 10, MAX_QUEUED_RECIPIENTS),
+            // One slow commit changes little.
+            (MAX_QUEUED_RECIPIENTS, 1, 5_000, 375_750),
+            // The slowest machine still accepts one full commit.
+            (MAX_QUEUED_RECIPIENTS, 60, 60_000, FULL_COMMIT_RECIPIENTS),
         ];
         for (known, commits, took_ms, expected) in table {
             let found = after(known, commits, took_ms);
             let off = found.abs_diff(expected);
             assert!(off <= expected / 50, "{commits} of {took_ms} ms: {found}");
         }
-        assert_eq!(learned(MAX_WAITING, 1, Duration::ZERO), MAX_WAITING);
+        assert_eq!(
+            moving_average(MAX_QUEUED_RECIPIENTS, 1, Duration::ZERO),
+            MAX_QUEUED_RECIPIENTS
+        );
     }
 
     #[test]
-    fn commits_that_are_not_full_begin_no_lap_and_belong_to_one() {
+    fn a_sample_begins_with_a_full_commit_and_holds_small_ones() {
         let began = Instant::now();
         let later = began + Duration::from_secs(1);
-        assert_eq!(Lap::with(None, began, MANY_RECIPIENTS - 1), None);
-        let lap = Lap::with(None, began, MANY_RECIPIENTS);
-        let recipients = MANY_RECIPIENTS + 1;
-        assert_eq!(Lap::with(lap, later, 1), Some(Lap { began, recipients }));
+        assert_eq!(
+            RateSample::with(None, began, FULL_COMMIT_RECIPIENTS - 1),
+            None
+        );
+        let sample = RateSample::with(None, began, FULL_COMMIT_RECIPIENTS);
+        let recipients = FULL_COMMIT_RECIPIENTS + 1;
+        assert_eq!(
+            RateSample::with(sample, later, 1),
+            Some(RateSample { began, recipients })
+        );
     }
 }

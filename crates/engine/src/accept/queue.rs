@@ -1,6 +1,6 @@
-//! Where sends wait for the commit that accepts them: who finds room, and who is next.
+//! The bounded queue of sends that wait for their accept commit.
 
-use super::limits::{FEW_RECIPIENTS, MAX_WAITING};
+use super::limits::{MAX_QUEUED_RECIPIENTS, SMALL_SEND_RECIPIENTS};
 use super::load::AcceptRate;
 use super::sent::Sent;
 use super::waiting::{CommitRace, UNAVAILABLE, Waiting};
@@ -13,54 +13,54 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
-/// How long a send waits for its commit.
+/// Longest wait of a client for its commit.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// The door for messages.
+/// The sender half of the accept queue.
 #[derive(Clone)]
 pub(crate) struct AcceptQueue {
     queue: mpsc::Sender<Waiting>,
-    /// For recipients.
-    room: Arc<Semaphore>,
-    pace: AcceptRate,
+    /// One permit for each recipient that may be queued.
+    capacity: Arc<Semaphore>,
+    rate: AcceptRate,
 }
 
 impl AcceptQueue {
-    /// A queue of so many sends, and its other end.
+    /// Opens a queue for `capacity` sends. Returns both halves.
     pub(crate) fn open(capacity: usize) -> (Self, mpsc::Receiver<Waiting>) {
         let (queue, waiting) = mpsc::channel(capacity.max(1));
         (Self::new(queue), waiting)
     }
 
-    /// The rate at which sends were accepted lately.
+    /// Returns the measured rate of accepting.
     pub(crate) fn rate(&self) -> AcceptRate {
-        self.pace.clone()
+        self.rate.clone()
     }
 
     fn new(queue: mpsc::Sender<Waiting>) -> Self {
         Self {
             queue,
-            room: Arc::new(Semaphore::new(MAX_WAITING)),
-            pace: AcceptRate::default(),
+            capacity: Arc::new(Semaphore::new(MAX_QUEUED_RECIPIENTS)),
+            rate: AcceptRate::default(),
         }
     }
 
     /// Load shedding: refuses a send that is not parsed yet while the queue is full.
-    pub(crate) fn check_room(&self) -> Result<(), Refusal> {
+    pub(crate) fn check_capacity(&self) -> Result<(), Refusal> {
         if self.queue.capacity() == 0 {
             return Err(UNAVAILABLE);
         }
         Ok(())
     }
 
-    /// Returns `true` if those who wait are too many for one more campaign.
-    fn is_behind(&self) -> bool {
-        let waiting = MAX_WAITING - self.room.available_permits();
-        self.pace.is_behind(waiting)
+    /// Returns `true` if the queue is too long for one more campaign.
+    fn is_full_for_campaigns(&self) -> bool {
+        let waiting = MAX_QUEUED_RECIPIENTS - self.capacity.available_permits();
+        self.rate.is_exceeded_by(waiting)
     }
 
-    /// Waits until the draft is a durable message, or is refused. A full queue refuses at once. A database that does not
-    /// answer refuses after [`SEND_TIMEOUT`]. A send whose commit did not begin by then is not accepted any more. A send whose
-    /// commit began is answered that its outcome is unknown.
+    /// Waits until the draft is a durable message, or is refused. A full queue refuses it at once.
+    /// After [`SEND_TIMEOUT`] it is refused if its commit has not begun, and is then never
+    /// accepted. If the commit has begun, the client is told that the outcome is unknown.
     pub(crate) async fn send(
         &self,
         draft: Draft,
@@ -74,7 +74,7 @@ impl AcceptQueue {
         in_time(result, &race).await
     }
 
-    /// Queues a draft where there is room, or drops it.
+    /// Queues a draft, or drops it and returns `None` if the queue is full.
     fn admit(
         &self,
         draft: Draft,
@@ -83,11 +83,11 @@ impl AcceptQueue {
         answer: oneshot::Sender<Result<Sent, Error>>,
     ) -> Option<CommitRace> {
         let recipients = match draft.recipients.len() {
-            ..=FEW_RECIPIENTS => 0,
-            _ if self.is_behind() => return None,
+            ..=SMALL_SEND_RECIPIENTS => 0,
+            _ if self.is_full_for_campaigns() => return None,
             many => u32::try_from(many).unwrap_or(u32::MAX),
         };
-        let room = Arc::clone(&self.room)
+        let capacity = Arc::clone(&self.capacity)
             .try_acquire_many_owned(recipients)
             .ok()?;
         let race = CommitRace::default();
@@ -95,18 +95,18 @@ impl AcceptQueue {
             draft,
             live,
             counted,
-            since: Instant::now(),
+            queued_at: Instant::now(),
             race: race.clone(),
             answer,
-            _room: room,
+            _capacity: capacity,
         };
         self.queue.try_send(waiting).ok()?;
         Some(race)
     }
 }
 
-/// The answer to a send within its time. Where nobody is left to answer, the process is about to end and the
-/// send may stand: to refuse it would not be true.
+/// Returns the answer to a send, or a refusal at its timeout. A closed channel means that the
+/// process is about to end. The send may have been accepted, so it is not refused.
 async fn in_time<T>(
     result: oneshot::Receiver<Result<T, Error>>,
     race: &CommitRace,
@@ -119,16 +119,16 @@ async fn in_time<T>(
     };
     tokio::time::timeout(SEND_TIMEOUT, answer)
         .await
-        .unwrap_or_else(|_| Err(race.over().into()))
+        .unwrap_or_else(|_| Err(race.time_out().into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::accept::group::group;
-    use crate::accept::limits::{MANY_RECIPIENTS, TURN_TIMEOUT};
-    use crate::accept::load::Lap;
-    use crate::accept::waiting::ASK_AGAIN_S;
+    use crate::accept::limits::{FULL_COMMIT_RECIPIENTS, QUEUE_TIMEOUT};
+    use crate::accept::load::RateSample;
+    use crate::accept::waiting::RETRY_AFTER_S;
     use crate::admit::velocity::tests::without_database;
     use crate::context::plan::Plan;
     use crate::context::random::Numbers;
@@ -148,10 +148,10 @@ mod tests {
         MessageId::new(0, [7; 10])
     }
 
-    fn may_stand() -> Refusal {
+    fn outcome_unknown() -> Refusal {
         Refusal::OutcomeUnknown {
             message: message(),
-            retry_after_s: ASK_AGAIN_S,
+            retry_after_s: RETRY_AFTER_S,
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
         })
     }
 
-    /// A send to so many.
+    /// Returns a draft with so many recipients.
     fn draft(recipients: usize) -> Draft {
         Draft {
             account: AccountId(1),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn sends_wait_as_long_as_there_is_room_for_their_recipients() {
+    async fn sends_are_queued_up_to_the_limit_of_recipients() {
         let (queue, mut waiting) = mpsc::channel(100);
         let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
@@ -213,19 +213,19 @@ mod tests {
                 .is_some()
         };
         for _ in 0..10 {
-            assert!(admitted(MAX_WAITING / 10));
+            assert!(admitted(MAX_QUEUED_RECIPIENTS / 10));
         }
-        assert!(!admitted(FEW_RECIPIENTS + 1));
-        assert!(admitted(FEW_RECIPIENTS));
+        assert!(!admitted(SMALL_SEND_RECIPIENTS + 1));
+        assert!(admitted(SMALL_SEND_RECIPIENTS));
         let refused = accepting.send(draft(100), live(), None).await;
         assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
         drop(waiting.recv().await);
-        assert!(admitted(MAX_WAITING / 10));
+        assert!(admitted(MAX_QUEUED_RECIPIENTS / 10));
         assert!(!admitted(100));
     }
 
     #[test]
-    fn a_send_with_more_recipients_than_room_is_not_admitted() {
+    fn a_send_above_the_free_capacity_is_refused() {
         let (queue, _waiting) = mpsc::channel(3);
         let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
@@ -233,28 +233,28 @@ mod tests {
                 .admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
-        assert!(admitted(MAX_WAITING - 100));
+        assert!(admitted(MAX_QUEUED_RECIPIENTS - 100));
         assert!(!admitted(101));
         assert!(admitted(100));
-        assert!(!admitted(FEW_RECIPIENTS + 1));
-        assert!(admitted(FEW_RECIPIENTS));
+        assert!(!admitted(SMALL_SEND_RECIPIENTS + 1));
+        assert!(admitted(SMALL_SEND_RECIPIENTS));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_full_queue_refuses_at_once_before_it_moves() {
+    async fn a_full_queue_refuses_at_once() {
         let (queue, _waiting) = mpsc::channel(1);
         let accepting = AcceptQueue::new(queue);
-        assert_eq!(accepting.check_room(), Ok(()));
+        assert_eq!(accepting.check_capacity(), Ok(()));
         let first = accepting.admit(draft(1), live(), None, oneshot::channel().0);
         assert!(first.is_some());
-        assert_eq!(accepting.check_room(), Err(UNAVAILABLE));
+        assert_eq!(accepting.check_capacity(), Err(UNAVAILABLE));
         let began = Instant::now();
         let refused = refusal(accepting.send(draft(1), live(), None).await);
         assert_eq!((refused, began.elapsed()), (UNAVAILABLE, Duration::ZERO));
     }
 
     #[test]
-    fn campaigns_find_no_room_behind_more_than_are_accepted_in_time() {
+    fn campaigns_are_refused_behind_a_queue_that_is_too_long() {
         let (queue, mut waiting) = mpsc::channel(100);
         let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
@@ -262,22 +262,25 @@ mod tests {
                 .admit(draft(recipients), live(), None, oneshot::channel().0)
                 .is_some()
         };
-        // 30,000 recipients a second, of which 75,000 may wait, and whoever comes next before them.
+        // At 30,000 recipients a second the limit is 75,000. A campaign that begins below it may
+        // exceed it.
         let now = Instant::now();
-        let lap = Lap::with(None, now, MANY_RECIPIENTS);
+        let sample = RateSample::with(None, now, FULL_COMMIT_RECIPIENTS);
         for _ in 0..20 {
-            accepting.pace.learn(lap, now + Duration::from_millis(100));
+            accepting
+                .rate
+                .record(sample, now + Duration::from_millis(100));
         }
         assert!(admitted(70_000));
         assert!(admitted(100_000));
-        assert!(!admitted(FEW_RECIPIENTS + 1));
-        assert!(admitted(FEW_RECIPIENTS));
+        assert!(!admitted(SMALL_SEND_RECIPIENTS + 1));
+        assert!(admitted(SMALL_SEND_RECIPIENTS));
         drop((waiting.try_recv(), waiting.try_recv()));
-        assert!(admitted(FEW_RECIPIENTS + 1));
+        assert!(admitted(SMALL_SEND_RECIPIENTS + 1));
     }
 
     #[tokio::test]
-    async fn a_few_do_not_wait_for_the_campaigns_before_them() {
+    async fn small_sends_overtake_campaigns() {
         let (queue, mut waiting) = mpsc::channel(100);
         let accepting = AcceptQueue::new(queue);
         let mut answers = Vec::new();
@@ -296,19 +299,19 @@ mod tests {
             let group = group(&mut left, Instant::now(), with_campaigns);
             group.iter().map(Waiting::recipients).collect::<Vec<_>>()
         };
-        assert_eq!(next(false), [10, 1], "campaigns let others pass");
+        assert_eq!(next(false), [10, 1], "campaigns wait");
         assert!(next(false).is_empty());
         assert_eq!(next(true), [2_000, 2_000]);
         assert_eq!(next(true), [2_000, 11]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_has_waited_too_long_is_refused_and_not_begun() {
+    async fn a_send_that_waited_too_long_is_refused() {
         let (queue, mut waiting) = mpsc::channel(100);
         let accepting = AcceptQueue::new(queue);
         let (late, mut refused) = oneshot::channel();
         assert!(accepting.admit(draft(1), live(), None, late).is_some());
-        advance(TURN_TIMEOUT).await;
+        advance(QUEUE_TIMEOUT).await;
         let (soon, mut begun) = oneshot::channel();
         let mut other = draft(2);
         other.fingerprint[0] = 1;
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_send_without_room_or_commit_is_not_counted() {
+    async fn a_send_that_is_not_committed_is_not_counted() {
         let velocity = without_database().await;
         let three: Vec<_> = (0..3)
             .map(|last| Recipient::from_digits(2_348_031_234_000 + last))
@@ -343,7 +346,7 @@ mod tests {
         let (answer, client) = oneshot::channel();
         let counted = Some(count().await.unwrap());
         assert!(accepting.admit(draft(1), live(), counted, answer).is_some());
-        assert!(count().await.is_err(), "it may be accepted yet");
+        assert!(count().await.is_err(), "it may still be accepted");
         drop(client);
         let mut left: VecDeque<_> = [waiting.try_recv().unwrap()].into();
         assert!(group(&mut left, Instant::now(), true).is_empty());
@@ -357,15 +360,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_send_that_may_stand_is_not_refused_when_the_process_ends() {
+    async fn a_send_with_unknown_outcome_is_not_refused_at_shutdown() {
         let (answer, result) = oneshot::channel::<Result<(), Error>>();
         let race = CommitRace::default();
         assert!(race.begin(message()));
         drop(answer);
         let began = Instant::now();
         let answer_of_send = timeout(2 * SEND_TIMEOUT, in_time(result, &race)).await;
-        assert_eq!(refusal(answer_of_send.unwrap()), may_stand());
-        assert_eq!(began.elapsed(), SEND_TIMEOUT, "not before its time is over");
+        assert_eq!(refusal(answer_of_send.unwrap()), outcome_unknown());
+        assert_eq!(began.elapsed(), SEND_TIMEOUT, "not before its timeout");
     }
 
     #[tokio::test(start_paused = true)]
@@ -380,11 +383,11 @@ mod tests {
         };
         let (answer_of_send, _slow) =
             tokio::join!(accepting.send(draft(1), live(), None), committing);
-        assert_eq!(refusal(answer_of_send), may_stand());
+        assert_eq!(refusal(answer_of_send), outcome_unknown());
 
         let answer_of_send = refusal(accepting.send(draft(1), live(), None).await);
         assert_eq!(answer_of_send, UNAVAILABLE, "no commit began");
         let late = waiting.recv().await.unwrap();
-        assert!(!late.race.begin(message()), "nor does one any more");
+        assert!(!late.race.begin(message()), "no commit can begin later");
     }
 }

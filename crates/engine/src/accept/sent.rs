@@ -5,24 +5,24 @@ use domain::{Adjustments, Gateway, MessageId, Money};
 /// The answer to an accepted send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Sent {
-    /// Its id.
+    /// The id of the message.
     pub message_id: MessageId,
-    /// The charge; in the sandbox, the one that would have been.
+    /// The charge. For the sandbox, the charge that a live send would have.
     pub cost: Money,
     /// The balance of the wallet; in the sandbox, the simulated wallet.
     pub balance: Money,
-    /// Recipients.
+    /// The number of recipients.
     pub recipients_count: usize,
     /// The gateway used.
     pub gateway: Gateway,
     /// `true` if it is sent as Unicode.
     pub unicode: bool,
-    /// Pages billed per recipient, the largest number.
+    /// The largest number of pages billed for one recipient.
     pub page_count: i64,
-    /// The first entries of the list that are no recipients.
+    /// The first list entries that are not valid recipients.
     pub invalid_recipients: Vec<String>,
-    /// How much of it there was.
+    /// The number of all such entries.
     pub invalid_count: usize,
-    /// The parts of the request that were changed or not read.
+    /// Parts of the request that were changed or ignored.
     pub adjustments: Adjustments,
 }

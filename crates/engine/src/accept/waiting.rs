@@ -1,6 +1,6 @@
-//! A send that waits for its commit.
+//! A send in the accept queue.
 
-use super::limits::FEW_RECIPIENTS;
+use super::limits::SMALL_SEND_RECIPIENTS;
 use super::sent::Sent;
 use crate::admit::velocity::Counted;
 use crate::context::live::Live;
@@ -10,42 +10,43 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
-/// The refusal for want of room, or time.
+/// The refusal of a send because the queue is full or the send timed out.
 pub(crate) const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 };
-/// When to send again what may stand, seconds: what holds its commit up holds up the next one too.
-pub(crate) const ASK_AGAIN_S: u64 = 5;
+/// Seconds after which a client may repeat a send with unknown outcome. A delay of its commit
+/// delays the next commit too.
+pub(crate) const RETRY_AFTER_S: u64 = 5;
 
-/// A draft that waits for its commit.
+/// A draft in the accept queue.
 pub(crate) struct Waiting {
     pub(crate) draft: Draft,
-    /// The configuration that it was drafted by.
+    /// The configuration that the draft was made with.
     pub(crate) live: Arc<Live>,
-    /// Nothing where nothing is limited.
+    /// `None` if no velocity limit is configured.
     pub(crate) counted: Option<Counted>,
-    pub(crate) since: Instant,
-    pub(crate) _room: OwnedSemaphorePermit,
+    pub(crate) queued_at: Instant,
+    pub(crate) _capacity: OwnedSemaphorePermit,
     pub(crate) race: CommitRace,
     pub(crate) answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
-/// Which came first: that a commit began with a send, as the message that it becomes, or that its time was over. So what
-/// was answered that it was not accepted never is.
+/// Decides between the begin of a commit and the timeout of its client. The first one is recorded,
+/// so a send that the client knows as refused is never committed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommitRace(Arc<OnceLock<Option<MessageId>>>);
 
 impl CommitRace {
-    /// Returns `true` if a commit may begin with it.
+    /// Records that the commit begins. Returns `false` if the client timed out before.
     pub(crate) fn begin(&self, message: MessageId) -> bool {
         self.0.set(Some(message)).is_ok()
     }
 
-    /// The refusal when its time is over.
-    pub(crate) fn over(&self) -> Refusal {
+    /// Records the timeout. Returns the refusal for the client.
+    pub(crate) fn time_out(&self) -> Refusal {
         match *self.0.get_or_init(|| None) {
             None => UNAVAILABLE,
             Some(message) => Refusal::OutcomeUnknown {
                 message,
-                retry_after_s: ASK_AGAIN_S,
+                retry_after_s: RETRY_AFTER_S,
             },
         }
     }
@@ -56,8 +57,8 @@ impl Waiting {
         self.draft.recipients.len()
     }
 
-    /// Returns `true` if it is to more than a few, and so is nothing that overtakes others.
+    /// Returns `true` if the send has more recipients than a small send.
     pub(crate) fn is_campaign(&self) -> bool {
-        self.recipients() > FEW_RECIPIENTS
+        self.recipients() > SMALL_SEND_RECIPIENTS
     }
 }

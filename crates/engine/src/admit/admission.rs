@@ -1,4 +1,4 @@
-//! The guards that may change while the service runs: content rules, and blocks of numbers that are paused.
+//! Guards that can change at run time: content rules and velocity limits.
 
 use super::content::Content;
 use super::velocity::{Counted, Velocity};
@@ -13,17 +13,17 @@ use store::{By, Revision};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// The guards before the door.
+/// The checks of a draft before it enters the accept queue.
 #[derive(Clone)]
 pub(crate) struct Guards {
     content: Arc<Content>,
-    /// Nothing where no operator has limited it.
+    /// `None` while no velocity limit is configured.
     velocity: Arc<ArcSwapOption<Velocity>>,
     revision: watch::Receiver<Revision>,
 }
 
 impl Guards {
-    /// Reads what there is; the tasks read it again whenever the revision changes.
+    /// Loads both guards and starts the tasks that reload them at each new revision.
     pub(crate) async fn start(
         context: &Context,
         settings: GuardSettings,
@@ -47,8 +47,8 @@ impl Guards {
         })
     }
 
-    /// Puts other settings in the place of those that hold. Gives a task that follows what is paused, where nothing was
-    /// limited before.
+    /// Replaces the settings of both guards. Returns a task that follows paused blocks if velocity
+    /// limits were off until now.
     pub(crate) async fn reload(
         &self,
         context: &Context,
@@ -73,13 +73,13 @@ impl Guards {
         Ok(following.map(tokio::spawn))
     }
 
-    /// The phrases that no text may hold now.
+    /// Returns the phrases that no text may contain.
     pub(crate) fn prohibited(&self) -> Arc<Prohibited> {
         self.content.prohibited()
     }
 
-    /// Counts the recipients of a draft, or refuses it where too much went to them already. Returns `None` where no limit
-    /// is set.
+    /// Counts the recipients of a live draft against the velocity limits, or refuses the draft.
+    /// Returns `None` if no limit is configured or the draft is for the sandbox.
     pub(crate) async fn count(&self, draft: &Draft) -> Result<Option<Counted>, Error> {
         match (self.velocity.load_full(), draft.environment) {
             (Some(velocity), Environment::Live) => {
@@ -91,7 +91,7 @@ impl Guards {
     }
 }
 
-/// Tells the audit what is set.
+/// Writes the current settings of the guards to the audit list.
 async fn log_rules(
     context: &Context,
     settings: &GuardSettings,
@@ -105,7 +105,7 @@ async fn log_rules(
     context.store.configure_limits(limits, by).await
 }
 
-/// The settings of all guards, by its key in the configuration, as the audit keeps it.
+/// Returns the settings of all guards by configuration key, for the audit list.
 fn limits(settings: &GuardSettings, rules: &Rulebook) -> Value {
     let velocity = settings.velocity;
     let quiet_hours = rules.gateways.iter().filter_map(|rules| {

@@ -1,7 +1,7 @@
-//! Who is calling: tokens and accounts, remembered between requests.
+//! Authentication: tokens and accounts, cached between requests.
 //!
-//! The cached state of an account is dropped when it has changed, by the revision in the database, which is looked at several
-//! times a second: a revoked token is refused within a second on every node.
+//! A task polls the revision of the database every 250 ms and drops cached accounts that changed.
+//! So a revoked token is refused within a second on every node.
 
 use crate::error::Error;
 use database::Outage;
@@ -17,32 +17,34 @@ use std::time::Duration;
 use store::{Revision, Store};
 use tokio::sync::watch;
 
-/// How often the revision is looked at.
+/// Period of the polls of the revision.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
-/// Tokens remembered, good and bad; when there are more, the bad ones are forgotten, and then the good ones too.
+/// Maximum number of cached tokens, valid and unknown. At this number the unknown ones are dropped
+/// first, then all.
 const MAX_TOKENS: usize = 100_000;
 
-/// The account behind a request.
+/// The account that makes a request.
 #[derive(Debug)]
 pub struct Caller {
     /// The account with its sender IDs.
     pub customer: Arc<Customer>,
-    /// The id of the token that it came with.
+    /// The id of the token of the request.
     pub token_id: String,
-    /// Until when and from where that token is good.
+    /// The expiry and the allowed addresses of the token.
     terms: Terms,
 }
 
 #[derive(Default)]
 struct Known {
     tokens: HashMap<TokenHash, Option<Arc<Caller>>>,
-    /// Counts how often something was forgotten: an answer read before that is not remembered.
+    /// Number of invalidations so far. A lookup that began before the last one is not cached.
     forgotten: u64,
 }
 
 impl Known {
-    /// Makes room for one more. Guesses, of which anybody can make any number, go before customers.
-    fn make_room(&mut self) {
+    /// Frees capacity for one more token. Unknown tokens are dropped before customers, since
+    /// anybody can send any number of them.
+    fn evict_for_one(&mut self) {
         if self.tokens.len() >= MAX_TOKENS {
             self.tokens.retain(|_, caller| caller.is_some());
         }
@@ -57,45 +59,45 @@ pub(crate) struct Callers {
     store: Store,
     known: Mutex<Known>,
     guesses: Mutex<Guesses>,
-    /// Unknown tokens from one address in a minute.
-    most_guesses: AtomicU32,
+    /// Maximum number of unknown tokens from one address in a minute.
+    max_guesses: AtomicU32,
     revision: watch::Sender<Revision>,
-    /// How often nodes were asked to read their configuration again.
+    /// Number of requests by operators that nodes read their configuration again.
     reloads: watch::Sender<i64>,
 }
 
 impl Callers {
-    pub(crate) async fn new(store: Store, most_guesses: u32) -> Result<Self, database::Error> {
+    pub(crate) async fn new(store: Store, max_guesses: u32) -> Result<Self, database::Error> {
         let revision = store.revision().await?;
         Ok(Self {
             store,
             known: Mutex::default(),
             guesses: Mutex::default(),
-            most_guesses: AtomicU32::new(most_guesses),
+            max_guesses: AtomicU32::new(max_guesses),
             revision: watch::Sender::new(revision),
             reloads: watch::Sender::new(revision.reloads),
         })
     }
 
-    /// The revision, for others who remember what it tells of.
+    /// Subscribes to the revision of the database.
     pub(crate) fn revision(&self) -> watch::Receiver<Revision> {
         self.revision.subscribe()
     }
 
-    /// How often nodes were asked to read their configuration again.
+    /// Subscribes to the number of requested configuration reloads.
     pub(crate) fn reloads(&self) -> watch::Receiver<i64> {
         self.reloads.subscribe()
     }
 
-    /// From now on an address may come with so many unknown tokens in a minute.
+    /// Sets the maximum number of unknown tokens from one address in a minute.
     pub(crate) fn limit_guesses(&self, most: u32) {
-        self.most_guesses.store(most, Ordering::Relaxed);
+        self.max_guesses.store(most, Ordering::Relaxed);
     }
 
-    /// The account behind a token, for a request of `client`.
+    /// Returns the account of a token for a request from `client`.
     ///
-    /// Unknown tokens are counted by address, but looked up nevertheless: whoever guesses beside a customer, behind
-    /// the same address, does not keep the customer out.
+    /// Unknown tokens are counted by address, but still looked up. So a customer who shares an
+    /// address with an attacker is not locked out.
     pub(crate) async fn caller(
         &self,
         text: Option<&str>,
@@ -115,7 +117,7 @@ impl Callers {
         };
         let caller = match known {
             Some(caller) => caller,
-            // Boxed, as it is rare and every request would carry it.
+            // The future is boxed because a miss is rare and every request would pay for its size.
             None => Box::pin(self.look_up(hash, forgotten)).await?,
         };
         let good = match caller {
@@ -128,7 +130,7 @@ impl Callers {
         })
     }
 
-    /// The account that is remembered of a token, whether it may call now or not: for the log.
+    /// Returns the cached account of a token, even one that is expired. The request log uses it.
     pub(crate) fn remembered(&self, text: &str) -> Option<Arc<Caller>> {
         token::is_well_formed(text)
             .then(|| self.known().tokens.get(&token::hash(text)).cloned())
@@ -136,11 +138,11 @@ impl Callers {
             .flatten()
     }
 
-    /// The answer to an unknown token. An expired one is none the wiser.
+    /// Returns the refusal of an unknown or expired token. Both look the same to the client.
     fn guessed(&self, client: IpAddr, now_ms: i64) -> Refusal {
         self.guesses
             .lock()
-            .unknown(client, self.most_guesses.load(Ordering::Relaxed), now_ms)
+            .unknown(client, self.max_guesses.load(Ordering::Relaxed), now_ms)
     }
 
     async fn look_up(&self, hash: TokenHash, forgotten: u64) -> Result<Option<Arc<Caller>>, Error> {
@@ -156,7 +158,7 @@ impl Callers {
         };
         let mut known = self.known();
         if known.forgotten == forgotten {
-            known.make_room();
+            known.evict_for_one();
             known.tokens.insert(hash, caller.clone());
         }
         Ok(caller)
@@ -174,14 +176,15 @@ impl Callers {
         Ok(Some(Customer { account, senders }))
     }
 
-    /// Forgets what has changed whenever the revision has. Runs until the engine ends.
+    /// Polls the revision and invalidates what changed. Runs until the engine ends.
     pub(crate) async fn follow(self: Arc<Self>) {
         let mut looks = tokio::time::interval(LOOK_INTERVAL);
         let outage = Outage::of("the revision of accounts cannot be read");
         loop {
             looks.tick().await;
             if outage.note(self.look().await).is_none() {
-                // A cached state may be out of date: better slow than wrong.
+                // The cache may be stale, so it is cleared: correct answers matter more than fast
+                // ones.
                 self.forget(None);
             }
         }
@@ -200,7 +203,8 @@ impl Callers {
             *reloads = now.reloads;
             is_asked
         });
-        // A change that was only audited wakes nobody, but need not be looked through at the next change.
+        // An audited change that affects no cached value notifies nobody. Its number is still
+        // stored, so the next poll does not read it again.
         self.revision.send_if_modified(|seen| {
             *seen = now;
             is_another
@@ -208,7 +212,8 @@ impl Callers {
         Ok(())
     }
 
-    /// Forgets what is known of these accounts, or of all, and which tokens are none: they may be new ones of these.
+    /// Drops the given accounts from the cache, or all of them. All unknown tokens are dropped too,
+    /// because one may have been created since.
     fn forget(&self, changed: Option<&HashSet<AccountId>>) {
         let mut known = self.known();
         known.tokens.retain(|_, caller| match (caller, changed) {

@@ -1,4 +1,4 @@
-//! The phrases that no text may hold: the phrases of the configuration, and those that an operator edits while the service runs.
+//! Prohibited phrases: those of the configuration and those that an operator edits at run time.
 
 use crate::context::read_at_last;
 use domain::Prohibited;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use store::{Revision, Store};
 use tokio::sync::watch;
 
-/// The known state.
+/// The prohibited phrases of this process.
 pub(crate) struct Content {
     configured: RwLock<Prohibited>,
     all: RwLock<Arc<Prohibited>>,
@@ -23,13 +23,13 @@ impl Content {
         Ok(Arc::new(content))
     }
 
-    /// All phrases, as they are now.
+    /// Returns the phrases of both sources.
     pub(crate) fn prohibited(&self) -> Arc<Prohibited> {
         Arc::clone(&self.all.read())
     }
 
-    /// Reads them again whenever the revision changes; until a reading succeeds, those of before hold. Ends when
-    /// nobody tells of changes any more.
+    /// Reloads the phrases at each new revision, and keeps the old ones until a read succeeds. Ends
+    /// when the sender of revisions is dropped.
     pub(crate) async fn follow(
         self: Arc<Self>,
         store: Store,
@@ -40,7 +40,7 @@ impl Content {
         }
     }
 
-    /// Puts other phrases of the configuration in the place of those that hold.
+    /// Replaces the phrases of the configuration. The old ones stay if the database cannot be read.
     pub(crate) async fn configure(
         &self,
         store: &Store,

@@ -1,4 +1,4 @@
-//! Rate limits: counted in memory where this process is alone, reserved from the database where it is a node.
+//! Rate limits. A lone process counts in memory; a node reserves permits from the database.
 
 use super::reservations::Reservations;
 use crate::context::clock::Clock;
@@ -10,26 +10,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use store::Store;
 
-/// With so many windows those that are over go, or with twice as many as stayed the last time: a request that looks
-/// through them is one of many.
-const MANY_WINDOWS: usize = 10_000;
-/// How many nodes are taken to share a database until it is known.
-const NODES: usize = 3;
+/// Number of windows at which expired ones are removed. Later sweeps run when the number has
+/// doubled, so few requests pay for one.
+const SWEEP_SIZE: usize = 10_000;
+/// Assumed number of nodes on one database until the real one is known.
+const DEFAULT_NODES: usize = 3;
 
-/// Who has used how much of the limits.
+/// The use of every rate limit.
 pub(crate) struct Rates {
-    /// How many nodes share the database.
+    /// Number of nodes that share the database.
     pub(crate) nodes: AtomicUsize,
-    /// The permits of a process that is alone.
+    /// The windows of a process without other nodes.
     windows: Mutex<Windows>,
-    /// The permits of a node.
+    /// The reservations of a node; `None` for a process without other nodes.
     reservations: Option<Arc<Reservations>>,
 }
 
 impl Rates {
     pub(crate) fn new(store: &Store) -> Self {
         Self {
-            nodes: AtomicUsize::new(NODES),
+            nodes: AtomicUsize::new(DEFAULT_NODES),
             windows: Mutex::default(),
             reservations: store
                 .is_shared()
@@ -37,8 +37,8 @@ impl Rates {
         }
     }
 
-    /// Counts a request, or refuses it. Nodes have no time in common but that of their clocks; a process that
-    /// is alone counts by one that nobody can set.
+    /// Counts a request, or refuses it. Nodes use the wall clock, since they share no other. A lone
+    /// process uses the steady clock, which nobody can set.
     pub(crate) async fn count(
         &self,
         key: RateKey,
@@ -52,7 +52,8 @@ impl Rates {
         reservations.count(key, limit, nodes, clock.now_ms()).await
     }
 
-    /// Counts so many at once, or refuses them all. Nodes ask the window each time: it is for what is seldom.
+    /// Counts `many` requests together, or refuses all of them. A node asks the database each time,
+    /// so this is only for rare calls.
     pub(crate) async fn count_many(
         &self,
         key: RateKey,
@@ -70,8 +71,7 @@ impl Rates {
             .await
     }
 
-    /// Gives back what this node has reserved in vain. Runs until the engine ends; a process that is alone has
-    /// nothing to give back.
+    /// Returns unused permits to the database until the engine ends. A lone process has none.
     pub(crate) async fn follow(self: Arc<Self>, clock: Clock) {
         if let Some(reservations) = &self.reservations {
             reservations.follow(&clock).await;
@@ -87,11 +87,11 @@ impl Rates {
     }
 }
 
-/// The windows of a process that is alone: of whoever made a request in the last minute, and some of before. Callers are
-/// known when they are counted, so there are no more than accounts have.
+/// The windows of a process without other nodes, one for each key that was used lately. Callers are
+/// authenticated before they are counted, so accounts bound the number of windows.
 struct Windows {
     of: HashMap<RateKey, Window>,
-    /// With how many those that are over go.
+    /// Number of windows at which the next sweep runs.
     sweep_at: usize,
 }
 
@@ -99,7 +99,7 @@ impl Default for Windows {
     fn default() -> Self {
         Self {
             of: HashMap::new(),
-            sweep_at: MANY_WINDOWS,
+            sweep_at: SWEEP_SIZE,
         }
     }
 }
@@ -108,7 +108,7 @@ impl Windows {
     fn count_many(&mut self, key: RateKey, limit: u32, many: u32, steady_ms: i64) -> Rate {
         if self.of.len() >= self.sweep_at {
             self.of.retain(|_, window| !window.is_over(steady_ms));
-            self.sweep_at = MANY_WINDOWS.max(2 * self.of.len());
+            self.sweep_at = SWEEP_SIZE.max(2 * self.of.len());
         }
         let window = self.of.entry(key);
         let window = window.or_insert_with(|| Window::new(steady_ms));
@@ -129,7 +129,7 @@ mod tests {
         kind: RateKind::Send,
     };
 
-    /// The limits of a process that is alone, whose database is closed.
+    /// Returns the limits of a lone process whose database is closed.
     async fn alone() -> Rates {
         let directory = tempfile::tempdir().unwrap();
         let target = Target::Directory(directory.path().to_owned());
@@ -152,12 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn ended_windows_go_before_there_are_many_and_no_other() {
+    fn a_sweep_removes_expired_windows_and_no_other() {
         let mut windows = Windows::default();
         let (mut accounts, minute_ms) = (1.., 61_000);
         for minute in 0..3 {
             let first = accounts.start;
-            for account in accounts.by_ref().take(3 * MANY_WINDOWS) {
+            for account in accounts.by_ref().take(3 * SWEEP_SIZE) {
                 let key = RateKey {
                     account: AccountId(account),
                     ..KEY
@@ -175,7 +175,7 @@ mod tests {
             };
             let again = windows.count_many(again, 1, 1, minute * minute_ms);
             assert!(again.refused.is_some(), "its window is not over");
-            assert!(windows.of.len() < 4 * MANY_WINDOWS, "{}", windows.of.len());
+            assert!(windows.of.len() < 4 * SWEEP_SIZE, "{}", windows.of.len());
         }
     }
 

@@ -1,8 +1,9 @@
-//! The permits that this node has reserved of the limits that it shares with others.
+//! Rate-limit permits that this node reserved from limits shared by all nodes.
 //!
-//! Most requests of who sends now and then are let in without asking, and what asks holds permits for a moment. Requests
-//! that find none wait for one transaction together, whatever their keys; those that come
-//! while it is under way wait for the next. So what a request costs does not grow with the accounts that send by turns.
+//! A node may let in a few requests of each key without a permit, and it holds spare permits for a
+//! busy key. A request that finds neither waits for a reservation. All keys with waiting requests
+//! share one transaction, and requests that arrive meanwhile share the next one. So the cost of a
+//! request does not grow with the number of accounts.
 
 #[cfg(test)]
 mod tests;
@@ -18,14 +19,14 @@ use std::time::Duration;
 use store::Store;
 use tokio::sync::oneshot;
 
-/// How often permits are looked for that nobody uses.
+/// Period of the search for unused permits.
 const GIVE_BACK_INTERVAL: Duration = Duration::from_millis(250);
-/// How often keys are looked for that nobody uses, all of them.
+/// Period of the search for unused keys.
 const FORGET_INTERVAL: Duration = Duration::from_secs(10);
-/// Most keys in one transaction.
+/// Maximum number of keys in one transaction.
 const MAX_KEYS: usize = 512;
 
-/// The permits of this node.
+/// The permits of this node, by key.
 pub(crate) struct Reservations {
     store: Store,
     state: Mutex<State>,
@@ -33,39 +34,40 @@ pub(crate) struct Reservations {
 
 #[derive(Default)]
 struct State {
-    /// Only keys that had a request in the last minutes.
+    /// Every key with a request in the last minute or so.
     entries: HashMap<RateKey, Entry>,
-    /// Keys for which more was reserved than used at once, with the time, in the order of that.
+    /// Keys with unused permits and the time of their reservation, oldest first.
     held: VecDeque<(i64, RateKey)>,
-    /// Keys for which somebody waits, each once, and not asked for yet.
+    /// Keys with waiting requests that no reservation asks for yet, each once.
     wanted: VecDeque<Wanted>,
-    /// `true` if a task reserves for those that wait.
+    /// `true` while a task reserves permits.
     reserving: bool,
 }
 
 #[derive(Default)]
 struct Entry {
     permits: Permits,
-    /// Where somebody waits, the key is wanted, or asked for at this moment.
+    /// Requests that wait for a permit. While there are any, the key is queued in `wanted` or part
+    /// of the running transaction.
     waiting: Vec<Waiting>,
 }
 
-/// A key for which somebody waits.
+/// A key with waiting requests.
 #[derive(Clone, Copy)]
 struct Wanted {
     key: RateKey,
     limit: u32,
-    /// How many share the limit.
+    /// Number of nodes that share the limit.
     nodes: usize,
 }
 
-/// The permits asked for on behalf of those who wait for a key.
-struct NetworkFuture {
+/// The reservation of one key in a transaction.
+struct KeyReservation {
     wanted: Wanted,
     asked: Reservation,
 }
 
-/// A request that found no permit.
+/// A request that waits for a permit.
 struct Waiting {
     now_ms: i64,
     answer: oneshot::Sender<Result<Rate, Error>>,
@@ -79,7 +81,7 @@ impl Reservations {
         }
     }
 
-    /// Counts a request of an account that uses so many nodes, or refuses it.
+    /// Counts a request against a limit that `nodes` nodes share, or refuses it.
     pub(crate) async fn count(
         self: &Arc<Self>,
         key: RateKey,
@@ -90,7 +92,8 @@ impl Reservations {
         let answered = {
             let mut state = self.state();
             let entry = state.entries.entry(key).or_default();
-            // Who comes while others wait does not overtake them, nor is let in while the window is being told who was.
+            // Requests of one key are answered in order: a new one waits behind those that wait,
+            // and until a running reservation is stored.
             if entry.waiting.is_empty()
                 && let Some(rate) = entry.permits.answer(limit, nodes, now_ms)
             {
@@ -103,7 +106,8 @@ impl Reservations {
                 state.wanted.push_back(Wanted { key, limit, nodes });
             }
             if !std::mem::replace(&mut state.reserving, true) {
-                // In a task of its own: a caller who hangs up must not end a transaction half way.
+                // A task of its own reserves, so that a client that hangs up cannot cancel the
+                // transaction.
                 tokio::spawn(Arc::clone(self).reserve());
             }
             answered
@@ -113,7 +117,8 @@ impl Reservations {
             .unwrap_or_else(|_| Err(database::Error::Closed.into()))
     }
 
-    /// Counts so many at once, or refuses them all: the window itself is asked, and what it grants in part goes back.
+    /// Counts `many` requests together, or refuses all of them. A partial grant is returned to the
+    /// window.
     pub(crate) async fn count_many(
         &self,
         key: RateKey,
@@ -143,10 +148,11 @@ impl Reservations {
         Ok(rate)
     }
 
-    /// Reserves until nobody waits: what comes while one transaction runs is the next.
+    /// Reserves permits until no request waits. Requests that arrive during a transaction are part
+    /// of the next one.
     async fn reserve(self: Arc<Self>) {
         while let Some(asked) = self.next() {
-            let reservations = asked.iter().map(NetworkFuture::reservation).collect();
+            let reservations = asked.iter().map(KeyReservation::reservation).collect();
             match self.store.reserve(reservations).await {
                 Ok(reserved) => {
                     for (asked, reserved) in asked.iter().zip(reserved) {
@@ -168,15 +174,16 @@ impl Reservations {
         }
     }
 
-    /// Reserves for one key, after some together failed: that one window cannot be read is no fault of the others.
-    async fn reserve_alone(&self, asked: &NetworkFuture) {
+    /// Reserves for one key after a shared transaction failed, so that one bad window does not fail
+    /// the others.
+    async fn reserve_alone(&self, asked: &KeyReservation) {
         let reserved = self.store.reserve(vec![asked.reservation()]).await;
         let reserved = reserved.and_then(|all| all.first().copied().ok_or(database::Error::Closed));
         self.state().answer(asked, reserved.map_err(Error::from));
     }
 
-    /// The permits to ask for on behalf of those that wait.
-    fn next(&self) -> Option<Vec<NetworkFuture>> {
+    /// Takes the next queued keys and returns their reservations, or `None` if no request waits.
+    fn next(&self) -> Option<Vec<KeyReservation>> {
         let mut state = self.state();
         let many = state.wanted.len().min(MAX_KEYS);
         let wanted: Vec<Wanted> = state.wanted.drain(..many).collect();
@@ -186,17 +193,17 @@ impl Reservations {
             let Wanted { limit, nodes, .. } = wanted;
             let now_ms = entry.waiting.iter().map(|waiting| waiting.now_ms).max()?;
             let asked = entry.permits.ask(entry.waiting.len(), limit, nodes, now_ms);
-            Some(NetworkFuture { wanted, asked })
+            Some(KeyReservation { wanted, asked })
         });
-        let asked: Vec<NetworkFuture> = asked.collect();
+        let asked: Vec<KeyReservation> = asked.collect();
         (!asked.is_empty()).then_some(asked)
     }
 
-    /// Gives back what is not used, and forgets who is gone. Runs until the engine ends.
+    /// Returns unused permits and drops unused keys, until the engine ends.
     pub(crate) async fn follow(&self, clock: &Clock) {
         let mut looks = tokio::time::interval(GIVE_BACK_INTERVAL);
         let mut forgets = tokio::time::interval(FORGET_INTERVAL);
-        let outage = Outage::of("permits cannot be given back, and are past in a minute");
+        let outage = Outage::of("unused permits cannot be returned, they expire within a minute");
         loop {
             tokio::select! {
                 biased;
@@ -208,7 +215,7 @@ impl Reservations {
         }
     }
 
-    /// Gives back the permits of keys without a recent request.
+    /// Returns the permits of keys without a recent request.
     async fn give_back(&self, now_ms: i64) -> database::Result<()> {
         let idle = self.state().idle(now_ms);
         for some in idle.chunks(MAX_KEYS) {
@@ -217,7 +224,7 @@ impl Reservations {
         Ok(())
     }
 
-    /// Forgets the keys of which nothing is known that counts.
+    /// Drops the keys without waiting requests, permits or recent counts.
     fn forget(&self, now_ms: i64) {
         let is_used =
             |entry: &mut Entry| !entry.waiting.is_empty() || !entry.permits.is_over(now_ms);
@@ -229,16 +236,17 @@ impl Reservations {
     }
 }
 
-impl NetworkFuture {
+impl KeyReservation {
     fn reservation(&self) -> (RateKey, Reservation) {
         (self.wanted.key, self.asked)
     }
 }
 
 impl State {
-    /// Answers those who wait for a key; for whom it is not enough, it is wanted again.
-    fn answer(&mut self, asked: &NetworkFuture, reserved: Result<Reserved, Error>) {
-        let &NetworkFuture { wanted, asked } = asked;
+    /// Answers the requests that wait for a key. The key is queued again if the permits did not
+    /// suffice for all.
+    fn answer(&mut self, asked: &KeyReservation, reserved: Result<Reserved, Error>) {
+        let &KeyReservation { wanted, asked } = asked;
         let entry = self.entries.entry(wanted.key).or_default();
         match reserved {
             Ok(reserved) => {
@@ -255,14 +263,14 @@ impl State {
         }
     }
 
-    /// The part that is to be given back of keys without a recent request.
+    /// Takes the permits of keys without a recent request, as reservations that return them.
     fn idle(&mut self, now_ms: i64) -> Vec<(RateKey, Reservation)> {
         let mut idle = Vec::new();
         while let Some((_, key)) = self
             .held
             .pop_front_if(|(made_ms, _)| (now_ms - *made_ms).abs() >= IDLE_MS)
         {
-            // Another reservation may have followed, which gave back what was left, or is about to.
+            // A later reservation may have returned the rest already, or may be about to.
             if let Some(entry) = self.entries.get_mut(&key)
                 && entry.waiting.is_empty()
                 && entry.permits.is_idle(now_ms)
@@ -276,19 +284,19 @@ impl State {
 }
 
 impl Entry {
-    /// Tells all that can be answered now, those first that came first.
+    /// Answers waiting requests in order, as far as the permits allow.
     fn answer(&mut self, Wanted { limit, nodes, .. }: Wanted, now_ms: i64) {
         for waiting in std::mem::take(&mut self.waiting) {
             match self.permits.answer(limit, nodes, now_ms) {
-                // Who has hung up is counted all the same: the request was made.
+                // A request whose client hung up is counted as well.
                 Some(rate) => drop(waiting.answer.send(Ok(rate))),
                 None => self.waiting.push(waiting),
             }
         }
     }
 
-    /// Tells all that the database did not answer. A permit that was to be given back is not given back again; who was let in before
-    /// is told again, as nothing was kept of the question.
+    /// Fails all waiting requests. Permits that the failed transaction was to return are lost.
+    /// Requests that were let in uncounted are reported by the next reservation.
     fn fail(&mut self, error: &Error) {
         self.permits.fail();
         for waiting in self.waiting.drain(..) {

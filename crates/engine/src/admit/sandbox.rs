@@ -1,4 +1,5 @@
-//! The limits of the sandbox: the sandbox costs nothing, so its recipients and callbacks have limits of their own.
+//! The limits of the sandbox. It charges nothing, so its recipients and callbacks have rate limits
+//! of their own.
 
 use crate::admit::rate::Rates;
 use crate::context::clock::Clock;
@@ -7,7 +8,8 @@ use crate::settings::SandboxLimits;
 use domain::rate::{RateKey, RateKind};
 use domain::{Component, Draft, Environment, Money, Purse, Refusal, SandboxOutcome, Simulated};
 
-/// Counts the recipients of a draft, where it is one of the sandbox, and their callbacks, or refuses it whole.
+/// Counts the recipients and callbacks of a sandbox draft, or refuses all of it. A live draft is
+/// not counted.
 pub(crate) async fn count(
     draft: &Draft,
     limits: SandboxLimits,
@@ -20,7 +22,7 @@ pub(crate) async fn count(
     let recipients = u32::try_from(draft.recipients.len()).unwrap_or(u32::MAX);
     let callbacks = draft.callback_url.is_some();
     let counted = [
-        // The narrower limit first: what it refuses takes nothing of the other.
+        // The stricter limit is counted first, so that its refusal uses nothing of the other.
         callbacks.then_some((
             RateKind::Callback,
             Simulated::Callbacks,
@@ -54,7 +56,8 @@ pub(crate) async fn count(
     Ok(())
 }
 
-/// The steering numbers of the sandbox that refuse a send; `limit` is the rate that such a refusal names.
+/// Refuses a sandbox draft with a steering number that asks for a refusal. `limit` is the rate that
+/// the refusal names.
 pub(crate) fn steer(draft: &Draft, limit: u32) -> Result<(), Refusal> {
     if draft.environment == Environment::Live {
         return Ok(());
@@ -85,7 +88,7 @@ pub(crate) fn steer(draft: &Draft, limit: u32) -> Result<(), Refusal> {
     refused.map_or(Ok(()), Err)
 }
 
-/// The simulated wallet. It never changes: the sandbox charges nothing.
+/// Returns the simulated wallet. Its balance never changes, since the sandbox charges nothing.
 pub(crate) fn purse() -> Purse {
     Purse::from_iter([(Component::SmsWallet, Money::from_naira(10_000))])
 }

@@ -1,5 +1,6 @@
-//! Who sends too much to one number, or to one block of numbers. Each node counts its own sends, in memory; what is
-//! paused is paused on all nodes, and stays so when they start again.
+//! Velocity limits: the number of messages of an account to one number or block of numbers. Each
+//! node counts its own sends in memory. A paused block is stored in the database, so it is paused
+//! on all nodes and after a restart.
 
 use crate::context::clock::Clock;
 use crate::context::metrics;
@@ -17,23 +18,23 @@ use store::{By, PausedBlock, Revision, Store};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How often pauses are read that nobody has changed.
+/// Period of the reads of the paused blocks while no revision changes.
 const READ_INTERVAL: Duration = Duration::from_mins(1);
-/// Pauses of blocks, tried by each send over the limit.
+/// Outage of the pauses, which every send over the limit tries again.
 static PAUSES: Outage = Outage::of("blocks of numbers cannot be paused");
 
-/// The recent sends, and the paused blocks.
+/// Recent sends and paused blocks.
 pub(crate) struct Velocity {
     limits: RwLock<VelocityLimits>,
     counts: Mutex<Counts>,
     store: Store,
     clock: Clock,
-    /// This node, as the audit names it.
+    /// The name of this node in the audit list.
     actor: Arc<str>,
 }
 
-/// The count of a send. It is taken back where this is dropped: it goes with the send through its commit, so
-/// that nothing stays counted that does not stand, whether it was refused or its client has gone.
+/// The counted recipients of one send. Dropping this takes them back, so a refused or abandoned
+/// send does not stay counted.
 pub(crate) struct Counted {
     velocity: Arc<Velocity>,
     account: AccountId,
@@ -41,7 +42,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Leaves it counted: the send is accepted.
+    /// Makes the count permanent, because the send is accepted.
     pub(crate) fn keep(mut self) {
         self.recipients.clear();
     }
@@ -55,7 +56,8 @@ impl Drop for Counted {
 }
 
 impl Velocity {
-    /// `None` where an operator has limited nothing: then nothing is counted, and no pause holds.
+    /// Loads the paused blocks. Returns `None` if no limit is configured, and then stored pauses
+    /// have no effect.
     pub(crate) async fn load(
         store: &Store,
         limits: VelocityLimits,
@@ -76,8 +78,8 @@ impl Velocity {
         Ok(Some(Arc::new(velocity)))
     }
 
-    /// Counts a live send, or refuses it. A send that was accepted before, and is asked for again, is no more than was allowed,
-    /// and refused as what it is.
+    /// Counts a live send, or refuses it. A send over the limit that repeats an accepted one is
+    /// refused as a duplicate.
     pub(crate) async fn check(
         self: &Arc<Self>,
         account: AccountId,
@@ -93,7 +95,8 @@ impl Velocity {
                 account,
                 recipients: recipients.to_vec(),
             }),
-            // Boxed, and the pause as well, as sends that go would have room for it too.
+            // Both futures are boxed, or every send that is within the limit would pay for their
+            // size.
             VelocityVerdict::Refused(_) | VelocityVerdict::Pause(_)
                 if Box::pin(self.is_repeat(account, fingerprint, now_ms)).await =>
             {
@@ -110,13 +113,14 @@ impl Velocity {
         }
     }
 
-    /// Returns `true` if it was accepted just before. Where the database does not tell in time, it is taken for new.
+    /// Returns `true` if an equal send was accepted lately. If the database does not answer in
+    /// time, the send counts as new.
     async fn is_repeat(&self, account: AccountId, fingerprint: Fingerprint, now_ms: i64) -> bool {
         let asked = self.store.is_repeat(account, fingerprint, now_ms);
         within(async { Ok(asked.await?) }).await.unwrap_or(false)
     }
 
-    /// Pauses a block for an account; gives the refusal.
+    /// Pauses a block for an account. Returns the refusal.
     async fn pause(&self, account: AccountId, block: Block, now_ms: i64) -> Refusal {
         let pause = PausedBlock {
             account,
@@ -128,19 +132,19 @@ impl Velocity {
             actor: Arc::clone(&self.actor),
             at_ms: now_ms,
         };
-        // Durable first: the revision then tells all nodes of it, this one too.
+        // The pause is stored before the answer. The new revision then makes all nodes read it.
         if is_new(self.store.pause_block(pause, by)).await {
             metrics::block_paused();
             tracing::warn!(
                 account.id = account.0,
                 block = %block,
-                "an account sends much to one block of numbers: it is paused, see `ogene velocity list`"
+                "block of numbers: paused for an account over its velocity limit, see `ogene velocity list`"
             );
         }
         paused(block, pause.until_ms, now_ms)
     }
 
-    /// Warns of an account that sends much to one number, once in an hour.
+    /// Logs that an account is over the limit of one number, once an hour.
     fn log_once(&self, account: AccountId, refusal: &Refusal) {
         let Refusal::RecipientTooOften { block, .. } = refusal else {
             return;
@@ -149,13 +153,13 @@ impl Velocity {
             tracing::warn!(
                 account.id = account.0,
                 block = %block,
-                "an account sends much to one number of a block: what is too much is refused until the hour is over"
+                "number: sends refused until the hour ends, an account is over its velocity limit"
             );
         }
     }
 
-    /// Reads what is paused whenever something about accounts has changed, and now and then, since time ends pauses
-    /// too. Ends when nobody tells of changes any more.
+    /// Reads the paused blocks at each new revision, and every minute, since pauses also expire.
+    /// Ends when the sender of revisions is dropped.
     pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<Revision>) {
         while !matches!(timeout(READ_INTERVAL, revision.changed()).await, Ok(Err(_))) {
             read_at_last("the paused blocks cannot be read", || self.read()).await;
@@ -177,7 +181,7 @@ impl Velocity {
         *self.limits.read()
     }
 
-    /// Puts other limits in the place of those that hold; what was counted stays.
+    /// Replaces the limits. Counted sends stay counted.
     pub(crate) fn limit(&self, limits: VelocityLimits) {
         *self.limits.write() = limits;
     }
@@ -187,8 +191,9 @@ impl Velocity {
     }
 }
 
-/// Returns `true` if a pause that is made is there and was not before. One that the database does not take in time is made by the
-/// next send over the limit; the send that is over it now is refused all the same, and need not wait for longer.
+/// Returns `true` if the pause was stored and the block was not paused before. If the database does
+/// not answer in time, the next send over the limit tries again. The current send is refused in any
+/// case and does not wait for longer.
 async fn is_new(pause: impl Future<Output = database::Result<bool>>) -> bool {
     let made = within(async { Ok(pause.await?) }).await;
     if made.is_ok() {

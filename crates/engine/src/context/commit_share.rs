@@ -1,29 +1,29 @@
-//! The share of the database that accept commits and settle commits leave each other. Neither stage knows the other:
-//! both note here what they do.
+//! Shares the time of the database between accept commits and settle commits. Both stages record
+//! their commits here, and neither knows the other.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Responses in a settle commit, and receipts. Both have the same bound, so that receipts keep up with submits when
-/// there is more to commit than time.
+/// Maximum number of responses in a settle commit, and of receipts. The bound is the same, so that
+/// receipts keep up with submits under load.
 pub(crate) const MAX_OUTCOMES: usize = 4_000;
-/// The same bound while small sends arrive: they wait for the commit before theirs, and a short one takes some
-/// milliseconds.
+/// The same bound while small sends arrive. A settle commit delays the accept commit behind it, and
+/// one of this size takes some milliseconds.
 pub(crate) const MIN_OUTCOMES: usize = 400;
-/// Outcomes for each send of the last accept commit. With fewer, settling would be slower than accepting where hundreds
-/// of sends come at a time.
+/// Outcomes in a settle commit for each small send of the last accept commit. With a lower ratio,
+/// settling falls behind accepting.
 const OUTCOMES_PER_SEND: usize = 2;
-/// How long after a small send another is likely, milliseconds.
+/// Time after a small send in which another is likely, milliseconds.
 const URGENT_MS: u64 = 1_000;
 
-/// The notes of accept and settle about their commits.
+/// The load of both stages, as far as the other one needs it.
 pub(crate) struct CommitShare {
-    /// When the last small sends came, and how many together.
+    /// The time of the last commit with small sends, and their number.
     urgent_at_ms: AtomicI64,
     urgent: AtomicUsize,
-    /// Settle commits that run or wait.
+    /// Number of settle commits that run or wait.
     settling: AtomicUsize,
     /// Notified at the end of each settle commit.
     settled: Notify,
@@ -40,17 +40,17 @@ impl Default for CommitShare {
     }
 }
 
-/// A settle commit that runs or waits, until this is dropped.
+/// Counts as a settle commit until it is dropped.
 pub(crate) struct SettleCommit(Arc<CommitShare>);
 
 impl CommitShare {
-    /// Notes that so many small sends are about to be committed together.
+    /// Records that small sends are about to be committed.
     pub(crate) fn note_urgent(&self, now_ms: i64, sends: usize) {
         self.urgent_at_ms.store(now_ms, Ordering::Relaxed);
         self.urgent.store(sends, Ordering::Relaxed);
     }
 
-    /// The bound of responses, and of receipts, in a settle commit that begins now.
+    /// Returns the bound of responses, and of receipts, for a settle commit that begins now.
     pub(crate) fn max_outcomes(&self, now_ms: i64) -> usize {
         let since = now_ms.abs_diff(self.urgent_at_ms.load(Ordering::Relaxed));
         if since < URGENT_MS {
@@ -61,7 +61,7 @@ impl CommitShare {
         }
     }
 
-    /// Notes that a settle commit is to run.
+    /// Records that a settle commit waits or runs.
     pub(crate) fn begin_settle(self: &Arc<Self>) -> SettleCommit {
         self.settling.fetch_add(1, Ordering::Relaxed);
         SettleCommit(Arc::clone(self))
@@ -70,7 +70,7 @@ impl CommitShare {
     /// Waits for the end of one settle commit, if any runs.
     pub(crate) async fn wait_for_settle(&self) {
         let mut settled = pin!(self.settled.notified());
-        // From here on no end is missed.
+        // A commit that ends after this line is not missed.
         settled.as_mut().enable();
         if self.settling.load(Ordering::Relaxed) > 0 {
             settled.await;

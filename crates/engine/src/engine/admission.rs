@@ -1,7 +1,7 @@
-//! One request: it is admitted once, and then it acts once.
+//! One request: it is admitted once, and then acts once.
 //!
-//! The order of checks is that of docs/spec/interface.md, section 4: token, account status, rate limit, and for a send the
-//! room in the accept queue.
+//! The order of checks is that of docs/spec/interface.md, section 4: token, account status, rate
+//! limit, and for a send the capacity of the accept queue.
 
 use super::report::{self, Report};
 use crate::accept::{AcceptQueue, Sent};
@@ -17,7 +17,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The proof of a caller: a token, and the address that it came from.
+/// The credentials of a request: its token and the address of its client.
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {
     /// The token, if the request has one.
@@ -26,14 +26,14 @@ pub struct Credentials<'a> {
     pub client: IpAddr,
 }
 
-/// The purpose of a request. Each has a rate limit of its own.
+/// The purpose of a request. Each purpose has a rate limit of its own.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Purpose {
-    /// It sends a message.
+    /// The request sends a message.
     Send,
-    /// It reads a delivery report.
+    /// The request reads a delivery report.
     Report,
-    /// It reads anything else.
+    /// The request reads anything else.
     Read,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Stages {
     pub(super) is_open: AtomicBool,
 }
 
-/// A request whose caller is known, may do this, and is within the rate limit.
+/// A request that was admitted: its caller is known, allowed to make it, and within the rate limit.
 pub struct Admission {
     stages: Arc<Stages>,
     caller: Arc<Caller>,
@@ -82,16 +82,16 @@ impl Stages {
             rate: None,
         })?;
         let account = &caller.customer.account;
-        let standing = match purpose {
+        let allowed = match purpose {
             Purpose::Send => account.check_send(environment),
             Purpose::Report | Purpose::Read => account.check_read(environment),
         };
         let too_many = rate.refused.take().map_or(Ok(()), Err);
-        let room = || match purpose {
-            Purpose::Send => self.queue.check_room(),
+        let capacity = || match purpose {
+            Purpose::Send => self.queue.check_capacity(),
             Purpose::Report | Purpose::Read => Ok(()),
         };
-        match standing.and(too_many).and_then(|()| room()) {
+        match allowed.and(too_many).and_then(|()| capacity()) {
             Ok(()) => Ok(Admission {
                 stages: Arc::clone(self),
                 caller,
@@ -106,7 +106,8 @@ impl Stages {
         }
     }
 
-    /// The account behind a token. A refusal names the account if the token is one, for the log.
+    /// Returns the account of a token. A refusal also names the account for the log, if the token
+    /// belongs to one.
     async fn caller(&self, credentials: Credentials<'_>) -> Result<Arc<Caller>, NotAdmitted> {
         let Credentials { token, client } = credentials;
         let now_ms = self.context.clock.now_ms();
@@ -160,7 +161,7 @@ impl Admission {
         &self.rate
     }
 
-    /// Accepts a send. A message that this returns is durable and paid for.
+    /// Accepts a send. A returned message is durable and charged.
     pub async fn send(&self, fields: SendFields) -> Result<Sent, Error> {
         let stages = &self.stages;
         if !stages.is_open.load(Ordering::Relaxed) {
@@ -181,7 +182,7 @@ impl Admission {
         stages.queue.send(draft, live, counted).await
     }
 
-    /// The wallet. The sandbox has a simulated one.
+    /// Returns the wallet. The sandbox has a simulated one.
     pub async fn balance(&self) -> Result<Purse, Error> {
         match self.environment {
             Environment::Sandbox => Ok(simulated::purse()),
@@ -194,7 +195,7 @@ impl Admission {
         }
     }
 
-    /// One page of a message's delivery report.
+    /// Returns one page of a message's delivery report.
     pub async fn report(
         &self,
         message_id: &str,

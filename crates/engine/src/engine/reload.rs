@@ -1,8 +1,9 @@
-//! A reload of the configuration: other settings take the place of those that hold, all at one moment.
+//! A reload of the configuration, which replaces all settings at one moment.
 //!
-//! A carrier whose settings are the same keeps its task, its connections and what it has in hand. Another one finishes what
-//! is in flight and unbinds, and only then does the one that takes its place bind: a carrier often allows no more connections
-//! than it was configured with. The work that waits for a carrier that is gone is moved as after a restart (`dispatch/failover.rs`).
+//! A carrier with unchanged settings keeps its worker, its connections and its claimed batches. The
+//! worker of a changed carrier finishes its submits and unbinds before its successor binds, because
+//! carriers often limit the number of connections. Queued work of a removed carrier is moved as
+//! after a restart (`dispatch/failover.rs`).
 
 use crate::context::Context;
 use crate::context::carrier::Carrier;
@@ -17,27 +18,27 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
-/// The outcome of the carriers, by their names.
+/// The carriers that a reload changed, by name.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Reloaded {
-    /// They were not configured before.
+    /// New carriers.
     pub added: Vec<String>,
-    /// They unbind, and bind again as they are configured now.
+    /// Carriers with other settings. They unbind and bind again.
     pub changed: Vec<String>,
-    /// They unbind.
+    /// Removed carriers. They unbind.
     pub removed: Vec<String>,
 }
 
-/// A carrier that is to be run, and with what it is connected to.
+/// A new carrier and the TLS connector of its connections.
 pub(super) struct New {
     carrier: Arc<Carrier>,
     tls: Option<TlsConnector>,
 }
 
-/// The tasks of carriers, each with the name of the one that it runs.
+/// The tasks of the carriers, by name.
 pub(super) type CarrierTasks = Vec<(Arc<str>, JoinHandle<()>)>;
 
-/// Closes the carriers that are configured no more, and starts the new ones.
+/// Closes the carriers that are not configured any more, and starts the new ones.
 pub(super) fn replace_carriers(
     context: &Arc<Context>,
     reports: &ReportSink,
@@ -47,8 +48,8 @@ pub(super) fn replace_carriers(
 ) -> Reloaded {
     let gone = before.carriers.iter().filter(|one| !after.runs(one));
     gone.clone().for_each(|one| one.close());
-    // A task that has ended is passed to its successor, if there is one.
-    let mut ending = |name: &str| {
+    // The task of a closed carrier is passed to its successor, if there is one.
+    let mut predecessor = |name: &str| {
         let place = tasks.iter().position(|(of, _)| &**of == name)?;
         Some(tasks.swap_remove(place).1)
     };
@@ -59,8 +60,8 @@ pub(super) fn replace_carriers(
     };
     let mut started = Vec::new();
     for name in &reloaded.removed {
-        if let Some(ending) = ending(name) {
-            let leaving = leave(Arc::clone(context), name.clone(), ending);
+        if let Some(predecessor) = predecessor(name) {
+            let leaving = leave(Arc::clone(context), name.clone(), predecessor);
             started.push((name.as_str().into(), tokio::spawn(leaving)));
         }
     }
@@ -76,7 +77,7 @@ pub(super) fn replace_carriers(
         }
         let running = dispatch::run(Arc::clone(context), carrier, tls, Arc::clone(reports));
         let running = succeed(
-            ending(&name),
+            predecessor(&name),
             Arc::clone(context),
             Arc::clone(&name),
             running,
@@ -87,9 +88,9 @@ pub(super) fn replace_carriers(
     reloaded
 }
 
-/// The carriers by other settings: those that are the same as before, and new ones, which are to be run. The sandbox stays
-/// the last.
-pub(super) fn take_over(
+/// Builds the list of carriers: unchanged ones from before, and new ones to start. The sandbox
+/// stays the last.
+pub(super) fn merge_carriers(
     before: &Live,
     settings: Vec<CarrierSettings>,
 ) -> Result<(Vec<Arc<Carrier>>, Vec<New>), StartError> {
@@ -112,29 +113,29 @@ pub(super) fn take_over(
     Ok((carriers, new))
 }
 
-/// Runs a carrier once the one whose place it takes has ended.
+/// Waits for the end of the previous worker of a carrier, and then runs the new one.
 async fn succeed(
-    ending: Option<JoinHandle<()>>,
+    predecessor: Option<JoinHandle<()>>,
     context: Arc<Context>,
     name: Arc<str>,
     running: impl Future<Output = ()>,
 ) {
-    if let Some(ending) = ending {
-        ended(ending).await;
-        give_back(&context, &name).await;
+    if let Some(predecessor) = predecessor {
+        wait_for(predecessor).await;
+        release_binds(&context, &name).await;
     }
     running.await;
 }
 
-/// Waits for the end of a carrier that is not configured any more. Until its connections are given back other nodes take it to
-/// be in use here, and do not move what waits for it.
-async fn leave(context: Arc<Context>, name: String, ending: JoinHandle<()>) {
-    ended(ending).await;
-    give_back(&context, &name).await;
+/// Waits for the end of a removed carrier. Its connections are released only then, because other
+/// nodes do not move its work before.
+async fn leave(context: Arc<Context>, name: String, predecessor: JoinHandle<()>) {
+    wait_for(predecessor).await;
+    release_binds(&context, &name).await;
 }
 
-/// Gives the connections of a carrier back that this node held until it ended.
-async fn give_back(context: &Context, carrier: &str) {
+/// Releases the connections of a carrier that this node held.
+async fn release_binds(context: &Context, carrier: &str) {
     if !context.nodes.is_shared() {
         return;
     }
@@ -146,11 +147,11 @@ async fn give_back(context: &Context, carrier: &str) {
         }
         Ok(())
     };
-    read_at_last("connections cannot be given back", free).await;
+    read_at_last("connections cannot be released", free).await;
 }
 
-async fn ended(task: JoinHandle<()>) {
+async fn wait_for(task: JoinHandle<()>) {
     if task.await.is_err() {
-        tracing::error!("the task of a carrier ended in a panic");
+        tracing::error!("carrier worker: wait_for by a panic");
     }
 }

@@ -7,25 +7,25 @@ use store::Store;
 /// One page of a message's report (docs/spec/interface.md, section 6.3).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Report {
-    /// Which message.
+    /// The id of the message.
     pub message_id: MessageId,
-    /// The caller's own reference.
+    /// The reference that the caller gave the message.
     pub customer_reference: Option<String>,
-    /// All recipients.
+    /// The number of recipients.
     pub total: u64,
-    /// The recipients that are delivered.
+    /// The number of delivered recipients.
     pub delivered: u64,
-    /// The recipients without an outcome.
+    /// The number of recipients without a final status.
     pub pending: u64,
-    /// All others.
+    /// The number of all other recipients.
     pub failed: u64,
-    /// The recipients of this page, with their status in the words of the interface.
+    /// The recipients of this page, with the status names of the API.
     pub reports: Vec<(Recipient, &'static str)>,
-    /// This page, from 1.
+    /// The number of this page, from 1.
     pub page: u32,
-    /// Recipients on a page.
+    /// The number of recipients on a page.
     pub per_page: u32,
-    /// The last page that has any; 1 at least.
+    /// The number of the last page, at least 1.
     pub last_page: u32,
 }
 
@@ -37,7 +37,7 @@ pub(crate) async fn report(
     page: u32,
     per_page: u32,
 ) -> Result<Report, Error> {
-    // A text that is no id is the id of no message.
+    // A malformed id matches no message.
     let message: MessageId = message_id
         .trim()
         .parse()

@@ -1,14 +1,14 @@
-//! The commit of a report, and the hand-over of what it settles to the callbacks and the carriers.
+//! The commit of a report, and the notification of the stages that its changes concern.
 
 use crate::context::Context;
 use database::Outage;
 use std::sync::Arc;
 use store::{CallbackRoom, CarrierReport, Progress, Settled};
 
-/// Commits of reports, of all carriers.
+/// Outage of report commits, over all carriers.
 static REPORTS: Outage = Outage::of("reports of carriers cannot be committed");
 
-/// Commits a report of carriers. Returns the places of the receipts that are parked.
+/// Commits a report of carriers. Returns the indexes of the receipts that are parked.
 pub(crate) async fn commit(
     context: &Arc<Context>,
     report: Arc<CarrierReport>,
@@ -32,7 +32,7 @@ pub(crate) async fn commit(
     committed
 }
 
-/// A report of no batch and no receipt.
+/// Returns a report without batches and receipts.
 pub(crate) fn empty_report(context: &Arc<Context>, now_ms: i64) -> CarrierReport {
     CarrierReport {
         now_ms,
@@ -46,7 +46,7 @@ pub(crate) fn empty_report(context: &Arc<Context>, now_ms: i64) -> CarrierReport
     }
 }
 
-/// A report of some batches, outside of their carriers' workers.
+/// Returns a report of batches, for callers other than the carrier workers.
 pub(crate) fn report_of(
     context: &Arc<Context>,
     progress: Vec<Progress>,
@@ -58,7 +58,7 @@ pub(crate) fn report_of(
     }
 }
 
-/// Commits such a report.
+/// Commits a report for callers other than the carrier workers.
 pub(crate) async fn commit_alone(
     context: &Arc<Context>,
     report: CarrierReport,

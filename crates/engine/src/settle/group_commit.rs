@@ -1,8 +1,8 @@
 //! Group commit: one commit settles the reports of many carriers.
 //!
-//! A commit costs much the same for one response and for a hundred, of one carrier or of fifty. So one report commits at
-//! a time. The task that holds the permit also commits the reports that other carriers queued meanwhile. A commit slower
-//! than [`SLOW_COMMIT_TIMEOUT`] gives up its permit.
+//! The cost of a commit hardly depends on the number of responses and carriers in it. So one report
+//! commits at a time. The task that holds the permit also commits the reports that other carriers
+//! queued meanwhile. A commit slower than [`SLOW_COMMIT_TIMEOUT`] gives up its permit.
 
 use crate::context::commit_share::{CommitShare, SettleCommit};
 use crate::dispatch::report::Report;
@@ -15,8 +15,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// A commit that takes so long goes on without its permit. One that waits for a row that another transaction has locked
-/// delays no other then.
+/// Time after which a commit gives up its permit. So a commit that waits for a locked row delays no
+/// other.
 const SLOW_COMMIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The permit to commit, until it is dropped.
@@ -31,7 +31,7 @@ pub(crate) struct GroupCommit {
     share: Arc<CommitShare>,
     /// The one permit to commit.
     permit: Arc<Semaphore>,
-    /// The place of one commit that is slow.
+    /// Allows one slow commit beside the one with the permit.
     slow: Arc<Semaphore>,
     waiting: Mutex<VecDeque<Report>>,
 }
@@ -47,7 +47,7 @@ impl CommitPermit {
         tokio::select! {
             biased;
             done = commit.as_mut() => done,
-            _place = slow.acquire_owned() => {
+            _slow = slow.acquire_owned() => {
                 drop(self);
                 commit.await
             }
@@ -65,12 +65,13 @@ impl GroupCommit {
         }
     }
 
-    /// Queues a report. Each task that queues one also waits for a permit, so none stays in the queue.
+    /// Queues a report. The task that queues it also waits for a permit, so every report is
+    /// committed.
     pub(crate) fn queue(&self, report: Report) {
         self.waiting.lock().push_back(report);
     }
 
-    /// Waits for the permit, in the order of the calls.
+    /// Waits for the permit. Tasks get it in the order of their calls.
     pub(crate) async fn permit(&self) -> CommitPermit {
         let commit = self.share.begin_settle();
         match Arc::clone(&self.permit).acquire_owned().await {
@@ -84,7 +85,8 @@ impl GroupCommit {
         }
     }
 
-    /// Takes the reports of a commit that begins now: the first in any case, further ones up to the bound of a commit.
+    /// Takes the reports of a commit that begins now: the first in any case, and further ones up to
+    /// the bound of a commit.
     pub(crate) fn take(&self, now_ms: i64) -> Vec<Report> {
         let max = self.share.max_outcomes(now_ms);
         let (mut accounted, mut receipts) = (0, 0);
@@ -126,7 +128,7 @@ mod tests {
         }
     }
 
-    /// A report with so many responses of a carrier.
+    /// Returns a report with so many responses of a carrier.
     fn report(carrier: &str, accounted: usize) -> Report {
         Report {
             progress: Vec::new(),
@@ -149,7 +151,7 @@ mod tests {
         let (mut first, mut second) = (pin!(group.permit()), pin!(group.permit()));
         assert!(poll(&mut first).is_none() && poll(&mut second).is_none());
         drop(taken);
-        assert!(poll(&mut second).is_none(), "the first has it");
+        assert!(poll(&mut second).is_none(), "it belongs to the first task");
         let permit = poll(&mut first);
         assert!(permit.is_some());
         drop(permit);
@@ -168,12 +170,12 @@ mod tests {
         tokio::select! {
             biased;
             () = &mut first => unreachable!(),
-            permit = waits(SLOW_COMMIT_TIMEOUT / 2) => assert!(permit.is_err(), "it has the permit"),
+            permit = waits(SLOW_COMMIT_TIMEOUT / 2) => assert!(permit.is_err(), "the commit holds the permit"),
         }
         tokio::select! {
             biased;
             () = &mut first => unreachable!(),
-            permit = waits(SLOW_COMMIT_TIMEOUT) => assert!(permit.is_ok(), "it is slow"),
+            permit = waits(SLOW_COMMIT_TIMEOUT) => assert!(permit.is_ok(), "the commit is slow"),
         }
         tokio::select! {
             biased;
@@ -181,7 +183,7 @@ mod tests {
             permit = async {
                 tokio::time::sleep(SLOW_COMMIT_TIMEOUT).await;
                 waits(4 * SLOW_COMMIT_TIMEOUT).await
-            } => assert!(permit.is_err(), "two are slow"),
+            } => assert!(permit.is_err(), "two commits are slow"),
         }
     }
 

@@ -1,6 +1,6 @@
-//! Quarantine: a row that the database refuses for a reason of its own is set apart from the rest of its report.
+//! Quarantine of rows that the database refuses, so that the rest of their report is committed.
 //!
-//! The report is cut in halves until the row stands alone. The row is tried again by itself, and the rest goes on.
+//! A failing report is bisected until the refused row is alone. That row is retried on its own.
 
 use crate::context::FAILURE_PAUSE;
 use crate::dispatch::completed::Completed;
@@ -11,18 +11,18 @@ use std::time::Duration;
 use store::CarrierReport;
 use tokio::time::sleep;
 
-/// The longest wait of a fragment for its next try; the first wait is [`FAILURE_PAUSE`].
+/// Longest delay between two tries of a fragment. The first delay is [`FAILURE_PAUSE`].
 const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A part of a report.
 struct Fragment {
     report: CarrierReport,
-    /// The place of its first receipt among all of them.
+    /// The index of the first receipt of this fragment in the whole report.
     first: usize,
 }
 
 impl Fragment {
-    /// Both halves, in order; `None` for a single receipt or the progress of a single batch.
+    /// Returns both halves in order, or `None` for a single row.
     fn halves(&self) -> Option<[Self; 2]> {
         let report = &self.report;
         let all = report.progress.len() + report.receipts.len();
@@ -46,19 +46,19 @@ impl Fragment {
         Some([half(before, early, 0), half(after, late, receipts)])
     }
 
-    /// The batch that it reports on.
+    /// Returns the id of the first batch of the fragment.
     fn batch(&self) -> Option<i64> {
         self.report.progress.first().map(|one| one.batch.id)
     }
 
-    /// Takes the answers of its receipts out of those of the whole report.
+    /// Takes the answers of its receipts out of the answers of the whole report.
     fn take_answers(&self, answers: &mut Answers) -> Answers {
         answers.take(self.first..self.first + self.report.receipts.len())
     }
 }
 
-/// Commits the report of one carrier by `commit`, and retries until it is committed. Fragments that the database refuses
-/// for a reason of their own are set aside, as far as there is room, so that the carrier can go on.
+/// Commits the report of one carrier with `commit`, and retries until all of it is committed. Up to
+/// `ack.aside` refused fragments are set aside, so that the carrier can continue.
 pub(crate) async fn commit_by_parts<C, F>(commit: C, report: CarrierReport, mut ack: PendingAck)
 where
     C: Fn(CarrierReport) -> F + Clone + Send + 'static,
@@ -70,7 +70,7 @@ where
     while let Some(fragment) = left.pop_front() {
         match commit(fragment.report.clone()).await {
             Ok(more) => parked += more,
-            // Nothing is wrong with it, or nobody can tell.
+            // The database failed, so the report itself may be valid.
             Err(error) if error.is_unavailable() || error.is_unknown() => {
                 left.push_front(fragment);
                 sleep(FAILURE_PAUSE).await;
@@ -95,7 +95,7 @@ where
         .into_iter()
         .map(|fragment| (fragment.take_answers(&mut ack.answers), fragment))
         .collect();
-    // The worker outlives its steps.
+    // The worker may have ended.
     let _ = ack.done.send(Completed::Reported {
         parked,
         accounted: ack.accounted,
@@ -117,7 +117,7 @@ where
     }
 }
 
-/// Retries, less and less often, until the fragment is committed.
+/// Retries with growing delays until the fragment is committed.
 async fn commit_at_last<C, F>(commit: C, fragment: Fragment, ack: PendingAck)
 where
     C: Fn(CarrierReport) -> F + Send + 'static,
@@ -131,7 +131,7 @@ where
             break parked;
         }
     };
-    // The worker outlives its steps.
+    // The worker may have ended.
     let _ = ack.done.send(Completed::CommittedAtLast {
         batch: fragment.batch(),
         parked,
@@ -148,7 +148,7 @@ fn log(fragment: &Fragment, ack: &PendingAck, error: &database::Error) {
         message.id = message,
         carrier.message_id = id,
         %error,
-        "carrier report: row refused by the database, set aside and retried; repair what the error names"
+        "carrier report: row refused by the database, set aside and retried, see the error for the repair"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Reports of carriers become commits, and only then are their receipts answered.
+//! Commits reports of the carrier workers, and acknowledges them after the commit.
 
 use super::commit::commit;
 use super::group_commit::GroupCommit;
@@ -9,7 +9,7 @@ use crate::dispatch::report::{PendingAck, Report, ReportSink};
 use std::sync::Arc;
 use store::{CarrierReport, Receipt};
 
-/// The way of a worker's report to its commit.
+/// Returns the function by which a worker reports. It queues the report and spawns its commit.
 pub(crate) fn sink(context: &Arc<Context>) -> ReportSink {
     let group = Arc::new(GroupCommit::new(Arc::clone(&context.commit_share)));
     let context = Arc::clone(context);
@@ -19,7 +19,8 @@ pub(crate) fn sink(context: &Arc<Context>) -> ReportSink {
     })
 }
 
-/// Waits for the permit, and commits the queued reports; none, where another commit took them along.
+/// Waits for the permit and commits the queued reports. There may be none, if an earlier permit
+/// holder committed them.
 async fn commit_queued(context: Arc<Context>, group: Arc<GroupCommit>) {
     let permit = group.permit().await;
     let now_ms = context.clock.now_ms();
@@ -35,9 +36,9 @@ async fn commit_queued(context: Arc<Context>, group: Arc<GroupCommit>) {
         acknowledge(&report, &parked, acks);
         return;
     }
-    // A report that fails for a reason of its own delays no other carrier.
+    // Each carrier is committed on its own, so that the failing report delays no other carrier.
     for ack in acks {
-        let report = of_one(&report, &ack.carrier);
+        let report = part_of(&report, &ack.carrier);
         let (context, group) = (Arc::clone(&context), Arc::clone(&group));
         let carriers = [Arc::clone(&ack.carrier)];
         let again = move |report: CarrierReport| {
@@ -54,14 +55,14 @@ async fn commit_queued(context: Arc<Context>, group: Arc<GroupCommit>) {
     }
 }
 
-/// Tells the workers that a report is committed.
+/// Notifies the workers that their reports are committed.
 fn acknowledge(report: &CarrierReport, parked: &[usize], acks: Vec<PendingAck>) {
     let parked = parked
         .iter()
         .filter_map(|&place| report.receipts.get(place));
     for ack in acks {
         let of_it = parked.clone().filter(|one| one.carrier == ack.carrier);
-        // The worker outlives its steps.
+        // The worker may have ended.
         let _ = ack.done.send(Completed::Reported {
             parked: of_it.count(),
             accounted: ack.accounted,
@@ -71,11 +72,11 @@ fn acknowledge(report: &CarrierReport, parked: &[usize], acks: Vec<PendingAck>) 
     }
 }
 
-/// The part of one carrier in a report of several. Receipts of a carrier stand together, so that those of each have
-/// numbers of their own however many of them are parked.
-fn of_one(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
-    let is_of_it = |one: &&Receipt| one.carrier == *carrier;
-    let before = report.receipts.iter().take_while(|one| !is_of_it(one));
+/// Returns the part of one carrier. The receipts of a carrier are adjacent, so each part has its
+/// own range of numbers.
+fn part_of(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
+    let is_of_carrier = |one: &&Receipt| one.carrier == *carrier;
+    let before = report.receipts.iter().take_while(|one| !is_of_carrier(one));
     let first_number = report.first_number + i64::try_from(before.count()).unwrap_or(i64::MAX);
     let progress = report.progress.iter();
     CarrierReport {
@@ -84,13 +85,18 @@ fn of_one(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
             .filter(|one| one.batch.carrier == *carrier)
             .cloned()
             .collect(),
-        receipts: report.receipts.iter().filter(is_of_it).cloned().collect(),
+        receipts: report
+            .receipts
+            .iter()
+            .filter(is_of_carrier)
+            .cloned()
+            .collect(),
         planner: Arc::clone(&report.planner),
         ..*report
     }
 }
 
-/// Makes one report of those of several carriers.
+/// Merges the reports of several carriers into one.
 fn merge(
     context: &Arc<Context>,
     reports: Vec<Report>,
@@ -116,8 +122,8 @@ fn merge(
     (report, acks)
 }
 
-/// The report as it is committed now. Its callbacks are claimed from now on, or another node would make them a second
-/// time. Its parked receipts came now, or they would be too old to be looked at.
+/// Returns the report with the current time. Its callbacks are claimed from now on, or another node
+/// would also post them. Its parked receipts are dated now, or they would expire at once.
 fn as_of_now(context: &Arc<Context>, report: &CarrierReport) -> CarrierReport {
     let now_ms = context.clock.now_ms();
     CarrierReport {
@@ -127,7 +133,7 @@ fn as_of_now(context: &Arc<Context>, report: &CarrierReport) -> CarrierReport {
     }
 }
 
-/// The report, committed at another time than it was made.
+/// Returns the report with another commit time.
 fn at(report: &CarrierReport, now_ms: i64) -> CarrierReport {
     CarrierReport {
         now_ms,
@@ -193,7 +199,7 @@ mod tests {
             ("glo", 102, vec!["1"]),
             ("t2", 103, vec!["9"]),
         ] {
-            let alone = of_one(&report, &carrier.into());
+            let alone = part_of(&report, &carrier.into());
             let ids_of_report = alone.receipts.iter().map(|one| one.carrier_id.as_str());
             assert_eq!(ids_of_report.collect::<Vec<_>>(), ids);
             assert_eq!((alone.now_ms, alone.first_number), (5, first_number));

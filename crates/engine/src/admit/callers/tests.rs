@@ -1,4 +1,5 @@
-//! A caller that is remembered is the same value as before; whoever is not was read again.
+//! Tests of the cache of callers. A cached caller is the same `Arc` as before, and a reloaded one
+//! is not.
 
 use super::*;
 use crate::context::clock::Clock;
@@ -28,7 +29,8 @@ impl Kit {
         }
     }
 
-    /// An account with a token: its id, and those of the token.
+    /// Creates an account with a token. Returns the id of the account, the id of the token and its
+    /// text.
     async fn account(&self) -> (AccountId, String, String) {
         let operations = &self.operations;
         let account = operations.accounts().create("Shop", "shop@shop.example");
@@ -43,14 +45,14 @@ impl Kit {
         self.callers.caller(Some(token), client, NOW).await
     }
 
-    /// Returns `true` if the account behind the token is read again after a look at the revision.
+    /// Returns `true` if the account of the token was loaded again since `before`.
     async fn is_read_again(&self, token: &str, before: &Arc<Caller>) -> bool {
         !Arc::ptr_eq(before, &self.caller(token).await.unwrap())
     }
 }
 
 #[tokio::test]
-async fn a_change_of_one_account_leaves_the_others_remembered() {
+async fn a_change_of_one_account_keeps_the_others_cached() {
     let kit = Kit::start().await;
     let (one, _, token) = kit.account().await;
     let (_, others_token_id, others) = kit.account().await;
@@ -73,7 +75,7 @@ async fn a_change_of_one_account_leaves_the_others_remembered() {
         restricted
     );
     assert!(!kit.is_read_again(&others, &other).await);
-    // A phrase is nothing that is known of a customer.
+    // A new phrase changes nothing that is cached of a customer.
     operations.content().add("free money").await.unwrap();
     kit.callers.look().await.unwrap();
     assert!(!kit.is_read_again(&others, &other).await);
@@ -83,10 +85,10 @@ async fn a_change_of_one_account_leaves_the_others_remembered() {
 }
 
 #[tokio::test]
-async fn a_token_that_was_none_is_looked_up_again_after_any_change() {
+async fn an_unknown_token_is_looked_up_again_after_any_change() {
     let kit = Kit::start().await;
     let (_, _, token) = kit.account().await;
-    // As if it had been asked for before it was made.
+    // The token is cached as unknown, as if it had been used before it was created.
     let none = (token::hash(&token), None);
     kit.callers.known().tokens.extend([none]);
     assert!(kit.caller(&token).await.is_err());
@@ -95,7 +97,7 @@ async fn a_token_that_was_none_is_looked_up_again_after_any_change() {
 }
 
 #[tokio::test]
-async fn credit_wakes_nobody_and_is_not_looked_through_again() {
+async fn credit_notifies_nobody_and_is_read_once() {
     let kit = Kit::start().await;
     let (id, _, token) = kit.account().await;
     kit.callers.look().await.unwrap();

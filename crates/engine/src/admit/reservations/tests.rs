@@ -1,5 +1,5 @@
-//! Reservations work on either database, so they are tested on SQLite; the limit over three nodes on PostgreSQL
-//! as well, where `./test` has one.
+//! Reservations work on both databases. These tests run on SQLite, and the limit over three nodes
+//! also on PostgreSQL.
 
 use super::*;
 use database::Target;
@@ -24,7 +24,7 @@ async fn embedded() -> (TempDir, Store) {
     (directory, Store::open(&target).await.unwrap())
 }
 
-/// Polls a request once, so that it waits.
+/// Polls a request once, so that it is queued.
 async fn begin(request: &mut (impl Future<Output = Result<Rate, Error>> + Unpin)) {
     poll_fn(|context| {
         assert!(std::pin::Pin::new(&mut *request).poll(context).is_pending());
@@ -34,7 +34,7 @@ async fn begin(request: &mut (impl Future<Output = Result<Rate, Error>> + Unpin)
 }
 
 #[tokio::test]
-async fn a_rare_sender_needs_no_database_for_a_minute() {
+async fn a_rare_sender_needs_no_reservation_for_a_minute() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     store.close().await;
@@ -67,13 +67,13 @@ async fn nodes_share_a_limit_and_a_refusal_takes_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_is_let_in_while_the_window_is_being_told_who_was() {
+async fn a_request_waits_while_a_reservation_of_its_key_runs() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     node.count(KEY, 60, 1, NOW).await.unwrap();
     let mut asks = Box::pin(node.count(KEY, 60, 1, NOW));
     begin(&mut asks).await;
-    // With three times the share there would be room for two more.
+    // The higher limit would let in two more requests without the database.
     let mut follows = Box::pin(node.count(KEY, 180, 1, NOW));
     begin(&mut follows).await;
     assert_eq!(asks.await.unwrap().remaining, 58);
@@ -139,7 +139,7 @@ async fn waiting_accounts_share_a_transaction_and_no_permits() {
 }
 
 #[tokio::test]
-async fn who_hangs_up_is_counted_and_leaves_the_others_their_answers() {
+async fn a_client_that_hangs_up_is_counted_and_delays_nobody() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     let mut gone = Box::pin(node.count(KEY, 10, 3, NOW));
@@ -151,11 +151,11 @@ async fn who_hangs_up_is_counted_and_leaves_the_others_their_answers() {
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_be_asked_lets_few_in_until_it_can() {
+async fn an_unavailable_database_lets_only_uncounted_requests_in() {
     let (directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     store.close().await;
-    // More than are let in without asking.
+    // The first five requests are let in uncounted.
     for _ in 0..5 {
         node.count(KEY, 1_000, 3, NOW).await.unwrap();
     }
@@ -167,10 +167,10 @@ async fn a_database_that_cannot_be_asked_lets_few_in_until_it_can() {
 }
 
 #[tokio::test]
-async fn what_nobody_uses_is_given_back_and_its_key_forgotten() {
+async fn unused_permits_are_returned_and_unused_keys_dropped() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
-    // Three reservations, of one, of two, of four, and five without asking before each.
+    // Three reservations of one, two and four permits, each after five uncounted requests.
     for _ in 0..(5 + 1) + (5 + 2) + (5 + 1) {
         node.count(KEY, 1_000, 3, NOW).await.unwrap();
     }
@@ -196,17 +196,17 @@ async fn what_nobody_uses_is_given_back_and_its_key_forgotten() {
 const LIMIT: u32 = 200;
 const STEP_MS: i64 = 50;
 
-/// When requests were let in and refused, over all nodes.
+/// The times of allowed and refused requests, over all nodes.
 #[derive(Default)]
 struct Answers {
     allowed: Vec<i64>,
     refused: Vec<i64>,
 }
 
-/// How many requests come to each node at a step.
+/// Returns the number of requests at each node in a step.
 type Coming = fn(i64) -> [usize; 3];
 
-/// Lets 130 seconds pass; what comes at a step comes at once.
+/// Simulates 130 seconds. All requests of a step arrive at once.
 async fn run(nodes: &[Arc<Reservations>], key: RateKey, coming: Coming) -> Answers {
     let mut answers = Answers::default();
     for step in 0..130_000 / STEP_MS {
@@ -232,7 +232,7 @@ async fn run(nodes: &[Arc<Reservations>], key: RateKey, coming: Coming) -> Answe
     answers
 }
 
-/// How many of the times, which are in order, are in `from..until`.
+/// Counts the times in `from..until`. The times are sorted.
 fn within(times: &[i64], from: i64, until: i64) -> usize {
     times.partition_point(|&time| time < until) - times.partition_point(|&time| time < from)
 }
@@ -247,13 +247,13 @@ fn check(pattern: &str, answers: &Answers) {
         "{pattern} is more than allowed"
     );
     for &at in &answers.refused {
-        // Room comes back when a quarter of a second is wholly past.
+        // A window frees the permits of a quarter of a second after all of it has passed.
         let used = within(&answers.allowed, at - SIXTY_SECONDS - 249, at + 1);
         assert!(used >= 190, "{pattern}: refused after {used}");
     }
 }
 
-async fn three_nodes_keep_the_limit_to_a_twentieth(target: &Target) {
+async fn three_nodes_keep_the_limit_within_five_percent(target: &Target) {
     let (mut stores, mut nodes) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let store = Store::open(target).await.unwrap();
@@ -283,13 +283,13 @@ async fn three_nodes_keep_the_limit_to_a_twentieth(target: &Target) {
 }
 
 #[tokio::test]
-async fn nodes_on_sqlite_keep_the_limit_to_a_twentieth() {
+async fn nodes_on_sqlite_keep_the_limit_within_five_percent() {
     let directory = tempfile::tempdir().unwrap();
     let target = Target::Directory(directory.path().to_owned());
-    three_nodes_keep_the_limit_to_a_twentieth(&target).await;
+    three_nodes_keep_the_limit_within_five_percent(&target).await;
 }
 
-/// Runs SQL past the store, as an operator with a database shell would.
+/// Runs SQL with `psql`, past the store.
 fn administer(server: &str, sql: &str) {
     let mut psql = std::process::Command::new("psql");
     let status = psql.args([server, "--quiet", "--command", sql]).status();
@@ -297,7 +297,7 @@ fn administer(server: &str, sql: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nodes_on_postgres_keep_the_limit_to_a_twentieth() {
+async fn nodes_on_postgres_keep_the_limit_within_five_percent() {
     testkit::needs!(Postgres);
     let server = testkit::postgres_url();
     let schema = format!("rates_{}", std::process::id());
@@ -305,7 +305,7 @@ async fn nodes_on_postgres_keep_the_limit_to_a_twentieth() {
     let separator = if server.contains('?') { '&' } else { '?' };
     let url = format!("{server}{separator}options[search_path]={schema}");
     let target = Target::Postgres(database::Server::new(&url, 8).expect("a URL"));
-    three_nodes_keep_the_limit_to_a_twentieth(&target).await;
+    three_nodes_keep_the_limit_within_five_percent(&target).await;
     administer(
         &server,
         &format!("set client_min_messages = warning; drop schema {schema} cascade"),

@@ -7,14 +7,14 @@ use tokio::time::Instant;
 
 const ACCOUNT: AccountId = AccountId(1);
 
-/// Numbers of one block.
+/// Returns numbers of one block.
 fn numbers(count: u64) -> Vec<Recipient> {
     (0..count)
         .map(|last| Recipient::from_digits(2_348_031_234_000 + last))
         .collect()
 }
 
-/// Three an hour to a block, and a database that is closed.
+/// Returns a limit of three messages an hour to a block, whose database is closed.
 pub(crate) async fn without_database() -> Arc<Velocity> {
     let directory = tempfile::tempdir().unwrap();
     let target = Target::Directory(directory.path().to_owned());
@@ -30,7 +30,7 @@ pub(crate) async fn without_database() -> Arc<Velocity> {
 }
 
 #[tokio::test]
-async fn a_send_over_the_limit_is_refused_if_no_pause_is_taken() {
+async fn a_send_over_the_limit_is_refused_without_a_stored_pause() {
     let velocity = without_database().await;
     velocity
         .check(ACCOUNT, &numbers(3), Fingerprint::default())
@@ -48,7 +48,7 @@ async fn a_send_over_the_limit_is_refused_if_no_pause_is_taken() {
 }
 
 #[tokio::test]
-async fn what_is_dropped_before_it_is_accepted_is_not_counted() {
+async fn a_send_dropped_before_its_commit_is_not_counted() {
     let velocity = without_database().await;
     let to = numbers(3);
     for _ in 0..3 {
@@ -78,7 +78,7 @@ async fn what_is_dropped_before_it_is_accepted_is_not_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_database_that_stalls_does_not_hold_up_the_refusal() {
+async fn a_stalled_database_does_not_delay_the_refusal() {
     let began = Instant::now();
     assert!(!is_new(pending()).await);
     assert_eq!(began.elapsed(), READ_TIMEOUT);
