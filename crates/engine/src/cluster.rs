@@ -1,4 +1,4 @@
-//! This process among the nodes that share a database.
+//! The nodes that share a database: heartbeats, hints and takeover.
 
 mod deadline;
 mod hints;

@@ -1,4 +1,4 @@
-//! The values that all stages share, and the steps that several of them take.
+//! State that all stages share, and operations that several of them use.
 
 pub(crate) mod budget;
 pub(crate) mod carrier;
@@ -18,7 +18,7 @@ pub(crate) mod tls;
 use arc_swap::{ArcSwap, Guard};
 use carrier::Carrier;
 use clock::Clock;
-use clock_step::Follower;
+use clock_step::ClockFollower;
 use commit_share::CommitShare;
 use database::Outage;
 use domain::{Bucket, Priority};
@@ -31,44 +31,44 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{Batch, Callback, CallbackRoom, Claim, Planner, Settled, Store};
 
-/// How long a claim is this node's own.
+/// Duration of a claim.
 pub(crate) const CLAIM_MS: i64 = 60_000;
-/// The pause after the database failed.
+/// Delay before a failed database operation is retried.
 pub(crate) const FAILURE_PAUSE: Duration = Duration::from_millis(250);
-/// Batches that are given back, of all carriers.
-static RELEASES: Outage = Outage::of("batches cannot be given back");
+/// Outage of the release of claimed batches, over all carriers.
+static RELEASES: Outage = Outage::of("batches cannot be released");
 
-/// The stage that posts callbacks, as earlier stages know it.
+/// The notify stage, in the form that earlier stages use.
 pub(crate) trait CallbackSink: Send + Sync {
-    /// How many callbacks can be offered at most.
-    fn room(&self) -> CallbackRoom;
-    /// Takes callbacks that are claimed in the database already.
+    /// Returns the number of callbacks that the stage can take now.
+    fn capacity(&self) -> CallbackRoom;
+    /// Takes callbacks that are already claimed in the database.
     fn offer(&self, callbacks: Vec<Callback>);
-    /// A hint that callbacks have become due in the database.
+    /// Notifies the stage that callbacks have become due in the database.
     fn wake(&self);
 }
 
-/// The values that all stages share.
+/// State that all stages share.
 pub(crate) struct Context {
     pub(crate) store: Store,
-    /// The configuration that holds.
+    /// The current configuration.
     pub(crate) live: ArcSwap<Live>,
     pub(crate) clock: Clock,
     pub(crate) random: Random,
     pub(crate) network: Arc<dyn Network>,
-    /// The number of this process among all that share the database; never 0.
+    /// The number of this node. It is never 0.
     pub(crate) node: i64,
     pub(crate) nodes: Nodes,
     /// Accounts that may not send.
     pub(crate) holds: HeldAccounts,
-    pub(crate) follower: tokio::sync::Mutex<Follower>,
+    pub(crate) follower: tokio::sync::Mutex<ClockFollower>,
     pub(crate) message_ids: random::MessageIds,
     pub(crate) callbacks: Arc<dyn CallbackSink>,
     pub(crate) commit_share: Arc<CommitShare>,
 }
 
-/// Reads until it succeeds.
-pub(crate) async fn read_at_last<T, R>(fails: &'static str, read: impl Fn() -> R) -> T
+/// Retries a read until it succeeds.
+pub(crate) async fn retry_read<T, R>(fails: &'static str, read: impl Fn() -> R) -> T
 where
     R: Future<Output = database::Result<T>>,
 {
@@ -82,23 +82,23 @@ where
 }
 
 impl Context {
-    /// The configuration at this moment: a reload replaces it as a whole.
+    /// Returns the current configuration. A reload replaces it as a whole.
     pub(crate) fn live(&self) -> Guard<Arc<Live>> {
         self.live.load()
     }
 
-    /// The carrier of that name.
+    /// Returns a carrier by name.
     pub(crate) fn carrier(&self, name: &str) -> Option<Arc<Carrier>> {
         self.live().carrier(name).cloned()
     }
 
-    /// Tells all nodes that batches of a carrier wait in the database.
+    /// Notifies the workers of a carrier on all nodes that batches wait in the database.
     pub(crate) fn arrived(&self, carrier: &Carrier) {
         carrier.arrived();
         self.nodes.hint(&carrier.name);
     }
 
-    /// Makes second legs that go out now.
+    /// Returns the function that plans second legs that are due now.
     pub(crate) fn planner(self: &Arc<Self>, now_ms: i64) -> Planner {
         let context = Arc::clone(self);
         Arc::new(move |wanted| context.live().plan.second_leg(wanted, now_ms))
@@ -122,7 +122,7 @@ impl Context {
         }
     }
 
-    /// Gives claimed batches back, however often the database has to be asked.
+    /// Releases claimed batches, and retries until the database commits it.
     pub(crate) fn release(
         self: &Arc<Self>,
         batches: Vec<Batch>,
@@ -148,7 +148,7 @@ impl Context {
         });
     }
 
-    /// Hands on what a change of the store has made: callbacks, and work for carriers.
+    /// Passes on the effects of a settle commit: callbacks, and due batches of carriers.
     pub(crate) fn settled(self: &Arc<Self>, settled: Settled) {
         metrics::settled(&settled.outcomes);
         let unclear = settled.unclear.iter();
@@ -165,26 +165,29 @@ impl Context {
         }
     }
 
-    /// The buckets that are this node's to sweep.
+    /// Returns the buckets that this node sweeps.
     pub(crate) fn my_buckets(&self) -> impl Iterator<Item = Bucket> {
         let buckets = self.store.buckets();
         buckets.filter(|&bucket| self.nodes.is_mine(bucket))
     }
 
-    /// Unix milliseconds, by which windows may be armed and forgotten now. Nodes go by the clock of their server; where
-    /// that is set, none of them moves what all have armed.
+    /// Returns the time for duplicate windows, in Unix milliseconds. On SQLite, open windows are
+    /// moved first if the clock was set. On PostgreSQL nodes follow the clock of the server and no
+    /// node moves the shared windows.
     pub(crate) async fn followed_ms(&self) -> database::Result<i64> {
         let mut follower = self.follower.lock().await;
         let (now_ms, steady_ms) = self.clock.both_ms();
-        let set_by_ms = follower.watch.set_by_ms(now_ms, steady_ms);
+        let set_by_ms = follower.detector.set_by_ms(now_ms, steady_ms);
         if set_by_ms != 0 {
-            tracing::warn!(set_by_ms, "the clock was set");
-            follower.owed_ms += set_by_ms;
+            tracing::warn!(set_by_ms, "clock: set by an operator or a time service");
+            follower.unapplied_ms += set_by_ms;
         }
-        if follower.owed_ms != 0 && !self.store.is_shared() {
-            self.store.follow_clock(now_ms, follower.owed_ms).await?;
+        if follower.unapplied_ms != 0 && !self.store.is_shared() {
+            self.store
+                .follow_clock(now_ms, follower.unapplied_ms)
+                .await?;
         }
-        follower.owed_ms = 0;
+        follower.unapplied_ms = 0;
         Ok(now_ms)
     }
 }

@@ -16,7 +16,7 @@ use crate::background::{retention, sweeps};
 use crate::cluster::{self, takeover};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
-use crate::context::clock_step::Follower;
+use crate::context::clock_step::ClockFollower;
 use crate::context::holds::HeldAccounts;
 use crate::context::live::Live;
 use crate::context::nodes::Nodes;
@@ -96,7 +96,7 @@ impl Engine {
         mut system: System,
     ) -> Result<Self, StartError> {
         if store.is_shared() {
-            system.clock = system.clock.led();
+            system.clock = system.clock.following();
         }
         let node = node_number(&system.random);
         let connectors = settings.carriers.iter().map(tls::connector);
@@ -125,7 +125,7 @@ impl Engine {
             callbacks: Arc::new(callbacks.clone()),
             nodes,
             holds: HeldAccounts::default(),
-            follower: tokio::sync::Mutex::new(Follower::new(&system.clock)),
+            follower: tokio::sync::Mutex::new(ClockFollower::new(&system.clock)),
             store: store.clone(),
             clock: system.clock,
             random: system.random,

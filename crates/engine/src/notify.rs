@@ -107,7 +107,7 @@ impl Callbacks {
 }
 
 impl CallbackSink for Callbacks {
-    fn room(&self) -> CallbackRoom {
+    fn capacity(&self) -> CallbackRoom {
         self.worker.room()
     }
 

@@ -108,7 +108,7 @@ pub struct CarrierSettings {
     pub window: usize,
     /// Maximum number of submits a second over all connections.
     pub max_per_second: Option<u32>,
-    /// Idle time after which an enquire_link is sent.
+    /// Idle time after which an `enquire_link` is sent.
     pub enquire_link: Duration,
     /// Longest wait for a response.
     pub response_timeout: Duration,
@@ -119,8 +119,8 @@ pub struct CarrierSettings {
     pub tls_ca: Vec<CertificateDer<'static>>,
     /// The format of message ids in receipts.
     pub receipt_ids: smpp::ReceiptIds,
-    /// `true` if a deliver_sm with the text of a receipt counts as a receipt even without the
-    /// esm_class of one.
+    /// `true` if a `deliver_sm` with the text of a receipt counts as a receipt even without the
+    /// `esm_class` of one.
     pub unmarked_receipts: bool,
     /// `true` if submits carry their validity period.
     pub send_validity: bool,

@@ -206,7 +206,7 @@ fn give_back(context: &Context, live: &Live, batches: &[Batch]) {
         .filter(|batch| batch.claimed_by == context.node)
     {
         if let Some(carrier) = live.carrier(&batch.carrier) {
-            carrier.budget.give(batch.recipients.len());
+            carrier.budget.put(batch.recipients.len());
         }
     }
 }

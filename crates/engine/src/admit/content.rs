@@ -1,6 +1,6 @@
 //! Prohibited phrases: those of the configuration and those that an operator edits at run time.
 
-use crate::context::read_at_last;
+use crate::context::retry_read;
 use domain::Prohibited;
 use parking_lot::RwLock;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Content {
         mut revision: watch::Receiver<Revision>,
     ) {
         while revision.changed().await.is_ok() {
-            read_at_last("the content rules cannot be read", || self.read(&store)).await;
+            retry_read("the content rules cannot be read", || self.read(&store)).await;
         }
     }
 

@@ -4,7 +4,7 @@
 
 use crate::context::clock::Clock;
 use crate::context::metrics;
-use crate::context::read_at_last;
+use crate::context::retry_read;
 use crate::error::Error;
 use crate::error::within;
 use database::Outage;
@@ -162,7 +162,7 @@ impl Velocity {
     /// Ends when the sender of revisions is dropped.
     pub(crate) async fn follow(self: Arc<Self>, mut revision: watch::Receiver<Revision>) {
         while !matches!(timeout(READ_INTERVAL, revision.changed()).await, Ok(Err(_))) {
-            read_at_last("the paused blocks cannot be read", || self.read()).await;
+            retry_read("the paused blocks cannot be read", || self.read()).await;
         }
     }
 

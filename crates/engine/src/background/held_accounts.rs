@@ -1,6 +1,6 @@
 //! Accounts that may not send: what is held of them.
 
-use crate::context::{Context, read_at_last};
+use crate::context::{Context, retry_read};
 use std::sync::Arc;
 use store::Revision;
 use tokio::sync::watch;
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 /// engine ends.
 pub(crate) async fn follow(context: Arc<Context>, mut revision: watch::Receiver<Revision>) {
     loop {
-        let held = read_at_last("held accounts cannot be read", || context.store.holds()).await;
+        let held = retry_read("held accounts cannot be read", || context.store.holds()).await;
         if context.holds.set(held.into_keys().collect()) {
             let live = context.live();
             live.carriers.iter().for_each(|carrier| carrier.withhold());

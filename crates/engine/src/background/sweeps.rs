@@ -2,7 +2,7 @@
 
 use super::{gauges, held_accounts};
 use crate::admit::callers::Callers;
-use crate::cluster::takeover::portions;
+use crate::cluster::takeover::chunks;
 use crate::context::Context;
 use crate::dispatch::{move_strays, note_due};
 use crate::settle::commit::{commit_alone, empty_report, report_of};
@@ -210,7 +210,7 @@ async fn expire_unsent(
         if late.is_empty() {
             return Ok(());
         }
-        for late in portions(late) {
+        for late in chunks(late) {
             let progress = late.into_iter().map(too_late).collect();
             let report = report_of(context, progress, now_ms);
             commit_alone(context, report).await?;

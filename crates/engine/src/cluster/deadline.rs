@@ -1,12 +1,12 @@
-//! The deadline of a call to the database.
+//! The timeout of database calls of the heartbeat.
 
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long the database may take for it.
+/// Longest wait for a database call of the heartbeat.
 const BEAT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The answer of the database, or an error where it takes too long.
+/// Returns the answer of the database, or an error at the timeout.
 pub(crate) async fn within<T>(
     answer: impl Future<Output = database::Result<T>>,
 ) -> database::Result<T> {

@@ -1,4 +1,4 @@
-//! Hints: a node notifies the others of work, so that none waits for its next look.
+//! Hints notify other nodes of new work, so that they do not wait for their next poll.
 
 use super::deadline::within;
 use crate::context::Context;
@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// The pause between two rings, however many there are.
-const RING_PAUSE: Duration = Duration::from_millis(5);
-/// How long nothing is heard until it is listened anew: the connection may have died without a word.
-const SILENCE: Duration = Duration::from_secs(30);
-/// The pause before listening again.
-const LISTEN_PAUSE: Duration = Duration::from_secs(1);
+/// Minimum time between two notifications. Hints that arrive meanwhile share the next one.
+const HINT_INTERVAL: Duration = Duration::from_millis(5);
+/// Time without a hint after which the subscription is renewed, since its connection may have died
+/// silently.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Delay before the subscription is renewed.
+const LISTEN_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Rings the other nodes. Runs until the engine ends.
+/// Notifies the other nodes of queued hints. Runs until the engine ends.
 pub(crate) async fn send(context: Arc<Context>) {
     let nodes = &context.nodes;
     loop {
@@ -22,20 +23,21 @@ pub(crate) async fn send(context: Arc<Context>) {
         let hinted = std::mem::take(&mut *nodes.hinted.lock());
         let hinted: Vec<String> = hinted.into_iter().collect();
         if let Err(error) = within(context.store.notify(&hinted)).await {
-            tracing::debug!(%error, "the other nodes were not rung; they look by themselves");
+            tracing::debug!(%error, "hints: not sent, the other nodes poll");
         }
-        sleep(RING_PAUSE).await;
+        sleep(HINT_INTERVAL).await;
     }
 }
 
-/// Wakes carriers when another node rings for them. Runs until the engine ends.
+/// Wakes carriers at hints of other nodes. Runs until the engine ends.
 pub(crate) async fn listen(context: Arc<Context>) {
-    let outage = Outage::of("other nodes are not heard, and looked at instead");
+    let outage =
+        Outage::of("hints of other nodes cannot be received, the database is polled instead");
     loop {
         match outage.note(context.store.listen().await) {
             Some(None) => return,
             Some(Some(mut hints)) => {
-                while let Ok(Ok(name)) = timeout(SILENCE, hints.next()).await {
+                while let Ok(Ok(name)) = timeout(SILENCE_TIMEOUT, hints.next()).await {
                     if let Some(carrier) = context.carrier(&name) {
                         carrier.arrived();
                     }
@@ -43,6 +45,6 @@ pub(crate) async fn listen(context: Arc<Context>) {
             }
             None => {}
         }
-        sleep(LISTEN_PAUSE).await;
+        sleep(LISTEN_RETRY_INTERVAL).await;
     }
 }

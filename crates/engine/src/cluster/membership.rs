@@ -1,19 +1,19 @@
-//! Which nodes are dead, by their heartbeats. No effects here.
+//! Detection of dead nodes by their heartbeats. No effects here.
 
 use std::collections::HashMap;
 use std::time::Duration;
 use store::NodeBeat;
 use tokio::time::Instant;
 
-/// A beat that stood still so long is that of a dead node.
+/// Time without a new heartbeat after which a node is dead.
 pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(5);
 
-/// The beats of the others, with when each was first seen.
+/// The last heartbeat of each node, and when it was first seen.
 #[derive(Default)]
 pub(crate) struct Watch(pub(crate) HashMap<i64, (i64, Instant)>);
 
 impl Watch {
-    /// The nodes whose heartbeat stood still for too long.
+    /// Returns the nodes whose heartbeat has not changed for too long.
     pub(crate) fn dead(&mut self, all: &[NodeBeat], now: Instant) -> Vec<NodeBeat> {
         self.0
             .retain(|node, _| all.iter().any(|seen| seen.node == *node));
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_is_dead_when_its_watched_beat_stood_still() {
+    fn a_node_is_dead_when_its_heartbeat_stops() {
         let (mut watch, start) = (Watch::default(), Instant::now());
         let seen = |beat| [NodeBeat { node: 1, beat }];
         let at = |seconds| start + Duration::from_secs(seconds);
@@ -45,6 +45,6 @@ mod tests {
         assert_eq!(watch.dead(&seen(2), at(9)), []);
         assert_eq!(watch.dead(&seen(2), at(10)), seen(2));
         assert_eq!(watch.dead(&[], at(11)), []);
-        assert_eq!(watch.dead(&seen(2), at(12)), [], "it came back");
+        assert_eq!(watch.dead(&seen(2), at(12)), [], "the node is new");
     }
 }

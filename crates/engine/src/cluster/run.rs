@@ -1,17 +1,17 @@
-//! This process among the nodes that share a database: who else is alive, who does what, and who holds which
-//! connection.
+//! The membership loop of a node: heartbeat, detection of dead nodes, and shares of bind slots.
 //!
-//! Each node raises its beat every second. One whose beat stands still is dead, by the clock of whoever
-//! watches: it is buried, what it had claimed is in doubt, and its connections are taken. A node that could not
-//! raise its own beat for a while stops sending before that, and learns from the database whether it was
-//! buried. Where there is one process (SQLite), it is all of this at once.
+//! Each node raises its heartbeat every second. The others measure by their own clocks for how long
+//! a heartbeat stays the same. A node whose heartbeat stops is removed: its claims are in doubt and
+//! its bind slots are free. A node that cannot raise its heartbeat stops sending before that, and
+//! finds in the database whether it was removed. On SQLite there is one process, and it holds
+//! everything.
 
 use super::deadline::within;
 use super::membership::Watch;
 use crate::admit::rate::Rates;
 use crate::context::Context;
 use crate::context::carrier::Carrier;
-use crate::context::nodes::agree;
+use crate::context::nodes::sync_clock;
 use database::Outage;
 use domain::{Share, share};
 use std::collections::BTreeMap;
@@ -22,11 +22,11 @@ use store::Bind;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-/// How often a node raises its beat and looks at the others.
+/// Period of the heartbeat.
 const BEAT_INTERVAL: Duration = Duration::from_secs(1);
-/// How often orphans are looked for when nobody died.
+/// Number of heartbeats between two searches for orphaned claims.
 const ORPHANS_INTERVAL: u32 = 15;
-/// Runs what this process does as a node, until it is aborted.
+/// Starts the tasks of a node. They run until they are aborted.
 pub(crate) fn start(context: &Arc<Context>, rates: &Arc<Rates>) -> [JoinHandle<()>; 4] {
     [
         tokio::spawn(run(Arc::clone(context), Arc::clone(rates))),
@@ -36,7 +36,7 @@ pub(crate) fn start(context: &Arc<Context>, rates: &Arc<Rates>) -> [JoinHandle<(
     ]
 }
 
-/// Beats, watches, and takes over, until the engine ends.
+/// Raises the heartbeat, watches the others and shares bind slots, until the engine ends.
 async fn run(context: Arc<Context>, rates: Arc<Rates>) {
     if !context.nodes.is_shared {
         context
@@ -48,7 +48,7 @@ async fn run(context: Arc<Context>, rates: Arc<Rates>) {
     }
     let mut watch = Watch::default();
     let mut beats = interval(BEAT_INTERVAL);
-    // After a standstill one beat is enough.
+    // After a pause of the process one heartbeat is enough.
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut count = 0_u32;
     let outage = Outage::of("the other nodes cannot be seen");
@@ -56,58 +56,60 @@ async fn run(context: Arc<Context>, rates: Arc<Rates>) {
         beats.tick().await;
         match outage.note(beat(&context, &mut watch, count).await) {
             Some(alive) => rates.nodes.store(alive, Ordering::Relaxed),
-            // While the database was away nobody could beat.
+            // Nobody could raise a heartbeat while the database was down.
             None => watch.0.clear(),
         }
         count = count.wrapping_add(1);
     }
 }
 
-/// Beats and looks once; gives how many nodes are alive.
+/// Raises the heartbeat once and reads the others. Returns the number of living nodes.
 async fn beat(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database::Result<usize> {
     let (store, nodes) = (&context.store, &context.nodes);
     let began = Instant::now();
     let known = within(store.beat(nodes.node, &nodes.name)).await?;
-    let stood_still = nodes.known().beaten.elapsed() > super::membership::DEAD_AFTER;
+    let was_stalled = nodes.known().last_beat.elapsed() > super::membership::DEAD_AFTER;
     if !known {
-        tracing::warn!("this node was taken for dead: what it had in hand is in doubt");
+        tracing::warn!("node: removed as dead by another node, its claims are in doubt");
         let live = context.live();
         live.carriers
             .iter()
             .for_each(|carrier| carrier.lose_lease());
     }
-    // Only now: nothing that it had may be taken for its own again.
-    nodes.known().beaten = began;
-    if stood_still {
+    // The lease begins only after the claims were dropped, so that none of them counts as valid
+    // again.
+    nodes.known().last_beat = began;
+    if was_stalled {
         watch.0.clear();
     }
     let mut all = within(store.nodes()).await?;
     let dead = watch.dead(&all, Instant::now());
     for node in dead.into_iter().filter(|seen| seen.node != nodes.node) {
         if within(store.remove_dead(node)).await? {
-            tracing::warn!(node = node.node, "a node is dead: taking over");
+            tracing::warn!(node = node.node, "node: dead, its work is taken over");
         }
         all.retain(|seen| seen.node != node.node);
     }
     let alive: Vec<i64> = all.iter().map(|seen| seen.node).collect();
     let changed = nodes.known().alive != alive;
     nodes.known().alive.clone_from(&alive);
-    // At once, so that it is not lost for what fails below; and not here, as it may take longer than a beat can wait.
+    // The search is requested before the calls that may fail below. It runs in a task of its own,
+    // because it may take longer than a heartbeat can wait.
     if changed || count.is_multiple_of(ORPHANS_INTERVAL) {
         nodes.look_for_orphans();
     }
     share_binds(context, &alive).await?;
-    // Last: what the beat has told must not be lost for it.
-    within(agree(store, &context.clock)).await?;
+    // The clock is last, so that its failure does not hide the results above.
+    within(sync_clock(store, &context.clock)).await?;
     Ok(alive.len())
 }
 
-/// Takes and gives back connections, so that the nodes have as many each.
+/// Takes or releases bind slots, so that all nodes hold equal shares.
 async fn share_binds(context: &Arc<Context>, alive: &[i64]) -> database::Result<()> {
     let (node, live) = (context.nodes.node, context.live.load_full());
     let mut binds = within(context.store.binds()).await?;
     let mut taken = false;
-    // One that is about to take another's place is given connections when that has given back its own.
+    // A new worker gets slots only after its predecessor has released its own.
     let running = live.carriers.iter().filter(|carrier| carrier.is_running());
     for carrier in running.clone() {
         let Some(settings) = &carrier.settings else {
@@ -148,7 +150,8 @@ fn holders(binds: &BTreeMap<String, Vec<Bind>>, carrier: &Carrier, slots: usize)
         .collect()
 }
 
-/// Tells the carrier which connections this node has now, and the database which of them are bound.
+/// Assigns the slots of this node to the carrier, and records in the database which of them are
+/// bound.
 async fn hold(
     context: &Arc<Context>,
     carrier: &Carrier,

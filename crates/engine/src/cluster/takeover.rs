@@ -1,4 +1,4 @@
-//! The takeover of batches that a node which is gone had claimed.
+//! Takeover of batches that a removed node had claimed.
 
 use crate::context::Context;
 use crate::context::metrics;
@@ -10,15 +10,14 @@ use std::time::Duration;
 use store::{Batch, BatchKind, Claimed, Progress, WAITING};
 use tokio::time::sleep;
 
-/// The pause before what failed is tried again.
+/// Delay before a failed search is repeated.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Most batches that are told of together, and most recipients in them: a commit costs much the same for one and
-/// for many, but its time is limited too.
+/// Maximum number of batches and recipients in one report, which bounds the time of its commit.
 const MAX_BATCHES: usize = 200;
 const MAX_RECIPIENTS: usize = 4_000;
 
-/// Recovers what the last process left, where there is one at a time. Other nodes would wait for the beat of this one
-/// meanwhile, and its first beat asks for the same.
+/// Recovers the claims of the previous process on SQLite. On PostgreSQL the first heartbeat
+/// requests it, because a search before the heartbeat would delay it.
 pub(crate) async fn at_start(context: &Arc<Context>) -> database::Result<()> {
     if context.store.is_shared() {
         return Ok(());
@@ -26,21 +25,21 @@ pub(crate) async fn at_start(context: &Arc<Context>) -> database::Result<()> {
     recover(context).await
 }
 
-/// Recovers whenever `Nodes::look_for_orphans` asks for it, as often as it takes, until the engine ends. However long that
-/// is, nothing waits for it: the beat least of all.
+/// Recovers claims at each request of `Nodes::look_for_orphans`, and repeats a failed search. It
+/// runs until the engine ends. No other task waits for it.
 pub(crate) async fn run(context: Arc<Context>) {
-    let outage = Outage::of("what nodes that are gone had in hand was not all found");
+    let outage = Outage::of("claims of removed nodes cannot be recovered");
     loop {
-        context.nodes.orphans_wanted().await;
+        context.nodes.orphan_search_requested().await;
         while outage.note(recover(&context).await).is_none() {
             sleep(PAUSE).await;
         }
     }
 }
 
-/// Finds the batches of nodes that are gone, in the buckets that are this node's matter, also those of carriers
-/// that are not configured any more. The batches of such a node may have been sent: it is in doubt, which is
-/// told, counted, and ended by a receipt or by one more send. The batches that it had not claimed were not sent.
+/// Recovers the claims of removed nodes in the buckets of this node, for all carriers in the
+/// database. The recipients may have been submitted, so they become in doubt. Callbacks are
+/// released.
 async fn recover(context: &Arc<Context>) -> database::Result<()> {
     let now_ms = context.clock.now_ms();
     let (mut doubted, mut freed) = (0, 0);
@@ -59,13 +58,14 @@ async fn recover(context: &Arc<Context>) -> database::Result<()> {
         tracing::warn!(
             recipients = doubted,
             callbacks = freed,
-            "a process that is gone left recipients in doubt and callbacks in hand"
+            "recovery: claims of a removed process taken over, its recipients are in doubt"
         );
     }
     Ok(())
 }
 
-/// The sandbox has no wire to be on.
+/// Releases orphans of the sandbox. The sandbox has no network, so none of its recipients is in
+/// doubt.
 async fn put_back(
     context: &Arc<Context>,
     orphans: Vec<Claimed>,
@@ -78,14 +78,14 @@ async fn put_back(
     context.store.release(batches, now_ms, None, now_ms).await
 }
 
-/// Gives how many recipients are in doubt now.
+/// Marks the recipients of orphaned batches as in doubt. Returns their number.
 async fn take_over(
     context: &Arc<Context>,
     orphans: Vec<Claimed>,
     now_ms: i64,
 ) -> database::Result<usize> {
     let mut doubted = 0;
-    for orphans in portions(orphans) {
+    for orphans in chunks(orphans) {
         let progress = orphans
             .into_iter()
             .map(|orphan| doubt(context, orphan, now_ms))
@@ -100,27 +100,24 @@ async fn take_over(
     Ok(doubted)
 }
 
-/// As many batches at a time as go into one report; one is never too many.
-pub(crate) fn portions(batches: Vec<Claimed>) -> impl Iterator<Item = Vec<Claimed>> {
-    portions_by(batches, |claimed| claimed.batch.recipients.len())
+/// Splits batches into reports of bounded size. A single batch is never too large.
+pub(crate) fn chunks(batches: Vec<Claimed>) -> impl Iterator<Item = Vec<Claimed>> {
+    chunks_by(batches, |claimed| claimed.batch.recipients.len())
 }
 
-fn portions_by<T>(
-    batches: Vec<T>,
-    recipients: impl Fn(&T) -> usize,
-) -> impl Iterator<Item = Vec<T>> {
+fn chunks_by<T>(batches: Vec<T>, recipients: impl Fn(&T) -> usize) -> impl Iterator<Item = Vec<T>> {
     let mut left = batches.into_iter().peekable();
     std::iter::from_fn(move || {
-        let mut portion: Vec<T> = Vec::new();
+        let mut chunk: Vec<T> = Vec::new();
         let mut sum = 0;
         while let Some(next) = left.next_if(|next| {
             let more = sum + recipients(next);
-            portion.is_empty() || (portion.len() < MAX_BATCHES && more <= MAX_RECIPIENTS)
+            chunk.is_empty() || (chunk.len() < MAX_BATCHES && more <= MAX_RECIPIENTS)
         }) {
             sum += recipients(&next);
-            portion.push(next);
+            chunk.push(next);
         }
-        (!portion.is_empty()).then_some(portion)
+        (!chunk.is_empty()).then_some(chunk)
     })
 }
 
@@ -148,17 +145,17 @@ fn doubt(context: &Context, claimed: Claimed, now_ms: i64) -> Progress {
 
 #[cfg(test)]
 mod tests {
-    use super::portions_by;
+    use super::chunks_by;
 
     #[test]
     fn batches_are_reported_together_up_to_the_bound_of_a_commit() {
-        let portions = |sizes: &[usize]| -> Vec<usize> {
-            let portions = portions_by(sizes.to_vec(), |&size| size);
-            portions.map(|one| one.len()).collect()
+        let chunks = |sizes: &[usize]| -> Vec<usize> {
+            let chunks = chunks_by(sizes.to_vec(), |&size| size);
+            chunks.map(|one| one.len()).collect()
         };
-        assert!(portions(&[]).is_empty());
-        assert_eq!(portions(&[1; 450]), [200, 200, 50]);
-        assert_eq!(portions(&[500; 20]), [8, 8, 4]);
-        assert_eq!(portions(&[5_000, 1, 4_000]), [1, 1, 1]);
+        assert!(chunks(&[]).is_empty());
+        assert_eq!(chunks(&[1; 450]), [200, 200, 50]);
+        assert_eq!(chunks(&[500; 20]), [8, 8, 4]);
+        assert_eq!(chunks(&[5_000, 1, 4_000]), [1, 1, 1]);
     }
 }

@@ -1,4 +1,4 @@
-//! A carrier, as all stages know it: its settings, its budget, its inbox and its state.
+//! The state of a carrier that all stages share: settings, budget, inbox and flags.
 
 use crate::context::budget::Budget;
 use crate::settings::CarrierSettings;
@@ -11,45 +11,45 @@ use store::Claimed;
 use tokio::sync::Notify;
 use tokio::sync::watch::Sender;
 
-/// Recipients that the simulated carrier may have in flight.
+/// Maximum number of claimed recipients of the simulated carrier.
 const SANDBOX_WINDOW: usize = 10_000;
 
-/// A carrier, as the rest of the engine sees it.
+/// A carrier and its shared state.
 pub(crate) struct Carrier {
     pub(crate) name: Arc<str>,
     /// `None` for the simulated carrier of the sandbox.
     pub(crate) settings: Option<Arc<CarrierSettings>>,
     pub(crate) budget: Budget,
-    /// The batches that the worker is to take, as long as there is one.
+    /// Claimed batches for the worker. `None` once the worker has ended.
     pub(crate) inbox: Mutex<Option<Vec<Claimed>>>,
     pub(crate) wake: Notify,
     /// `true` if due batches may wait in the database.
     pub(crate) backlog: AtomicBool,
-    /// `true` if one-time passwords may be among them.
+    /// `true` if one-time passwords may be among the due batches.
     pub(crate) urgent: AtomicBool,
-    /// Connections on which messages go out.
+    /// Number of connections that take submits.
     pub(crate) up: AtomicUsize,
     /// `true` if another node has such a connection.
     pub(crate) up_elsewhere: AtomicBool,
-    /// The connections that this node may have.
+    /// The bind slots that this node holds.
     pub(crate) slots: Sender<BTreeSet<i64>>,
-    /// The slots that are bound.
+    /// The slots with a bound connection.
     pub(crate) bound: Mutex<BTreeSet<i64>>,
-    /// `true` if this node was taken for dead, and its worker does not know yet.
+    /// `true` if other nodes removed this node as dead, and its worker has not handled that yet.
     pub(crate) lost_lease: AtomicBool,
-    /// `true` if the worker is to look through what it has in hand for accounts that may not send.
+    /// `true` if the worker must release recipients of accounts that may not send.
     pub(crate) withheld: AtomicBool,
-    /// `true` if the log has named receipts of it that could mean too many pages.
+    /// `true` if an ambiguous receipt was logged.
     pub(crate) unclear_logged: AtomicBool,
-    /// `true` if the worker has begun.
+    /// `true` if the worker has started.
     pub(crate) running: AtomicBool,
-    /// `true` if the worker is to end.
+    /// `true` if the worker must end.
     pub(crate) closing: Sender<bool>,
 }
 
 impl Carrier {
     pub(crate) fn new(name: Arc<str>, settings: Option<CarrierSettings>) -> Self {
-        // The budget of a real carrier comes with the connections that this node is given.
+        // The budget of a real carrier follows from the bind slots that this node gets later.
         let recipients = if settings.is_some() {
             0
         } else {
@@ -75,17 +75,17 @@ impl Carrier {
         }
     }
 
-    /// Returns `true` if messages go out on this node.
+    /// Returns `true` if this node has a connection that takes submits.
     pub(crate) fn is_up(&self) -> bool {
         self.up.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns `true` if messages go out on any node.
+    /// Returns `true` if any node has a connection that takes submits.
     pub(crate) fn is_up_anywhere(&self) -> bool {
         self.is_up() || self.up_elsewhere.load(Ordering::Relaxed)
     }
 
-    /// Gives this node these connections, and tells whether another one has any that are bound.
+    /// Sets the bind slots of this node, and whether another node has a bound connection.
     pub(crate) fn hold(&self, slots: BTreeSet<i64>, up_elsewhere: bool) {
         self.up_elsewhere.store(up_elsewhere, Ordering::Relaxed);
         self.slots.send_if_modified(|held| {
@@ -95,7 +95,7 @@ impl Carrier {
         });
     }
 
-    /// Gives this process all connections: there is no other.
+    /// Assigns all bind slots to this process, because there is no other node.
     pub(crate) fn hold_all(&self) {
         if let Some(settings) = &self.settings {
             let all = i64::try_from(settings.binds).unwrap_or(i64::MAX);
@@ -103,7 +103,7 @@ impl Carrier {
         }
     }
 
-    /// The connections of this node that are bound.
+    /// Returns the slots with a bound connection.
     pub(crate) fn bound(&self) -> BTreeSet<i64> {
         self.bound.lock().clone()
     }
@@ -112,7 +112,7 @@ impl Carrier {
         *self.bound.lock() = bound;
     }
 
-    /// Tells the worker that this node was taken for dead: its connections are others' now.
+    /// Notifies the worker that this node was removed as dead, so other nodes hold its slots.
     pub(crate) fn lose_lease(&self) {
         if self.settings.is_some() {
             self.hold(BTreeSet::new(), false);
@@ -121,15 +121,16 @@ impl Carrier {
         self.wake.notify_one();
     }
 
-    /// Counts a receipt whose id more pages have than can be told apart, and logs the first.
+    /// Counts an ambiguous receipt: its id belongs to too many pages to choose one. Only the first
+    /// is logged.
     pub(crate) fn note_unclear(&self) {
         crate::context::metrics::unclear(&self.name);
         if !self.unclear_logged.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 carrier.name = &*self.name,
-                "a receipt is answered and settles nothing, since the carrier gave its id to more pages than it tells apart; \
-                 more of them are only counted, as ogene_receipts_unclear_total. Ask the carrier for an id of its own for \
-                 each message"
+                "carrier: receipt answered without effect, its message id belongs to several pages; \
+                 more are only counted in ogene_receipts_unclear_total. Ask the carrier for a unique id \
+                 for each message"
             );
         }
     }
@@ -138,14 +139,14 @@ impl Carrier {
         self.lost_lease.swap(false, Ordering::Relaxed)
     }
 
-    /// Takes room for a batch that is about to be accepted, so that it can go out as soon as it is. Nothing
-    /// overtakes what waits in the database, but one-time passwords.
+    /// Takes budget for a batch that is about to be accepted, so that it is dispatched right after
+    /// its commit. While batches wait in the database, only one-time passwords may overtake them.
     pub(crate) fn try_take(&self, batch: &store::Batch) -> bool {
         let first = batch.priority == Priority::Otp || !self.backlog.load(Ordering::Relaxed);
         self.is_up() && first && self.budget.try_take(batch.recipients.len(), batch.priority)
     }
 
-    /// Hands over a batch that is claimed for this node, room taken; gives it back where the worker has ended.
+    /// Passes a claimed batch to the worker. Returns it if the worker has ended.
     pub(crate) fn enqueue(&self, claimed: Claimed) -> Result<(), Box<Claimed>> {
         let mut inbox = self.inbox.lock();
         let Some(inbox) = &mut *inbox else {
@@ -161,23 +162,23 @@ impl Carrier {
         inbox.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// From now on nothing can be handed over; gives what was.
+    /// Closes the inbox. Returns the batches in it.
     pub(crate) fn end(&self) -> Vec<Claimed> {
         let mut inbox = self.inbox.lock();
         inbox.take().unwrap_or_default()
     }
 
-    /// Returns `true` if the worker has begun.
+    /// Returns `true` if the worker has started.
     pub(crate) fn is_running(&self) -> bool {
         self.running.load(Ordering::Relaxed)
     }
 
-    /// Makes the worker finish what is in flight, unbind and end.
+    /// Makes the worker finish its submits, unbind and end.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// Tells that batches wait in the database.
+    /// Notifies the worker that batches wait in the database.
     pub(crate) fn arrived(&self) {
         self.note_backlog();
         self.wake.notify_one();
@@ -188,12 +189,13 @@ impl Carrier {
         self.urgent.store(true, Ordering::Relaxed);
     }
 
-    /// Notes the end of a claim. One that found batches may have left more: one-time passwords only if it found nothing
-    /// else, as urgent batches come first.
+    /// Records the result of a claim. A claim that found batches may have left more in the
+    /// database. It may have left one-time passwords only if it found nothing else, since a claim
+    /// takes them first.
     pub(crate) fn note_claimed(&self, asked: usize, claimed: &[Claimed]) {
         let got = claimed.iter().map(|claimed| claimed.batch.recipients.len());
         let got = got.sum::<usize>().min(asked);
-        self.budget.give(asked - got);
+        self.budget.put(asked - got);
         if got > 0 {
             let mut priorities = claimed.iter().map(|claimed| claimed.batch.priority);
             let urgent = priorities.all(|priority| priority == Priority::Otp);
@@ -202,23 +204,24 @@ impl Carrier {
         }
     }
 
-    /// How many recipients of which priority may be claimed now, if any may wait. Where all room but that of
-    /// one-time passwords is taken, only those are asked for. While others wait in hand a portion is worth a claim.
-    pub(crate) fn claimable(&self, others_wait: bool) -> Option<(usize, Priority)> {
-        let room = self.budget.room(Priority::Bulk);
-        let enough = if others_wait {
-            self.budget.portion()
+    /// Returns the number and lowest priority of recipients to claim now, or `None`. If only the
+    /// reserve for one-time passwords is free, only those are claimed. While recipients wait in
+    /// memory, a claim below the minimum is not made.
+    pub(crate) fn claimable(&self, recipients_wait: bool) -> Option<(usize, Priority)> {
+        let available = self.budget.available(Priority::Bulk);
+        let enough = if recipients_wait {
+            self.budget.min_claim()
         } else {
             1
         };
-        if room >= enough && self.backlog.load(Ordering::Relaxed) {
-            return Some((room, Priority::Bulk));
+        if available >= enough && self.backlog.load(Ordering::Relaxed) {
+            return Some((available, Priority::Bulk));
         }
-        let room = self.budget.room(Priority::Otp);
-        (room > 0 && self.urgent.load(Ordering::Relaxed)).then_some((room, Priority::Otp))
+        let available = self.budget.available(Priority::Otp);
+        (available > 0 && self.urgent.load(Ordering::Relaxed)).then_some((available, Priority::Otp))
     }
 
-    /// A claim of that priority is about to see all that has arrived so far.
+    /// Clears the backlog flags before a claim reads the database.
     pub(crate) fn note_claim(&self, priority: Priority) {
         self.urgent.store(false, Ordering::Relaxed);
         if priority != Priority::Otp {
@@ -226,7 +229,7 @@ impl Carrier {
         }
     }
 
-    /// Makes the worker look through what it has in hand.
+    /// Makes the worker release recipients of accounts that may not send.
     pub(crate) fn withhold(&self) {
         self.withheld.store(true, Ordering::Relaxed);
         self.wake.notify_one();

@@ -1,20 +1,20 @@
-//! A clock that is set takes the duplicate windows along that are open, so that they last as long as they should.
+//! Clock steps move open duplicate windows, so that they keep their length.
 
 use crate::context::clock::Clock;
-use crate::context::clock::Watch;
+use crate::context::clock::StepDetector;
 
-/// Who has watched the clock so far.
-pub(crate) struct Follower {
-    pub(crate) watch: Watch,
-    /// By how much the windows are to be moved yet, milliseconds.
-    pub(crate) owed_ms: i64,
+/// The state of the detection of clock steps.
+pub(crate) struct ClockFollower {
+    pub(crate) detector: StepDetector,
+    /// Milliseconds by which open windows must still be moved.
+    pub(crate) unapplied_ms: i64,
 }
 
-impl Follower {
+impl ClockFollower {
     pub(crate) fn new(clock: &Clock) -> Self {
         Self {
-            watch: Watch::new(clock),
-            owed_ms: 0,
+            detector: StepDetector::new(clock),
+            unapplied_ms: 0,
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Accounts that may not send: what a node has in hand of them and has not handed over goes back, and what comes to be held
-//! is settled as its operator has said.
+//! Accounts that may not send. Their unsent recipients are released to the database.
 
 use domain::{AccountId, Environment};
 use parking_lot::RwLock;
@@ -7,7 +6,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::Content;
 
-/// The accounts that may not send, as this node knows them. Only a hint: what may be claimed is decided in the database.
+/// The held accounts that this node knows. They are only a hint: the database decides which batches
+/// may be claimed.
 #[derive(Default)]
 pub(crate) struct HeldAccounts {
     any: AtomicBool,
@@ -15,7 +15,7 @@ pub(crate) struct HeldAccounts {
 }
 
 impl HeldAccounts {
-    /// Returns `true` if what this says is not to go out.
+    /// Returns `true` if messages of this account must not be sent.
     pub(crate) fn contain(&self, content: &Content) -> bool {
         if !self.any.load(Ordering::Relaxed) || content.environment == Environment::Sandbox {
             return false;
@@ -24,7 +24,7 @@ impl HeldAccounts {
         accounts.contains(&content.account)
     }
 
-    /// Notes them; whether one is new.
+    /// Replaces the held accounts. Returns `true` if a new one is among them.
     pub(crate) fn set(&self, accounts: HashSet<AccountId>) -> bool {
         let mut held = self.accounts.write();
         let is_new = accounts.iter().any(|account| !held.contains(account));

@@ -1,27 +1,27 @@
-//! The configuration that holds while the engine runs. A reload replaces all of it at one moment: who goes by two parts of
-//! it takes both from the same one.
+//! The current configuration. A reload replaces it as a whole, so a reader takes one snapshot for
+//! related values.
 
 use crate::context::carrier::Carrier;
 use crate::context::plan::Plan;
 use crate::settings::{Limits, Retention};
 use std::sync::Arc;
 
-/// The configuration.
+/// A snapshot of the configuration.
 pub(crate) struct Live {
     pub(crate) plan: Plan,
-    /// In the order of the configuration; the sandbox is the last.
+    /// All carriers in the order of the configuration. The sandbox is the last.
     pub(crate) carriers: Vec<Arc<Carrier>>,
     pub(crate) limits: Limits,
     pub(crate) retention: Retention,
 }
 
 impl Live {
-    /// The carrier of that name; there are few.
+    /// Returns a carrier by name.
     pub(crate) fn carrier(&self, name: &str) -> Option<&Arc<Carrier>> {
         self.carriers.iter().find(|carrier| &*carrier.name == name)
     }
 
-    /// Returns `true` if anything that goes to this carrier could go to another that is up.
+    /// Returns `true` if some gateway lists this carrier together with another one that is up.
     pub(crate) fn has_alternative(&self, carrier: &Carrier) -> bool {
         let rules = &self.plan.rules;
         let Some(index) = rules.carrier(&carrier.name) else {
@@ -50,7 +50,7 @@ impl Live {
             })
     }
 
-    /// Returns `true` if this very carrier is one of them.
+    /// Returns `true` if this instance of a carrier is configured.
     pub(crate) fn runs(&self, carrier: &Arc<Carrier>) -> bool {
         self.carriers.iter().any(|one| Arc::ptr_eq(one, carrier))
     }

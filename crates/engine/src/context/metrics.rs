@@ -1,4 +1,4 @@
-//! The metrics of the engine, for `/metrics`. Handles are made once: a look-up per PDU would cost more than
+//! The metrics of the engine. Handles are kept, since a lookup for each PDU would cost more than
 //! the PDU.
 
 use crate::context::plan::SANDBOX;
@@ -8,7 +8,7 @@ use smpp::{CommandStatus, SubmitOutcome};
 use std::collections::{BTreeMap, HashMap};
 use store::{Batch, Receipt, ReceiptStatus};
 
-/// The label that tells the simulated carrier of the sandbox from real ones.
+/// Returns the `environment` label of a carrier.
 fn environment_of(carrier: &str) -> &'static str {
     let environment = if carrier == SANDBOX {
         Environment::Sandbox
@@ -25,7 +25,7 @@ pub(crate) struct CarrierMeasures {
     accepted: Counter,
     not_sent: Counter,
     unknown: Counter,
-    /// By the code, those together that are neither of the protocol nor of its range for vendors.
+    /// Rejections by status. Statuses that the protocol does not define share the key `None`.
     rejected: HashMap<Option<u32>, Counter>,
     receipts: HashMap<ReceiptStatus, Counter>,
     parked: Counter,
@@ -61,7 +61,8 @@ impl CarrierMeasures {
         }
     }
 
-    /// A recipient goes out. Only first sends tell how fast we are: what is sent again has waited.
+    /// Counts a submit. Only the first submit of a recipient is measured, since a repeated one was
+    /// delayed on purpose.
     pub(crate) fn submitted(&self, batch: &Batch, now_ms: i64) {
         self.submits.increment(1);
         if batch.kind == store::BatchKind::First && batch.tries == 0 {
@@ -70,7 +71,7 @@ impl CarrierMeasures {
         }
     }
 
-    /// Counts a response; gives whether it is the first with its status, where it is a refusal.
+    /// Counts a response. Returns `true` if it is the first rejection with its status.
     pub(crate) fn response(&mut self, outcome: &SubmitOutcome) -> bool {
         match outcome {
             SubmitOutcome::Accepted { .. } => self.accepted.increment(1),
@@ -79,9 +80,9 @@ impl CarrierMeasures {
             SubmitOutcome::Rejected(status) => {
                 let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
                 let known = self.rejected.len();
-                let is_told_apart = status.is_known() || status.is_vendor();
+                let is_defined = status.is_known() || status.is_vendor();
                 self.rejected
-                    .entry(is_told_apart.then_some(status.0))
+                    .entry(is_defined.then_some(status.0))
                     .or_insert_with(|| {
                         let status = status_word(*status);
                         counter!("ogene_responses_total", "carrier" => carrier.clone(), "environment" => environment, "status" => status)
@@ -115,7 +116,7 @@ impl CarrierMeasures {
         self.in_doubt.increment(1);
     }
 
-    /// A receipt that names no message or no state, which is answered and dropped; whether it is the first.
+    /// Counts a receipt without a message id or state. Returns `true` for the first.
     pub(crate) fn unreadable(&mut self) -> bool {
         let is_first = self.unreadable.is_none();
         let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
@@ -127,7 +128,7 @@ impl CarrierMeasures {
         is_first
     }
 
-    /// A message from a subscriber, which is answered and dropped.
+    /// Counts a message from a subscriber.
     pub(crate) fn inbound(&self) {
         self.inbound.increment(1);
     }
@@ -141,19 +142,19 @@ impl CarrierMeasures {
     }
 }
 
-/// A connection that could not be bound, by why.
+/// Counts a failed bind by its reason.
 pub(crate) fn bind_failed(carrier: &str, reason: String) {
     counter!("ogene_bind_failures_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier), "reason" => reason)
         .increment(1);
 }
 
-/// A receipt whose id more pages have than can be told apart.
+/// Counts an ambiguous receipt, whose id belongs to too many pages.
 pub(crate) fn unclear(carrier: &str) {
     counter!("ogene_receipts_unclear_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier)).increment(1);
 }
 
-/// The label of a refusal. A carrier may make up four thousand million codes, and each would be kept for ever: those
-/// that the protocol neither names nor leaves to vendors go together.
+/// Returns the label of a status. A carrier may invent any number of codes, and each label is kept
+/// for ever. So undefined codes share the label `other`.
 pub(crate) fn status_word(status: CommandStatus) -> String {
     if status.is_known() || status.is_vendor() {
         format!("{} (0x{:X})", status.name(), status.0)
@@ -162,7 +163,7 @@ pub(crate) fn status_word(status: CommandStatus) -> String {
     }
 }
 
-/// Recipients that came to an end.
+/// Counts settled recipients.
 pub(crate) fn settled(outcomes: &[(Gateway, String, DeliveryStatus)]) {
     let mut counts: HashMap<(Gateway, &str, DeliveryStatus), u64> = HashMap::new();
     for (gateway, carrier, status) in outcomes {
@@ -175,7 +176,7 @@ pub(crate) fn settled(outcomes: &[(Gateway, String, DeliveryStatus)]) {
     }
 }
 
-/// Messages that were accepted in one commit, with their recipients, and the time that it took.
+/// Counts the messages and recipients of an accept commit, and measures its time.
 pub(crate) fn accepted<'a>(drafts: impl Iterator<Item = &'a Draft>, took_ms: i64) {
     let mut counts: HashMap<(Gateway, Environment), (u64, usize)> = HashMap::new();
     for draft in drafts {
@@ -196,17 +197,17 @@ pub(crate) fn accepted<'a>(drafts: impl Iterator<Item = &'a Draft>, took_ms: i64
     }
 }
 
-/// How many sends shared a commit.
+/// Measures the number of sends in an accept commit.
 pub(crate) fn accept_group(sends: usize) {
     histogram!("ogene_accept_group_sends").record(real(sends));
 }
 
-/// Old messages that were removed.
+/// Counts messages removed by retention.
 pub(crate) fn removed(messages: u64) {
     counter!("ogene_messages_removed_total").increment(messages);
 }
 
-/// A count as metrics take it.
+/// Converts a count for a metric.
 #[expect(
     clippy::cast_precision_loss,
     reason = "a metric need not be exact beyond 2^53"
@@ -215,10 +216,10 @@ fn real(count: usize) -> f64 {
     count as f64
 }
 
-/// The queues in the database: recipients by carrier, and callbacks by state.
+/// The lengths of the queues in the database: recipients by carrier, callbacks by state.
 pub(crate) struct Depths {
     pub(crate) queued: BTreeMap<String, i64>,
-    /// The queued recipients that quiet hours hold back.
+    /// Queued recipients that wait for the end of quiet hours.
     pub(crate) held: BTreeMap<String, i64>,
     pub(crate) in_doubt: BTreeMap<String, i64>,
     pub(crate) callbacks: BTreeMap<String, i64>,
@@ -248,22 +249,22 @@ pub(crate) fn depths(depths: Depths) {
     counter!("ogene_unreadable_deliveries_total").absolute(store::unreadable_deliveries());
 }
 
-/// A block of numbers that was paused for an account.
+/// Counts a block of numbers that was paused.
 pub(crate) fn block_paused() {
     counter!("ogene_velocity_pauses_total").increment(1);
 }
 
-/// How many are paused, as each node knows them.
+/// Sets the number of paused blocks.
 pub(crate) fn blocks_paused(count: usize) {
     gauge!("ogene_velocity_paused_blocks").set(real(count));
 }
 
-/// Receivers of callbacks that fail, and so are only tried.
+/// Sets the number of callback receivers with an open circuit breaker.
 pub(crate) fn broken_receivers(count: usize) {
     gauge!("ogene_callback_receivers_broken").set(real(count));
 }
 
-/// Recipients that a node which is gone had in hand.
+/// Counts recipients in doubt that a removed node had claimed.
 pub(crate) fn doubted(carrier: &str, recipients: usize) {
     counter!("ogene_in_doubt_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier))
         .increment(u64::try_from(recipients).unwrap_or(0));
@@ -282,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_that_a_carrier_makes_up_are_counted_together() {
+    fn undefined_codes_of_a_carrier_are_counted_together() {
         let mut measures = CarrierMeasures::new("mtn");
         let known = [CommandStatus::RTHROTTLED, CommandStatus::RINVDSTADR];
         let made_up = (0x400..0x800).chain(0xFFFF_0000..0xFFFF_1000);

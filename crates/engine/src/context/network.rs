@@ -1,4 +1,4 @@
-//! The network, as an argument: names, addresses and connections.
+//! The network, passed as an argument: name resolution and connections.
 
 use hickory_resolver::config::{LookupIpStrategy, ResolveHosts, ResolverConfig};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
@@ -12,39 +12,40 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout};
 
-/// How many addresses of a name are tried.
+/// Maximum number of addresses of a name that are tried.
 const MAX_ADDRESSES: u32 = 4;
 
 /// An open connection.
 pub trait Transport: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Transport for T {}
 
-/// The answer of the network.
+/// The future of a network operation.
 pub type NetworkFuture<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'a>>;
 
-/// The network as carriers and callbacks need it, so that tests can be one.
+/// The network operations of carriers and callbacks. Tests replace them.
 pub trait Network: Send + Sync + 'static {
-    /// The addresses of a name, as they are now.
+    /// Resolves the host name of a callback.
     fn resolve<'a>(&'a self, name: &'a str) -> NetworkFuture<'a, Vec<IpAddr>>;
 
-    /// Connects to exactly this address.
+    /// Connects to this address.
     fn dial(&self, address: SocketAddr) -> NetworkFuture<'_, Box<dyn Transport>>;
 
-    /// The addresses of a carrier, by host and port, as they are now.
+    /// Resolves the host and port of a carrier.
     fn resolve_carrier<'a>(&'a self, address: &'a str) -> NetworkFuture<'a, Vec<SocketAddr>>;
 
-    /// The authorities that vouch for those who are called back.
+    /// Returns the trusted certificate authorities for callbacks.
     fn roots(&self) -> RootCertStore;
 }
 
-/// The real network: for callbacks the system's name servers and hosts file, as they were at the start; for carriers its
-/// own resolver; and TCP.
+/// The real network. Callbacks use the name servers and hosts file that the system had at the
+/// start. Carriers use the resolver of the system.
 pub(crate) struct Internet {
     resolver: TokioResolver,
 }
 
 impl Internet {
-    /// Reads the system's configuration. Without one, only the hosts file and `localhost` have addresses.
+    /// Reads the resolver configuration of the system. Without one, only the hosts file and
+    /// `localhost` resolve.
     pub(crate) fn from_system() -> io::Result<Self> {
         let mut builder = Resolver::builder_tokio().unwrap_or_else(|error| {
             tracing::error!(
@@ -78,7 +79,7 @@ impl Network for Internet {
         Box::pin(async move { Ok(lookup_host(address).await?.collect()) })
     }
 
-    /// The authorities that the system trusts. The log has a line when there are none.
+    /// Returns the certificate authorities of the system. Logs an error if there are none.
     fn roots(&self) -> RootCertStore {
         let mut roots = RootCertStore::empty();
         let found = rustls_native_certs::load_native_certs();
@@ -92,8 +93,8 @@ impl Network for Internet {
     }
 }
 
-/// Tries one address after the other; each gets its share of the time that is left, so that one that swallows
-/// packets leaves some for the next.
+/// Tries the addresses in order. Each gets an equal share of the time that is left, so that a
+/// silent address cannot use up all of it.
 pub(crate) async fn dial_any(
     network: &dyn Network,
     addresses: &[SocketAddr],

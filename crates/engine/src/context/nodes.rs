@@ -1,4 +1,4 @@
-//! The nodes that share the database, as this one knows them, and whether this one may act.
+//! The nodes that share the database, and the lease of this one.
 
 use super::clock::Clock;
 use domain::Bucket;
@@ -9,35 +9,35 @@ use store::Store;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How long a node acts on what it has claimed without having raised its beat: less than `DEAD_AFTER`, so that
-/// it has stopped before another takes over.
+/// Time without a heartbeat after which this node stops acting on its claims. It is shorter than
+/// `DEAD_AFTER`, so this node stops before another takes over.
 const LEASE: Duration = Duration::from_secs(4);
-/// The nodes as this one knows them.
+/// The nodes that this one knows, and the hints for them.
 pub(crate) struct Nodes {
     pub(crate) node: i64,
     pub(crate) name: String,
     pub(crate) is_shared: bool,
     known: Mutex<Known>,
-    /// Carriers for which the others are to be rung.
+    /// Carriers with new work, about which the other nodes must be notified.
     pub(crate) hinted: Mutex<BTreeSet<String>>,
     pub(crate) has_hints: Notify,
-    /// The batches of nodes that are gone are to be looked for.
-    orphans: Notify,
+    /// Notified when batches of removed nodes must be looked for.
+    orphan_search: Notify,
 }
 
 pub(crate) struct Known {
-    /// When the beat was last raised.
-    pub(crate) beaten: Instant,
-    /// All that are alive, in order.
+    /// The time of the last heartbeat.
+    pub(crate) last_beat: Instant,
+    /// All living nodes, in order.
     pub(crate) alive: Vec<i64>,
 }
 
 impl Nodes {
-    /// Makes this process known before it claims anything.
+    /// Registers this node in the database before it claims anything.
     pub(crate) async fn join(store: &Store, clock: &Clock, node: i64) -> database::Result<Self> {
-        agree(store, clock).await?;
+        sync_clock(store, clock).await?;
         let name = format!("{}:{}", host(), std::process::id());
-        let beaten = Instant::now();
+        let last_beat = Instant::now();
         store.beat(node, &name).await?;
         let all = store.nodes().await?;
         let alive = all.iter().map(|seen| seen.node).collect();
@@ -45,37 +45,38 @@ impl Nodes {
             node,
             name,
             is_shared: store.is_shared(),
-            known: Mutex::new(Known { beaten, alive }),
+            known: Mutex::new(Known { last_beat, alive }),
             hinted: Mutex::default(),
             has_hints: Notify::new(),
-            orphans: Notify::new(),
+            orphan_search: Notify::new(),
         })
     }
 
-    /// Returns `true` if there may be others.
+    /// Returns `true` if other nodes may share the database.
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// Returns `true` if what is claimed is certainly still this node's own.
+    /// Returns `true` if the claims of this node are certainly valid.
     pub(crate) fn holds(&self) -> bool {
-        !self.is_shared || self.known().beaten.elapsed() < LEASE
+        !self.is_shared || self.known().last_beat.elapsed() < LEASE
     }
 
-    /// Returns `true` if this node does what is done once for a bucket. Two may think so for a moment: it does no harm.
+    /// Returns `true` if this node sweeps a bucket. Two nodes may do so for a moment, which is
+    /// harmless.
     pub(crate) fn is_mine(&self, bucket: Bucket) -> bool {
         let known = self.known();
         let count = i64::try_from(known.alive.len()).unwrap_or(1).max(1);
-        let turn = usize::try_from(bucket.0.rem_euclid(count)).unwrap_or(0);
-        known.alive.get(turn).is_none_or(|&node| node == self.node)
+        let index = usize::try_from(bucket.0.rem_euclid(count)).unwrap_or(0);
+        known.alive.get(index).is_none_or(|&node| node == self.node)
     }
 
-    /// All nodes that are alive, as far as this one knows.
+    /// Returns the living nodes, as far as this one knows.
     pub(crate) fn alive(&self) -> Vec<i64> {
         self.known().alive.clone()
     }
 
-    /// Tells the other nodes that a carrier has work, as soon as that can be said.
+    /// Queues a hint for the other nodes that a carrier has work.
     pub(crate) fn hint(&self, carrier: &str) {
         if self.is_shared {
             let mut hinted = self.hinted.lock();
@@ -84,14 +85,14 @@ impl Nodes {
         }
     }
 
-    /// Asks for a look at what nodes that are gone had in hand: once more, where one is under way.
+    /// Requests a search for claims of removed nodes. It is repeated if one is running.
     pub(crate) fn look_for_orphans(&self) {
-        self.orphans.notify_one();
+        self.orphan_search.notify_one();
     }
 
-    /// Waits until that is asked for.
-    pub(crate) async fn orphans_wanted(&self) {
-        self.orphans.notified().await;
+    /// Waits for a request to search.
+    pub(crate) async fn orphan_search_requested(&self) {
+        self.orphan_search.notified().await;
     }
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
@@ -99,17 +100,17 @@ impl Nodes {
     }
 }
 
-/// The name of this machine, for the operator.
+/// Returns the host name of this machine, for the operator.
 fn host() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
 }
 
-/// Makes the clock follow that of the server, by which all nodes go.
-pub(crate) async fn agree(store: &Store, clock: &Clock) -> database::Result<()> {
+/// Adjusts the clock to the clock of the database server, which all nodes follow.
+pub(crate) async fn sync_clock(store: &Store, clock: &Clock) -> database::Result<()> {
     let asked_ms = clock.steady_ms();
     if let Some(theirs_ms) = store.server_ms().await? {
-        clock.lead(theirs_ms, asked_ms, clock.steady_ms());
+        clock.adjust(theirs_ms, asked_ms, clock.steady_ms());
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! From drafts and second legs to batches: who carries what, and when.
+//! Planning of batches: the carrier and the due time of drafts and second legs.
 
 use crate::context::random::Numbers;
 use domain::{Draft, Environment, Gateway, InDoubt, Leg, MessageId, Recipient, Rulebook, Terms};
 use std::sync::Arc;
 use store::{Batch, BatchKind, MAX_RECIPIENTS, SecondLeg, WAITING};
 
-/// The name of the simulated carrier, which no configured carrier may have.
+/// The name of the simulated carrier. No configured carrier may have it.
 pub const SANDBOX: &str = "sandbox";
 
-/// The rules with the names of their carriers, ready to be shared with batches.
+/// The rules, with the names of their carriers in a form that batches share.
 pub(crate) struct Plan {
     pub(crate) rules: Rulebook,
     carriers: Vec<Arc<str>>,
@@ -31,17 +31,17 @@ impl Plan {
         }
     }
 
-    /// The plan by other rules, with numbers that go on where those of this one end.
+    /// Returns a plan with other rules that continues the numbers of this one.
     pub(crate) fn with(&self, rules: Rulebook) -> Self {
         Self::new(rules, Arc::clone(&self.numbers))
     }
 
-    /// Numbers for what the caller makes itself.
+    /// Returns the first of `count` new numbers.
     pub(crate) fn numbers(&self, count: usize) -> i64 {
         self.numbers.next(count)
     }
 
-    /// The promises of a gateway, as they are kept with a message.
+    /// Returns the terms of a gateway that are stored with a message.
     pub(crate) fn terms(&self, gateway: Gateway) -> Terms {
         self.rules.gateway(gateway).map_or(
             Terms {
@@ -55,7 +55,7 @@ impl Plan {
         )
     }
 
-    /// The batches of an accepted draft.
+    /// Returns the batches of an accepted draft.
     pub(crate) fn batches(
         &self,
         draft: &Draft,
@@ -75,13 +75,14 @@ impl Plan {
                 Environment::Sandbox => &self.sandbox,
                 Environment::Live => match self.carriers.get(class.carrier) {
                     Some(carrier) => carrier,
-                    // A live draft without a carrier was refused.
+                    // A live draft without a carrier was refused before.
                     None => continue,
                 },
             };
             for recipients in class.recipients.chunks(MAX_RECIPIENTS) {
                 let mut recipients = recipients.to_vec();
-                // As their deliveries will lie, so that those of a commit share their pages.
+                // Deliveries are stored in this order, so the ones of a commit share database
+                // pages.
                 recipients.sort_unstable();
                 batches.push(Batch {
                     bucket,
@@ -108,7 +109,7 @@ impl Plan {
         batches
     }
 
-    /// When something that could go at `now_ms` may go, by the quiet hours of its leg.
+    /// Returns when a batch may be sent that is ready at `now_ms`, by the quiet hours of its leg.
     pub(crate) fn due(
         &self,
         gateway: Gateway,
@@ -126,14 +127,14 @@ impl Plan {
         }
     }
 
-    /// When the first quiet hours end of those that hold something now.
+    /// Returns the end of the quiet hours that end next, if any are in effect.
     pub(crate) fn quiet_until(&self, now_ms: i64) -> Option<i64> {
         let quiet = self.rules.gateways.iter();
         let ends = quiet.filter_map(|rules| Some(rules.quiet_hours?.due(now_ms)));
         ends.filter(|&end_ms| end_ms > now_ms).min()
     }
 
-    /// The batch of a second leg. It goes to the carrier that the second gateway prefers for the number.
+    /// Returns the batch of a second leg, for the preferred carrier of the second gateway.
     pub(crate) fn second_leg(&self, wanted: &SecondLeg, now_ms: i64) -> Option<Batch> {
         let rules = self.rules.gateway(wanted.gateway)?;
         let second = self.rules.leg(wanted.gateway, Leg::Second)?;
@@ -168,7 +169,7 @@ impl Plan {
         })
     }
 
-    /// The batch that sends the second leg to recipients whose first leg, this one, stays silent too long.
+    /// Returns the batch that sends the second leg if the first leg gets no receipt in time.
     pub(crate) fn second_leg_timer(
         &self,
         first: &Batch,
@@ -198,7 +199,8 @@ impl Plan {
         })
     }
 
-    /// The carrier that comes after this one for a number: the first, where this one is not configured any more.
+    /// Returns the next carrier of a number after this one, or the first if this one is not
+    /// configured any more.
     pub(crate) fn carrier_after(
         &self,
         gateway: Gateway,
@@ -215,7 +217,7 @@ impl Plan {
         self.carriers.get(after).cloned()
     }
 
-    /// All carriers that may take a number instead of this one, in order of preference.
+    /// Returns all other carriers of a number in order of preference.
     pub(crate) fn other_carriers(
         &self,
         gateway: Gateway,
@@ -237,8 +239,8 @@ impl Plan {
             .collect()
     }
 
-    /// When recipients of a batch that are in doubt now go out once more, where their gateway says so; never a
-    /// third time.
+    /// Returns when recipients in doubt are sent once more, if their gateway allows it. A resend is
+    /// never repeated.
     pub(crate) fn resend_at(&self, gateway: Gateway, batch: &Batch, now_ms: i64) -> Option<i64> {
         match self.rules.leg(gateway, batch.leg)?.in_doubt {
             InDoubt::Resend { hold_ms } if batch.kind != BatchKind::Resend => {

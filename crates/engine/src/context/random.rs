@@ -1,10 +1,10 @@
-//! Random: only this file asks the system for it.
+//! Randomness, passed as an argument. Only this file reads it from the system.
 
 use database::Outage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// Questions for random bytes, many for each send.
+/// Outage of the random source of the system.
 static NO_BYTES: Outage = Outage::of("the system gives no random bytes");
 
 /// A source of randomness.
@@ -18,17 +18,17 @@ enum Source {
 }
 
 impl Random {
-    /// The randomness that nobody can guess, from the operating system.
+    /// Returns the unpredictable source of the operating system.
     pub const fn system() -> Self {
         Self(Source::System)
     }
 
-    /// The same from the same seed, which anybody can guess: for tests.
+    /// Returns a source that repeats for the same seed, for tests.
     pub fn seeded(seed: u64) -> Self {
         Self(Source::Seeded(Arc::new(AtomicU64::new(seed))))
     }
 
-    /// So many bytes; zeros if the system has none to give, which it always has once it has booted.
+    /// Returns random bytes, or zeros if the system has none, which does not happen after boot.
     pub(crate) fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         match &self.0 {
@@ -47,12 +47,12 @@ impl Random {
         bytes
     }
 
-    /// A number.
+    /// Returns a random number.
     pub fn number(&self) -> u64 {
         u64::from_be_bytes(self.bytes())
     }
 
-    /// As that, but small.
+    /// Returns a random 32-bit number.
     pub(crate) fn small(&self) -> u32 {
         u32::from_be_bytes(self.bytes())
     }
@@ -61,8 +61,8 @@ impl Random {
 /// The step of `SplitMix64`.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A source of numbers for batches and parked receipts: they grow with time, and two processes that start in the
-/// same millisecond begin far apart.
+/// A source of ids for batches and parked receipts. They grow with time. A random offset separates
+/// processes that start in the same millisecond.
 #[derive(Debug)]
 pub(crate) struct Numbers(AtomicI64);
 
@@ -72,14 +72,14 @@ impl Numbers {
         Self(AtomicI64::new((now_ms << 20) | apart))
     }
 
-    /// The first of `count` numbers that nobody else has.
+    /// Returns the first of `count` new ids.
     pub(crate) fn next(&self, count: usize) -> i64 {
         self.0
             .fetch_add(i64::try_from(count.max(1)).unwrap_or(1), Ordering::Relaxed)
     }
 }
 
-/// Unguessable and quick: message ids need ten bytes each, thousands of times a second.
+/// A source of message ids. They are unpredictable and cheap, since every send needs one.
 #[derive(Debug)]
 pub(crate) struct MessageIds {
     key: [u64; 2],
@@ -94,8 +94,8 @@ impl MessageIds {
         }
     }
 
-    /// The id of a message accepted at `now_ms`. Ids of one process never repeat: they hold a count, mixed
-    /// with a key by a bijection, so that one does not give away the next.
+    /// Returns the id of a message accepted at `now_ms`. Ids of a process never repeat: a counter
+    /// is mixed with a key by a bijection, so one id does not reveal the next.
     pub(crate) fn next(&self, now_ms: i64) -> domain::MessageId {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let mixed = mix(count ^ self.key[0]).wrapping_add(self.key[1]);

@@ -1,4 +1,4 @@
-//! The outside world of the engine: the time, chance, and the network. A simulation has its own.
+//! The outside world of the engine: clock, randomness and network. A simulation replaces it.
 
 use crate::context::clock::Clock;
 use crate::context::network::{Internet, Network};
@@ -6,19 +6,19 @@ use crate::context::random::Random;
 use crate::error::StartError;
 use std::sync::Arc;
 
-/// The world around the engine; a clone is the same one.
+/// The outside world of the engine. A clone shares its state.
 #[derive(Clone)]
 pub struct System {
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// The randomness that nobody can know before.
+    /// The source of randomness.
     pub random: Random,
-    /// Whom connections reach.
+    /// The network.
     pub network: Arc<dyn Network>,
 }
 
 impl System {
-    /// The world as the operating system shows it.
+    /// Returns the clock, randomness and network of the operating system.
     pub fn from_os() -> Result<Self, StartError> {
         let network = Internet::from_system().map_err(StartError::Resolver)?;
         Ok(Self {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
-/// The connector of a carrier, where it is reached by TLS.
+/// Returns the TLS connector of a carrier, or `None` if it uses plain TCP.
 pub(crate) fn connector(carrier: &CarrierSettings) -> Result<Option<TlsConnector>, StartError> {
     let fault = |reason: &dyn Display| StartError::Tls {
         carrier: carrier.name.clone(),
@@ -19,7 +19,7 @@ pub(crate) fn connector(carrier: &CarrierSettings) -> Result<Option<TlsConnector
     let mut named = carrier.tls_ca.clone();
     if named.is_empty() {
         named = rustls_native_certs::load_native_certs().certs;
-        // A certificate of the system that cannot be used is passed over.
+        // Unusable certificates of the system are ignored.
         named.retain(|certificate| RootCertStore::empty().add(certificate.clone()).is_ok());
     }
     if named.is_empty() {

@@ -81,7 +81,7 @@ impl State {
             self.take(claimed);
             return;
         }
-        self.carrier.budget.give(claimed.batch.recipients.len());
+        self.carrier.budget.put(claimed.batch.recipients.len());
         self.context.release(vec![claimed.batch], due, None);
     }
 
@@ -153,7 +153,7 @@ impl State {
             self.pace.throttled(steady_ms, before);
         }
         // A worker that ends holds nobody back for room: its waiting recipients are put back.
-        let has_room = self.closing || self.in_flight.held() < self.carrier.budget.held();
+        let has_room = self.closing || self.in_flight.held() < self.carrier.budget.max_delayed();
         let asked = AnsweredRecipient {
             batch: &batch,
             content: &content,

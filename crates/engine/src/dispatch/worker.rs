@@ -340,7 +340,7 @@ impl CarrierWorker {
                 self.busy.aside += aside.len();
                 let batches = aside.into_iter().flatten();
                 batches.for_each(|batch| self.state.in_flight.hold_back(batch));
-                self.carrier.budget.give(accounted);
+                self.carrier.budget.put(accounted);
                 self.acknowledge(parked, answers);
             }
             Completed::CommittedAtLast {
@@ -363,7 +363,7 @@ impl CarrierWorker {
             }
             Completed::ClaimFailed { asked } => {
                 self.busy.claiming = false;
-                self.carrier.budget.give(asked);
+                self.carrier.budget.put(asked);
                 self.carrier.note_backlog();
             }
             Completed::FailedOver => self.busy.failing_over = false,

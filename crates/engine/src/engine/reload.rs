@@ -8,7 +8,7 @@
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::live::Live;
-use crate::context::read_at_last;
+use crate::context::retry_read;
 use crate::context::tls;
 use crate::dispatch;
 use crate::dispatch::report::ReportSink;
@@ -147,7 +147,7 @@ async fn release_binds(context: &Context, carrier: &str) {
         }
         Ok(())
     };
-    read_at_last("connections cannot be released", free).await;
+    retry_read("connections cannot be released", free).await;
 }
 
 async fn wait_for(task: JoinHandle<()>) {

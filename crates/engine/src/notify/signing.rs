@@ -1,7 +1,7 @@
 //! The secrets that callbacks are signed with, as the database has them: read whenever something about accounts has
 //! changed, so that an attempt does not have to ask for them.
 
-use crate::context::read_at_last;
+use crate::context::retry_read;
 use domain::AccountId;
 use domain::callback::signature::Signing;
 use parking_lot::RwLock;
@@ -30,8 +30,7 @@ impl Secrets {
     /// nobody tells of changes any more.
     pub(crate) async fn follow(&self, store: &Store, mut revision: watch::Receiver<Revision>) {
         while revision.changed().await.is_ok() {
-            let found =
-                read_at_last("the secrets of callbacks cannot be read", || read(store)).await;
+            let found = retry_read("the secrets of callbacks cannot be read", || read(store)).await;
             *self.0.write() = found;
         }
     }

@@ -117,7 +117,7 @@ fn merge(
         planner: context.planner(now_ms),
         node: context.node,
         claimed_until_ms: now_ms + CLAIM_MS,
-        callback_room: context.callbacks.room(),
+        callback_room: context.callbacks.capacity(),
     };
     (report, acks)
 }
@@ -128,7 +128,7 @@ fn as_of_now(context: &Arc<Context>, report: &CarrierReport) -> CarrierReport {
     let now_ms = context.clock.now_ms();
     CarrierReport {
         planner: context.planner(now_ms),
-        callback_room: context.callbacks.room(),
+        callback_room: context.callbacks.capacity(),
         ..at(report, now_ms)
     }
 }

@@ -196,7 +196,7 @@ fn a_restored_installation_sends_and_settles_its_queue() {
 
     kept.json_on("again", &["restore", "kept.db"]);
     let mut process = Process::start(kept.on("again", &["serve"]));
-    process.line_with("a process that is gone left recipients in doubt");
+    process.line_with("recovery: claims of a removed process taken over");
     let line = process.line_with("http.address");
     let log: Value = serde_json::from_str(&line).expect("JSON");
     let url = log["http.address"].as_str().expect("an address");
