@@ -1,7 +1,7 @@
 //! The third stage: batches become submits.
 //!
-//! Each carrier has a worker: a task that owns the batches in flight, paces them, and submits their pages over its
-//! connections. Responses and receipts become reports for the stage that settles them.
+//! Each carrier has a worker task. It owns the claimed batches, paces them, and submits their pages
+//! over its connections. The settle stage commits the outcomes and receipts that it reports.
 
 mod bind;
 pub(crate) mod completed;

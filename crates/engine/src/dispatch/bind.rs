@@ -1,4 +1,4 @@
-//! One connection to a carrier: bound, watched, and bound again when it is lost.
+//! Keeps one connection to a carrier bound: it binds, and binds again after a loss.
 
 use super::connect;
 use super::transport::{BoundSession, LinkEvent, LinkId};
@@ -12,14 +12,15 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsConnector;
 
-/// The first wait before binding again, and the longest.
+/// The first and the longest delay before another bind.
 const BACK_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
-/// The same after a refused bind, and after a submit that is refused as a bind is: whoever asks too often is locked out.
+/// The same delays after the carrier rejected our credentials. Carriers lock out clients that retry
+/// too often.
 const REFUSED_BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
-/// A bind that lasted so long was a good one: the next wait is the first again.
+/// A connection that was bound for so long resets the delay.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
 
-/// The kinds of a carrier's connection: a transceiver, or a pair.
+/// Returns the binds of one slot: a transceiver, or a transmitter and a receiver.
 pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
     match settings.bind_mode {
         BindMode::Transceiver => &[BindKind::Transceiver],
@@ -27,7 +28,7 @@ pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
     }
 }
 
-/// Keeps one connection bound until it is to end.
+/// Binds one connection again and again until `closing` is set.
 pub(crate) async fn keep_bound(
     context: Arc<Context>,
     settings: Arc<CarrierSettings>,
@@ -44,12 +45,12 @@ pub(crate) async fn keep_bound(
             _ = closing.wait_for(|closing| *closing) => return,
             bound = connect::bind(&*context.network, &settings, tls.as_ref(), kind) => bound,
         };
-        let wait = match bound {
+        let delay = match bound {
             Ok((session, stream)) => {
                 tracing::info!(
                     carrier.name = settings.name,
                     carrier.link = link,
-                    "carrier bound"
+                    "carrier: bound"
                 );
                 let since = tokio::time::Instant::now();
                 let Ok(refused) = forward(session, stream, link, kind, &events).await else {
@@ -61,28 +62,28 @@ pub(crate) async fn keep_bound(
                 if refused || since.elapsed() < GOOD_AFTER {
                     failures += 1;
                 }
-                back_off(waits(refused), failures, &context.random)
+                back_off(delays(refused), failures, &context.random)
             }
             Err(error) => {
                 failures += 1;
-                bind_failed(&settings.name, error.word());
-                let wait = back_off(waits(error.is_refusal()), failures, &context.random);
-                let retry_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                bind_failed(&settings.name, error.label());
+                let delay = back_off(delays(error.is_refusal()), failures, &context.random);
+                let retry_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
                 tracing::warn!(carrier.name = settings.name, carrier.link = link, %error, retry_ms,
-                    "carrier could not be bound");
-                wait
+                    "carrier: bind failed, retrying");
+                delay
             }
         };
         tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing) => return,
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(delay) => {}
         }
     }
 }
 
-/// Hands on what comes until the session ends; tells whether a submit was answered as a bind is that is refused. An error
-/// means that nobody listens any more.
+/// Forwards the events of a session until it ends. Returns `true` if a submit was rejected for our
+/// credentials. Fails if the worker has ended.
 async fn forward(
     session: smpp::Session,
     mut stream: EventStream,
@@ -112,7 +113,7 @@ async fn forward(
     Ok(refused)
 }
 
-/// Some carriers take any bind, and look at who it is when the first message comes.
+/// Some carriers accept any bind, and check the credentials at the first submit.
 fn is_refused_submit(event: &Event) -> bool {
     match event {
         Event::Submitted {
@@ -123,12 +124,13 @@ fn is_refused_submit(event: &Event) -> bool {
     }
 }
 
-/// The waits before binding again.
-const fn waits(refused: bool) -> (Duration, Duration) {
+/// Returns the delays before another bind.
+const fn delays(refused: bool) -> (Duration, Duration) {
     if refused { REFUSED_BACK_OFF } else { BACK_OFF }
 }
 
-/// Doubles from the first wait to the longest, give or take a quarter.
+/// Returns the delay after `failures` failures. It doubles up to the longest one, with a jitter of
+/// a quarter.
 fn back_off((first, longest): (Duration, Duration), failures: u32, random: &Random) -> Duration {
     let doubled = first
         .saturating_mul(1 << failures.saturating_sub(1).min(16))
@@ -143,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_carrier_that_refuses_the_bind_is_asked_some_times_an_hour() {
+    fn a_refused_bind_is_retried_some_times_an_hour() {
         for _ in 0..100 {
             let (mut tries, mut waited) = (0, Duration::ZERO);
             while waited < Duration::from_hours(1) {

@@ -1,29 +1,29 @@
-//! A worker's steps in the background, and their results.
+//! The background operations of a worker and their results.
 
 use super::transport::BoundSession;
 use store::Claimed;
 
-/// The steps that run in the background: one of each kind at a time.
+/// The background operations that run. There is one of each kind at a time.
 #[derive(Default)]
 pub(crate) struct Busy {
     pub(crate) reporting: bool,
     pub(crate) claiming: bool,
     pub(crate) failing_over: bool,
-    /// Fragments of reports that are tried again by themselves.
+    /// Number of quarantined fragments of reports.
     pub(crate) aside: usize,
 }
 
-/// The end of a step.
+/// The result of a background operation.
 pub(crate) enum Completed {
-    /// A report is committed.
+    /// A report is committed, apart from quarantined fragments.
     Reported {
         parked: usize,
         accounted: usize,
         answers: Vec<(BoundSession, Vec<u32>)>,
-        /// The fragments that were set aside, each with the batch that it reports on.
+        /// The batches of quarantined fragments. A fragment of receipts has none.
         aside: Vec<Option<i64>>,
     },
-    /// A fragment that was set aside is committed.
+    /// A quarantined fragment is committed.
     CommittedAtLast {
         batch: Option<i64>,
         parked: usize,

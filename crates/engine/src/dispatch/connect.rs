@@ -1,4 +1,4 @@
-//! Reaching a carrier: its name, an address of it, TLS and the bind; and what came in the way, in few words.
+//! Connecting to a carrier: name resolution, TCP, TLS and bind, with their errors.
 
 use crate::context::metrics::status_word;
 use crate::context::network::{Network, Transport, dial_any};
@@ -10,26 +10,26 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-/// How long connecting may take, all addresses and TLS together, and how long the bind then.
+/// Timeout of the connection over all addresses including TLS, and again of the bind.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a connection is not bound.
+/// The reason why a connection is not bound.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
-    #[error("its host name has no address: {0}")]
+    #[error("host name not resolved: {0}")]
     Unresolved(io::Error),
-    #[error("it takes no connection: {0}")]
+    #[error("connection failed: {0}")]
     Unreachable(io::Error),
-    #[error("no TLS session: {0}")]
+    #[error("TLS handshake failed: {0}")]
     Tls(io::Error),
     #[error(transparent)]
     Bind(#[from] BindError),
 }
 
 impl ConnectError {
-    /// The word for it on `/metrics`: for a bind that was answered, the status.
-    pub(crate) fn word(&self) -> String {
-        let word = match self {
+    /// Returns the label of the error on `/metrics`. A rejected bind has the name of its status.
+    pub(crate) fn label(&self) -> String {
+        let label = match self {
             Self::Unresolved(_) => "unresolved",
             Self::Unreachable(error) => match error.kind() {
                 io::ErrorKind::ConnectionRefused => "refused",
@@ -43,10 +43,11 @@ impl ConnectError {
             Self::Bind(BindError::Io(_)) => "broken",
             Self::Bind(BindError::Protocol(_)) => "protocol",
         };
-        word.to_owned()
+        label.to_owned()
     }
 
-    /// Returns `true` if the carrier does not know us, and locks out whoever asks too often.
+    /// Returns `true` if the carrier rejects our credentials. It may lock out clients that retry
+    /// too often.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Bind(BindError::Refused(status)) if status.class() == StatusClass::BindRefused)
     }
@@ -95,7 +96,7 @@ async fn connect(
     Ok(Box::new(secured.map_err(ConnectError::Tls)?))
 }
 
-/// The name that the carrier's certificate must be for.
+/// Returns the name that the certificate of the carrier must have.
 fn server_name(address: &str) -> io::Result<ServerName<'static>> {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_matches(['[', ']']).to_owned();
@@ -114,21 +115,21 @@ mod tests {
     use std::sync::Arc;
     use tokio::io::duplex;
 
-    /// The event at the address of each port.
+    /// The behaviour of the address with each port.
     #[derive(Clone, Copy)]
     enum Listening {
         Silent,
         Shut,
-        /// Hangs up.
+        /// The server accepts the connection and closes it.
         Open,
     }
 
-    /// A carrier with these addresses, or, without any, with none that is known.
-    struct Doors(&'static [Listening]);
+    /// A network with these addresses. Without any, the name does not resolve.
+    struct Servers(&'static [Listening]);
 
-    impl Network for Doors {
+    impl Network for Servers {
         fn resolve(&self, _name: &str) -> NetworkFuture<'_, Vec<IpAddr>> {
-            unreachable!("callbacks alone ask for this")
+            unreachable!("only callbacks resolve names by this")
         }
 
         fn resolve_carrier<'a>(&'a self, _address: &'a str) -> NetworkFuture<'a, Vec<SocketAddr>> {
@@ -178,11 +179,11 @@ mod tests {
         }
     }
 
-    async fn through(
+    async fn connect_to(
         servers: &'static [Listening],
         tls: Option<&TlsConnector>,
     ) -> Result<(), ConnectError> {
-        connect(&Doors(servers), &settings(), tls).await.map(drop)
+        connect(&Servers(servers), &settings(), tls).await.map(drop)
     }
 
     #[tokio::test(start_paused = true)]
@@ -194,19 +195,19 @@ mod tests {
             &[Silent, Silent, Silent, Open],
         ] {
             let start = Instant::now();
-            through(servers, None).await.unwrap();
+            connect_to(servers, None).await.unwrap();
             assert!(start.elapsed() < TIMEOUT, "{:?}", start.elapsed());
         }
         let start = Instant::now();
-        let silent = through(&[Silent, Silent], None).await.unwrap_err();
+        let silent = connect_to(&[Silent, Silent], None).await.unwrap_err();
         assert_eq!(
-            (silent.word().as_str(), start.elapsed()),
+            (silent.label().as_str(), start.elapsed()),
             ("timed_out", TIMEOUT)
         );
     }
 
     #[tokio::test(start_paused = true)]
-    async fn why_a_carrier_is_not_bound_is_told_in_few_words() {
+    async fn each_connect_error_has_a_text_and_a_label() {
         let config =
             ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
                 .with_safe_default_protocol_versions()
@@ -215,30 +216,30 @@ mod tests {
                 .with_no_client_auth();
         let tls = TlsConnector::from(Arc::new(config));
         let outcome = async |servers, tls| {
-            let error = through(servers, tls).await.unwrap_err();
-            (error.to_string(), error.word())
+            let error = connect_to(servers, tls).await.unwrap_err();
+            (error.to_string(), error.label())
         };
         let bind = |error: BindError| {
             let error = ConnectError::from(error);
-            (error.to_string(), error.word())
+            (error.to_string(), error.label())
         };
         let refused = BindError::Refused(CommandStatus::RINVPASWD);
         assert!(ConnectError::from(refused).is_refusal());
-        for ((text, word), outcome) in [
+        for ((text, label), outcome) in [
             (
-                ("its host name has no address: no such name", "unresolved"),
+                ("host name not resolved: no such name", "unresolved"),
                 outcome(&[], None).await,
             ),
             (
-                ("it takes no connection: connection refused", "refused"),
+                ("connection failed: connection refused", "refused"),
                 outcome(&[Listening::Shut], None).await,
             ),
             (
-                ("it takes no connection: timed out", "timed_out"),
+                ("connection failed: timed out", "timed_out"),
                 outcome(&[Listening::Silent], None).await,
             ),
             (
-                ("no TLS session: broken pipe", "tls"),
+                ("TLS handshake failed: broken pipe", "tls"),
                 outcome(&[Listening::Open], Some(&tls)).await,
             ),
             (
@@ -264,7 +265,7 @@ mod tests {
                 bind(io::Error::from(io::ErrorKind::ConnectionReset).into()),
             ),
         ] {
-            assert_eq!((outcome.0.as_str(), outcome.1.as_str()), (text, word));
+            assert_eq!((outcome.0.as_str(), outcome.1.as_str()), (text, label));
         }
     }
 }

@@ -1,26 +1,27 @@
-//! The decision on a recipient, and the name of a page on the wire.
+//! The decision on a recipient after its submit, and the tag of a page on the wire.
 
 use super::retry::Requeue;
 use domain::DeliveryStatus;
 
-/// The decision on a recipient that the carrier has answered for, or will not.
+/// The decision on a recipient after all its pages have an outcome.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Decision {
-    /// The carrier took all pages; its ids, in order.
+    /// The carrier accepted all pages. Holds its message ids in the order of the pages.
     Submitted(Vec<String>),
-    /// Handed over, outcome unknown; sent once more as the batch says, if at all.
-    Doubted(Option<Requeue>),
-    /// It has come to a bad end.
+    /// The recipient is in doubt: it was written to a connection, and the outcome is unknown. Holds
+    /// the resend, if its gateway allows one.
+    InDoubt(Option<Requeue>),
+    /// The recipient has its final status.
     Ended(DeliveryStatus, String),
-    /// It goes into a batch of its own.
+    /// The recipient is moved to a batch of its own.
     Requeue(Requeue),
-    /// It goes out again as soon as there is room: the pages of it that the carrier has not taken.
-    AtOnce,
-    /// So do these, but from that steady time on, and behind what waits then.
-    AtTime(i64),
+    /// The pages that are not accepted yet are submitted again at once.
+    ResubmitNow,
+    /// The same pages are submitted again at that steady time.
+    ResubmitAt(i64),
 }
 
-/// Names one page on the wire.
+/// Identifies one page of a recipient in the events of a connection.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Tag {
     pub(crate) slot: u32,
@@ -34,7 +35,7 @@ impl Tag {
     }
 
     pub(crate) fn from_number(number: u64) -> Self {
-        // Each part was widened by `number`, so cutting it off loses nothing.
+        // `number` widened each part, so the cut loses nothing.
         let part = |shift: u32, octets: u32| (number >> shift) & ((1 << (8 * octets)) - 1);
         Self {
             slot: u32::try_from(part(24, 4)).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Looking after what waits: what has become due, and what has to go to another carrier.
+//! Failover: batches move from a carrier that is down or removed to the next one.
 
 use crate::context::Context;
 use crate::context::carrier::Carrier;
@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::{Batch, Claimed};
 
-/// How long a carrier may be down before what waits for it goes to the next one.
-const FAIL_OVER_MS: i64 = 5_000;
-/// How long what has no other carrier waits until that is looked at again.
-const NO_OTHER_MS: i64 = 10_000;
-/// Batches looked at for another carrier at a time, in recipients.
+/// Time for which a carrier must be down before its batches move.
+const FAIL_OVER_AFTER_MS: i64 = 5_000;
+/// Delay before batches without another carrier are looked at again.
+const NO_OTHER_RETRY_MS: i64 = 10_000;
+/// Maximum number of recipients that move at a time.
 const FAIL_OVER_RECIPIENTS: usize = 1_000;
-/// Moves of batches, of all carriers.
+/// Outage of the moves of batches, over all carriers.
 static MOVES: Outage = Outage::of("batches cannot be moved to another carrier");
 
-/// Tells each carrier for which a batch is due.
+/// Notifies each carrier that has due batches.
 pub(crate) async fn note_due(context: &Context) -> database::Result<()> {
     let due = context.store.due_carriers(context.clock.now_ms()).await?;
     due.iter()
@@ -27,24 +27,28 @@ pub(crate) async fn note_due(context: &Context) -> database::Result<()> {
     Ok(())
 }
 
-/// Returns `true` if batches of a carrier that is down since then are to move. Only a node that has connections to lose
-/// can see that a carrier is down, and only if no node has any.
+/// Returns `true` if the batches of a carrier must move. Only a node with bind slots can judge that
+/// a carrier is down, and the carrier must be down on all nodes.
 pub(crate) fn is_due(context: &Context, carrier: &Carrier, down_since_ms: i64) -> bool {
-    let judges = carrier.settings.is_some() && !carrier.slots.borrow().is_empty();
-    judges
+    let can_judge = carrier.settings.is_some() && !carrier.slots.borrow().is_empty();
+    can_judge
         && !carrier.is_up_anywhere()
-        && context.clock.steady_ms() - down_since_ms >= FAIL_OVER_MS
+        && context.clock.steady_ms() - down_since_ms >= FAIL_OVER_AFTER_MS
         && context.live().has_alternative(carrier)
 }
 
-/// Moves what waits for a carrier that is down, and logs a failure.
+/// Moves the batches of a carrier that is down. Logs a failure.
 pub(crate) async fn fail_over(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) {
-    MOVES.note(move_on(context, carrier, now_ms).await);
+    MOVES.note(move_batches(context, carrier, now_ms).await);
 }
 
-/// Moves what waits for a carrier that is down, or not there any more, to one that is up, in order of preference. Gives
-/// whether more of it may be moved now.
-async fn move_on(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> database::Result<bool> {
+/// Moves the batches of a carrier to the next one of their gateway that is up. Returns `true` if
+/// more batches can move now.
+async fn move_batches(
+    context: Arc<Context>,
+    carrier: Arc<str>,
+    now_ms: i64,
+) -> database::Result<bool> {
     let claim = context.claim(&carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
     let claimed = context.store.claim(claim).await?;
     let recipients = claimed.iter().map(|one| one.batch.recipients.len());
@@ -63,15 +67,15 @@ async fn move_on(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> datab
         });
         moved.entry(other).or_default().push(batch);
     }
-    // Batches that no other carrier takes would only be turned over.
+    // Without another carrier, a repetition would claim the same batches again.
     let more = is_full && moved.keys().any(Option::is_some);
     for (other, batches) in moved {
         let due_ms = if other.is_some() {
             now_ms
         } else {
-            now_ms + NO_OTHER_MS
+            now_ms + NO_OTHER_RETRY_MS
         };
-        // Together, and one after the other: each by itself would take the connections of the database from all others.
+        // One release after the other, so that they do not use up the database connections.
         let store = &context.store;
         let given = store.release(batches.clone(), due_ms, other.clone(), now_ms);
         if let Err(error) = given.await {
@@ -84,8 +88,8 @@ async fn move_on(context: Arc<Context>, carrier: Arc<str>, now_ms: i64) -> datab
     Ok(more)
 }
 
-/// Moves what waits for carriers that are not configured any more: nobody else looks for it. A batch that no carrier takes
-/// ends when its time is over. The operator is told of each carrier once.
+/// Moves the batches of carriers that are not configured any more, since no worker looks for them.
+/// A batch without another carrier expires. Each such carrier is logged once.
 pub(crate) async fn move_strays(
     context: &Arc<Context>,
     reported: &Mutex<BTreeSet<String>>,
@@ -102,7 +106,7 @@ pub(crate) async fn move_strays(
     if strays.is_empty() {
         return Ok(());
     }
-    // A node that was configured otherwise may have it, while nodes are restarted one by one.
+    // During a rolling restart another node may still have the carrier configured.
     let binds = context.store.binds().await?;
     let alive = context.nodes.alive();
     strays.retain(|name| {
@@ -115,8 +119,8 @@ pub(crate) async fn move_strays(
         if is_new {
             tracing::warn!(
                 carrier = &*name,
-                "batches wait for a carrier that is not configured: they go to the next one of their gateway, or end when \
-                 their time is over; configure it again if they are to go there"
+                "carrier: not configured, its batches move to the next carrier of their gateway or expire, \
+                 configure it again to keep them"
             );
         }
         let name: Arc<str> = name.into();
@@ -125,8 +129,8 @@ pub(crate) async fn move_strays(
             .iter()
             .any(|other| other.settings.is_some() && other.is_up_anywhere());
         while more {
-            // In a task of its own: who is claimed is given back, also where the sweep is aborted now.
-            let moving = move_on(Arc::clone(context), Arc::clone(&name), now_ms);
+            // A task of its own, so that claimed batches are released even if the sweep is aborted.
+            let moving = move_batches(Arc::clone(context), Arc::clone(&name), now_ms);
             let moved = tokio::spawn(moving).await;
             more = moved.map_err(|_| database::Error::Closed).flatten()?;
         }

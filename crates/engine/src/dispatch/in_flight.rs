@@ -1,5 +1,5 @@
-//! The batches a carrier has in hand: which recipients are still to be sent, which are on the wire, and what
-//! became of the others and is not in the database yet. No effects here.
+//! The claimed batches of a carrier in memory: recipients to submit, recipients on the wire, and
+//! outcomes that are not committed yet. No effects here.
 
 use super::decision::{Decision, Tag};
 use super::multipart::{Answer, MultipartState};
@@ -12,15 +12,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use store::{Batch, Claimed, Content, Ended, Progress};
 
-/// A batch in hand.
+/// A batch in memory.
 struct Slot {
     batch: Arc<Batch>,
     content: Arc<Content>,
     pages: Arc<Pages>,
-    /// Recipients that are not accounted for in memory.
-    open: usize,
-    /// Which recipients are accounted for, by place in the batch.
-    done: Vec<bool>,
+    /// Number of recipients without an outcome.
+    unaccounted: usize,
+    /// `true` for each recipient with an outcome, by index in the batch.
+    accounted_for: Vec<bool>,
     updates: Updates,
 }
 
@@ -29,60 +29,61 @@ struct Updates {
     submitted: Vec<(Recipient, Vec<String>)>,
     doubted: Vec<Recipient>,
     ended: Vec<Ended>,
-    later: BTreeMap<Requeue, Vec<Recipient>>,
+    requeue: BTreeMap<Requeue, Vec<Recipient>>,
     count: usize,
 }
 
-/// The part that is to be sent next.
+/// A recipient to submit, with its pages.
 pub(crate) struct Ready {
     pub(crate) tag: Tag,
     pub(crate) recipient: Recipient,
     pub(crate) batch: Arc<Batch>,
     pub(crate) pages: Arc<Pages>,
-    /// Which of the pages: bit 0 is the first.
+    /// A bit for each page to submit. Bit 0 is the first page.
     due: u64,
 }
 
 impl Ready {
-    /// The pages that go out, counted from 0.
+    /// Returns the indexes of the pages to submit.
     pub(crate) fn due(&self) -> impl Iterator<Item = usize> {
         (0..self.pages.count()).filter(|page| self.due & (1 << page) != 0)
     }
 }
 
-/// All batches in hand.
+/// All batches in memory.
 #[derive(Default)]
 pub(crate) struct InFlight {
     slots: Vec<Option<Slot>>,
-    free: Vec<u32>,
+    free_slots: Vec<u32>,
     ready: [VecDeque<(u32, u16)>; 3],
-    /// Recipients that are to wait, with the steady time until which.
-    held: BTreeSet<(i64, Tag)>,
-    /// How often those have waited who had to.
-    waits: HashMap<(u32, u16), i64>,
-    /// Recipients of several pages; those of one page need no memory but the window's.
+    /// Delayed recipients with the steady time of their next submit.
+    delayed: BTreeSet<(i64, Tag)>,
+    /// Number of delays of each recipient that was delayed.
+    delays: HashMap<(u32, u16), i64>,
+    /// The state of multipart recipients. A recipient of one page needs none.
     multiparts: HashMap<(u32, u16), MultipartState>,
-    /// Slots with news, the oldest first.
-    fresh: VecDeque<u32>,
-    /// Batches of which the database does not take what it was told last.
-    held_back: BTreeSet<i64>,
+    /// Slots with uncommitted outcomes, oldest first.
+    changed: VecDeque<u32>,
+    /// Batches whose last report the database rejected.
+    blocked: BTreeSet<i64>,
 }
 
 impl InFlight {
-    /// Takes a claimed batch in hand, to be sent or, if not, to be decided: then gives its recipients.
+    /// Adds a claimed batch. With `send` its recipients are queued, else their tags are returned
+    /// for a decision.
     pub(crate) fn take(&mut self, claimed: Claimed, pages: Pages, send: bool) -> Vec<Tag> {
-        let index = self.free.pop().unwrap_or_else(|| {
+        let index = self.free_slots.pop().unwrap_or_else(|| {
             self.slots.push(None);
             u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
         });
         let count = claimed.batch.recipients.len();
-        let places = 0..u16::try_from(count).unwrap_or(u16::MAX);
-        let mut held = Vec::new();
+        let indexes = 0..u16::try_from(count).unwrap_or(u16::MAX);
+        let mut to_decide = Vec::new();
         if send {
             let queue = &mut self.ready[claimed.batch.priority as usize];
-            queue.extend(places.map(|place| (index, place)));
+            queue.extend(indexes.map(|recipient| (index, recipient)));
         } else {
-            held.extend(places.map(|recipient| Tag {
+            to_decide.extend(indexes.map(|recipient| Tag {
                 slot: index,
                 recipient,
                 page: 0,
@@ -92,33 +93,33 @@ impl InFlight {
             batch: Arc::new(claimed.batch),
             content: claimed.content,
             pages: Arc::new(pages),
-            open: count,
-            done: vec![false; count],
+            unaccounted: count,
+            accounted_for: vec![false; count],
             updates: Updates::default(),
         });
-        held
+        to_decide
     }
 
-    /// How many recipients wait to be sent.
+    /// Returns the number of recipients to submit.
     pub(crate) fn waiting(&self) -> usize {
         self.ready.iter().map(VecDeque::len).sum()
     }
 
-    /// Returns `true` if nothing is in hand.
+    /// Returns `true` if no batch is in memory.
     pub(crate) fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
+        self.free_slots.len() == self.slots.len()
     }
 
-    /// The next recipient to be sent, the most urgent first; none that is less urgent than told.
+    /// Takes the next recipient to submit in order of priority, down to priority `least`.
     pub(crate) fn next(&mut self, least: Priority) -> Option<Ready> {
         let mut queues = self.ready[..=least as usize].iter_mut();
-        let (slot, place) = queues.find_map(VecDeque::pop_front)?;
+        let (slot, index) = queues.find_map(VecDeque::pop_front)?;
         let held = self.slots.get(slot as usize)?.as_ref()?;
-        let recipient = *held.batch.recipients.get(usize::from(place))?;
+        let recipient = *held.batch.recipients.get(usize::from(index))?;
         let pages = held.pages.count();
         let due = if pages > 1 {
             self.multiparts
-                .entry((slot, place))
+                .entry((slot, index))
                 .or_default()
                 .send_due(pages)
         } else {
@@ -126,7 +127,7 @@ impl InFlight {
         };
         let tag = Tag {
             slot,
-            recipient: place,
+            recipient: index,
             page: 0,
         };
         Some(Ready {
@@ -138,29 +139,29 @@ impl InFlight {
         })
     }
 
-    /// Takes out all recipients that wait, unsent or with pages that are.
-    pub(crate) fn unsent(&mut self) -> Vec<Tag> {
+    /// Takes all recipients that are queued or delayed. Some pages of them may be accepted already.
+    pub(crate) fn take_unsent(&mut self) -> Vec<Tag> {
         let ready = self.ready.iter_mut().flat_map(std::mem::take);
         let ready = ready.map(|(slot, recipient)| Tag {
             slot,
             recipient,
             page: 0,
         });
-        let held = std::mem::take(&mut self.held).into_iter();
-        ready.chain(held.map(|(_, tag)| tag)).collect()
+        let delayed = std::mem::take(&mut self.delayed).into_iter();
+        ready.chain(delayed.map(|(_, tag)| tag)).collect()
     }
 
-    /// How many wait for a time.
-    pub(crate) fn held(&self) -> usize {
-        self.held.len()
+    /// Returns the number of delayed recipients.
+    pub(crate) fn delayed(&self) -> usize {
+        self.delayed.len()
     }
 
-    /// Moves recipients whose time has come behind those that wait.
-    pub(crate) fn wake(&mut self, steady_ms: i64) {
-        while let Some(&(due_ms, tag)) = self.held.first()
+    /// Queues delayed recipients whose time has come, behind the others of their priority.
+    pub(crate) fn queue_delayed(&mut self, steady_ms: i64) {
+        while let Some(&(due_ms, tag)) = self.delayed.first()
             && due_ms <= steady_ms
         {
-            self.held.pop_first();
+            self.delayed.pop_first();
             let slot = self.slots.get(tag.slot as usize).and_then(Option::as_ref);
             if let Some(slot) = slot {
                 self.ready[slot.batch.priority as usize].push_back((tag.slot, tag.recipient));
@@ -168,19 +169,20 @@ impl InFlight {
         }
     }
 
-    /// How often a recipient has waited for a time.
-    pub(crate) fn waits(&self, tag: Tag) -> i64 {
-        let waits = self.waits.get(&(tag.slot, tag.recipient));
-        waits.copied().unwrap_or_default()
+    /// Returns how often a recipient was delayed.
+    pub(crate) fn delays(&self, tag: Tag) -> i64 {
+        let delays = self.delays.get(&(tag.slot, tag.recipient));
+        delays.copied().unwrap_or_default()
     }
 
-    /// The batch that a tag belongs to.
+    /// Returns the batch of a tag.
     pub(crate) fn batch(&self, tag: Tag) -> Option<(Arc<Batch>, Arc<Content>)> {
         let slot = self.slots.get(tag.slot as usize)?.as_ref()?;
         Some((Arc::clone(&slot.batch), Arc::clone(&slot.content)))
     }
 
-    /// Notes what came back for a page; gives the answer once all pages of the recipient have theirs.
+    /// Records the outcome of a page. Returns the answer once all pages of the recipient have an
+    /// outcome.
     pub(crate) fn answered(&mut self, tag: Tag, outcome: SubmitOutcome) -> Option<Answer> {
         let key = (tag.slot, tag.recipient);
         let Some(multipart) = self.multiparts.get_mut(&key) else {
@@ -194,13 +196,13 @@ impl InFlight {
         multipart.record(usize::from(tag.page), outcome)
     }
 
-    /// Returns `true` if the carrier has taken some of a recipient's pages.
+    /// Returns `true` if the carrier accepted some pages of a recipient.
     pub(crate) fn is_begun(&self, tag: Tag) -> bool {
         let multipart = self.multiparts.get(&(tag.slot, tag.recipient));
         multipart.is_some_and(MultipartState::is_begun)
     }
 
-    /// Settles in memory what becomes of a recipient.
+    /// Applies a decision on a recipient in memory.
     pub(crate) fn decide(&mut self, tag: Tag, decision: Decision) {
         let Some(slot) = self
             .slots
@@ -212,36 +214,36 @@ impl InFlight {
         let Some(&recipient) = slot.batch.recipients.get(usize::from(tag.recipient)) else {
             return;
         };
-        if decision == Decision::AtOnce {
+        if decision == Decision::ResubmitNow {
             self.ready[slot.batch.priority as usize].push_front((tag.slot, tag.recipient));
             return;
         }
-        if let Decision::AtTime(steady_ms) = decision {
-            *self.waits.entry((tag.slot, tag.recipient)).or_default() += 1;
-            self.held.insert((steady_ms, tag));
+        if let Decision::ResubmitAt(steady_ms) = decision {
+            *self.delays.entry((tag.slot, tag.recipient)).or_default() += 1;
+            self.delayed.insert((steady_ms, tag));
             return;
         }
-        if std::mem::replace(&mut slot.done[usize::from(tag.recipient)], true) {
+        if std::mem::replace(&mut slot.accounted_for[usize::from(tag.recipient)], true) {
             return;
         }
         if slot.pages.count() > 1 {
             self.multiparts.remove(&(tag.slot, tag.recipient));
         }
-        if !self.waits.is_empty() {
-            self.waits.remove(&(tag.slot, tag.recipient));
+        if !self.delays.is_empty() {
+            self.delays.remove(&(tag.slot, tag.recipient));
         }
-        slot.open -= 1;
+        slot.unaccounted -= 1;
         let updates = &mut slot.updates;
         if updates.count == 0 {
-            self.fresh.push_back(tag.slot);
+            self.changed.push_back(tag.slot);
         }
         updates.count += 1;
         match decision {
             Decision::Submitted(ids) => updates.submitted.push((recipient, ids)),
-            Decision::Doubted(later) => {
+            Decision::InDoubt(requeue) => {
                 updates.doubted.push(recipient);
-                if let Some(later) = later {
-                    updates.later.entry(later).or_default().push(recipient);
+                if let Some(requeue) = requeue {
+                    updates.requeue.entry(requeue).or_default().push(recipient);
                 }
             }
             Decision::Ended(status, error) => updates.ended.push(Ended {
@@ -249,61 +251,65 @@ impl InFlight {
                 status,
                 error,
             }),
-            Decision::Requeue(later) => updates.later.entry(later).or_default().push(recipient),
-            Decision::AtOnce | Decision::AtTime(_) => {}
+            Decision::Requeue(requeue) => {
+                updates.requeue.entry(requeue).or_default().push(recipient);
+            }
+            Decision::ResubmitNow | Decision::ResubmitAt(_) => {}
         }
     }
 
-    /// Updates of a batch wait until the database has the ones before: a batch row tells who is left,
-    /// so whoever came later would take away those who came first.
-    pub(crate) fn hold_back(&mut self, batch: i64) {
-        self.held_back.insert(batch);
+    /// Blocks the outcomes of a batch until its rejected report is committed. A report contains all
+    /// remaining recipients, so reports of a batch must be committed in order.
+    pub(crate) fn block(&mut self, batch: i64) {
+        self.blocked.insert(batch);
     }
 
-    /// The database has it now.
-    pub(crate) fn let_go(&mut self, batch: i64) {
-        self.held_back.remove(&batch);
+    /// Unblocks a batch after its report is committed.
+    pub(crate) fn unblock(&mut self, batch: i64) {
+        self.blocked.remove(&batch);
         let is_it = |slot: &Option<Slot>| {
             let slot = slot.as_ref();
             slot.is_some_and(|slot| slot.batch.id == batch && slot.updates.count > 0)
         };
         if let Some(index) = self.slots.iter().position(is_it) {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            // It may still stand there.
-            self.fresh.retain(|&other| other != index);
-            self.fresh.push_back(index);
+            // The slot may be in the queue already.
+            self.changed.retain(|&other| other != index);
+            self.changed.push_back(index);
         }
     }
 
-    /// Returns `true` if there is something that the database does not know yet.
+    /// Returns `true` if there are uncommitted outcomes.
     pub(crate) fn has_updates(&self) -> bool {
-        !self.fresh.is_empty()
+        !self.changed.is_empty()
     }
 
-    /// Takes out what the database does not know yet, the oldest first, until that accounts for so many recipients;
-    /// and how many those are.
+    /// Takes uncommitted outcomes, oldest first, until they account for `enough` recipients.
+    /// Returns them with that number.
     pub(crate) fn progress(
         &mut self,
         plan: &Plan,
         now_ms: i64,
         enough: usize,
     ) -> (Vec<Progress>, usize) {
-        let mut all = Vec::with_capacity(self.fresh.len().min(enough));
+        let mut all = Vec::with_capacity(self.changed.len().min(enough));
         let mut accounted = 0;
         while accounted < enough
-            && let Some(index) = self.fresh.pop_front()
+            && let Some(index) = self.changed.pop_front()
         {
             let Some(slot) = self.slots.get_mut(index as usize).and_then(Option::as_mut) else {
                 continue;
             };
-            if self.held_back.contains(&slot.batch.id) {
+            if self.blocked.contains(&slot.batch.id) {
                 continue;
             }
             let updates = std::mem::take(&mut slot.updates);
             let mut again: Vec<Batch> = updates
-                .later
+                .requeue
                 .into_iter()
-                .map(|(later, recipients)| later.batch(&slot.batch, recipients, plan.numbers(1)))
+                .map(|(requeue, recipients)| {
+                    requeue.batch(&slot.batch, recipients, plan.numbers(1))
+                })
                 .collect();
             let submitted = updates.submitted.iter().map(|(recipient, _)| *recipient);
             let awaited = submitted.chain(updates.doubted.iter().copied());
@@ -313,9 +319,9 @@ impl InFlight {
                 .batch
                 .recipients
                 .iter()
-                .zip(&slot.done)
-                .filter(|(_, done)| !**done);
-            let remaining: Vec<Recipient> = if slot.open == 0 {
+                .zip(&slot.accounted_for)
+                .filter(|(_, accounted_for)| !**accounted_for);
+            let remaining: Vec<Recipient> = if slot.unaccounted == 0 {
                 Vec::new()
             } else {
                 waiting.map(|(recipient, _)| *recipient).collect()
@@ -330,34 +336,36 @@ impl InFlight {
                 remaining,
                 again,
             });
-            if slot.open == 0 {
+            if slot.unaccounted == 0 {
                 self.slots[index as usize] = None;
-                self.free.push(index);
+                self.free_slots.push(index);
             }
         }
         (all, accounted)
     }
 
-    /// Takes out those recipients that wait and say what is meant, and of which no page was handed over.
-    pub(crate) fn withdraw(&mut self, is_meant: impl Fn(&Content) -> bool) -> Vec<Tag> {
+    /// Takes queued and delayed recipients of matching content. Recipients with an accepted page
+    /// stay.
+    pub(crate) fn withdraw(&mut self, matches: impl Fn(&Content) -> bool) -> Vec<Tag> {
         let ready = self.ready.iter().flatten();
         let ready = ready.map(|&(slot, recipient)| Tag {
             slot,
             recipient,
             page: 0,
         });
-        let held = self.held.iter().map(|&(_, tag)| tag);
+        let delayed = self.delayed.iter().map(|&(_, tag)| tag);
         let is_unsent = |tag: &Tag| {
             let content = self.batch(*tag).map(|(_, content)| content);
-            content.is_some_and(|content| is_meant(&content)) && !self.is_begun(*tag)
+            content.is_some_and(|content| matches(&content)) && !self.is_begun(*tag)
         };
-        let out: Vec<Tag> = ready.chain(held).filter(is_unsent).collect();
-        let places: HashSet<(u32, u16)> = out.iter().map(|tag| (tag.slot, tag.recipient)).collect();
+        let out: Vec<Tag> = ready.chain(delayed).filter(is_unsent).collect();
+        let indexes: HashSet<(u32, u16)> =
+            out.iter().map(|tag| (tag.slot, tag.recipient)).collect();
         for queue in &mut self.ready {
-            queue.retain(|place| !places.contains(place));
+            queue.retain(|index| !indexes.contains(index));
         }
-        self.held
-            .retain(|(_, tag)| !places.contains(&(tag.slot, tag.recipient)));
+        self.delayed
+            .retain(|(_, tag)| !indexes.contains(&(tag.slot, tag.recipient)));
         out
     }
 }
@@ -372,7 +380,7 @@ mod tests {
     use std::ops::RangeInclusive;
     use store::BatchKind;
 
-    /// Without carriers and gateways.
+    /// Returns a plan without carriers and gateways.
     fn plan() -> Plan {
         let rules = Rulebook {
             plan: NumberPlan::new(&[]).unwrap(),
@@ -385,7 +393,7 @@ mod tests {
         Plan::new(rules, Numbers::new(0, &Random::seeded(1)))
     }
 
-    /// A campaign that is claimed, to so many.
+    /// Returns a claimed batch of a campaign.
     fn campaign(id: i64, recipients: u64) -> Claimed {
         let first = 2_348_031_000_000;
         let recipients = (first..first + recipients).map(Recipient::from_digits);
@@ -420,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_have_to_wait_are_next_when_their_time_has_come() {
+    fn delayed_pages_are_queued_when_their_time_has_come() {
         let claimed = Claimed {
             content: Arc::new(Content {
                 body: "x".repeat(200),
@@ -446,35 +454,39 @@ mod tests {
         let answer = in_flight.answered(second, SubmitOutcome::Rejected(full));
         assert_eq!(answer, Some(Answer::Rejected(full)));
         assert!(in_flight.is_begun(second));
-        assert_eq!(in_flight.waits(second), 0);
-        in_flight.decide(second, Decision::AtTime(2_000));
-        in_flight.wake(1_999);
-        assert_eq!((in_flight.held(), in_flight.waiting()), (1, 0));
-        in_flight.wake(2_000);
-        assert_eq!((in_flight.held(), in_flight.waiting()), (0, 1));
+        assert_eq!(in_flight.delays(second), 0);
+        in_flight.decide(second, Decision::ResubmitAt(2_000));
+        in_flight.queue_delayed(1_999);
+        assert_eq!((in_flight.delayed(), in_flight.waiting()), (1, 0));
+        in_flight.queue_delayed(2_000);
+        assert_eq!((in_flight.delayed(), in_flight.waiting()), (0, 1));
         let again = in_flight.next(Priority::Bulk).unwrap();
         assert_eq!(again.due().collect::<Vec<_>>(), [1]);
-        assert_eq!(in_flight.waits(second), 1);
-        in_flight.decide(second, Decision::AtTime(9_000));
-        let unsent: Vec<_> = in_flight.unsent().iter().map(|tag| tag.recipient).collect();
-        assert_eq!(unsent, [0], "they go back, too");
+        assert_eq!(in_flight.delays(second), 1);
+        in_flight.decide(second, Decision::ResubmitAt(9_000));
+        let take_unsent: Vec<_> = in_flight
+            .take_unsent()
+            .iter()
+            .map(|tag| tag.recipient)
+            .collect();
+        assert_eq!(take_unsent, [0], "delayed recipients are returned too");
     }
 
     #[test]
-    fn whoever_had_to_wait_goes_behind_those_who_wait() {
+    fn delayed_recipients_are_queued_last() {
         let mut in_flight = with_campaigns(1..=1, 3);
         let first = in_flight.next(Priority::Bulk).unwrap();
-        in_flight.decide(first.tag, Decision::AtTime(1_000));
-        in_flight.wake(1_000);
+        in_flight.decide(first.tag, Decision::ResubmitAt(1_000));
+        in_flight.queue_delayed(1_000);
         let order = std::iter::from_fn(|| in_flight.next(Priority::Bulk));
         let order: Vec<u16> = order.map(|ready| ready.tag.recipient).collect();
         assert_eq!(order, [1, 2, 0]);
-        assert_eq!(in_flight.waits(first.tag), 1);
+        assert_eq!(in_flight.delays(first.tag), 1);
         in_flight.decide(first.tag, Decision::Submitted(vec!["1".to_owned()]));
-        assert_eq!(in_flight.waits(first.tag), 0, "nothing is left of it");
+        assert_eq!(in_flight.delays(first.tag), 0, "its delays are forgotten");
     }
 
-    /// Some campaigns in hand, each to so many.
+    /// Returns campaigns in memory, each to so many recipients.
     fn with_campaigns(ids: RangeInclusive<i64>, recipients: u64) -> InFlight {
         let mut in_flight = InFlight::default();
         for id in ids {
@@ -506,12 +518,12 @@ mod tests {
     fn updates_of_a_batch_wait_for_its_rejected_fragment() {
         let plan = plan();
         let mut in_flight = with_campaigns(1..=2, 3);
-        // One of each batch at a time.
+        // Each batch has one outcome at a time.
         let tags: Vec<Tag> = std::iter::from_fn(|| in_flight.next(Priority::Bulk))
             .map(|ready| ready.tag)
             .collect();
-        let submit = |in_flight: &mut InFlight, place: u16| {
-            for tag in tags.iter().filter(|tag| tag.recipient == place) {
+        let submit = |in_flight: &mut InFlight, index: u16| {
+            for tag in tags.iter().filter(|tag| tag.recipient == index) {
                 in_flight.decide(*tag, Decision::Submitted(vec!["1".to_owned()]));
             }
         };
@@ -525,12 +537,12 @@ mod tests {
         submit(&mut in_flight, 0);
         assert_eq!(taken(&mut in_flight), [(1, 1), (2, 1)]);
         submit(&mut in_flight, 1);
-        in_flight.hold_back(1);
+        in_flight.block(1);
         assert_eq!(taken(&mut in_flight), [(2, 1)]);
         submit(&mut in_flight, 2);
         assert_eq!(taken(&mut in_flight), [(2, 1)]);
         assert!(!in_flight.has_updates() && !in_flight.is_empty());
-        in_flight.let_go(1);
+        in_flight.unblock(1);
         assert_eq!(taken(&mut in_flight), [(1, 2)]);
         assert!(in_flight.is_empty());
     }

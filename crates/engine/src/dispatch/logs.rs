@@ -5,13 +5,13 @@ use crate::context::carrier::Carrier;
 use crate::context::metrics::status_word;
 use smpp::{CloseReason, CommandStatus, DeliverSm};
 
-/// A connection has ended.
+/// Logs the end of a connection.
 pub(crate) fn closed(carrier: &str, link: LinkId, reason: CloseReason) {
     if matches!(reason, CloseReason::Unbound) {
         tracing::info!(
             carrier.name = carrier,
             carrier.link = link,
-            "carrier: unbound, in order"
+            "carrier: unbound"
         );
     } else {
         tracing::warn!(
@@ -23,12 +23,12 @@ pub(crate) fn closed(carrier: &str, link: LinkId, reason: CloseReason) {
     }
 }
 
-/// The first refusal with a status; further ones are only counted.
+/// Logs the first rejection with a status. Further ones are only counted.
 pub(crate) fn refused(carrier: &Carrier, status: CommandStatus) {
     let settings = carrier.settings.as_ref();
     let sends_validity = settings.is_some_and(|settings| settings.send_validity);
     let advice = if status == CommandStatus::RINVEXPIRY && sends_validity {
-        "; it takes no validity_period: set `send_validity = false` for this carrier"
+        "; it rejects validity_period, set `send_validity = false` for this carrier"
     } else {
         ""
     };
@@ -39,7 +39,7 @@ pub(crate) fn refused(carrier: &Carrier, status: CommandStatus) {
     );
 }
 
-/// The first receipt that cannot be read, without its content; further ones are only counted.
+/// Logs the first unreadable receipt without its content. Further ones are only counted.
 pub(crate) fn unreadable(carrier: &str, deliver: &DeliverSm) {
     tracing::warn!(
         carrier.name = carrier,

@@ -1,8 +1,8 @@
-//! A recipient of several pages on its way: which of them the carrier has taken, and what came of the others.
+//! The state of a multipart recipient: accepted pages and outcomes of the others.
 
 use smpp::{CommandStatus, SubmitOutcome};
 
-/// The answer for all pages of a recipient.
+/// The outcome of all pages of a recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
     Accepted(Vec<String>),
@@ -11,10 +11,10 @@ pub(crate) enum Answer {
     Unknown,
 }
 
-/// The pages of one recipient, of which some are on the wire.
+/// The pages of one recipient with several pages.
 #[derive(Default)]
 pub(crate) struct MultipartState {
-    /// The carrier's ids of the pages that it took.
+    /// The message id of each page that the carrier accepted.
     ids: Vec<Option<String>>,
     outstanding: usize,
     rejected: Option<CommandStatus>,
@@ -23,7 +23,8 @@ pub(crate) struct MultipartState {
 }
 
 impl MultipartState {
-    /// All pages that the carrier has not taken go out; gives which they are, bit 0 being the first.
+    /// Submits all pages that are not accepted yet. Returns a bit for each, where bit 0 is the
+    /// first page.
     pub(crate) fn send_due(&mut self, pages: usize) -> u64 {
         let mut ids = std::mem::take(&mut self.ids);
         ids.resize(pages, None);
@@ -39,7 +40,8 @@ impl MultipartState {
         due
     }
 
-    /// Notes what came back for a page; gives the answer once all that went out have theirs.
+    /// Records the outcome of a page. Returns the answer once no submitted page waits for its
+    /// outcome.
     pub(crate) fn record(&mut self, page: usize, outcome: SubmitOutcome) -> Option<Answer> {
         self.outstanding = self.outstanding.saturating_sub(1);
         match outcome {
@@ -56,7 +58,7 @@ impl MultipartState {
             return None;
         }
         Some(match self.rejected {
-            // Any event that became of the others, this page may be with the carrier.
+            // A page with unknown outcome may be with the carrier, whatever the others returned.
             _ if self.unknown => Answer::Unknown,
             Some(status) => Answer::Rejected(status),
             None if self.not_sent => Answer::NotSent,
@@ -64,7 +66,7 @@ impl MultipartState {
         })
     }
 
-    /// Returns `true` if the carrier has taken some of the pages.
+    /// Returns `true` if the carrier accepted some of the pages.
     pub(crate) fn is_begun(&self) -> bool {
         self.ids.iter().any(Option::is_some)
     }
@@ -74,16 +76,16 @@ impl MultipartState {
 mod tests {
     use super::*;
 
-    fn taken(id: &str) -> SubmitOutcome {
+    fn accepted(id: &str) -> SubmitOutcome {
         let message_id = id.to_owned();
         SubmitOutcome::Accepted { message_id }
     }
 
     #[test]
-    fn pages_that_the_carrier_has_taken_do_not_go_out_again() {
+    fn accepted_pages_are_not_submitted_again() {
         let mut multipart = MultipartState::default();
         assert_eq!(multipart.send_due(3), 0b111);
-        assert_eq!(multipart.record(0, taken("a")), None);
+        assert_eq!(multipart.record(0, accepted("a")), None);
         assert_eq!(multipart.record(2, SubmitOutcome::NotSent), None);
         let throttled = CommandStatus::RTHROTTLED;
         let answer = multipart.record(1, SubmitOutcome::Rejected(throttled));
@@ -91,9 +93,12 @@ mod tests {
         assert!(multipart.is_begun());
         assert_eq!(multipart.send_due(3), 0b110);
         assert!(multipart.is_begun());
-        assert_eq!(multipart.record(2, taken("c")), None);
+        assert_eq!(multipart.record(2, accepted("c")), None);
         let all = ["a", "b", "c"].map(str::to_owned).to_vec();
-        assert_eq!(multipart.record(1, taken("b")), Some(Answer::Accepted(all)));
+        assert_eq!(
+            multipart.record(1, accepted("b")),
+            Some(Answer::Accepted(all))
+        );
     }
 
     #[test]
@@ -106,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_begun_before_a_page_is_taken() {
+    fn a_recipient_is_begun_when_a_page_is_accepted() {
         let mut multipart = MultipartState::default();
         multipart.send_due(2);
         assert_eq!(multipart.record(0, SubmitOutcome::NotSent), None);

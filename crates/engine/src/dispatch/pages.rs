@@ -1,18 +1,18 @@
-//! A batch on the wire: its pages as `submit_sm`.
+//! Encodes the pages of a batch as `submit_sm`.
 
 use bytes::Bytes;
 use domain::{Alphabet, Recipient, Text};
 use smpp::{Address, SubmitSm, esm_class};
 use store::Claimed;
 
-/// Asks for a receipt of the final outcome, good or bad (SMPP 3.4, section 5.2.17).
+/// Requests a receipt for the final outcome, good or bad (SMPP 3.4, section 5.2.17).
 const FINAL_RECEIPT: u8 = 1;
-/// `data_coding` of UCS-2; the SMSC's default alphabet is 0 (section 5.2.19).
+/// `data_coding` of UCS-2. The default alphabet of the SMSC is 0 (section 5.2.19).
 const UCS2: u8 = 8;
-/// The highest priority of a message (section 5.2.14).
+/// The highest `priority_flag` (section 5.2.14).
 const URGENT: u8 = 3;
 
-/// The content that all recipients of a batch share.
+/// The pages that all recipients of a batch share.
 #[derive(Debug)]
 pub(crate) struct Pages {
     template: SubmitSm,
@@ -20,7 +20,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Without a validity the carrier's own counts.
+    /// Encodes the pages. Without `validity_ms` the carrier uses its own validity.
     pub(crate) fn new(claimed: &Claimed, service_type: &str, validity_ms: Option<i64>) -> Self {
         let (batch, content) = (&claimed.batch, &claimed.content);
         let text = Text::from_stored(content.body.clone());
@@ -31,7 +31,8 @@ impl Pages {
         };
         let pages = text.pages();
         let total = u8::try_from(pages.len()).unwrap_or(u8::MAX);
-        // The reference follows from the message: pages that are sent again join those of the first time.
+        // The reference derives from the message id, so resent pages join the pages of the first
+        // submit.
         let reference = batch.message.0.as_bytes()[15];
         let long = total > 1;
         let pages = (1..=total)
@@ -65,12 +66,12 @@ impl Pages {
         Self { template, pages }
     }
 
-    /// How many submits a recipient takes.
+    /// Returns the number of submits for a recipient.
     pub(crate) fn count(&self) -> usize {
         self.pages.len()
     }
 
-    /// One page for one recipient.
+    /// Returns the submit of one page to one recipient.
     pub(crate) fn submit(&self, recipient: Recipient, page: usize) -> SubmitSm {
         SubmitSm {
             destination: Address::international(recipient.to_string()),
@@ -80,7 +81,7 @@ impl Pages {
     }
 }
 
-/// A sender of digits alone is a short code or a number; everything else is a name.
+/// Returns the source address: digits are a short code or a number, anything else is a name.
 fn source(sender: &str) -> Address {
     const SHORT_CODE_DIGITS: usize = 8;
     if !sender.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -96,12 +97,12 @@ fn source(sender: &str) -> Address {
     }
 }
 
-/// A relative `validity_period`: `YYMMDDhhmmss000R` (SMPP 3.4, section 7.1.1).
+/// Returns a relative `validity_period`: `YYMMDDhhmmss000R` (SMPP 3.4, section 7.1.1).
 fn validity_period(validity_ms: i64) -> String {
-    // Up to a whole second, so that the moment since the acceptance does not show.
+    // Seconds are rounded up, so that the time since acceptance does not shorten the value.
     let seconds = (validity_ms.saturating_add(999) / 1_000).clamp(1, 99 * 86_400);
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days beyond 30 are written as months of 30 days.
+    // Months have 30 days here.
     let (months, days) = (days / 30, days % 30);
     let (hours, minutes, seconds) = (rest / 3_600, rest / 60 % 60, rest % 60);
     format!("00{months:02}{days:02}{hours:02}{minutes:02}{seconds:02}000R")

@@ -1,4 +1,4 @@
-//! The receipts of a carrier that wait for their commit. No effects here.
+//! The received receipts of a carrier that are not committed yet. No effects here.
 
 use super::report::Answers;
 use super::segments::{Joined, Segments};
@@ -10,21 +10,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::Receipt;
 
-/// While the receipts of a carrier that are not committed take so much memory, nothing more is read from its connections.
+/// Memory of uncommitted receipts of a carrier at which its connections are not read any more (back
+/// pressure).
 const MAX_OCTETS: usize = 8 * 1024 * 1024;
 
-/// A receipt that came, and how it is to be answered.
+/// A received receipt and the requests to answer after its commit.
 pub(crate) struct ReceivedReceipt {
     pub(crate) receipt: Receipt,
-    /// The connection that it came on, while that lasts.
+    /// The connection of the receipt, until it is lost.
     pub(crate) link: Option<LinkId>,
     pub(crate) sequence: u32,
-    /// The other segments that are answered with it, where it was cut.
+    /// The segments of the receipt that are answered together with it.
     pub(crate) segments: Vec<Origin>,
 }
 
 impl ReceivedReceipt {
-    /// The memory that it takes.
+    /// Returns the memory of the receipt in octets.
     fn octets(&self) -> usize {
         let Receipt {
             carrier_id,
@@ -38,24 +39,24 @@ impl ReceivedReceipt {
     }
 }
 
-/// A `deliver_sm` that is no receipt, or one that cannot be read. It is answered and dropped, or it would come again for
-/// ever.
+/// A `deliver_sm` that is no readable receipt. It is answered and dropped, or the carrier would
+/// repeat it for ever.
 pub(crate) struct NoReceipt {
     pub(crate) deliver: DeliverSm,
     pub(crate) origins: Vec<Origin>,
-    /// `true` if the carrier marked it as a receipt.
+    /// `true` if its `esm_class` marks a receipt.
     pub(crate) marked: bool,
 }
 
-/// The receipts of one carrier.
+/// The received receipts of one carrier.
 pub(crate) struct ReceiptInbox {
     carrier: Arc<str>,
     ids: ReceiptIds,
-    /// `true` if a text that reads like a receipt is one without the mark of a receipt.
+    /// `true` if a text in the form of a receipt counts as one even without the `esm_class`.
     takes_unmarked: bool,
     receipts: Vec<ReceivedReceipt>,
     octets: usize,
-    /// Receipts that wait for their other segments: those that the carrier marked as receipts, and others.
+    /// Incomplete segmented receipts with and without the `esm_class` of a receipt.
     marked_segments: Segments,
     other_segments: Segments,
 }
@@ -73,8 +74,8 @@ impl ReceiptInbox {
         }
     }
 
-    /// Returns `true` if more receipts may come.
-    pub(crate) fn has_room(&self) -> bool {
+    /// Returns `true` if more receipts may be read.
+    pub(crate) fn has_capacity(&self) -> bool {
         self.octets < MAX_OCTETS
     }
 
@@ -82,12 +83,12 @@ impl ReceiptInbox {
         self.receipts.is_empty()
     }
 
-    /// How many receipts wait for their commit.
+    /// Returns the number of uncommitted receipts.
     pub(crate) fn len(&self) -> usize {
         self.receipts.len()
     }
 
-    /// Takes out the oldest receipts, so many, with their answers by connection.
+    /// Takes the oldest `count` receipts, with their answers by connection.
     pub(crate) fn take<'a>(
         &mut self,
         count: usize,
@@ -95,7 +96,7 @@ impl ReceiptInbox {
     ) -> (Vec<Receipt>, Answers) {
         let mut receipts = Vec::with_capacity(count);
         let mut answers: BTreeMap<LinkId, (BoundSession, Vec<(usize, u32)>)> = BTreeMap::new();
-        for (place, received) in self.receipts.drain(..count).enumerate() {
+        for (index, received) in self.receipts.drain(..count).enumerate() {
             self.octets -= received.octets();
             receipts.push(received.receipt);
             let own = received.link.map(|link| (link, received.sequence));
@@ -104,14 +105,15 @@ impl ReceiptInbox {
                     let of_link = answers
                         .entry(link)
                         .or_insert_with(|| (session.clone(), Vec::new()));
-                    of_link.1.push((place, sequence));
+                    of_link.1.push((index, sequence));
                 }
             }
         }
         (receipts, Answers(answers.into_values().collect()))
     }
 
-    /// Takes a `deliver_sm` in. A segment waits for the others of its receipt. Returns what is no receipt.
+    /// Adds a `deliver_sm`. A segment waits for the others of its receipt. Returns each PDU that is
+    /// no receipt.
     pub(crate) fn deliver(
         &mut self,
         origin: Origin,
@@ -119,8 +121,8 @@ impl ReceiptInbox {
         steady_ms: i64,
     ) -> Vec<NoReceipt> {
         let marked = smpp::receipt::is_marked(&deliver);
-        let place = Segment::of(&deliver).filter(|_| marked || self.takes_unmarked);
-        let Some(place) = place else {
+        let index = Segment::of(&deliver).filter(|_| marked || self.takes_unmarked);
+        let Some(index) = index else {
             let received = self.receive(deliver, Some(origin), Vec::new());
             return received.into_iter().collect();
         };
@@ -129,15 +131,15 @@ impl ReceiptInbox {
         } else {
             &mut self.other_segments
         };
-        let joined = segments.add(place, deliver, origin, steady_ms);
+        let joined = segments.add(index, deliver, origin, steady_ms);
         joined
             .into_iter()
             .filter_map(|joined| self.join(joined))
             .collect()
     }
 
-    /// Returns the segments that have waited long enough to be answered. Receipts that stay without their other segments
-    /// are read as they are.
+    /// Returns the segments that must be answered now. Receipts whose segments did not all arrive
+    /// in time are read without them.
     pub(crate) fn time_out(&mut self, steady_ms: i64) -> (Vec<Origin>, Vec<NoReceipt>) {
         let (mut answers, mut late) = self.marked_segments.time_out(steady_ms);
         let (more_answers, more_late) = self.other_segments.time_out(steady_ms);
@@ -179,7 +181,7 @@ impl ReceiptInbox {
         })
     }
 
-    /// The receipt that it is, where its carrier is believed to have written it.
+    /// Returns the receipt of a `deliver_sm`, if it is one that this carrier may send.
     fn receipt(&self, deliver: &DeliverSm) -> Option<Receipt> {
         let read = smpp::receipt::parse(deliver)?;
         if !read.marked && !self.takes_unmarked {
@@ -188,12 +190,13 @@ impl ReceiptInbox {
         smpp_mapping::receipt(&self.carrier, deliver, read, self.ids)
     }
 
-    /// The receipts that came since there were so many.
+    /// Returns the receipts from index `count` on.
     pub(crate) fn since(&self, count: usize) -> &[ReceivedReceipt] {
         self.receipts.get(count..).unwrap_or_default()
     }
 
-    /// Forgets a connection: its segments come again on another one, and its receipts stay without an answer.
+    /// Removes a lost connection. The carrier repeats unanswered segments on another one. Receipts
+    /// are committed without an answer.
     pub(crate) fn forget(&mut self, link: LinkId) {
         for received in &mut self.receipts {
             if received.link == Some(link) {

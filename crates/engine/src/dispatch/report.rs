@@ -1,4 +1,4 @@
-//! A worker's report: the outcomes and receipts that are to be committed, and what follows their commit.
+//! The report of a worker: outcomes and receipts to commit, and the acknowledgement afterwards.
 
 use super::completed::Completed;
 use super::transport::BoundSession;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use store::{Progress, Receipt};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// It takes a report, and acknowledges it once it is committed.
+/// Takes a report, and acknowledges it once it is committed.
 pub(crate) type ReportSink = Arc<dyn Fn(Report) + Send + Sync>;
 
 /// The outcomes and receipts of one carrier.
@@ -17,23 +17,24 @@ pub(crate) struct Report {
     pub(crate) ack: PendingAck,
 }
 
-/// The acknowledgement that follows the commit of a report.
+/// The acknowledgement of a report after its commit.
 pub(crate) struct PendingAck {
     pub(crate) carrier: Arc<str>,
-    /// Recipients that the report accounts for.
+    /// Number of recipients that the report accounts for.
     pub(crate) accounted: usize,
     /// The receipts that are answered after the commit.
     pub(crate) answers: Answers,
-    /// The bound of fragments that may be set aside, if the database refuses them.
+    /// Maximum number of fragments that may be quarantined, if the database refuses them.
     pub(crate) aside: usize,
     pub(crate) done: UnboundedSender<Completed>,
 }
 
-/// Receipts to answer: by connection the place of each in the report, and its sequence number.
+/// The receipts to answer: for each connection the index of each receipt in the report, and its
+/// sequence number.
 pub(crate) struct Answers(pub(crate) Vec<(BoundSession, Vec<(usize, u32)>)>);
 
 impl Answers {
-    /// The sequence numbers by connection.
+    /// Returns the sequence numbers by connection.
     pub(crate) fn all(self) -> Vec<(BoundSession, Vec<u32>)> {
         let numbers = |all: Vec<(usize, u32)>| all.into_iter().map(|(_, number)| number).collect();
         let all = self.0.into_iter();
@@ -41,12 +42,12 @@ impl Answers {
             .collect()
     }
 
-    /// Takes out the receipts at these places.
-    pub(crate) fn take(&mut self, places: Range<usize>) -> Self {
+    /// Takes the receipts at these indexes.
+    pub(crate) fn take(&mut self, indexes: Range<usize>) -> Self {
         let all = self.0.iter_mut();
         let taken = all.map(|(session, receipts)| {
-            let of_it = receipts.extract_if(.., |(place, _)| places.contains(place));
-            (session.clone(), of_it.collect())
+            let taken_receipts = receipts.extract_if(.., |(index, _)| indexes.contains(index));
+            (session.clone(), taken_receipts.collect())
         });
         Self(taken.collect())
     }

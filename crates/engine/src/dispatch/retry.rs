@@ -1,10 +1,10 @@
-//! The part that is to be sent later, from a batch of its own.
+//! Batches for recipients that are sent again later.
 
 use domain::{Priority, Recipient};
 use std::sync::Arc;
 use store::{Batch, BatchKind};
 
-/// A batch to be made of some recipients of another.
+/// A new batch for some recipients of another one.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Requeue {
     pub(crate) due_at_ms: i64,
@@ -13,20 +13,20 @@ pub(crate) struct Requeue {
     pub(crate) kind: RequeueKind,
 }
 
-/// Why it is made.
+/// The reason for a new batch.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum RequeueKind {
-    /// The carrier did not take it.
+    /// The carrier rejected the submit for now.
     Retry,
-    /// It was in doubt.
+    /// The recipients were in doubt.
     Resend,
-    /// It was not on the wire. A second leg costs nothing yet.
+    /// The recipients were not submitted. A second leg is not charged yet.
     Unsent,
 }
 
 impl RequeueKind {
-    /// The kind of the batch that comes after one of this kind. A resend that was not taken is still one: if its
-    /// response is lost, too, there is no third.
+    /// Returns the kind of the new batch. A retry of a resend stays a resend, so a recipient that
+    /// is in doubt again is not sent a third time.
     fn after(self, kind: BatchKind) -> BatchKind {
         match (self, kind) {
             (Self::Unsent, kind) => kind,
@@ -36,8 +36,9 @@ impl RequeueKind {
         }
     }
 
-    /// A retry stays behind what waits, or recipients that are refused for good would be tried before all others, again
-    /// and again. The others go out once more at most.
+    /// Returns the priority of the new batch. A retry keeps its priority, or recipients that are
+    /// rejected for ever would overtake all others. Resent and unsent recipients overtake
+    /// campaigns, since they are sent at most once more.
     fn priority(self, of: Priority) -> Priority {
         match (self, of) {
             (_, Priority::Otp) => Priority::Otp,
@@ -69,9 +70,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_retry_overtakes_nobody() {
+    fn a_retry_keeps_its_priority() {
         use Priority::{Bulk, Normal, Otp};
-        for (later, of, priority) in [
+        for (reason, of, priority) in [
             (RequeueKind::Retry, Bulk, Bulk),
             (RequeueKind::Retry, Normal, Normal),
             (RequeueKind::Retry, Otp, Otp),
@@ -79,13 +80,13 @@ mod tests {
             (RequeueKind::Unsent, Bulk, Normal),
             (RequeueKind::Unsent, Otp, Otp),
         ] {
-            assert_eq!(later.priority(of), priority, "{later:?} of {of:?}");
+            assert_eq!(reason.priority(of), priority, "{reason:?} of {of:?}");
         }
     }
 
     #[test]
-    fn a_resend_that_is_tried_again_stays_the_only_one() {
-        for (later, kind, after) in [
+    fn a_retry_of_a_resend_stays_a_resend() {
+        for (reason, kind, after) in [
             (RequeueKind::Resend, BatchKind::First, BatchKind::Resend),
             (RequeueKind::Retry, BatchKind::Resend, BatchKind::Resend),
             (RequeueKind::Retry, BatchKind::First, BatchKind::First),
@@ -96,7 +97,7 @@ mod tests {
             (RequeueKind::Unsent, BatchKind::Backup, BatchKind::Backup),
             (RequeueKind::Unsent, BatchKind::Again, BatchKind::Again),
         ] {
-            assert_eq!(later.after(kind), after, "{later:?} of {kind:?}");
+            assert_eq!(reason.after(kind), after, "{reason:?} of {kind:?}");
         }
     }
 }

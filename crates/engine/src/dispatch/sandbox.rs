@@ -1,7 +1,8 @@
-//! The simulated carrier of the sandbox: the same path as a real one, without the world behind it.
+//! The simulated carrier of the sandbox. It uses the same path as a real carrier, without a
+//! network.
 //!
-//! A message is answered about a second after it came, and its receipt follows at once. Until then its batch
-//! is in hand, so a process that dies in between loses nothing.
+//! A submit is answered after about a second, and its receipt follows at once. Its batch stays
+//! claimed until then, so a crash loses nothing.
 
 use super::transport::{LinkEvent, SandboxSession};
 use crate::context::random::Random;
@@ -11,11 +12,11 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How long the simulated carrier takes.
-const TAKES: Duration = Duration::from_secs(1);
+/// Delay of the simulated responses.
+const RESPONSE_DELAY: Duration = Duration::from_secs(1);
 /// Starts the simulated carrier.
 pub(crate) fn start(events: mpsc::Sender<LinkEvent>, random: Random) -> SandboxSession {
-    // No more comes in than the carrier's budget lets out.
+    // The budget of the carrier bounds this channel.
     let (orders, received) = mpsc::unbounded_channel();
     tokio::spawn(simulate(received, events, random));
     SandboxSession::new(orders)
@@ -34,8 +35,9 @@ async fn simulate(
         while answers.try_join_next().is_some() {}
         let (events, random) = (events.clone(), random.clone());
         answers.spawn(async move {
-            tokio::time::sleep(TAKES).await;
-            // An error means that the engine has closed: the batch is in hand and comes again.
+            tokio::time::sleep(RESPONSE_DELAY).await;
+            // The channel is closed when the engine has ended. The batch is claimed and will be
+            // sent again.
             let _ = events
                 .send(LinkEvent::Events {
                     link: 0,
@@ -44,7 +46,7 @@ async fn simulate(
                 .await;
         });
     }
-    // Where the process ends they are cancelled: what is in hand comes again.
+    // These tasks are cancelled when the process ends. Their batches are sent again.
     while answers.join_next().await.is_some() {}
     let _ = events.send(LinkEvent::Down { link: 0 }).await;
 }
@@ -54,7 +56,7 @@ fn outcomes(submits: Vec<Submit>, random: &Random) -> Vec<Event> {
     let mut events: Vec<Event> = submits
         .into_iter()
         .map(|submit| {
-            // Carrier ids must differ between messages that the same number gets.
+            // Message ids must be unique, also for several messages to one number.
             let message_id = format!("{:016x}", random.number());
             receipts.extend(
                 receipt(&submit.pdu, &message_id).map(|deliver| Event::Deliver {
@@ -72,7 +74,8 @@ fn outcomes(submits: Vec<Submit>, random: &Random) -> Vec<Event> {
     events
 }
 
-/// The receipt for a number: as the steering numbers say, delivered for all others.
+/// Returns the receipt of a number. Steering numbers choose its state, and all others are
+/// delivered.
 fn receipt(submit: &SubmitSm, message_id: &str) -> Option<DeliverSm> {
     let recipient = Recipient::from_digits(submit.destination.digits.parse().ok()?);
     let state = match recipient.sandbox_outcome() {

@@ -1,23 +1,25 @@
-//! Receipts that a carrier cut into segments, as they wait for the others. No effects here.
+//! Incomplete receipts that a carrier cut into segments. No effects here.
 //!
-//! Segments are answered with the commit of their receipt: a segment that was not answered comes again, so a crash loses
-//! none. Some carriers send the next one only after the answer. So what has waited for `ANSWER_TIMEOUT` is answered, and kept
-//! until `JOIN_TIMEOUT`; of such a receipt a crash loses what was answered, and its recipient expires.
+//! Segments are answered with the commit of their receipt, so after a crash the carrier repeats
+//! them. Some carriers send the next segment only after the answer to the last. So a segment is
+//! answered after `ANSWER_TIMEOUT`, and kept until `JOIN_TIMEOUT`. A crash in between loses it, and
+//! its recipient expires.
 
 use super::transport::{LinkId, Origin};
 use smpp::{DeliverSm, Segment};
 use std::collections::{BTreeMap, HashMap};
 
-/// How long a segment waits for the others before it is answered.
+/// Time after which a segment is answered without the others.
 const ANSWER_TIMEOUT_MS: i64 = 1_000;
-/// How long it is kept for them.
+/// Time for which a segment is kept.
 const JOIN_TIMEOUT_MS: i64 = 60_000;
-/// Receipts of a carrier that wait for segments at a time. The oldest is given up for one more.
+/// Maximum number of incomplete receipts of a carrier. The oldest one is completed early to free
+/// capacity.
 const MAX_WAITING: usize = 1_000;
-/// Octets of all their segments. The oldest is given up for more.
+/// Maximum size of all segments. The oldest receipt is completed early to free capacity.
 const MAX_OCTETS: usize = 1_024 * 1_024;
 
-/// The segments that belong together.
+/// Identifies the segments of one receipt.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Key {
     sender: String,
@@ -26,24 +28,24 @@ struct Key {
     total: u8,
 }
 
-/// A receipt of which segments are missing.
+/// An incomplete receipt.
 struct Waiting {
-    /// By their numbers.
+    /// The segments by number.
     segments: BTreeMap<u8, DeliverSm>,
     /// The segments that are not answered yet.
     origins: Vec<Origin>,
-    /// When the first came, by the steady time.
-    since_ms: i64,
+    /// The steady time of the first segment.
+    first_ms: i64,
     octets: usize,
-    /// The order tells which came first.
+    /// The order of arrival.
     order: u64,
 }
 
-/// A receipt that waits no longer.
+/// A receipt that waits no longer. Segments may be missing.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Joined {
     pub(crate) deliver: DeliverSm,
-    /// The part that is to be answered with it.
+    /// The segments that are answered with it.
     pub(crate) origins: Vec<Origin>,
 }
 
@@ -57,7 +59,7 @@ impl Waiting {
     }
 }
 
-/// The receipts of one carrier that wait for segments.
+/// The incomplete receipts of one carrier.
 #[derive(Default)]
 pub(crate) struct Segments {
     waiting: HashMap<Key, Waiting>,
@@ -66,10 +68,11 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// Takes a segment in. Gives the receipt that is whole now, and those that are given up for it, with what came of them.
+    /// Adds a segment. Returns the receipt if it is complete, and older receipts that had to give
+    /// up capacity.
     pub(crate) fn add(
         &mut self,
-        place: Segment,
+        position: Segment,
         deliver: DeliverSm,
         origin: Origin,
         steady_ms: i64,
@@ -77,26 +80,26 @@ impl Segments {
         let key = Key {
             sender: deliver.destination.digits.clone(),
             recipient: deliver.source.digits.clone(),
-            reference: place.reference,
-            total: place.total,
+            reference: position.reference,
+            total: position.total,
         };
         self.count += 1;
         let octets = size(&deliver);
         let waiting = self.waiting.entry(key.clone()).or_insert_with(|| Waiting {
             segments: BTreeMap::new(),
             origins: Vec::new(),
-            since_ms: steady_ms,
+            first_ms: steady_ms,
             octets: 0,
             order: self.count,
         });
-        let replaced = waiting.segments.insert(place.number, deliver);
+        let replaced = waiting.segments.insert(position.number, deliver);
         let replaced = replaced.as_ref().map_or(0, size);
         waiting.origins.push(origin);
         waiting.octets = waiting.octets + octets - replaced;
         self.octets = self.octets + octets - replaced;
-        let is_whole = waiting.segments.len() == usize::from(place.total);
+        let is_complete = waiting.segments.len() == usize::from(position.total);
         let mut done = Vec::new();
-        if is_whole {
+        if is_complete {
             done.extend(self.take(&key));
         }
         while self.waiting.len() > MAX_WAITING || self.octets > MAX_OCTETS {
@@ -110,14 +113,14 @@ impl Segments {
         done
     }
 
-    /// Gives what has waited long enough to be answered, and the receipts that are given up.
+    /// Returns the segments that must be answered now, and the receipts that waited too long.
     pub(crate) fn time_out(&mut self, steady_ms: i64) -> (Vec<Origin>, Vec<Joined>) {
         let mut answers = Vec::new();
         let mut late = Vec::new();
         for (key, waiting) in &mut self.waiting {
-            if steady_ms - waiting.since_ms >= JOIN_TIMEOUT_MS {
+            if steady_ms - waiting.first_ms >= JOIN_TIMEOUT_MS {
                 late.push((waiting.order, key.clone()));
-            } else if steady_ms - waiting.since_ms >= ANSWER_TIMEOUT_MS {
+            } else if steady_ms - waiting.first_ms >= ANSWER_TIMEOUT_MS {
                 answers.append(&mut waiting.origins);
             }
         }
@@ -126,7 +129,7 @@ impl Segments {
         (answers, late.collect())
     }
 
-    /// A connection is gone: what was not answered on it comes again.
+    /// Removes a lost connection. The carrier repeats its unanswered segments.
     pub(crate) fn forget(&mut self, link: LinkId) {
         for waiting in self.waiting.values_mut() {
             waiting.origins.retain(|(other, _)| *other != link);
@@ -140,7 +143,7 @@ impl Segments {
     }
 }
 
-/// About the octets that a segment takes.
+/// Returns the approximate memory of a segment in octets.
 fn size(deliver: &DeliverSm) -> usize {
     let tlvs = deliver.tlvs.iter().map(|tlv| tlv.value.len() + 8);
     let addresses = deliver.source.digits.len() + deliver.destination.digits.len();
@@ -154,7 +157,7 @@ mod tests {
 
     const TEXT: &str = "id:77 sub:001 dlvrd:001 stat:DELIVRD err:000 text:Hello";
 
-    /// The segments of a receipt for this number.
+    /// Returns the segments of a receipt for this number.
     fn cut(number: u64, reference: u8, total: u8) -> Vec<(Segment, DeliverSm)> {
         let length = TEXT.len().div_ceil(usize::from(total));
         let chunks = (1..).zip(TEXT.as_bytes().chunks(length));
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_is_whole_with_its_segments_in_any_order() {
+    fn segments_are_joined_in_any_order() {
         let mut segments = Segments::default();
         for (round, reversed) in [false, true].into_iter().enumerate() {
             let mut all = cut(2_348_031_234_567, 7, 3);
@@ -184,14 +187,14 @@ mod tests {
                 all.reverse();
             }
             let mut done = Vec::new();
-            for (sequence, (place, deliver)) in (1..).zip(all) {
+            for (sequence, (position, deliver)) in (1..).zip(all) {
                 assert_eq!(done, [], "round {round}");
-                // One comes twice, as after a lost connection.
+                // The first segment arrives twice, as after a lost connection.
                 if sequence == 1 {
-                    segments.add(place, deliver.clone(), (1, 9), 0);
+                    segments.add(position, deliver.clone(), (1, 9), 0);
                     segments.forget(1);
                 }
-                done = segments.add(place, deliver, (2, sequence), 0);
+                done = segments.add(position, deliver, (2, sequence), 0);
             }
             let [joined] = &done[..] else { panic!() };
             assert_eq!(text(joined), TEXT);
@@ -211,14 +214,14 @@ mod tests {
         ];
         assert_eq!(segments.add(mine.0, mine.1, (1, 1), 0), []);
         for mut other in others {
-            let (place, deliver) = other.remove(1);
-            assert_eq!(segments.add(place, deliver, (1, 2), 0), []);
+            let (position, deliver) = other.remove(1);
+            assert_eq!(segments.add(position, deliver, (1, 2), 0), []);
         }
         assert_eq!(segments.waiting.len(), 4);
     }
 
     #[test]
-    fn a_segment_is_answered_in_time_and_kept_for_the_others() {
+    fn an_early_answered_segment_is_still_joined() {
         let mut segments = Segments::default();
         let [first, second] = &cut(2_348_031_234_567, 7, 2)[..] else {
             panic!()
@@ -230,7 +233,7 @@ mod tests {
         let done = segments.add(second.0, second.1.clone(), (1, 2), JOIN_TIMEOUT_MS - 1);
         assert_eq!(text(&done[0]), TEXT);
         assert_eq!(done[0].origins, [(1, 2)]);
-        // One that stays alone is given up.
+        // A receipt that stays incomplete is given up.
         segments.add(second.0, second.1.clone(), (1, 3), 0);
         let (answers, late) = segments.time_out(JOIN_TIMEOUT_MS);
         assert_eq!((answers, late.len()), (vec![], 1));
@@ -239,17 +242,17 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_segments_has_a_bound() {
+    fn incomplete_receipts_have_a_bound() {
         let mut segments = Segments::default();
         let mut given_up = 0;
         let mut add = |segments: &mut Segments, number: u64, filling: usize| {
-            let (place, deliver) = cut(number, 7, 2).remove(0);
+            let (position, deliver) = cut(number, 7, 2).remove(0);
             let text = [&deliver.short_message[..], &vec![b'x'; filling]].concat();
             let deliver = DeliverSm {
                 short_message: text.into(),
                 ..deliver
             };
-            let done = segments.add(place, deliver, (1, 1), 0);
+            let done = segments.add(position, deliver, (1, 1), 0);
             given_up += done.len();
             assert!(segments.octets <= MAX_OCTETS && segments.waiting.len() <= MAX_WAITING);
             given_up

@@ -1,4 +1,5 @@
-//! The connections of a carrier on this node: opened when the node is given a slot, unbound when the slot goes to another.
+//! The bind slots of a carrier on this node. A connection is opened when the node gets a slot, and
+//! unbound when it loses it.
 
 use super::bind;
 use super::sandbox;
@@ -14,28 +15,27 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
-/// Connections of a slot: a pair at most.
+/// Maximum number of connections in a slot.
 const LINKS_PER_SLOT: LinkId = 2;
-/// Slots that are given back, of all carriers.
-static BINDS: Outage =
-    Outage::of("connections of carriers cannot be given back, and are offered again");
+/// Outage of the release of bind slots, over all carriers.
+static BINDS: Outage = Outage::of("bind slots cannot be released, retrying");
 
-/// A connection in use.
+/// A bound connection.
 struct Connection {
     session: BoundSession,
-    /// `true` if messages go out on it: it is no receiver, and has not begun to end.
+    /// `true` if the connection takes submits: it is no receiver, and is not being unbound.
     submits: bool,
 }
 
 /// A slot in use.
 struct BindSlot {
-    /// The ways to end its tasks.
+    /// The senders that end its tasks.
     ends: Vec<watch::Sender<bool>>,
-    /// Its tasks that run.
+    /// Number of its tasks that run.
     tasks: usize,
 }
 
-/// The connections of this node and the tasks that keep them bound.
+/// The bind slots and connections of one carrier on this node.
 pub(crate) struct BindSlots {
     context: Arc<Context>,
     carrier: Arc<Carrier>,
@@ -46,7 +46,7 @@ pub(crate) struct BindSlots {
     pub(crate) tasks: JoinSet<i64>,
 }
 
-/// The slot of a connection.
+/// Returns the slot of a connection.
 fn slot_of(link: LinkId) -> i64 {
     i64::try_from(link / LINKS_PER_SLOT).unwrap_or(i64::MAX)
 }
@@ -69,7 +69,7 @@ impl BindSlots {
         }
     }
 
-    /// The simulated carrier has one connection, which no other node needs.
+    /// Connects the simulated carrier, which has one connection on each node.
     pub(crate) async fn connect_sandbox(&self) {
         let (events, random) = (self.events.clone(), self.context.random.clone());
         let session = BoundSession::Sandbox(sandbox::start(events, random));
@@ -78,11 +78,12 @@ impl BindSlots {
             session,
             submits: true,
         };
-        // The receiver is alive: it is the caller's.
+        // The caller holds the receiver, so the send succeeds.
         let _ = self.events.send(up).await;
     }
 
-    /// The slots of this node: none while the others may take it for dead, as another node may hold them then.
+    /// Returns the slots that this node holds. There are none without a valid lease, since another
+    /// node may hold them then.
     fn wanted(&self, closing: bool) -> BTreeSet<i64> {
         if closing || !self.context.nodes.holds() {
             BTreeSet::new()
@@ -91,7 +92,7 @@ impl BindSlots {
         }
     }
 
-    /// Opens and ends connections until they are those that this node has been given. Returns how many slots it has.
+    /// Opens and closes connections to match the slots of this node. Returns the number of slots.
     pub(crate) fn assign(&mut self, closing: bool) -> usize {
         let held = self.wanted(closing);
         for &slot in &held {
@@ -142,7 +143,8 @@ impl BindSlots {
         self.open.insert(slot, BindSlot { ends, tasks });
     }
 
-    /// A connection has ended for good. After the last of a slot, another node can take the slot.
+    /// Removes a task of a slot that has ended. After its last task the slot is released for other
+    /// nodes.
     pub(crate) fn ended(&mut self, slot: i64, closing: bool) {
         let Some(open) = self.open.get_mut(&slot) else {
             return;
@@ -154,7 +156,7 @@ impl BindSlots {
         self.open.remove(&slot);
         let context = &self.context;
         if self.wanted(closing).contains(&slot) {
-            // It came back while it was ending.
+            // The slot was assigned again while its connections were closing.
             self.open(slot);
         } else if context.store.is_shared() && !closing && context.nodes.holds() {
             let (context, carrier) = (Arc::clone(context), self.carrier.name.to_string());
@@ -170,25 +172,25 @@ impl BindSlots {
         }
     }
 
-    /// A connection is bound; one that this node was not given is unbound.
+    /// Adds a bound connection. It is unbound at once if this node lost its slot.
     pub(crate) fn up(&mut self, link: LinkId, session: BoundSession, submits: bool, closing: bool) {
-        let is_mine =
+        let is_held =
             self.carrier.settings.is_none() || self.wanted(closing).contains(&slot_of(link));
-        let given = !closing && is_mine;
-        if !given {
+        let is_assigned = !closing && is_held;
+        if !is_assigned {
             session.unbind();
         }
-        let submits = submits && given;
+        let submits = submits && is_assigned;
         self.connections
             .insert(link, Connection { session, submits });
     }
 
-    /// A connection was lost, or ended in order.
+    /// Removes a connection that has ended.
     pub(crate) fn down(&mut self, link: LinkId) {
         self.connections.remove(&link);
     }
 
-    /// Gives a connection no more submits, and unbinds it.
+    /// Unbinds a connection, which gets no further submits.
     pub(crate) fn unbind(&mut self, link: LinkId) {
         if let Some(connection) = self.connections.get_mut(&link) {
             connection.session.unbind();
@@ -196,40 +198,41 @@ impl BindSlots {
         }
     }
 
-    /// Unbinds all connections once the submits on them have their responses.
+    /// Unbinds all connections after their outstanding submits are answered.
     pub(crate) fn unbind_all(&self) {
         let connections = self.connections.values();
         connections.for_each(|connection| connection.session.unbind());
     }
 
-    /// Returns `true` if no connection is in use.
+    /// Returns `true` if no connection is bound.
     pub(crate) fn is_empty(&self) -> bool {
         self.connections.is_empty()
     }
 
-    /// How many connections are in use.
+    /// Returns the number of bound connections.
     pub(crate) fn len(&self) -> usize {
         self.connections.len()
     }
 
-    /// The connections on which messages go out.
+    /// Returns the connections that take submits.
     pub(crate) fn submitting(&self) -> impl Iterator<Item = (LinkId, &BoundSession)> {
         let submitting = self.connections.iter().filter(|(_, one)| one.submits);
         submitting.map(|(&link, one)| (link, &one.session))
     }
 
-    /// Submits that have no response.
+    /// Returns the number of submits without a response.
     pub(crate) fn outstanding(&self) -> usize {
         let connections = self.connections.values();
         connections.map(|one| one.session.outstanding()).sum()
     }
 
-    /// The session of a connection.
+    /// Returns the session of a connection.
     pub(crate) fn session(&self, link: LinkId) -> Option<&BoundSession> {
         self.connections.get(&link).map(|one| &one.session)
     }
 
-    /// Queues submits on a connection. One that is ending returns them, and gets no more.
+    /// Queues submits on a connection. A connection that is ending returns them, and gets no
+    /// further ones.
     pub(crate) fn submit(&mut self, link: LinkId, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
         let Some(connection) = self.connections.get_mut(&link) else {
             return Err(submits);
@@ -241,7 +244,7 @@ impl BindSlots {
         queued
     }
 
-    /// Answers `deliver_sm` with success, on those of the connections that are still there.
+    /// Answers `deliver_sm` with success, on connections that still exist.
     pub(crate) fn answer(&self, origins: &[Origin]) {
         for (link, sequence) in origins {
             if let Some(session) = self.session(*link) {
@@ -250,7 +253,8 @@ impl BindSlots {
         }
     }
 
-    /// Notes at the carrier which slots have a connection on which messages go out. Returns how many connections these are.
+    /// Records at the carrier which slots have a connection that takes submits. Returns the number
+    /// of these connections.
     pub(crate) fn note_bound(&self) -> usize {
         let links: Vec<LinkId> = self.submitting().map(|(link, _)| link).collect();
         self.carrier

@@ -1,4 +1,4 @@
-//! The mapping of a carrier's statuses and receipts, in the terms of the trade.
+//! The mapping of SMPP statuses and receipts to decisions and receipts of the domain.
 
 use super::decision::Decision;
 use super::multipart::Answer;
@@ -14,30 +14,31 @@ use smpp::{
 use std::sync::Arc;
 use store::{Batch, Content, Receipt, ReceiptStatus};
 
-/// How often a recipient that is throttled waits in hand before it waits in a row: for some seconds in all.
-const MAX_SHORT_WAITS: i64 = 3;
-/// How often one waits in hand without room whose pages the carrier has in part: for two minutes in all.
-const MAX_WAITS_WITHOUT_ROOM: i64 = 7;
-/// Octets kept of a carrier's error code: some digits mostly, or a word.
+/// Number of delays in memory of a throttled recipient, some seconds in all. Later delays are
+/// batches in the database.
+const MAX_DELAYS_IN_MEMORY: i64 = 3;
+/// Number of delays without capacity of a recipient with accepted pages, two minutes in all.
+const MAX_DELAYS_WITHOUT_CAPACITY: i64 = 7;
+/// Maximum length of a stored error code in octets.
 const MAX_ERROR_OCTETS: usize = 32;
 
-/// A recipient whom an answer is about.
+/// A recipient with the answer of its carrier.
 pub(crate) struct AnsweredRecipient<'a> {
     pub(crate) batch: &'a Batch,
     pub(crate) content: &'a Content,
     pub(crate) recipient: Recipient,
-    /// `true` if the carrier has some of the pages.
+    /// `true` if the carrier accepted some of its pages.
     pub(crate) is_begun: bool,
-    /// How often it has waited in hand.
-    pub(crate) waits: i64,
-    /// `true` if there is room for more who wait in hand.
-    pub(crate) has_room: bool,
+    /// Number of delays in memory so far.
+    pub(crate) delays: i64,
+    /// `true` if there is capacity for another delayed recipient.
+    pub(crate) has_capacity: bool,
     pub(crate) now_ms: i64,
     pub(crate) steady_ms: i64,
 }
 
-/// The consequence of the answer for a recipient. From a row all pages would go out again, so what a carrier has begun
-/// to take waits in hand for the same carrier.
+/// Returns the decision on a recipient after the answer of its carrier. A batch in the database
+/// submits all pages again, so a recipient with accepted pages is delayed in memory.
 pub(crate) fn decision(
     plan: &Plan,
     asked: &AnsweredRecipient<'_>,
@@ -48,7 +49,7 @@ pub(crate) fn decision(
         batch,
         content,
         recipient,
-        waits,
+        delays,
         now_ms,
         steady_ms,
         ..
@@ -56,32 +57,32 @@ pub(crate) fn decision(
     let fault = match answer {
         Answer::Accepted(raw) => {
             let ids: Vec<String> = raw.iter().map(|id| kept_id(ids.response_key(id))).collect();
-            // Taken, but no receipt could be told to mean a page without an id: one adopts it, as where the response was
-            // lost. A copy would be one too many for certain.
+            // Without a message id no receipt can name this page. So the recipient is in doubt and
+            // a receipt adopts it. A resend would certainly be a duplicate.
             return if ids.iter().any(String::is_empty) {
-                Decision::Doubted(None)
+                Decision::InDoubt(None)
             } else {
                 Decision::Submitted(ids)
             };
         }
-        Answer::Unknown => return doubted(plan, asked),
-        Answer::NotSent => return Decision::AtOnce,
+        Answer::Unknown => return in_doubt(plan, asked),
+        Answer::NotSent => return Decision::ResubmitNow,
         Answer::Rejected(status) => status,
     };
     let kind = self::fault(fault);
     if matches!(kind, SubmitFault::Throttled | SubmitFault::NotBound)
         && asked.is_begun
-        && !asked.has_room
-        && waits >= MAX_WAITS_WITHOUT_ROOM
+        && !asked.has_capacity
+        && delays >= MAX_DELAYS_WITHOUT_CAPACITY
     {
-        // It would hold the room of others for as long as its message is valid.
-        return doubted(plan, asked);
+        // It would occupy the capacity of others until its message expires.
+        return in_doubt(plan, asked);
     }
     let other = plan.carrier_after(content.gateway, batch.leg, recipient, &batch.carrier);
-    let tries = batch.tries + waits;
+    let tries = batch.tries + delays;
     match after_fault(kind, tries, other.is_some()) {
-        RetryStep::Again { delay_ms } if waits_in_hand(kind, asked) => {
-            Decision::AtTime(steady_ms + delay_ms)
+        RetryStep::Again { delay_ms } if is_delayed_in_memory(kind, asked) => {
+            Decision::ResubmitAt(steady_ms + delay_ms)
         }
         RetryStep::Again { delay_ms } => Decision::Requeue(Requeue {
             due_at_ms: now_ms + delay_ms,
@@ -102,11 +103,11 @@ pub(crate) fn decision(
     }
 }
 
-/// A recipient whom the carrier may have taken, in part at least.
-fn doubted(plan: &Plan, asked: &AnsweredRecipient<'_>) -> Decision {
+/// Returns the decision for a recipient that may be with the carrier, at least in part.
+fn in_doubt(plan: &Plan, asked: &AnsweredRecipient<'_>) -> Decision {
     let &AnsweredRecipient { batch, content, .. } = asked;
     let resend = plan.resend_at(content.gateway, batch, asked.now_ms);
-    Decision::Doubted(resend.map(|due_at_ms| Requeue {
+    Decision::InDoubt(resend.map(|due_at_ms| Requeue {
         due_at_ms,
         carrier: Arc::clone(&batch.carrier),
         tries: 0,
@@ -114,19 +115,19 @@ fn doubted(plan: &Plan, asked: &AnsweredRecipient<'_>) -> Decision {
     }))
 }
 
-/// Returns `true` if a recipient waits in hand for its next try, not in a row of the database. Throttling that passes costs no row;
-/// one that lasts holds no room that others need.
-fn waits_in_hand(kind: SubmitFault, asked: &AnsweredRecipient<'_>) -> bool {
-    let is_short = asked.batch.tries + asked.waits < MAX_SHORT_WAITS;
+/// Returns `true` if a recipient is delayed in memory instead of in the database. Brief throttling
+/// costs no row then, and lasting throttling occupies no memory.
+fn is_delayed_in_memory(kind: SubmitFault, asked: &AnsweredRecipient<'_>) -> bool {
+    let is_short = asked.batch.tries + asked.delays < MAX_DELAYS_IN_MEMORY;
     match kind {
         SubmitFault::Throttled | SubmitFault::NotBound => {
-            asked.is_begun || (is_short && asked.has_room)
+            asked.is_begun || (is_short && asked.has_capacity)
         }
-        _ => asked.is_begun && asked.has_room,
+        _ => asked.is_begun && asked.has_capacity,
     }
 }
 
-/// The error of a recipient whom a carrier refused.
+/// Returns the stored error of a rejected recipient.
 fn error_of(status: CommandStatus) -> String {
     if status.is_vendor() {
         status_word(status)
@@ -135,21 +136,21 @@ fn error_of(status: CommandStatus) -> String {
     }
 }
 
-/// An id as it is kept. SMPP has 64 octets for one, but nothing keeps a carrier to that, and the database has no room in
-/// a key for any length. The id in a response and in a receipt is cut alike, so the receipt still finds its page.
-/// The session cuts the id of a response before that, so the same is done to one that was found in a text.
+/// Returns a message id in the form that is stored. Carriers exceed the 64 octets of SMPP, and a
+/// database key is bounded. Ids of responses and receipts are cut alike, so a receipt still finds
+/// its page. The session cuts the id of a response first, so an id from a text is cut the same way.
 fn kept_id(mut id: String) -> String {
     id.truncate(id.floor_char_boundary(MAX_MESSAGE_ID_OCTETS));
     truncate(id)
 }
 
-/// An error code as it is kept and shown.
+/// Returns an error code in the form that is stored and shown.
 fn kept_error(mut error: String) -> String {
     error.truncate(error.floor_char_boundary(MAX_ERROR_OCTETS));
     error
 }
 
-/// The fault behind a `command_status`.
+/// Returns the fault for a `command_status`.
 pub(crate) fn fault(status: CommandStatus) -> SubmitFault {
     match status.class() {
         StatusClass::Throttled => SubmitFault::Throttled,
@@ -163,8 +164,8 @@ pub(crate) fn fault(status: CommandStatus) -> SubmitFault {
     }
 }
 
-/// The receipt that was read in a `deliver_sm`. A receipt without a mark has to name its recipient: anybody whom
-/// the carrier lets write from a name could end any message by its id otherwise.
+/// Maps a receipt that was read from a `deliver_sm`. An unmarked receipt must name its recipient.
+/// Otherwise any subscriber whose text reaches us could settle a message by its id.
 pub(crate) fn receipt(
     carrier: &Arc<str>,
     deliver: &DeliverSm,
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unmarked_receipt_is_one_of_its_recipient_or_none() {
+    fn an_unmarked_receipt_must_name_its_recipient() {
         let text = "id:77 stat:DELIVRD";
         let table = [
             (0, "2348031234567", true),

@@ -1,4 +1,4 @@
-//! The recipients of a carrier between claim and report: in flight, paced, and decided on. No task and no connection here.
+//! The claimed recipients of a carrier between claim and report. No task and no connection here.
 
 use super::decision::{Decision, Tag};
 use super::in_flight::{InFlight, Ready};
@@ -14,7 +14,7 @@ use smpp::{ReceiptIds, Submit, SubmitOutcome};
 use std::sync::Arc;
 use store::{BatchKind, Claimed};
 
-/// A window of so many places keeps one that only a one-time password takes.
+/// Size of an in-flight window from which one slot is reserved for one-time passwords.
 const MIN_WINDOW_WITH_RESERVE: usize = 10;
 
 /// The state of a worker.
@@ -43,9 +43,9 @@ impl State {
         }
     }
 
-    /// Takes a claimed batch in flight. A batch whose time is over expires.
+    /// Adds a claimed batch. An expired batch is decided at once.
     pub(crate) fn take(&mut self, claimed: Claimed) {
-        // It was claimed just before its account was held.
+        // Its account may have been held since the claim.
         if self.context.holds.contain(&claimed.content) {
             self.carrier.withhold();
         }
@@ -54,7 +54,7 @@ impl State {
         let live = self.context.live();
         let rules = live.plan.rules.leg(content.gateway, batch.leg);
         let left_ms = batch.expires_at_ms - now_ms;
-        // A batch that has waited, or goes out again, is not to arrive after it was given up and refunded.
+        // The validity ends with the message, so a late recipient cannot arrive after its refund.
         let validity_ms = rules.map_or(left_ms, |rules| rules.validity_ms.min(left_ms));
         let settings = self.carrier.settings.as_ref();
         let service_type = settings.map_or("", |settings| settings.service_type.as_str());
@@ -67,7 +67,7 @@ impl State {
         }
     }
 
-    /// Quiet hours may have begun since the batch became due.
+    /// Adds a batch of a claim, or releases it if quiet hours have begun since.
     pub(crate) fn take_claimed(&mut self, claimed: Claimed) {
         let now_ms = self.context.clock.now_ms();
         let content = &claimed.content;
@@ -85,21 +85,21 @@ impl State {
         self.context.release(vec![claimed.batch], due, None);
     }
 
-    /// The pages of so many recipients at most, for so many free places. The last of a long message may have to wait for
-    /// theirs at the connection.
+    /// Returns submits for at most `recipients` recipients and `free_window` free window slots. The
+    /// last pages of a multipart message may exceed the window, and wait at the connection.
     pub(crate) fn fill(
         &mut self,
         recipients: usize,
-        places: usize,
+        free_window: usize,
         pace: &mut usize,
     ) -> Vec<Submit> {
         let now_ms = self.context.clock.now_ms();
         let window = self.carrier.settings.as_ref().map_or(0, |all| all.window);
         let reserve = usize::from(window >= MIN_WINDOW_WITH_RESERVE);
-        let mut submits = Vec::with_capacity(recipients.min(places).min(1_024));
+        let mut submits = Vec::with_capacity(recipients.min(free_window).min(1_024));
         let mut taken = 0;
-        while taken < recipients && submits.len() < places && *pace > 0 {
-            let least = if submits.len() + reserve < places {
+        while taken < recipients && submits.len() < free_window && *pace > 0 {
+            let least = if submits.len() + reserve < free_window {
                 Priority::Bulk
             } else {
                 Priority::Otp
@@ -121,8 +121,8 @@ impl State {
         submits
     }
 
-    /// A recipient waited in flight, for pace, a place or a carrier that throttles, until its time was over. A second leg
-    /// counts as sent since it was claimed: put back, it ends without its price where it is claimed again.
+    /// Expires a recipient that waited in memory until its message expired. A second leg is put
+    /// back instead: it was charged at its claim, and the next claim ends it without a charge.
     fn expire_waiting(&mut self, ready: &Ready, now_ms: i64) {
         if ready.batch.kind == BatchKind::Backup {
             self.put_back(ready.tag, now_ms);
@@ -131,7 +131,7 @@ impl State {
         }
     }
 
-    /// Records the outcome of a page, and decides on the recipient once all its pages have one.
+    /// Records the outcome of a page. Decides on the recipient once all its pages have one.
     pub(crate) fn record(&mut self, tag: Tag, outcome: SubmitOutcome) {
         if let Some(answer) = self.in_flight.answered(tag, outcome) {
             self.answered(tag, answer);
@@ -149,24 +149,25 @@ impl State {
         if let Answer::Rejected(status) = &answer
             && smpp_mapping::fault(*status) == SubmitFault::Throttled
         {
-            let before = batch.tries + self.in_flight.waits(tag);
+            let before = batch.tries + self.in_flight.delays(tag);
             self.pace.throttled(steady_ms, before);
         }
-        // A worker that ends holds nobody back for room: its waiting recipients are put back.
-        let has_room = self.closing || self.in_flight.held() < self.carrier.budget.max_delayed();
+        // A closing worker ignores the limit, because its delayed recipients are put back.
+        let has_capacity =
+            self.closing || self.in_flight.delayed() < self.carrier.budget.max_delayed();
         let asked = AnsweredRecipient {
             batch: &batch,
             content: &content,
             recipient,
             is_begun: self.in_flight.is_begun(tag),
-            waits: self.in_flight.waits(tag),
-            has_room,
+            delays: self.in_flight.delays(tag),
+            has_capacity,
             now_ms: self.context.clock.now_ms(),
             steady_ms,
         };
         let plan = &self.context.live().plan;
         let decision = smpp_mapping::decision(plan, &asked, answer, self.ids);
-        if matches!(decision, Decision::Doubted(_)) {
+        if matches!(decision, Decision::InDoubt(_)) {
             self.measures.in_doubt();
         }
         self.in_flight.decide(tag, decision);
@@ -175,13 +176,13 @@ impl State {
     /// Puts back all recipients that are not on the wire.
     pub(crate) fn put_back_unsent(&mut self) {
         let now_ms = self.context.clock.now_ms();
-        for tag in self.in_flight.unsent() {
+        for tag in self.in_flight.take_unsent() {
             self.put_back(tag, now_ms);
         }
     }
 
-    /// Puts back recipients of accounts that may not send any more. Where pages of a recipient are on the wire the others
-    /// follow them.
+    /// Puts back recipients of accounts that may not send any more. A recipient with accepted pages
+    /// is still completed.
     pub(crate) fn put_back_withheld(&mut self) {
         if !self.carrier.take_withheld() {
             return;
@@ -199,14 +200,14 @@ impl State {
             return;
         };
         if self.in_flight.is_begun(tag) {
-            // From a row all pages would go out, also those that the carrier has.
+            // A batch submits all pages again, also the accepted ones.
             self.answered(tag, Answer::Unknown);
             return;
         }
         let requeue = Requeue {
             due_at_ms: now_ms,
             carrier: Arc::clone(&batch.carrier),
-            tries: batch.tries + self.in_flight.waits(tag),
+            tries: batch.tries + self.in_flight.delays(tag),
             kind: RequeueKind::Unsent,
         };
         self.in_flight.decide(tag, Decision::Requeue(requeue));

@@ -1,4 +1,4 @@
-//! The task of one carrier: it waits for events, and has the worker handle them.
+//! The task of one carrier. It waits for events, and its worker handles them.
 
 use super::report::ReportSink;
 use super::slots::BindSlots;
@@ -12,13 +12,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_rustls::TlsConnector;
 
-/// How often the worker looks at its slots, its failover and its segments without a hint.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// Groups of events that wait; connections that bring more wait themselves. A group may hold as much as a session lets
-/// wait unread.
+/// Period of the checks of slots, failover and segments.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of queued groups of events. A full queue stops the reads of the connections. A
+/// session bounds the size of a group.
 const EVENT_QUEUE: usize = 8;
 
-/// Runs a carrier until it is closed and all its recipients in flight are accounted for.
+/// Runs a carrier until it is closed and all its claimed recipients are accounted for.
 pub(crate) async fn run(
     context: Arc<Context>,
     carrier: Arc<Carrier>,
@@ -28,39 +28,39 @@ pub(crate) async fn run(
     let mut closing = carrier.closing.subscribe();
     carrier.running.store(true, Ordering::Relaxed);
     let (events, mut arrived) = mpsc::channel(EVENT_QUEUE);
-    // At most one report, one claim and one failover are under way.
+    // At most one report, one claim and one failover run at a time.
     let (done, mut completed) = mpsc::unbounded_channel();
-    let mut given = carrier.slots.subscribe();
+    let mut assigned = carrier.slots.subscribe();
     let slots = BindSlots::new(Arc::clone(&context), Arc::clone(&carrier), tls, events);
     let mut worker = CarrierWorker::new(context, Arc::clone(&carrier), slots, reports, done);
     if carrier.settings.is_none() {
         worker.slots.connect_sandbox().await;
     }
     worker.assign_slots();
-    let mut look = tokio::time::interval(LOOK_INTERVAL);
+    let mut checks = tokio::time::interval(CHECK_INTERVAL);
     while !worker.state.closing || !worker.slots.tasks.is_empty() || !worker.is_idle() {
         let pause = worker.pause();
-        // Rare events come first: the frequent ones are looked at below, whatever happened.
+        // Rare events come first. The frequent ones are also handled below in every pass.
         tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing), if !worker.state.closing => worker.close(),
-            _ = look.tick() => {
-                // A node loses its slots by time alone.
+            _ = checks.tick() => {
+                // A lost lease shows only in the time, so the slots are checked here.
                 worker.assign_slots();
                 worker.fail_over();
                 worker.time_out_segments();
             }
-            // The sender is the carrier's, which lives as long as its worker.
-            _ = given.changed() => worker.assign_slots(),
+            // The carrier owns the sender and outlives its worker.
+            _ = assigned.changed() => worker.assign_slots(),
             Some(Ok(slot)) = worker.slots.tasks.join_next() => {
                 worker.slots.ended(slot, worker.state.closing);
             }
             () = carrier.wake.notified() => {}
             Some(done) = completed.recv() => worker.completed(done),
-            Some(event) = arrived.recv(), if worker.receipts.has_room() => worker.link_event(event),
+            Some(event) = arrived.recv(), if worker.receipts.has_capacity() => worker.link_event(event),
             () = rest(pause) => {}
         }
-        while worker.receipts.has_room()
+        while worker.receipts.has_capacity()
             && let Ok(event) = arrived.try_recv()
         {
             worker.link_event(event);
@@ -73,7 +73,7 @@ pub(crate) async fn run(
     worker.leave();
 }
 
-/// Waits for so long, or for ever.
+/// Sleeps for `pause`, or for ever.
 async fn rest(pause: Option<Duration>) {
     match pause {
         Some(pause) => tokio::time::sleep(pause).await,

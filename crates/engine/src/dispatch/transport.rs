@@ -1,4 +1,4 @@
-//! The connections of a carrier as its worker sees them: sessions that are bound, and the events on them.
+//! The connections of a carrier in the form that its worker uses: bound sessions and their events.
 
 use smpp::{CommandStatus, Event, Submit};
 use tokio::sync::mpsc;
@@ -6,31 +6,31 @@ use tokio::sync::mpsc;
 /// The number of a connection of a carrier.
 pub(crate) type LinkId = usize;
 
-/// A `deliver_sm` that is to be answered: its connection, and its sequence number.
+/// A `deliver_sm` to answer: its connection and sequence number.
 pub(crate) type Origin = (LinkId, u32);
 
-/// The orders for the simulated carrier.
+/// The session of the simulated carrier.
 #[derive(Clone)]
 pub(crate) struct SandboxSession {
-    orders: mpsc::UnboundedSender<Vec<Submit>>,
+    submits: mpsc::UnboundedSender<Vec<Submit>>,
 }
 
 impl SandboxSession {
-    pub(crate) fn new(orders: mpsc::UnboundedSender<Vec<Submit>>) -> Self {
-        Self { orders }
+    pub(crate) fn new(submits: mpsc::UnboundedSender<Vec<Submit>>) -> Self {
+        Self { submits }
     }
 
     fn submit(&self, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
-        self.orders.send(submits).map_err(|error| error.0)
+        self.submits.send(submits).map_err(|error| error.0)
     }
 
-    /// An empty order ends the simulation once all before it are done.
+    /// Ends the simulation after all earlier submits. An empty list is the signal.
     fn unbind(&self) {
-        let _ = self.orders.send(Vec::new());
+        let _ = self.submits.send(Vec::new());
     }
 }
 
-/// A connection that is bound.
+/// A bound connection.
 #[derive(Clone)]
 pub(crate) enum BoundSession {
     Smpp(smpp::Session),
@@ -52,7 +52,7 @@ impl BoundSession {
         }
     }
 
-    /// Submits that are queued or unanswered.
+    /// Returns the number of queued and unanswered submits.
     pub(crate) fn load(&self) -> usize {
         match self {
             Self::Smpp(session) => session.load(),
@@ -60,7 +60,7 @@ impl BoundSession {
         }
     }
 
-    /// Returns `true` if it may be dead: a probe is out on it.
+    /// Returns `true` if the connection may be dead: an `enquire_link` is unanswered.
     pub(crate) fn is_silent(&self) -> bool {
         match self {
             Self::Smpp(session) => session.is_silent(),
@@ -83,16 +83,16 @@ impl BoundSession {
     }
 }
 
-/// An event on a carrier's connections.
+/// An event of a carrier's connections.
 pub(crate) enum LinkEvent {
-    /// A connection is bound; `submits` is `true` if messages go out on it.
+    /// A connection is bound. `submits` is `true` if it takes submits.
     Up {
         link: LinkId,
         session: BoundSession,
         submits: bool,
     },
-    /// Responses and receipts came.
+    /// Responses and receipts arrived.
     Events { link: LinkId, events: Vec<Event> },
-    /// A connection was lost, or ended in order.
+    /// A connection has ended.
     Down { link: LinkId },
 }

@@ -1,4 +1,5 @@
-//! The worker of one carrier: it owns the state, the connections and the receipts, and carries out the effects.
+//! The worker of one carrier. It owns the state, the connections and the receipts, and performs the
+//! effects.
 
 use super::completed::{Busy, Completed};
 use super::decision::Tag;
@@ -18,8 +19,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Fragments of reports that are set aside. Where the database refuses more, one row is not the reason, and the carrier
-/// waits.
+/// Maximum number of quarantined fragments of reports. If the database refuses more, a single row
+/// is not the cause, and the carrier waits.
 const MAX_ASIDE: usize = 100;
 
 /// The worker of one carrier.
@@ -32,9 +33,9 @@ pub(crate) struct CarrierWorker {
     reports: ReportSink,
     done: mpsc::UnboundedSender<Completed>,
     busy: Busy,
-    /// `true` if the recipients that wait need a place in a window: a response gives one, time alone does not.
-    crowded: bool,
-    /// By the steady time, as is the pace: a clock that is set changes no duration.
+    /// `true` if queued recipients wait for a free window. Only a response frees it.
+    window_full: bool,
+    /// The steady time at which the last connection was lost. A clock step does not affect it.
     down_since_ms: i64,
 }
 
@@ -51,7 +52,7 @@ impl CarrierWorker {
             state: State::new(Arc::clone(&context), Arc::clone(&carrier)),
             receipts: ReceiptInbox::new(Arc::clone(&carrier.name), settings),
             busy: Busy::default(),
-            crowded: false,
+            window_full: false,
             down_since_ms: context.clock.steady_ms(),
             context,
             carrier,
@@ -70,14 +71,15 @@ impl CarrierWorker {
             && self.receipts.is_empty()
     }
 
-    /// How long the worker has nothing to do, if no event comes; `None` where time alone changes nothing.
+    /// Returns when the worker must run again without an event, or `None` if only an event can give
+    /// it work.
     pub(crate) fn pause(&self) -> Option<Duration> {
         if !self.carrier.is_up() {
             return None;
         }
         let waiting = self.state.in_flight.waiting();
         let backlog = !self.busy.claiming && self.carrier.claimable(waiting > 0).is_some();
-        let submits = match (waiting > 0 && !self.crowded, backlog) {
+        let submits = match (waiting > 0 && !self.window_full, backlog) {
             (true, _) => 1,
             (false, true) => self.state.pace.portion(),
             (false, false) => return None,
@@ -88,7 +90,7 @@ impl CarrierWorker {
         Some(Duration::from_millis(wait_ms.unsigned_abs()))
     }
 
-    /// The worker does all that can be done now.
+    /// Does all work that is possible now.
     pub(crate) fn step(&mut self) {
         for claimed in self.carrier.take_inbox() {
             self.state.take(claimed);
@@ -97,14 +99,16 @@ impl CarrierWorker {
             self.state.put_back_unsent();
         }
         self.state.put_back_withheld();
-        self.state.in_flight.wake(self.context.clock.steady_ms());
+        self.state
+            .in_flight
+            .queue_delayed(self.context.clock.steady_ms());
         self.dispatch();
         self.report();
         self.claim();
         self.state.measures.window(self.slots.outstanding());
     }
 
-    /// Takes the connections that this node has been given, and its share of budget and pace.
+    /// Takes the bind slots of this node, and its share of budget and pace.
     pub(crate) fn assign_slots(&mut self) {
         let Some(settings) = self.carrier.settings.clone() else {
             return;
@@ -161,7 +165,7 @@ impl CarrierWorker {
         }
     }
 
-    /// Counts a response, and reads in it the state of the carrier and the connection.
+    /// Counts a response, and derives the state of carrier and connection from it.
     fn note_response(&mut self, link: LinkId, outcome: &SubmitOutcome) {
         let is_first = self.state.measures.response(outcome);
         match outcome {
@@ -170,8 +174,9 @@ impl CarrierWorker {
                 if is_first {
                     logs::refused(&self.carrier, *status);
                 }
-                // A connection that is not bound has to be bound again, and so has one that refuses who is bound. Without
-                // it, recipients would go out again at once, and be refused again, without end.
+                // A connection that is not bound, or whose credentials are rejected, must be bound
+                // again. Otherwise its recipients would be submitted and rejected again without
+                // end.
                 let class = status.class();
                 if matches!(class, StatusClass::BindState | StatusClass::BindRefused) {
                     self.slots.unbind(link);
@@ -182,14 +187,14 @@ impl CarrierWorker {
         }
     }
 
-    /// A receipt waits for its commit; all else is answered.
+    /// Queues a receipt for its commit. Any other PDU is answered.
     fn deliver(&mut self, origin: Origin, deliver: DeliverSm) {
         let (before, steady_ms) = (self.receipts.len(), self.context.clock.steady_ms());
         let no_receipts = self.receipts.deliver(origin, deliver, steady_ms);
         self.count_receipts(before, &no_receipts);
     }
 
-    /// Answers the segments that have waited long enough.
+    /// Answers segments that waited long enough.
     pub(crate) fn time_out_segments(&mut self) {
         let (before, steady_ms) = (self.receipts.len(), self.context.clock.steady_ms());
         let (answers, no_receipts) = self.receipts.time_out(steady_ms);
@@ -197,7 +202,7 @@ impl CarrierWorker {
         self.count_receipts(before, &no_receipts);
     }
 
-    /// Counts the receipts that came since there were so many, and answers what is none.
+    /// Counts the receipts since index `before`, and answers PDUs that are no receipts.
     fn count_receipts(&mut self, before: usize, no_receipts: &[NoReceipt]) {
         for received in self.receipts.since(before) {
             self.state.measures.receipt(&received.receipt);
@@ -212,10 +217,10 @@ impl CarrierWorker {
         }
     }
 
-    /// Gives the connections the recipients that are ready, as far as windows and pace allow. The rest stays in flight,
-    /// where urgent recipients overtake it.
+    /// Distributes queued recipients over the connections, as far as windows and pace allow. The
+    /// rest stays queued in memory, where urgent recipients overtake it.
     fn dispatch(&mut self) {
-        self.crowded = false;
+        self.window_full = false;
         let state = &mut self.state;
         if state.in_flight.waiting() == 0 || !self.context.nodes.holds() {
             return;
@@ -224,13 +229,19 @@ impl CarrierWorker {
         let window = self.carrier.settings.as_ref().map(|all| all.window);
         let open = self.slots.submitting();
         let open = open.map(|(link, session)| Open::new(link, session, window));
-        let links = submit::in_turn(open.collect());
-        for (before, &Open { places, link, .. }) in links.iter().enumerate() {
+        let links = submit::by_load(open.collect());
+        for (
+            before,
+            &Open {
+                free_window, link, ..
+            },
+        ) in links.iter().enumerate()
+        {
             let share = self.state.in_flight.waiting() / (links.len() - before);
-            let submits = self.state.fill(share, places, &mut pace);
+            let submits = self.state.fill(share, free_window, &mut pace);
             self.submit(link, submits);
         }
-        self.crowded = pace > 0 && self.state.in_flight.waiting() > 0;
+        self.window_full = pace > 0 && self.state.in_flight.waiting() > 0;
     }
 
     fn submit(&mut self, link: LinkId, submits: Vec<Submit>) {
@@ -238,7 +249,7 @@ impl CarrierWorker {
             return;
         }
         if let Err(returned) = self.slots.submit(link, submits) {
-            // The connection is ending: its event is on the way.
+            // The connection is ending, and its event follows.
             self.count_connections();
             for submit in returned {
                 self.state
@@ -247,7 +258,7 @@ impl CarrierWorker {
         }
     }
 
-    /// Queues the outcomes and receipts for their commit, one report at a time.
+    /// Sends outcomes and receipts to the settle stage, one report at a time.
     fn report(&mut self) {
         let in_flight = &mut self.state.in_flight;
         if self.busy.reporting || (!in_flight.has_updates() && self.receipts.is_empty()) {
@@ -259,7 +270,7 @@ impl CarrierWorker {
         let (progress, accounted) = in_flight.progress(plan, now_ms, max);
         let count = self.receipts.len().min(max.max(accounted));
         if progress.is_empty() && count == 0 {
-            // All updates are of batches that are held back.
+            // All outcomes belong to blocked batches.
             return;
         }
         let (receipts, answers) = self.receipts.take(count, |link| self.slots.session(link));
@@ -277,28 +288,29 @@ impl CarrierWorker {
         });
     }
 
-    /// Claims as much as there is room for.
+    /// Claims as many recipients as the budget and the pace allow.
     fn claim(&mut self) {
         let able = self.carrier.is_up() && self.context.nodes.holds();
         if self.busy.claiming || self.state.closing || !able {
             return;
         }
         let waiting = self.state.in_flight.waiting();
-        let Some((room, priority)) = self.carrier.claimable(waiting > 0) else {
+        let Some((available, priority)) = self.carrier.claimable(waiting > 0) else {
             return;
         };
         let clock = &self.context.clock;
         let (now_ms, steady_ms) = (clock.now_ms(), clock.steady_ms());
-        // Waiting recipients use up the pace first. A portion at a time: a claim costs the same for one.
+        // Queued recipients use up the pace first. Small claims are not made, since a claim costs
+        // the same for one recipient.
         let pace = self.state.pace.room(steady_ms).saturating_sub(waiting);
-        let asked = room.min(pace);
+        let asked = available.min(pace);
         if asked == 0
             || pace < self.state.pace.portion()
             || !self.carrier.budget.try_take(asked, priority)
         {
             return;
         }
-        // A batch that arrives from here on sets it again.
+        // A batch that arrives during the claim sets the flag again.
         self.carrier.note_claim(priority);
         self.busy.claiming = true;
         let context = Arc::clone(&self.context);
@@ -309,14 +321,14 @@ impl CarrierWorker {
         });
     }
 
-    /// Moves waiting batches to other carriers, where this one has been down for too long.
+    /// Moves queued batches to other carriers if this one was down for too long.
     pub(crate) fn fail_over(&mut self) {
         let is_due = failover::is_due(&self.context, &self.carrier, self.down_since_ms);
         if self.busy.failing_over || self.state.closing || !is_due {
             return;
         }
         self.busy.failing_over = true;
-        // Unsent recipients in flight go back first, and are moved the next time.
+        // Unsent recipients are put back first, and move with the next failover.
         self.state.put_back_unsent();
         let now_ms = self.context.clock.now_ms();
         let (context, name) = (Arc::clone(&self.context), Arc::clone(&self.carrier.name));
@@ -327,7 +339,7 @@ impl CarrierWorker {
         });
     }
 
-    /// A step in the background has ended.
+    /// Handles the result of a background operation.
     pub(crate) fn completed(&mut self, done: Completed) {
         match done {
             Completed::Reported {
@@ -339,7 +351,7 @@ impl CarrierWorker {
                 self.busy.reporting = false;
                 self.busy.aside += aside.len();
                 let batches = aside.into_iter().flatten();
-                batches.for_each(|batch| self.state.in_flight.hold_back(batch));
+                batches.for_each(|batch| self.state.in_flight.block(batch));
                 self.carrier.budget.put(accounted);
                 self.acknowledge(parked, answers);
             }
@@ -350,7 +362,7 @@ impl CarrierWorker {
             } => {
                 self.busy.aside -= 1;
                 if let Some(batch) = batch {
-                    self.state.in_flight.let_go(batch);
+                    self.state.in_flight.unblock(batch);
                 }
                 self.acknowledge(parked, answers);
             }
@@ -370,7 +382,7 @@ impl CarrierWorker {
         }
     }
 
-    /// Answers the receipts that are committed.
+    /// Answers the committed receipts.
     fn acknowledge(&self, parked: usize, answers: Vec<(BoundSession, Vec<u32>)>) {
         for (session, sequences) in answers {
             let ok = |sequence| (sequence, CommandStatus::ROK);
@@ -379,7 +391,8 @@ impl CarrierWorker {
         self.state.measures.parked(parked);
     }
 
-    /// Puts back all that is not on the wire, and unbinds once the rest has its responses.
+    /// Puts back all recipients that are not on the wire, and unbinds after the responses of the
+    /// others.
     pub(crate) fn close(&mut self) {
         self.state.closing = true;
         self.slots.unbind_all();
@@ -387,7 +400,7 @@ impl CarrierWorker {
         self.state.put_back_unsent();
     }
 
-    /// Releases the batches that were enqueued while this worker ended: no worker sends them any more.
+    /// Releases the batches that were enqueued while this worker ended.
     pub(crate) fn leave(&self) {
         let left = self.carrier.end().into_iter();
         let left: Vec<_> = left.map(|one| one.batch).collect();

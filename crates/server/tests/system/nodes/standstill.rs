@@ -21,7 +21,9 @@ fn a_stalled_node_notices_its_removal_and_serves_again() {
     assert!(took < SOON, "{took:?}");
     still.process.signal("CONT");
     let since = Instant::now();
-    still.process.line_with("node: removed as dead by another node");
+    still
+        .process
+        .line_with("node: removed as dead by another node");
     cluster.nodes.push(still);
     for node in &cluster.nodes {
         assert!(load.wait_until_accepted(node, since) < SOON);
