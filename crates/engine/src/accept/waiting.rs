@@ -29,7 +29,7 @@ pub(crate) struct Waiting {
     pub(crate) answer: oneshot::Sender<Result<Sent, Error>>,
 }
 
-/// Decides between the begin of a commit and the timeout of its client. The first one is recorded,
+/// A race between the begin of a commit and the timeout of its client. The first one is recorded,
 /// so a send that the client knows as refused is never committed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommitRace(Arc<OnceLock<Option<MessageId>>>);

@@ -1,4 +1,4 @@
-//! Keeps one connection to a carrier bound: it binds, and binds again after a loss.
+//! The task that keeps one connection to a carrier bound, and binds it again after a loss.
 
 use super::connect;
 use super::transport::{BoundSession, LinkEvent, LinkId};

@@ -6,10 +6,10 @@ use domain::DeliveryStatus;
 /// The decision on a recipient after all its pages have an outcome.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Decision {
-    /// The carrier accepted all pages. Holds its message ids in the order of the pages.
+    /// The carrier accepted all pages. The list has its message ids in the order of the pages.
     Submitted(Vec<String>),
-    /// The recipient is in doubt: it was written to a connection, and the outcome is unknown. Holds
-    /// the resend, if its gateway allows one.
+    /// The recipient is in doubt: it was written to a connection, and the outcome is unknown. It
+    /// is resent if its gateway allows that.
     InDoubt(Option<Requeue>),
     /// The recipient has its final status.
     Ended(DeliveryStatus, String),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use store::{Progress, Receipt};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Takes a report, and acknowledges it once it is committed.
+/// A function that takes a report, and acknowledges it once it is committed.
 pub(crate) type ReportSink = Arc<dyn Fn(Report) + Send + Sync>;
 
 /// The outcomes and receipts of one carrier.

@@ -90,7 +90,7 @@ impl CarrierWorker {
         Some(Duration::from_millis(wait_ms.unsigned_abs()))
     }
 
-    /// Does all work that is possible now.
+    /// Performs all work that is possible now.
     pub(crate) fn step(&mut self) {
         for claimed in self.carrier.take_inbox() {
             self.state.take(claimed);

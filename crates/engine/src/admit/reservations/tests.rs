@@ -203,7 +203,7 @@ struct Answers {
     refused: Vec<i64>,
 }
 
-/// Returns the number of requests at each node in a step.
+/// The number of requests at each node in a step.
 type Coming = fn(i64) -> [usize; 3];
 
 /// Simulates 130 seconds. All requests of a step arrive at once.
