@@ -1,5 +1,4 @@
-//! The worker of one carrier. It owns the state, the connections and the receipts, and performs the
-//! effects.
+//! The worker of one carrier. It owns the state, the connections and the receipts.
 
 use super::completed::{Busy, Completed};
 use super::decision::Tag;
@@ -71,8 +70,7 @@ impl CarrierWorker {
             && self.receipts.is_empty()
     }
 
-    /// Returns when the worker must run again without an event, or `None` if only an event can give
-    /// it work.
+    /// Returns when the worker must run again, or `None` if only an event can give it work.
     pub(crate) fn pause(&self) -> Option<Duration> {
         if !self.carrier.is_up() {
             return None;
@@ -99,9 +97,8 @@ impl CarrierWorker {
             self.state.put_back_unsent();
         }
         self.state.put_back_withheld();
-        self.state
-            .in_flight
-            .queue_delayed(self.context.clock.steady_ms());
+        let steady_ms = self.context.clock.steady_ms();
+        self.state.in_flight.queue_delayed(steady_ms);
         self.dispatch();
         self.report();
         self.claim();
@@ -174,9 +171,7 @@ impl CarrierWorker {
                 if is_first {
                     logs::refused(&self.carrier, *status);
                 }
-                // A connection that is not bound, or whose credentials are rejected, must be bound
-                // again. Otherwise its recipients would be submitted and rejected again without
-                // end.
+                // Without a new bind, recipients would be submitted and rejected without end.
                 let class = status.class();
                 if matches!(class, StatusClass::BindState | StatusClass::BindRefused) {
                     self.slots.unbind(link);
@@ -230,16 +225,10 @@ impl CarrierWorker {
         let open = self.slots.submitting();
         let open = open.map(|(link, session)| Open::new(link, session, window));
         let links = submit::by_load(open.collect());
-        for (
-            before,
-            &Open {
-                free_window, link, ..
-            },
-        ) in links.iter().enumerate()
-        {
+        for (before, open) in links.iter().enumerate() {
             let share = self.state.in_flight.waiting() / (links.len() - before);
-            let submits = self.state.fill(share, free_window, &mut pace);
-            self.submit(link, submits);
+            let submits = self.state.fill(share, open.free_window, &mut pace);
+            self.submit(open.link, submits);
         }
         self.window_full = pace > 0 && self.state.in_flight.waiting() > 0;
     }
@@ -300,8 +289,7 @@ impl CarrierWorker {
         };
         let clock = &self.context.clock;
         let (now_ms, steady_ms) = (clock.now_ms(), clock.steady_ms());
-        // Queued recipients use up the pace first. Small claims are not made, since a claim costs
-        // the same for one recipient.
+        // Queued recipients use up the pace first. A tiny claim would cost as much as a large one.
         let pace = self.state.pace.room(steady_ms).saturating_sub(waiting);
         let asked = available.min(pace);
         if asked == 0
@@ -391,8 +379,7 @@ impl CarrierWorker {
         self.state.measures.parked(parked);
     }
 
-    /// Puts back all recipients that are not on the wire, and unbinds after the responses of the
-    /// others.
+    /// Puts back recipients that are not on the wire. Unbinds after the responses of the others.
     pub(crate) fn close(&mut self) {
         self.state.closing = true;
         self.slots.unbind_all();
