@@ -106,6 +106,9 @@ pub struct CarrierSettings {
     pub binds: usize,
     /// Size of the in-flight window of a connection.
     pub window: usize,
+    /// Maximum number of recipients of a connection that a crash may leave in doubt: they are
+    /// claimed and have no durable outcome.
+    pub in_doubt_limit: usize,
     /// Maximum number of submits a second over all connections.
     pub max_per_second: Option<u32>,
     /// Idle time after which an `enquire_link` is sent.

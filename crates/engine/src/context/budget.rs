@@ -1,7 +1,8 @@
-//! The claim budget of a carrier: at most one and a half in-flight windows of claimed recipients
-//! per connection.
+//! The claim budget of a carrier: the recipients that are claimed and have no durable outcome.
 //!
-//! A crash leaves at most that many recipients in doubt.
+//! A recipient leaves the budget when its outcome is durable, which is later than its response. A
+//! budget of one window would leave a small window idle during each commit. A crash leaves at most
+//! the whole budget in doubt.
 
 use domain::Priority;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,9 +11,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// cannot fill all of it.
 const OTP_RESERVE_DIVISOR: i64 = 10;
 
-/// Divisor for the recipients claimed beyond the windows. They are submitted as soon as a response
-/// frees the window, while the database commits outcomes and the next claim.
-const CLAIM_AHEAD_DIVISOR: usize = 2;
 /// Divisor for the smallest claim that is made while other recipients wait in memory.
 const MIN_CLAIM_DIVISOR: i64 = 20;
 /// Divisor for the part of the budget that delayed recipients may occupy, so that they cannot block
@@ -27,18 +25,18 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Creates the budget for windows of `window` submits in total.
-    pub(crate) fn new(window: usize) -> Self {
-        let all = claimable(window);
+    /// Creates a budget of `recipients`.
+    pub(crate) fn new(recipients: usize) -> Self {
+        let all = i64::try_from(recipients).unwrap_or(i64::MAX);
         Self {
             all: AtomicI64::new(all),
             free: AtomicI64::new(all),
         }
     }
 
-    /// Changes the total size of the windows. Existing claims stay counted.
-    pub(crate) fn resize(&self, window: usize) {
-        let all = claimable(window);
+    /// Changes the size of the budget. Existing claims stay counted.
+    pub(crate) fn resize(&self, recipients: usize) {
+        let all = i64::try_from(recipients).unwrap_or(i64::MAX);
         let before = self.all.swap(all, Ordering::Relaxed);
         self.free.fetch_add(all - before, Ordering::Relaxed);
     }
@@ -90,18 +88,13 @@ impl Budget {
     }
 }
 
-/// Returns the budget for a total window size.
-fn claimable(window: usize) -> i64 {
-    i64::try_from(window + window / CLAIM_AHEAD_DIVISOR).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_campaign_leaves_capacity_for_one_time_passwords() {
-        let budget = Budget::new(100);
+        let budget = Budget::new(150);
         assert_eq!(budget.available(Priority::Bulk), 135);
         assert!(!budget.try_take(136, Priority::Bulk));
         assert!(budget.try_take(135, Priority::Bulk));
@@ -116,9 +109,9 @@ mod tests {
     fn a_smaller_budget_still_counts_existing_claims() {
         let budget = Budget::new(0);
         assert_eq!(budget.available(Priority::Otp), 0);
-        budget.resize(100);
+        budget.resize(150);
         assert!(budget.try_take(80, Priority::Bulk));
-        budget.resize(50);
+        budget.resize(75);
         assert_eq!(budget.available(Priority::Otp), 0);
         budget.put(80);
         assert_eq!(budget.available(Priority::Otp), 75);
@@ -126,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_window_has_capacity_for_one() {
+    fn the_smallest_budget_has_capacity_for_one() {
         assert_eq!(Budget::new(1).available(Priority::Bulk), 1);
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::sync::watch::Sender;
 
 /// Maximum number of claimed recipients of the simulated carrier.
-const SANDBOX_WINDOW: usize = 10_000;
+const SANDBOX_RECIPIENTS: usize = 15_000;
 
 /// A carrier and its shared state.
 pub(crate) struct Carrier {
@@ -53,7 +53,7 @@ impl Carrier {
         let recipients = if settings.is_some() {
             0
         } else {
-            SANDBOX_WINDOW
+            SANDBOX_RECIPIENTS
         };
         Self {
             name,

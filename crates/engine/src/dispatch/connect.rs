@@ -167,6 +167,7 @@ mod tests {
             service_type: String::new(),
             binds: 1,
             window: 10,
+            in_doubt_limit: 400,
             max_per_second: None,
             enquire_link: Duration::from_secs(30),
             response_timeout: Duration::from_mins(1),

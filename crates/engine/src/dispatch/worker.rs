@@ -111,7 +111,7 @@ impl CarrierWorker {
             return;
         };
         let held = self.slots.assign(self.state.closing);
-        self.carrier.budget.resize(settings.window * held);
+        self.carrier.budget.resize(settings.in_doubt_limit * held);
         self.state
             .pace
             .set_share(settings.max_per_second, held, settings.binds);

@@ -59,6 +59,12 @@ pub(crate) fn settings(state: &mut State) -> Settings {
 }
 
 fn carrier(name: &str, wide: bool, dice: &mut Dice) -> CarrierSettings {
+    let binds = usize::try_from(dice.between(1, 3)).unwrap();
+    let window = if wide {
+        WIDE_WINDOW
+    } else {
+        usize::try_from(dice.between(1, 9)).unwrap()
+    };
     CarrierSettings {
         name: name.to_owned(),
         address: format!("{name}:2775"),
@@ -66,12 +72,9 @@ fn carrier(name: &str, wide: bool, dice: &mut Dice) -> CarrierSettings {
         password: "secret".to_owned(),
         system_type: String::new(),
         service_type: String::new(),
-        binds: usize::try_from(dice.between(1, 3)).unwrap(),
-        window: if wide {
-            WIDE_WINDOW
-        } else {
-            usize::try_from(dice.between(1, 9)).unwrap()
-        },
+        binds,
+        window,
+        in_doubt_limit: window + window / 2,
         max_per_second: dice.pick(&[None, Some(5), Some(50)]),
         enquire_link: Duration::from_secs(5),
         response_timeout: Duration::from_secs(4),

@@ -19,12 +19,15 @@ const MAX_SERVICE_TYPE_CHARACTERS: usize = 5;
 const MAX_BINDS: u32 = 64;
 const MAX_WINDOW: u32 = 10_000;
 const MAX_PER_SECOND: u32 = 1_000_000;
+const MAX_IN_DOUBT_LIMIT: u32 = 100_000;
 /// Timeouts of a carrier. A shorter one causes load, and a carrier that is silent for longer is gone.
 const CARRIER_TIMEOUTS: RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_hours(1);
 
 const DEFAULT_BINDS: u32 = 2;
 const DEFAULT_WINDOW: u32 = 100;
+/// The default of `in_doubt_limit`, unless one and a half windows are more.
+const DEFAULT_IN_DOUBT_LIMIT: usize = 400;
 const DEFAULT_ENQUIRE_LINK: Duration = Duration::from_secs(30);
 const DEFAULT_RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -39,6 +42,7 @@ pub(super) fn read(name: String, mut section: Section<'_>) -> (CarrierSettings, 
     let tls = section.get("tls").unwrap_or_default();
     let rewrites_sender = section.get("rewrites_sender").unwrap_or_default();
     let password = password(&mut section).unwrap_or_default();
+    let window = count(&mut section, "window", MAX_WINDOW, DEFAULT_WINDOW);
     let settings = CarrierSettings {
         name: name.clone(),
         address: address(&mut section).unwrap_or_default(),
@@ -54,7 +58,8 @@ pub(super) fn read(name: String, mut section: Section<'_>) -> (CarrierSettings, 
             .one_of("bind_mode", &BIND_MODES)
             .unwrap_or(BindMode::Transceiver),
         binds: count(&mut section, "binds", MAX_BINDS, DEFAULT_BINDS),
-        window: count(&mut section, "window", MAX_WINDOW, DEFAULT_WINDOW),
+        window,
+        in_doubt_limit: in_doubt_limit(&mut section, window),
         max_per_second: section.within("max_per_second", 1..=MAX_PER_SECOND),
         enquire_link: section
             .time("enquire_link", CARRIER_TIMEOUTS)
@@ -80,6 +85,15 @@ pub(super) fn read(name: String, mut section: Section<'_>) -> (CarrierSettings, 
 
 fn count(section: &mut Section<'_>, key: &'static str, most: u32, default: u32) -> usize {
     as_usize(section.within(key, 1..=most).unwrap_or(default))
+}
+
+/// Reads the recipients that a crash may leave in doubt for each connection. A limit below the
+/// window would leave a part of the window unused.
+fn in_doubt_limit(section: &mut Section<'_>, window: usize) -> usize {
+    let least = u32::try_from(window).unwrap_or(MAX_WINDOW);
+    let limit = section.within("in_doubt_limit", least..=MAX_IN_DOUBT_LIMIT);
+    let default = DEFAULT_IN_DOUBT_LIMIT.max(window + window / 2);
+    limit.map_or(default, as_usize)
 }
 
 /// Names go into log lines, metrics and variables, so they are plain words.

@@ -243,6 +243,28 @@ fn carriers_and_prices_are_found_by_network_and_account() {
 }
 
 #[test]
+fn a_window_is_never_larger_than_its_limit_of_doubt() {
+    let table = [
+        ("window = 50", 400),
+        ("window = 400", 600),
+        ("window = 50\nin_doubt_limit = 50", 50),
+        ("in_doubt_limit = 100000", 100_000),
+    ];
+    for (keys, expected) in table {
+        let config = LIVE.replacen("[carriers.mtn]", &format!("[carriers.mtn]\n{keys}"), 1);
+        let config = read(&config).expect("valid");
+        let carriers = config.carriers.iter();
+        let limits: Vec<_> = carriers.map(|carrier| carrier.in_doubt_limit).collect();
+        assert!(limits.contains(&expected), "{keys}: {limits:?}");
+    }
+    let keys = "[carriers.mtn]\nwindow = 50\nin_doubt_limit = 49";
+    insta::assert_snapshot!(
+        faults(&LIVE.replacen("[carriers.mtn]", keys, 1)),
+        @"ogene.toml:4: carriers.mtn.in_doubt_limit: must be from 50 to 100000, not 49"
+    );
+}
+
+#[test]
 fn what_a_gateway_with_legs_has_of_its_legs_is_refused_there() {
     for line in [
         "price = 5",

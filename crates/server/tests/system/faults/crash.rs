@@ -1,4 +1,4 @@
-//! `kill -9` under load: nothing accepted is lost, nothing is charged twice, and no more than a window and a half is
+//! `kill -9` under load: nothing accepted is lost, nothing is charged twice, and no more than `in_doubt_limit` is
 //! sent twice.
 
 use super::scene::Scene;

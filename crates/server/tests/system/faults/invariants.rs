@@ -2,7 +2,7 @@
 
 use super::kept::Kept;
 use super::points::Point;
-use super::trial::{BINDS, Life, Stage, WINDOW};
+use super::trial::{BINDS, IN_DOUBT_LIMIT, Life, Stage};
 use super::workload::{Attempt, REFUSED, Sending, UNREACHED, Workload, is_final, kobo};
 use crate::customer::{Client, Customer, wait_until};
 use crate::installation::Installation;
@@ -261,8 +261,8 @@ fn one_is_accepted_of_equal_sends(workload: &Workload) {
     }
 }
 
-/// I13. A page goes out once, and once more where it was in doubt: no more of them than a claim
-/// may take, a window and a half of each connection that ended.
+/// I13. A page goes out once, and once more where it was in doubt: at most `in_doubt_limit` of each
+/// connection that ended.
 fn pages_go_out_once_or_once_more(workload: &Workload, stage: &Stage) {
     let mut pages: HashMap<(u64, Vec<u8>), usize> = HashMap::new();
     for received in stage.smsc.received() {
@@ -281,7 +281,7 @@ fn pages_go_out_once_or_once_more(workload: &Workload, stage: &Stage) {
     let binds = usize::try_from(stage.smsc.stats().binds).expect("some");
     let ended = binds.saturating_sub(BINDS).max(BINDS);
     assert!(
-        copies <= ended * WINDOW * 3 / 2,
+        copies <= ended * IN_DOUBT_LIMIT,
         "{copies} copies over {ended} ended connections"
     );
     let live = workload.sendings.iter().filter(|sending| sending.is_live());

@@ -27,7 +27,8 @@ const SERVED_AT_ONCE: usize = 12;
 const TRIES: usize = 3;
 /// Binds, and the window of each: so many may be in doubt after one fault.
 pub(crate) const BINDS: usize = 2;
-pub(crate) const WINDOW: usize = 10;
+const WINDOW: usize = 10;
+pub(crate) const IN_DOUBT_LIMIT: usize = 15;
 
 /// A carrier that is well.
 pub(crate) fn well() -> Script {
@@ -78,7 +79,7 @@ impl Stage {
              reads_per_minute = 1000000\n\
              [callbacks]\nallow_private_targets = true\nretry_delays = [{delays}]\n\
              [carriers.mtn]\naddress = \"{}\"\nsystem_id = \"ogene\"\npassword = \"secret\"\n\
-             binds = {BINDS}\nwindow = {WINDOW}\n{more}\n\
+             binds = {BINDS}\nwindow = {WINDOW}\nin_doubt_limit = {IN_DOUBT_LIMIT}\n{more}\n\
              [gateways.direct-refund]\ncarriers = [\"mtn\"]\nprice = \"6.00\"\nin_doubt_hold = \"300ms\"\n\
              [gateways.direct-corporate]\ncarriers = [\"mtn\"]\nprice = \"7.50\"\nin_doubt_hold = \"300ms\"\n",
             smsc.address(),
